@@ -1,0 +1,40 @@
+# Two commands do everything on a fresh machine with Python: make demo, make test.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.PHONY: demo test check bench docs clean
+
+demo: $(VENV)/.ready
+	$(BIN)/partita demo
+
+test: check
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m pytest benchmarks --benchmark-columns=min,median,rounds -s
+
+docs: $(VENV)/.dev
+	$(BIN)/python docs/make.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.ready: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) install -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.ready
+	$(PIP) install -c constraints.txt -e '.[dev]'
+	touch $@

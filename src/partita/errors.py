@@ -1,0 +1,67 @@
+"""The tree of errors: each carries its data, and its text is one line for a person.
+
+PartitaError
+├── InputError            a file, a line, what was expected
+├── Contradiction         templates that must and cannot be the same
+├── TotalConflict         sources that leave nothing possible
+├── Incompatible          values or templates that do not unify
+├── TooLarge              what a computation would need, and what it was given
+└── Unavailable           a question that this method does not answer
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class PartitaError(Exception):
+    """Anything that Partita refuses, with a reason."""
+
+
+class InputError(PartitaError):
+    """Input that is not as it should be: where it stands and what was expected."""
+
+    def __init__(self, problem: str, *, file: str | None = None, line: int | None = None) -> None:
+        self.problem, self.file, self.line = problem, file, line
+        place = [] if file is None else [file]
+        place += [] if line is None else [f"line {line}"]
+        super().__init__(f"{', '.join(place)}: {problem}" if place else problem)
+
+
+class Contradiction(PartitaError):
+    """Two templates that must corefer, by the chain given, and that cannot."""
+
+    def __init__(self, left: str, right: str, chain: Sequence[str] = ()) -> None:
+        self.left, self.right, self.chain = left, right, tuple(chain)
+        by = f" (linked by {' = '.join(self.chain)})" if self.chain else ""
+        super().__init__(f"{left} and {right} must be the same{by} and cannot be")
+
+
+class TotalConflict(PartitaError):
+    """Sources that contradict each other completely: nothing is left possible."""
+
+    def __init__(self, sources: Sequence[str]) -> None:
+        self.sources = tuple(sources)
+        named = " and ".join(self.sources) or "the sources"
+        super().__init__(f"total conflict: {named} leave nothing possible")
+
+
+class Incompatible(PartitaError):
+    """Two values (or templates) that nothing can satisfy at once."""
+
+    def __init__(self, left: object, right: object, what: str = "values") -> None:
+        self.left, self.right, self.what = left, right, what
+        super().__init__(f"{what} do not unify: {left} and {right}")
+
+
+class TooLarge(PartitaError):
+    """A computation that would need more than it was given."""
+
+    def __init__(self, what: str, needs: str, has: str, instead: str = "") -> None:
+        self.what, self.needs, self.has, self.instead = what, needs, has, instead
+        advice = f"; {instead}" if instead else ""
+        super().__init__(f"{what} would need {needs}, the budget is {has}{advice}")
+
+
+class Unavailable(PartitaError):
+    """A question that the method in use does not answer, and the nearest one that does."""

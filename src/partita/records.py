@@ -1,0 +1,285 @@
+"""What flows between the rooms: small frozen records in the paper's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+Form = Literal["indefinite", "definite", "pronoun", "name", "bare", ""]
+Method = Literal["exact", "certified", "sampled"]
+Cell = tuple[str, ...]
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Antecedent:
+    """A template that the reference module lists as a possible antecedent."""
+
+    id: str
+    preferred: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Slots and values built from one expression, and where that expression stands."""
+
+    id: str
+    text: str = ""
+    start: int = 0
+    end: int = 0
+    region: str = "text"
+    sentence: int = 0
+    sort: str = ""
+    head: str = ""
+    number: int | str | None = None
+    form: Form = ""
+    slots: Mapping[str, Any] = field(default_factory=dict)
+    rule: str = ""
+    antecedents: tuple[Antecedent, ...] = ()
+
+
+def pair(left: str, right: str) -> Pair:
+    """The two ids as an unordered pair: the same tuple whichever comes first."""
+    return (left, right) if left <= right else (right, left)
+
+
+@dataclass(frozen=True, slots=True)
+class CoreferenceSet:
+    """Templates that may corefer, in text order, and what is known a priori about pairs."""
+
+    templates: tuple[Template, ...]
+    incompatible: frozenset[Pair] = frozenset()
+    must: frozenset[Pair] = frozenset()
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        ids = self.ids
+        known = set(ids)
+        if len(known) < len(ids):
+            twice = next(i for n, i in enumerate(ids) if i in ids[:n])
+            raise InputError(f"template {twice} stands twice in set {self.name!r}")
+        for given in (*self.incompatible, *self.must):
+            if unknown := set(given) - known:
+                raise InputError(f"set {self.name!r} has no template {min(unknown)}")
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(template.id for template in self.templates)
+
+    def __len__(self) -> int:
+        return len(self.templates)
+
+    @classmethod
+    def of(cls, ids: Iterable[str], name: str = "") -> CoreferenceSet:
+        """A set of bare templates, known by their ids alone."""
+        return cls(tuple(Template(i) for i in ids), name=name)
+
+
+def _natural(text: str) -> tuple[tuple[bool, int, str], ...]:
+    """A key that sorts T2 before T10."""
+    parts = re.split(r"([0-9]+)", text)
+    return tuple((not p.isdigit(), int(p) if p.isdigit() else 0, p) for p in parts if p)
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A partition of a coreference set into cells; canonical however it was written."""
+
+    cells: tuple[Cell, ...]
+
+    def __init__(self, cells: Iterable[Iterable[str]]) -> None:
+        ordered = (tuple(sorted(cell, key=_natural)) for cell in cells)
+        canonical = tuple(sorted(filter(None, ordered), key=lambda cell: _natural(cell[0])))
+        members = [member for cell in canonical for member in cell]
+        if len(set(members)) < len(members):
+            twice = next(m for n, m in enumerate(members) if m in members[:n])
+            raise InputError(f"template {twice} stands in two cells of one configuration")
+        object.__setattr__(self, "cells", canonical)
+
+    @classmethod
+    def from_labels(cls, ids: Sequence[str], labels: Sequence[int] | IntArray) -> Configuration:
+        """The configuration in which templates with the same label share a cell."""
+        cells: dict[int, list[str]] = {}
+        for name, label in zip(ids, labels, strict=True):
+            cells.setdefault(int(label), []).append(name)
+        return cls(cells.values())
+
+    def labels(self, ids: Sequence[str]) -> IntArray:
+        """For each id the number of its cell, cells numbered as they first appear."""
+        home = {member: n for n, cell in enumerate(self.cells) for member in cell}
+        if odd := set(home) ^ set(ids):
+            raise InputError(f"template {min(odd)} is not in both the configuration and the set")
+        return restricted_growth([home[name] for name in ids])
+
+    def together(self, left: str, right: str) -> bool:
+        return any(left in cell and right in cell for cell in self.cells)
+
+    def __iter__(self) -> Iterator[Cell]:
+        return iter(self.cells)
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __str__(self) -> str:
+        return " ".join(f"({' '.join(cell)})" for cell in self.cells)
+
+
+def restricted_growth(labels: Iterable[int]) -> IntArray:
+    """Labels renumbered by first appearance: equal partitions get equal arrays."""
+    seen: dict[int, int] = {}
+    return np.array([seen.setdefault(int(n), len(seen)) for n in labels], dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairProbabilities:
+    """A coreference set and, for every two of its templates, the probability that they corefer.
+
+    `matrix` is symmetric in text order: 0 says incompatible, 1 says must-link.
+    """
+
+    set: CoreferenceSet
+    matrix: FloatArray
+
+    def __post_init__(self) -> None:
+        n = len(self.set)
+        if self.matrix.shape != (n, n):
+            raise InputError(f"{n} templates need a matrix of {n} by {n} pair probabilities")
+
+
+Kind = Literal["exact", "interval", "estimate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number and how it was obtained.
+
+    exact: low = value = high. interval: the truth lies between low and high, certainly.
+    estimate: low and high are value minus and plus one standard error.
+    """
+
+    value: float
+    low: float
+    high: float
+    kind: Kind = "exact"
+
+    @classmethod
+    def exact(cls, value: float) -> Figure:
+        return cls(value, value, value)
+
+    @classmethod
+    def interval(cls, low: float, high: float) -> Figure:
+        return cls((low + high) / 2, low, high, "interval")
+
+    @classmethod
+    def estimate(cls, value: float, error: float) -> Figure:
+        return cls(value, value - error, value + error, "estimate")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marginals:
+    """For every two templates the probability that they share a cell; see `Figure` for kind."""
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+    kind: Kind = "exact"
+
+    @classmethod
+    def exact(cls, value: FloatArray) -> Marginals:
+        return cls(value, value, value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Best:
+    """Configurations as rows of labels, most probable first, with their log-weights.
+
+    Nothing that is not listed has a log-weight above the last one's plus `gap`: 0 where the
+    list is proved to be the best, infinite where nothing is known.
+    """
+
+    labels: IntArray
+    log_weights: FloatArray
+    gap: float = 0.0
+
+
+class Posterior(Protocol):
+    """A distribution over the configurations of n templates: every method answers these.
+
+    Configurations are rows of labels in restricted growth form, templates in text order.
+    A log-weight minus the log-normaliser is a log-probability (natural logarithms).
+    """
+
+    size: int
+    method: Method
+    reason: str
+    log_normaliser: Figure
+
+    def log_weight(self, labels: IntArray) -> float:
+        """Of one configuration; minus infinity if it is impossible."""
+
+    def count(self) -> int | None:
+        """The number of possible configurations, exactly, or None where it is not known."""
+
+    def log2_count(self) -> Figure:
+        """The logarithm of that number, always."""
+
+    def entropy(self) -> Figure:
+        """In bits."""
+
+    def pairs(self) -> Marginals:
+        """The probability of every pair."""
+
+    def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
+        """Every possible cell, as positions, with its probability; Unavailable if not exact."""
+
+    def best(self, k: int) -> Best:
+        """The k most probable configurations."""
+
+    def draws(self, count: int, rng: np.random.Generator) -> IntArray:
+        """That many configurations drawn from the distribution, as rows of labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One reported configuration."""
+
+    configuration: Configuration
+    probability: float
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """What is not listed: how many configurations, and their probability in all."""
+
+    count: int | None
+    log2_count: float
+    probability: float
+    interval: tuple[float, float] | None = None
+
+    @property
+    def each(self) -> float:
+        """The probability of one of them: the remainder is spread uniformly, as in the paper."""
+        return self.probability * 2.0**-self.log2_count if self.probability else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much a computation may take: seconds (of a clock), bytes, and units of work.
+
+    `work` is deterministic: with it the same input gives the same bytes on any machine.
+    """
+
+    seconds: float = 30.0
+    memory: int = 4 << 30
+    work: int | None = None
