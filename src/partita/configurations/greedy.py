@@ -1,0 +1,199 @@
+"""The greedy model:  P(greedy configuration) = p_k,  every other one  q = (1−p_k)/(count−1).
+
+p_k depends on the number k of templates alone (p₂, p₃, p_{>3}, measured on training sets). In
+terms of the uniform distribution U over the same configurations, with e = 1/count:
+P(event) = p_k·[greedy has it] + (1−p_k)·(U(event) − e·[greedy has it])/(1−e).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InputError
+from partita.records import (
+    Best,
+    Figure,
+    FloatArray,
+    IntArray,
+    Marginals,
+    Method,
+    Posterior,
+    restricted_growth,
+)
+
+
+def greedy_labels(compatible: NDArray[np.bool_]) -> IntArray:
+    """The configuration that a greedy merger makes of templates in text order.
+
+    Each template is tried against the objects made so far, the one most recently produced (by a
+    template or by a merge) first, and joins the first whose members are all compatible with it.
+    No second merge can follow: any two objects hold an incompatible pair from the start.
+    """
+    objects: list[list[int]] = []
+    for template in range(len(compatible)):
+        fits = (n for n, members in enumerate(objects) if compatible[template, members].all())
+        found = next(fits, None)
+        merged = [] if found is None else objects.pop(found)
+        objects.insert(0, [*merged, template])
+    home = {template: n for n, members in enumerate(objects) for template in members}
+    return restricted_growth(home[template] for template in range(len(compatible)))
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyParameters:
+    """How often the greedy merger is right on sets of two, of three, and of more templates."""
+
+    p2: float
+    p3: float
+    p_more: float
+
+    def __post_init__(self) -> None:
+        for name, value in (("p2", self.p2), ("p3", self.p3), ("p_more", self.p_more)):
+            if not 0 < value < 1:
+                raise InputError(f"{name} of the greedy model is {value}, not between 0 and 1")
+
+    def share(self, n: int) -> float:
+        """p_k of a coreference set of n templates."""
+        return {2: self.p2, 3: self.p3}.get(n, self.p_more)
+
+
+class GreedyPosterior:
+    """The greedy model of one coreference set, from the uniform posterior of the same set.
+
+    Log-weights are those of the uniform posterior (0 wherever possible) but for the greedy
+    configuration, so what is not exactly known of the count is in the normaliser alone.
+    """
+
+    def __init__(self, labels: IntArray, share: float, uniform: Posterior) -> None:
+        self.labels = restricted_growth(labels.tolist())
+        self.share = share
+        self.uniform = uniform
+        self.size = uniform.size
+        self.method: Method = uniform.method
+        self.reason = uniform.reason
+        self.log_normaliser = self._through(self._log_normaliser)
+
+    @property
+    def alone(self) -> bool:
+        """Nothing else is possible: where any two templates are compatible, greedy merges some."""
+        return int(self.labels.max(initial=-1)) + 1 == self.size
+
+    def log_weight(self, labels: IntArray) -> float:
+        if np.array_equal(restricted_growth(labels.tolist()), self.labels):
+            return self._log_weight_of_greedy()
+        return self.uniform.log_weight(labels)
+
+    def count(self) -> int | None:
+        return self.uniform.count()
+
+    def log2_count(self) -> Figure:
+        return self.uniform.log2_count()
+
+    def entropy(self) -> Figure:
+        return self._through(self._entropy)
+
+    def pairs(self) -> Marginals:
+        given = self.uniform.pairs()
+        if self.alone:
+            return given
+        joined = (self.labels[:, None] == self.labels[None, :]).astype(np.float64)
+        value = self._mixed(given.value, joined, self.uniform.log_normaliser.value)
+        if given.kind == "exact":
+            return Marginals.exact(value)
+        low, high = self._mixed_bounds(given, joined)
+        return Marginals(value, np.minimum(low, value), np.maximum(high, value), given.kind)
+
+    def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
+        if self.alone:
+            yield from self.uniform.cells()
+            return
+        produced = _cells(self.labels)
+        slope, step = self._line(self.uniform.log_normaliser.value)
+        for cell, probability in self.uniform.cells():
+            mixed = slope * probability + (step if cell in produced else 0.0)
+            yield cell, min(max(mixed, 0.0), 1.0)
+
+    def best(self, k: int) -> Best:
+        """Greedy first, or, where the others are more probable, after all of them."""
+        if self.alone:
+            return self.uniform.best(k)
+        first = self._log_weight_of_greedy() >= 0
+        given = self.uniform.best(k if first else k + 1)
+        others = given.labels[(given.labels != self.labels).any(axis=1)]
+        rows = np.vstack([self.labels[None, :], others]) if first else others
+        if not first and len(others) + 1 == self.count():
+            rows = np.vstack([others, self.labels[None, :]])
+        rows = rows[: max(k, 0)]
+        return Best(rows, np.array([self.log_weight(row) for row in rows], dtype=np.float64))
+
+    def draws(self, count: int, rng: np.random.Generator) -> IntArray:
+        """Greedy with its share, else the uniform posterior's draws until one is another."""
+        if self.alone:
+            return self.uniform.draws(count, rng)
+        rows = np.tile(self.labels, (count, 1))
+        open_ = np.flatnonzero(rng.random(count) >= self.share)
+        while len(open_):
+            drawn = self.uniform.draws(len(open_), rng)
+            other = (drawn != self.labels).any(axis=1)
+            rows[open_[other]] = drawn[other]
+            open_ = open_[~other]
+        return rows
+
+    def _log_weight_of_greedy(self) -> float:
+        if self.alone:
+            return self.uniform.log_weight(self.labels)
+        odds = math.log(self.share) - math.log1p(-self.share)
+        return odds + _log_others(self.uniform.log_normaliser.value)
+
+    def _log_normaliser(self, log_count: float) -> float:
+        return _log_others(log_count) - math.log1p(-self.share)
+
+    def _entropy(self, log_count: float) -> float:
+        p, rest = self.share, 1 - self.share
+        nats = -p * math.log(p) - rest * math.log1p(-p) + rest * _log_others(log_count)
+        return nats / math.log(2)
+
+    def _through(self, formula: Callable[[float], float]) -> Figure:
+        """A formula that grows with the count, at its value and at both of its bounds."""
+        given = self.uniform.log_normaliser
+        if self.alone:
+            return Figure.exact(0.0)
+        return Figure(formula(given.value), formula(given.low), formula(given.high), given.kind)
+
+    def _line(self, log_count: float) -> tuple[float, float]:
+        """P(event) as a line in U(event): its slope, and its step where greedy has the event."""
+        each = math.exp(-_two_at_least(log_count))
+        slope = (1 - self.share) / (1 - each)
+        return slope, self.share - slope * each
+
+    def _mixed(self, uniform: FloatArray, greedy: FloatArray, log_count: float) -> FloatArray:
+        slope, step = self._line(log_count)
+        return np.clip(slope * uniform + step * greedy, 0.0, 1.0)
+
+    def _mixed_bounds(self, given: Marginals, joined: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Over both ends of the count: an event grows with it if greedy has it, else it shrinks."""
+        figure = self.uniform.log_normaliser
+        ends = (figure.low, figure.high)
+        low = np.minimum(*(self._mixed(given.low, joined, end) for end in ends))
+        high = np.maximum(*(self._mixed(given.high, joined, end) for end in ends))
+        return low, high
+
+
+def _two_at_least(log_count: float) -> float:
+    """A bound or an estimate may say less than two, but greedy is known not to be alone."""
+    return max(log_count, math.log(2))
+
+
+def _log_others(log_count: float) -> float:
+    """log(count − 1)."""
+    log_count = _two_at_least(log_count)
+    return log_count + math.log1p(-math.exp(-log_count))
+
+
+def _cells(labels: IntArray) -> set[tuple[int, ...]]:
+    return {tuple(np.flatnonzero(labels == n).tolist()) for n in range(labels.max() + 1)}
