@@ -1,0 +1,1 @@
+"""From templates to what may corefer: coreference sets."""

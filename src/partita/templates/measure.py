@@ -1,0 +1,123 @@
+"""The slot type of measures: an interval of magnitudes in the slot's unit, in exact fractions.
+
+100 ± 5 km is [95, 105] km and 3 mi is [4.828032, 4.828032] km; a ⊓ b is the intersection.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from partita.errors import InputError
+from partita.templates.intervals import forward, meet
+from partita.templates.slots import Json
+from partita.templates.units import Unit, standard_units
+
+# Exponents are left out: 1e999999999 would be a number of a billion digits.
+_NUMBER = r"[+-]?[0-9]{1,99}(?:\.[0-9]{1,99}|/[0-9]{1,99})?"
+_MEASURE = re.compile(
+    rf"(?:(?P<low>{_NUMBER})? ?(?P<dots>\.\.) ?(?P<high>{_NUMBER})?"
+    rf"|(?P<value>{_NUMBER})(?: ?± ?(?P<error>{_NUMBER}) ?(?P<percent>%)?)?)"
+    r"(?: ?(?P<unit>[^\d\s.±%+-].*))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """From low to high; None where an end is open."""
+
+    low: Fraction | None
+    high: Fraction | None
+    unit: str
+
+    def __post_init__(self) -> None:
+        forward(self.low, self.high)
+
+    def json(self) -> Json:
+        return str(self)
+
+    def __str__(self) -> str:
+        if self.low is not None and self.low == self.high:
+            return f"{decimal(self.low)} {self.unit}"
+        low, high = ("" if end is None else decimal(end) for end in (self.low, self.high))
+        return f"{low}..{high} {self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureType:
+    """Measures in one unit; others of its dimension are converted."""
+
+    unit: str
+    units: Mapping[str, Unit] = field(default_factory=standard_units)
+
+    def __post_init__(self) -> None:
+        if self.unit not in self.units:
+            raise InputError(f"unknown unit {self.unit!r} of a slot")
+
+    @property
+    def expects(self) -> str:
+        return (
+            f"a measure (5 {self.unit}, 5..7 {self.unit}, 5 ± 1 {self.unit}, 5 ± 10% {self.unit})"
+        )
+
+    def read(self, given: object) -> Measure:
+        if isinstance(given, Measure):
+            return self._converted(given.low, given.high, given.unit)
+        if isinstance(given, int | float | Fraction) and not isinstance(given, bool):
+            return self._point(given)
+        if isinstance(given, str) and (found := _MEASURE.fullmatch(" ".join(given.split()))):
+            return self._found(given, found)
+        raise InputError(f"{given!r} is not {self.expects}")
+
+    def unify(self, left: Measure, right: Measure) -> Measure | None:
+        both = meet((left.low, left.high), (right.low, right.high))
+        return None if both is None else Measure(*both, self.unit)
+
+    def _point(self, given: float | Fraction) -> Measure:
+        try:
+            value = Fraction(str(given))  # .1 as it is written, not as the machine holds it
+        except ValueError:
+            raise InputError(f"{given!r} is not {self.expects}") from None
+        return Measure(value, value, self.unit)
+
+    def _found(self, given: str, found: re.Match[str]) -> Measure:
+        try:
+            low, high = _ends(found)
+        except (ValueError, ZeroDivisionError):
+            raise InputError(f"{given!r} is not {self.expects}") from None
+        return self._converted(low, high, found["unit"] or self.unit)
+
+    def _converted(self, low: Fraction | None, high: Fraction | None, unit: str) -> Measure:
+        known = self.units.get(unit) or self.units.get(unit.lower())
+        wanted = self.units[self.unit]
+        if known is None or known.dimension != wanted.dimension:
+            raise InputError(f"{unit!r} is not a unit of {wanted.dimension}")
+        rate = known.size / wanted.size
+        low, high = (None if end is None else end * rate for end in (low, high))
+        return Measure(low, high, self.unit)
+
+
+def _ends(found: re.Match[str]) -> tuple[Fraction | None, Fraction | None]:
+    if found["dots"]:
+        if not found["low"] and not found["high"]:
+            raise ValueError
+        low, high = (Fraction(end) if end else None for end in (found["low"], found["high"]))
+        return low, high
+    value, error = Fraction(found["value"]), Fraction(found["error"] or 0)
+    width = abs(error * value / 100 if found["percent"] else error)
+    return value - width, value + width
+
+
+def decimal(number: Fraction) -> str:
+    """As a decimal where it ends, otherwise as a fraction: exact in both cases."""
+    rest, places = number.denominator, 0
+    while rest % 10 == 0 or rest % 2 == 0 or rest % 5 == 0:
+        rest //= 10 if rest % 10 == 0 else 2 if rest % 2 == 0 else 5
+        places += 1
+    if rest > 1:
+        return str(number)
+    digits = f"{abs(number) * 10**places}".rjust(places + 1, "0")
+    whole = digits if not places else f"{digits[:-places]}.{digits[-places:]}"
+    return f"-{whole}" if number < 0 else whole

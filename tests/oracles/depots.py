@@ -1,0 +1,44 @@
+"""The paper's Figure 2 and a schema for it."""
+
+from __future__ import annotations
+
+from partita.records import Template
+from partita.templates.name import NameType
+from partita.templates.number import NumberType
+from partita.templates.place import PlaceType
+from partita.templates.schema import Schema
+from partita.templates.sort import SortType
+from partita.templates.sorts import Hierarchy
+
+SORTS = Hierarchy.of(
+    {
+        "FACILITY": None,
+        "DEPOT": "FACILITY",
+        "BRIDGE": "FACILITY",
+        "KIND": None,
+        "RAIL": "KIND",
+        "AMMUNITION": "KIND",
+    }
+)
+SCHEMA = Schema(
+    {
+        "FACILITY": SortType(SORTS, "FACILITY"),
+        "NUMBER": NumberType(),
+        "LOCATION": PlaceType(),
+        "TYPE": SortType(SORTS, "KIND"),
+        "NAME": NameType(),
+    },
+    SORTS,
+)
+A = Template(
+    "A",
+    start=6,
+    slots={"FACILITY": "DEPOT", "NUMBER": 1, "LOCATION": "KINSTON", "TYPE": "RAIL"},
+)
+B = Template("B", start=40, slots={"FACILITY": "DEPOT", "NUMBER": 1, "TYPE": "RAIL"})
+C = Template(
+    "C",
+    start=150,
+    slots={"FACILITY": "DEPOT", "NUMBER": 1, "LOCATION": "FAIRVIEW", "TYPE": "AMMUNITION"},
+)
+D = Template("D", start=250, slots={"FACILITY": "DEPOT", "NUMBER": 1})

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles.depots import SCHEMA, A, B, C, D
+from partita.errors import Contradiction, InputError
+from partita.records import Template, pair
+from partita.reference.sets import alone, coreference_sets
+from partita.templates.algebra import compatible
+
+AREA = Template("E", start=200, slots={"FACILITY": "BRIDGE", "NUMBER": "PLURAL"})
+
+
+def test_the_papers_set() -> None:
+    (found,) = coreference_sets([D, AREA, B, A, C], SCHEMA)
+    assert found.templates == (A, B, C, D)
+    assert found.incompatible == {("A", "C"), ("B", "C")}
+    assert found.must == frozenset()
+    assert alone([D, AREA, B, A, C], [found]) == (AREA,)
+
+
+def test_given_order_decides_where_starts_are_the_same() -> None:
+    templates = [Template(name) for name in "zab"]
+    (found,) = coreference_sets(templates, SCHEMA)
+    assert found.ids == ("z", "a", "b")
+
+
+def test_several_sets_in_text_order() -> None:
+    places = ["KINSTON", "FAIRVIEW", "RALEIGH", "FAIRVIEW", "KINSTON"]
+    templates = [Template(f"T{n}", start=n, slots={"LOCATION": p}) for n, p in enumerate(places)]
+    found = coreference_sets(templates, SCHEMA)
+    assert [one.ids for one in found] == [("T0", "T4"), ("T1", "T3")]
+    assert [one.id for one in alone(templates, found)] == ["T2"]
+
+
+def test_nothing_to_find() -> None:
+    assert coreference_sets([], SCHEMA) == ()
+    assert coreference_sets([A], SCHEMA) == ()
+    assert alone([B, A], []) == (A, B)
+
+
+def test_cannot_links_part_a_set() -> None:
+    found = coreference_sets([A, B, C, D], SCHEMA, cannot=[("D", "C")])
+    assert [one.ids for one in found] == [("A", "B", "D")]
+    (one,) = coreference_sets([A, B, C, D], SCHEMA, cannot=[("D", "A")])
+    assert one.incompatible == {("A", "C"), ("B", "C"), ("A", "D")}
+
+
+def test_must_links_stay_in_the_set_and_spread_what_is_excluded() -> None:
+    found = coreference_sets([A, B, C, D], SCHEMA, must=[("D", "B")])
+    (one,) = found
+    assert one.ids == ("A", "B", "D")
+    assert one.must == {("B", "D")}
+    assert one.incompatible == frozenset()
+    assert alone([A, B, C, D], found) == (C,)
+
+
+def test_a_must_link_over_a_cannot_link() -> None:
+    with pytest.raises(Contradiction) as caught:
+        coreference_sets([A, B, D], SCHEMA, cannot=[("A", "D")], must=[("D", "B"), ("B", "A")])
+    assert (caught.value.left, caught.value.right) == ("A", "D")
+    assert caught.value.chain == ("A", "B", "D")
+
+
+def test_a_must_link_over_what_is_incompatible() -> None:
+    with pytest.raises(Contradiction, match=r"A and C must be the same \(linked by A = D = C\)"):
+        coreference_sets([A, B, C, D], SCHEMA, must=[("A", "D"), ("C", "D")])
+    with pytest.raises(Contradiction, match=r"B and C must be the same \(linked by B = C\)"):
+        coreference_sets([B, C], SCHEMA, must=[("C", "B")])
+
+
+def test_mistakes_are_named() -> None:
+    with pytest.raises(InputError, match="no template X for the pair A and X"):
+        coreference_sets([A, B], SCHEMA, cannot=[("A", "X")])
+    with pytest.raises(InputError, match="no template X"):
+        coreference_sets([A, B], SCHEMA, must=[("X", "A")])
+    with pytest.raises(InputError, match="template A is paired with itself"):
+        coreference_sets([A, B], SCHEMA, must=[("A", "A")])
+    with pytest.raises(InputError, match="two templates are called A"):
+        coreference_sets([A, B, A], SCHEMA)
+    with pytest.raises(InputError, match="template T, slot NUMBER: 'x' is not a number"):
+        coreference_sets([Template("T", slots={"NUMBER": "x"})], SCHEMA)
+
+
+SLOTS = {
+    "FACILITY": ["FACILITY", "DEPOT", "BRIDGE"],
+    "NUMBER": [1, 2, "PLURAL"],
+    "LOCATION": ["KINSTON", "FAIRVIEW"],
+    "TYPE": ["RAIL", "AMMUNITION"],
+    "NAME": ["Kinston", "Kinston Depot", "Fairview"],
+}
+
+
+@st.composite
+def some(draw: st.DrawFn) -> list[Template]:
+    def one(n: int) -> Template:
+        slots = {name: draw(st.sampled_from([None, *values])) for name, values in SLOTS.items()}
+        return Template(f"T{n}", start=draw(st.integers(0, 4)), slots=slots)
+
+    return [one(n) for n in range(draw(st.integers(1, 9)))]
+
+
+def grown(names: list[str], linked: set[tuple[str, str]]) -> list[set[str]]:
+    """Components, by joining until nothing more joins."""
+    groups = [{name} for name in names]
+    for a, b in linked:
+        joined = set().union(*(g for g in groups if a in g or b in g))
+        groups = [g for g in groups if a not in g and b not in g] + [joined]
+    return groups
+
+
+Links = list[tuple[str, str]]
+
+
+def by_definition(
+    templates: list[Template], cannot: Links, must: Links
+) -> tuple[set[tuple[str, str]], list[set[str]], set[tuple[str, str]]]:
+    """Impossible must-links, the components, and all incompatible pairs, pair by pair."""
+    names = [t.id for t in templates]
+    apart = {pair(*two) for two in cannot} | {
+        pair(s.id, t.id) for s, t in combinations(templates, 2) if not compatible(s, t, SCHEMA)
+    }
+    tied = grown(names, set(must))
+    impossible = {p for p in apart for group in tied if group >= set(p)}
+    spread = {
+        pair(a, b)
+        for left, right in combinations(tied, 2)
+        for a in left
+        for b in right
+        if any(pair(c, d) in apart for c in left for d in right)
+    }
+    linked = {pair(*two) for two in combinations(names, 2)} - spread
+    return impossible, grown(names, linked), spread
+
+
+@settings(deadline=None, max_examples=120)
+@given(st.data(), some())
+def test_sets_are_as_defined(data: st.DataObject, templates: list[Template]) -> None:
+    pairs = [(s.id, t.id) for s, t in combinations(templates, 2)]
+    links = st.lists(st.sampled_from(pairs), max_size=2) if pairs else st.just([])
+    cannot, must = data.draw(links), data.draw(links)
+    impossible, components, apart = by_definition(templates, cannot, must)
+    if impossible:
+        with pytest.raises(Contradiction) as caught:
+            coreference_sets(templates, SCHEMA, cannot, must)
+        error = caught.value
+        assert pair(error.left, error.right) in impossible
+        steps = {pair(*step) for step in zip(error.chain, error.chain[1:], strict=False)}
+        assert steps <= {pair(*two) for two in must}
+        assert (error.chain[0], error.chain[-1]) == (error.left, error.right)
+        return
+    found = coreference_sets(templates, SCHEMA, cannot, must)
+    assert {frozenset(one.ids) for one in found} == {
+        frozenset(group) for group in components if len(group) > 1
+    }
+    for one in found:
+        inside = {pair(*two) for two in combinations(one.ids, 2)}
+        assert one.incompatible == apart & inside
+        assert one.must == {pair(*two) for two in must} & inside
+        starts = [t.start for t in one.templates]
+        assert starts == sorted(starts)
+    singles = {name for group in components if len(group) == 1 for name in group}
+    assert {t.id for t in alone(templates, found)} == singles

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from oracles.depots import SCHEMA, SORTS, A, D
+from partita.errors import InputError
+from partita.records import Template
+from partita.templates.number import Number, NumberType
+from partita.templates.place import Place
+from partita.templates.schema import SORT, Schema, plain
+from partita.templates.sort import Sort
+
+
+def test_plain_slots_are_read() -> None:
+    assert SCHEMA.read(A.slots) == {
+        "FACILITY": Sort(frozenset({"DEPOT"})),
+        "NUMBER": Number(1, 1),
+        "LOCATION": Place(frozenset({"KINSTON"})),
+        "TYPE": Sort(frozenset({"RAIL"})),
+    }
+
+
+def test_values_stay_and_come_back_from_a_file() -> None:
+    values = SCHEMA.read(A.slots)
+    assert SCHEMA.read(values) == values
+    assert plain(values) == A.slots
+    assert SCHEMA.read(json.loads(json.dumps(plain(values)))) == values
+
+
+@pytest.mark.parametrize("nil", [None, "", "  ", [], ()])
+def test_nil(nil: object) -> None:
+    assert SCHEMA.read({**D.slots, "TYPE": nil}) == SCHEMA.read(D.slots)
+
+
+def test_slots_are_in_the_order_of_the_schema() -> None:
+    assert list(SCHEMA.read(dict(reversed(A.slots.items())))) == list(SCHEMA.read(A.slots))
+
+
+def test_the_sort_of_the_template_goes_with_its_values() -> None:
+    template = Template("T", sort="depot", slots={"NUMBER": 2})
+    values = SCHEMA.values(template)
+    assert values == {SORT: Sort(frozenset({"DEPOT"})), "NUMBER": Number(2, 2)}
+    assert plain(values) == {"NUMBER": 2}
+    assert SORT not in Schema(SCHEMA.slots).values(template)
+    assert SORT not in SCHEMA.values(Template("T"))
+
+
+def test_mistakes_are_named() -> None:
+    with pytest.raises(
+        InputError, match="template T, unknown slot COLOUR; the slots are FACILITY, NUMBER"
+    ):
+        SCHEMA.values(Template("T", slots={"COLOUR": "red"}))
+    with pytest.raises(InputError, match=r"^unknown slot X; the slots are none$"):
+        Schema().read({"X": 1})
+    with pytest.raises(InputError, match="template T, slot NUMBER: 'few' is not a number"):
+        SCHEMA.values(Template("T", slots={"NUMBER": "few"}))
+    with pytest.raises(InputError, match="template T, slot TYPE: 'DEPOT' is not a sort under KIND"):
+        SCHEMA.values(Template("T", slots={"TYPE": "DEPOT"}))
+    with pytest.raises(InputError, match="template T, sort: 'boat' is not a sort"):
+        SCHEMA.values(Template("T", sort="boat"))
+    with pytest.raises(InputError, match="a slot of the schema has no name"):
+        Schema({"": NumberType()}, SORTS)

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import pytest
+
+from partita.templates.number import Number, NumberType
+from partita.templates.slots import coherent, compare, plain
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (Number(1, 1), Number(1, 1), "identical"),
+        (Number(1, 1), Number(1, 3), "more specific"),
+        (Number(1, 3), Number(1, 1), "more general"),
+        (Number(1, 3), Number(2, 4), "compatible"),
+        (Number(1, 3), Number(4, 4), "distinct"),
+    ],
+)
+def test_the_five_comparisons(left: Number, right: Number, expected: str) -> None:
+    assert compare(NumberType(), left, right) == expected
+
+
+def test_coherent() -> None:
+    same = frozenset("ab"), frozenset("bc")
+    assert coherent(*same, lambda a, b: a <= b) == frozenset("abc")
+    assert coherent(*same, lambda a, b: a < b) is None
+
+
+def test_plain() -> None:
+    assert plain(frozenset({"B"})) == "B"
+    assert plain(frozenset({"B", "A"})) == ["A", "B"]
