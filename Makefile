@@ -19,7 +19,7 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m pytest benchmarks --benchmark-columns=min,median,rounds -s
+	$(BIN)/python -m pytest benchmarks -o python_files="bench_*.py" -o pythonpath="tests benchmarks" --benchmark-columns=min,median,rounds -q
 
 docs: $(VENV)/.dev
 	$(BIN)/python docs/make.py

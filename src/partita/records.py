@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -85,10 +86,12 @@ class CoreferenceSet:
         return cls(tuple(Template(i) for i in ids), name=name)
 
 
-def _natural(text: str) -> tuple[tuple[bool, int, str], ...]:
-    """A key that sorts T2 before T10."""
-    parts = re.split(r"([0-9]+)", text)
-    return tuple((not p.isdigit(), int(p) if p.isdigit() else 0, p) for p in parts if p)
+@lru_cache(maxsize=1 << 16)
+def _natural(text: str) -> tuple[tuple[bool, int, str, str], ...]:
+    """A key that sorts T2 before T10: digits by how many there are, then as text."""
+    parts = [p for p in re.split(r"([0-9]+)", text) if p]
+    digits = [p.lstrip("0") if "0" <= p[0] <= "9" else "" for p in parts]
+    return tuple((not "0" <= p[0] <= "9", len(d), d, p) for p, d in zip(parts, digits, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +112,21 @@ class Configuration:
     @classmethod
     def from_labels(cls, ids: Sequence[str], labels: Sequence[int] | IntArray) -> Configuration:
         """The configuration in which templates with the same label share a cell."""
-        cells: dict[int, list[str]] = {}
-        for name, label in zip(ids, labels, strict=True):
-            cells.setdefault(int(label), []).append(name)
-        return cls(cells.values())
+        return cls.from_rows(ids, [[int(label) for label in labels]])[0]
+
+    @classmethod
+    def from_rows(cls, ids: Sequence[str], rows: Iterable[Sequence[int]]) -> list[Configuration]:
+        """One configuration a row of labels; members met in canonical order need no sorting."""
+        order = sorted(range(len(ids)), key=lambda place: _natural(ids[place]))
+        found = []
+        for row in rows:
+            cells: dict[int, list[str]] = {}
+            for place in order:
+                cells.setdefault(row[place], []).append(ids[place])
+            configuration = object.__new__(cls)
+            object.__setattr__(configuration, "cells", tuple(map(tuple, cells.values())))
+            found.append(configuration)
+        return found
 
     def labels(self, ids: Sequence[str]) -> IntArray:
         """For each id the number of its cell, cells numbered as they first appear."""
@@ -219,10 +233,21 @@ class Posterior(Protocol):
     A log-weight minus the log-normaliser is a log-probability (natural logarithms).
     """
 
-    size: int
-    method: Method
-    reason: str
-    log_normaliser: Figure
+    @property
+    def size(self) -> int:
+        """The number of templates."""
+
+    @property
+    def method(self) -> Method:
+        """How the answers are obtained."""
+
+    @property
+    def reason(self) -> str:
+        """Why in that way, for a person."""
+
+    @property
+    def log_normaliser(self) -> Figure:
+        """The logarithm of the sum of all weights."""
 
     def log_weight(self, labels: IntArray) -> float:
         """Of one configuration; minus infinity if it is impossible."""
@@ -283,3 +308,66 @@ class Budget:
     seconds: float = 30.0
     memory: int = 4 << 30
     work: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distribution:
+    """Probabilities of the configurations of one coreference set, and how they were obtained.
+
+    `configurations` lists the most probable ones and `remainder` holds all others, so that the
+    two together are everything. `posterior` answers what is not written here.
+    """
+
+    set: CoreferenceSet
+    model: str
+    method: Method
+    reason: str
+    probabilities: FloatArray
+    marginals: Marginals
+    configurations: tuple[Listed, ...]
+    remainder: Remainder
+    entropy_bits: Figure
+    conflict: float | None
+    log_normaliser: Figure
+    log2_count: Figure
+    count: int | None
+    seed: int
+    posterior: Posterior
+    converged: bool | None = None
+    gap: float = 0.0
+    pruned: float = 0.0
+
+    @property
+    def most_probable(self) -> Configuration:
+        return self.configurations[0].configuration
+
+    def log_probability(self, configuration: Configuration) -> Figure:
+        """The natural logarithm of the probability of one configuration."""
+        weight = self.posterior.log_weight(configuration.labels(self.set.ids))
+        total = self.log_normaliser
+        return Figure(weight - total.value, weight - total.high, weight - total.low, total.kind)
+
+    def marginal(self, left: str, right: str) -> float:
+        """The probability that two templates share a cell."""
+        ids = self.set.ids
+        return float(self.marginals.value[ids.index(left), ids.index(right)])
+
+    def cell(self, members: Iterable[str]) -> float:
+        """The probability that exactly these templates make up one cell."""
+        wanted = tuple(sorted(self.set.ids.index(member) for member in members))
+        return next((p for cell, p in self.posterior.cells() if cell == wanted), 0.0)
+
+    def draws(self, count: int, seed: int = 0) -> list[Configuration]:
+        """Configurations drawn from the distribution."""
+        rows = self.posterior.draws(count, np.random.default_rng(seed))
+        return [Configuration.from_labels(self.set.ids, row) for row in rows]
+
+    def __str__(self) -> str:
+        from partita.views.terminal import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from partita.views.notebook import html
+
+        return html(self)

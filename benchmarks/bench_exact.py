@@ -1,0 +1,115 @@
+"""The dense engine beside the naive way: everything for n = 20, 22 and 24, the best of 25."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from naive import naive_seconds
+from oracles.instances import log_odds, planted_pairs, uniform_pairs
+from partita.configurations.exact import exact
+from partita.configurations.search import best
+from partita.records import Budget, FloatArray
+
+REGIMES: dict[str, Callable[[int], FloatArray]] = {
+    "flat": lambda n: uniform_pairs(n, 0.3, 0.7, np.random.default_rng(n)),
+    "mid": lambda n: uniform_pairs(n, 0.05, 0.95, np.random.default_rng(n)),
+    "planted": lambda n: planted_pairs(n, np.random.default_rng(n)),
+}
+BOUNDS = {20: (10, 0.5), 22: (11, 1 / 3), 24: (11, 1.5)}
+
+
+def everything(theta: FloatArray) -> None:
+    found = exact(theta)
+    found.cell_table.sum()
+    found.pairs()
+    found.entropy()
+
+
+def seconds(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    """Compilation is not what is measured."""
+    everything(log_odds(REGIMES["mid"](18)))
+    best(log_odds(REGIMES["mid"](15)), 10, Budget())
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+@pytest.mark.parametrize("n", BOUNDS)
+def test_everything(n: int, regime: str, ratio: Callable[..., None]) -> None:
+    size, bound = BOUNDS[n]
+    theta = log_odds(REGIMES[regime](n))
+    took = min(seconds(lambda: everything(theta)) for _ in range(3 if n < 24 else 1))
+    value = took / naive_seconds(size)
+    ratio(f"everything, dense n = {n}, {regime}", value, f"naive n = {size}", bound)
+    assert value <= bound
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+def test_thousand_best(regime: str, ratio: Callable[..., None]) -> None:
+    theta = log_odds(REGIMES[regime](25))
+    start = time.perf_counter()
+    found = best(theta, 1000, Budget())
+    value = (time.perf_counter() - start) / naive_seconds(11)
+    ratio(f"1,000 best, dense n = 25, {regime}", value, "naive n = 11", 0.25)
+    assert len(found.labels) == 1000
+    assert found.gap == 0.0
+    assert value <= 0.25
+
+
+def test_memory_of_twenty_four(ratio: Callable[..., None]) -> None:
+    code = (
+        "import resource, numpy as np, bench_exact as b;"
+        "b.everything(b.log_odds(b.REGIMES['mid'](24)));"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=_paths()
+    )
+    gigabytes = int(run.stdout) * 1024 / 1e9
+    ratio("peak memory, everything, n = 24", gigabytes / 2.5, "2.5 GB", 1.0)
+    assert gigabytes <= 2.5
+
+
+def _paths() -> dict[str, str]:
+    import os
+
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def naive_reach(limit: float) -> int:
+    """The largest n that the naive way answers within the limit."""
+    n = 6
+    while naive_seconds(n) * 7 <= limit:
+        n += 1
+    return n
+
+
+def test_the_peers(ratio: Callable[..., None]) -> None:
+    """py_dempster_shafer combining pair masses over all configurations, as far as it gets."""
+    from peers import dempster_shafer_seconds
+
+    limit, n = 45.0, 3
+    while (took := dempster_shafer_seconds(n)) * 6 <= limit:
+        n += 1
+    ratio(
+        f"py_dempster_shafer, n = {n} (largest in {limit:.0f} s)",
+        took / naive_seconds(n),
+        f"naive n = {n}",
+        None,
+    )
+    ours = seconds(lambda: everything(log_odds(REGIMES["mid"](n))))
+    ratio(f"Partita, n = {n}", ours / naive_seconds(n), f"naive n = {n}", None)
+    reach = naive_reach(limit)
+    ratio(f"naive, n = {reach} (largest in {limit:.0f} s)", 1.0, f"naive n = {reach}", None)
+    assert ours < took

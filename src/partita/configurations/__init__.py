@@ -1,0 +1,1 @@
+"""Pair probabilities → distribution over configurations."""

@@ -1,0 +1,95 @@
+"""Which method answers a connected set: exact where it fits, then certified, then sampled."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from partita.configurations.exact import exact
+from partita.configurations.subsets import SMALL
+from partita.configurations.tables import LARGEST, predicted_bytes, predicted_seconds
+from partita.configurations.whole import Engine
+from partita.errors import TooLarge
+from partita.records import Budget, FloatArray, Posterior
+
+WIDTH = 0.5  # of a certified log-normaliser: a wider interval says less than honest samples
+FIRST = 0.5  # the share of the time that the certified method gets before samples are drawn
+NANO = 1e-9  # seconds that one operation of an elimination takes, about
+
+Progress = Callable[[str], None]
+
+
+def engine_for(budget: Budget, seed: int, method: str, progress: Progress | None) -> Engine:
+    """From θ of a connected set to its posterior; all calls together have the budget's seconds."""
+    end = time.monotonic() + budget.seconds
+
+    def engine(theta: FloatArray) -> Posterior:
+        left = replace(budget, seconds=max(0.01, end - time.monotonic()))
+        if method == "certified":
+            return _certified(theta, left, progress)
+        if method == "sampled":
+            return _sampled(theta, left, seed, progress)
+        found = _exact(theta, left, needed=method == "exact")
+        return found or _beyond(theta, left, seed, progress)
+
+    return engine
+
+
+def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
+    """By the cheaper of the two exact recursions, if it fits; an error where it is `needed`."""
+    n = len(theta)
+    if n <= SMALL:
+        return exact(theta)
+    from partita.configurations.frontier import frontier, plan
+
+    sparse = plan(theta, budget.memory)
+    dense_bytes = predicted_bytes(n) if n <= LARGEST else math.inf
+    dense = predicted_seconds(n) if dense_bytes <= budget.memory else math.inf
+    eliminated = sparse.operations * NANO if sparse.bytes <= budget.memory else math.inf
+    if needed and min(dense, eliminated) == math.inf:
+        raise too_large(n, min(float(predicted_bytes(n)), sparse.bytes), budget)
+    if min(dense, eliminated) > budget.seconds and not needed:
+        return None
+    return exact(theta) if dense <= eliminated else frontier(theta, sparse)
+
+
+def too_large(n: int, needs: float, budget: Budget) -> TooLarge:
+    """What an exact answer would need."""
+    what = f"an exact answer for {n} templates"
+    instead = "the methods certified and sampled need less"
+    return TooLarge(what, in_bytes(needs), in_bytes(budget.memory), instead)
+
+
+def in_bytes(number: float) -> str:
+    """A number of bytes for a person."""
+    if not math.isfinite(number) or number >= 1e18:
+        return "more memory than any machine has"
+    units = ("bytes", "kB", "MB", "GB", "TB", "PB")
+    power = min(int(math.log10(max(number, 1)) // 3), len(units) - 1)
+    return f"{number / 1000**power:.3g} {units[power]}"
+
+
+def _beyond(theta: FloatArray, budget: Budget, seed: int, progress: Progress | None) -> Posterior:
+    """Certified if the interval gets narrow enough in its share of the time, otherwise sampled."""
+    start = time.monotonic()
+    bounded = _certified(theta, replace(budget, seconds=FIRST * budget.seconds), progress)
+    if bounded.log_normaliser.high - bounded.log_normaliser.low <= WIDTH:
+        return bounded
+    seconds = max(0.01, budget.seconds - (time.monotonic() - start))
+    return _sampled(theta, replace(budget, seconds=seconds), seed, progress)
+
+
+def _certified(theta: FloatArray, budget: Budget, progress: Progress | None) -> Posterior:
+    from partita.configurations.certified import certified
+
+    if progress:
+        progress(f"bounding {len(theta)} templates")
+    return certified(theta, budget)
+
+
+def _sampled(theta: FloatArray, budget: Budget, seed: int, progress: Progress | None) -> Posterior:
+    from partita.configurations.sampled import sampled
+
+    return sampled(theta, budget, seed, progress)

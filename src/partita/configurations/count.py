@@ -1,0 +1,98 @@
+"""The number of configurations that incompatibilities leave, as an exact integer.
+
+Configurations are partitions into sets that are independent in the graph H of incompatible pairs.
+Let a_k be the number of those with k cells. Then Σ_k a_k·x(x−1)…(x−k+1) is the chromatic polynomial
+of H, which multiplies over the components of H; its finite differences at 0 give the a_k back.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from partita.configurations.graphs import BoolArray, components
+from partita.configurations.subsets import SMALL, SUM, count_small, log_cell_weights, recursion
+
+OPERATIONS = 1e10  # of an elimination: some ten seconds
+CONNECTED = 12  # templates in one component of H
+
+
+def bell(n: int) -> int:
+    """The number of partitions of n things, by the Bell triangle."""
+    row = [1]
+    for _ in range(n - 1):
+        following = [row[-1]]
+        for above in row:
+            following.append(following[-1] + above)
+        row = following
+    return row[-1]
+
+
+def count(compatible: BoolArray) -> int | None:
+    """The number of configurations, or None where neither structure nor size allows it."""
+    n = len(compatible)
+    if compatible.all():
+        return bell(n)
+    if n <= SMALL:
+        return count_small(compatible)
+    home = components(~compatible)
+    if np.bincount(home).max() <= CONNECTED:
+        return _from_components(compatible, home)
+    return _by_elimination(compatible)
+
+
+def _by_elimination(compatible: BoolArray) -> int | None:
+    """Along an elimination order, modulo as many primes as the number of all partitions needs."""
+    from partita.configurations.frontier_count import count as eliminated
+    from partita.configurations.frontier_order import WIDEST, plan
+    from partita.configurations.frontier_tree import steps
+
+    theta = np.where(compatible, 0.0, -np.inf)
+    chosen = plan(theta)
+    if chosen.operations > OPERATIONS:
+        return None
+    made = steps(chosen.order.tolist(), compatible, WIDEST)
+    return None if made is None else eliminated(made, theta, bell(len(theta)).bit_length())
+
+
+def _from_components(compatible: BoolArray, home: np.ndarray) -> int:
+    """Chromatic polynomials of the components, multiplied, at 0…n."""
+    n = len(compatible)
+    values = [1] * (n + 1)
+    for number in range(int(home.max()) + 1):
+        inside = np.flatnonzero(home == number)
+        by_cells = _by_number_of_cells(compatible[np.ix_(inside, inside)])
+        for x in range(n + 1):
+            values[x] *= sum(a * math.perm(x, k) for k, a in enumerate(by_cells))
+    return int(sum(_falling_coefficients(values)))
+
+
+def _falling_coefficients(values: list[int]) -> list[Fraction]:
+    """The coefficients in x(x−1)…(x−k+1): the k-th difference at 0 over k!."""
+    coefficients = []
+    for k in range(len(values)):
+        coefficients.append(Fraction(values[0], math.factorial(k)))
+        values = [after - before for before, after in pairwise(values)]
+    return coefficients
+
+
+def _by_number_of_cells(compatible: BoolArray) -> list[int]:
+    """a_k for k = 0…m, from Σ_k a_k·y^k at y = 0…m: the recursion with y for each cell."""
+    m = len(compatible)
+    possible = log_cell_weights(np.where(compatible, 0.0, -np.inf)) == 0.0
+    values = [int(recursion(possible * np.int64(y), SUM)[-1]) for y in range(m + 1)]
+    return _interpolated(values)
+
+
+def _interpolated(values: list[int]) -> list[int]:
+    """The coefficients of the polynomial that takes these values at 0, 1, 2, …"""
+    newton = _falling_coefficients(values)
+    result = [Fraction(0)] * len(values)
+    basis = [Fraction(1)] + [Fraction(0)] * (len(values) - 1)
+    for k, coefficient in enumerate(newton):
+        result = [r + coefficient * b for r, b in zip(result, basis, strict=True)]
+        basis = [(basis[i - 1] if i else 0) - k * basis[i] for i in range(len(basis))]
+    return [int(r) for r in result]

@@ -1,0 +1,42 @@
+"""The evidential model: pair masses combined by Dempster's rule, in product form.
+
+P(configuration) ∝ Π_{pairs together} p · Π_{pairs apart} (1−p), over the configurations that
+transitivity and knowledge allow; what the others would have had is the conflict κ.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from partita.configurations.graphs import components
+from partita.configurations.odds import UNSCALED, Knowledge, Odds, log_odds
+from partita.configurations.scaled import ScaledParameters
+from partita.configurations.whole import Contracted, Engine, Part, Product
+from partita.records import FloatArray, Posterior
+
+
+def evidential(
+    known: Knowledge, engine: Engine, scaled: ScaledParameters = UNSCALED
+) -> tuple[Posterior, float]:
+    """The posterior and the conflict κ; with a scale and a bias, the scaled evidential model."""
+    odds = log_odds(known, scaled)
+    posterior = with_groups(odds, split(odds.theta, engine))
+    conflict = -math.expm1(min(0.0, odds.base + posterior.log_normaliser.value))
+    return posterior, conflict
+
+
+def split(theta: FloatArray, engine: Engine) -> Posterior:
+    """Components first, always: difficulty is that of the largest."""
+    home = components(np.isfinite(theta))
+    if len(theta) and home.max() == 0:
+        return engine(theta)
+    places = [np.flatnonzero(home == number) for number in range(home.max(initial=-1) + 1)]
+    parts = [Part(place, engine(theta[np.ix_(place, place)])) for place in places]
+    return Product(len(theta), parts)
+
+
+def with_groups(odds: Odds, groups: Posterior) -> Posterior:
+    """The posterior of the templates, from that of the groups which must corefer."""
+    return groups if groups.size == len(odds.home) else Contracted(groups, odds.home)

@@ -1,0 +1,93 @@
+"""The exact posterior of a dense set: every question from one table over subsets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from partita.configurations.count import count
+from partita.configurations.draws import draw_rows
+from partita.configurations.ordered import best_from_tables
+from partita.configurations.subsets import SMALL, members
+from partita.configurations.tables import Tables, doubles, tables
+from partita.records import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
+
+
+def exact(theta: FloatArray) -> DensePosterior:
+    """The posterior of one set of compatible and incompatible pairs, exactly."""
+    made = tables(theta)
+    return DensePosterior(theta, made, Figure.exact(float(made.log_z[-1])))
+
+
+@dataclass(eq=False)
+class DensePosterior:
+    """P(configuration) = Π_{cells} w(C) / Z."""
+
+    theta: FloatArray
+    tables: Tables
+    log_normaliser: Figure
+    method: Method = field(default="exact", init=False)
+
+    @property
+    def size(self) -> int:
+        return len(self.theta)
+
+    @property
+    def reason(self) -> str:
+        return f"exact by {self.tables.way} over {self.size} templates"
+
+    def log_weight(self, labels: IntArray) -> float:
+        return log_weight(self.theta, labels)
+
+    def count(self) -> int | None:
+        return count(np.isfinite(self.theta))
+
+    def log2_count(self) -> Figure:
+        """From the exact count, or from the normaliser of the set with all weights equal."""
+        if (number := self.count()) is not None:
+            return Figure.exact(log2_of(number))
+        flat = tables(np.where(np.isfinite(self.theta), 0.0, -np.inf))
+        return Figure.exact(float(flat.log_z[-1] / np.log(2.0)))
+
+    def entropy(self) -> Figure:
+        """H = log Z − Σ_C P(C)·log w(C)."""
+        possible = self.cell_table > 0.0
+        expected = self.cell_table[possible] @ self.tables.log_w[possible]
+        return Figure.exact(max(0.0, float(self.log_normaliser.value - expected)) / np.log(2.0))
+
+    def pairs(self) -> Marginals:
+        return Marginals.exact(np.clip(doubles(self.cell_table), 0.0, 1.0))
+
+    def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
+        for mask in np.flatnonzero(np.isfinite(self.tables.log_w)).tolist():
+            yield members(mask), float(self.cell_table[mask])
+
+    def best(self, k: int) -> Best:
+        if self.size <= SMALL:
+            return best_from_tables(self.theta, self.tables.log_w, k)
+        from partita.configurations.search import best
+
+        return best(self.theta, k, Budget())
+
+    def draws(self, count: int, rng: np.random.Generator) -> IntArray:
+        return draw_rows(self.tables, count, rng)
+
+    @cached_property
+    def cell_table(self) -> FloatArray:
+        """The probability of every subset as a cell."""
+        return np.minimum(self.tables.cell_probabilities(), 1.0)
+
+
+def log_weight(theta: FloatArray, labels: IntArray) -> float:
+    """The sum of θ over the pairs that share a cell."""
+    together = np.triu(labels[:, None] == labels[None, :], 1)
+    return float(theta[together].sum())
+
+
+def log2_of(number: int) -> float:
+    """The logarithm of an integer of any size."""
+    shift = max(0, number.bit_length() - 64)
+    return float(np.log2(float(number >> shift))) + shift

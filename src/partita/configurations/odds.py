@@ -1,0 +1,102 @@
+"""Pair probabilities as log-odds, must-links contracted.
+
+θ = log p/(1−p); the product form is  P(configuration) ∝ Π_{pairs together} e^θ, and the mass that
+the rule of combination leaves is  1 − κ = Π (1−p) · Σ_configurations Π e^θ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from partita.configurations.graphs import BoolArray, chain, components
+from partita.configurations.scaled import ScaledParameters, scale_log_odds
+from partita.errors import Contradiction
+from partita.records import FloatArray, IntArray, Pair, PairProbabilities
+
+UNSCALED = ScaledParameters(1.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Knowledge:
+    """Pair probabilities with what is known a priori, as matrices in text order."""
+
+    p: FloatArray
+    compatible: BoolArray
+    must: BoolArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Odds:
+    """Log-odds between groups of templates that must corefer, groups in text order.
+
+    `home` gives each template the number of its group; `base` is the log of the mass of the
+    configuration in which no two groups corefer.
+    """
+
+    theta: FloatArray
+    home: IntArray
+    base: float
+
+
+def knowledge(pairs: PairProbabilities) -> Knowledge:
+    """What is known, checked: a must-link closure over an incompatible pair raises."""
+    known = known_pairs(pairs)
+    _refuse_contradiction(pairs.set.ids, known.must, known.compatible)
+    return known
+
+
+def known_pairs(pairs: PairProbabilities) -> Knowledge:
+    """Probability 0 and 1 are knowledge too, beside what the set says."""
+    must = (pairs.matrix == 1.0) | _matrix(pairs, pairs.set.must)
+    compatible = (pairs.matrix > 0.0) & ~_matrix(pairs, pairs.set.incompatible)
+    np.fill_diagonal(must, True)
+    np.fill_diagonal(compatible, True)
+    return Knowledge(pairs.matrix, compatible, must)
+
+
+def log_odds(known: Knowledge, scaled: ScaledParameters = UNSCALED) -> Odds:
+    """θ between the groups that must-links make; scaled, if asked, pair by pair."""
+    home = components(known.must)
+    theta = scale_log_odds(_pair_log_odds(known), scaled)
+    inside = home[:, None] == home[None, :]
+    base = np.where(inside, -np.logaddexp(0.0, -theta), -np.logaddexp(0.0, theta))
+    between = _between_groups(np.where(inside, 0.0, theta), home)
+    return Odds(between, home, float(np.triu(base, 1).sum()))
+
+
+def _pair_log_odds(known: Knowledge) -> FloatArray:
+    """log p/(1−p), infinite where something is known, 0 on the diagonal."""
+    with np.errstate(divide="ignore"):
+        theta = np.log(known.p) - np.log1p(-known.p)
+    theta = np.where(known.must, np.inf, np.where(known.compatible, theta, -np.inf))
+    np.fill_diagonal(theta, 0.0)
+    return theta
+
+
+def _matrix(pairs: PairProbabilities, given: frozenset[Pair]) -> BoolArray:
+    """The given pairs as a symmetric matrix."""
+    place = {name: n for n, name in enumerate(pairs.set.ids)}
+    matrix = np.zeros(pairs.matrix.shape, dtype=np.bool_)
+    for left, right in given:
+        matrix[place[left], place[right]] = matrix[place[right], place[left]] = True
+    return matrix
+
+
+def _refuse_contradiction(ids: tuple[str, ...], must: BoolArray, compatible: BoolArray) -> None:
+    home = components(must)
+    broken = np.argwhere((home[:, None] == home[None, :]) & ~compatible)
+    if len(broken):
+        left, right = broken[0].tolist()
+        raise Contradiction(ids[left], ids[right], [ids[n] for n in chain(must, left, right)])
+
+
+def _between_groups(theta: FloatArray, home: IntArray) -> FloatArray:
+    """The log-odds of two groups are the sum over their members; the diagonal is 0."""
+    if (groups := home.max(initial=-1) + 1) == len(home):
+        return theta
+    member = (home[None, :] == np.arange(groups)[:, None]).astype(np.float64)
+    apart = np.isneginf(theta)
+    sums = member @ np.where(apart, 0.0, theta) @ member.T
+    return np.where(member @ apart @ member.T > 0, -np.inf, sums)

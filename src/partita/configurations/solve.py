@@ -1,0 +1,97 @@
+"""One front door: pair probabilities → distribution, by any model and the method that fits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from partita.configurations.choice import engine_for
+from partita.configurations.evidential import evidential
+from partita.configurations.greedy import GreedyParameters
+from partita.configurations.merging import merging
+from partita.configurations.odds import Knowledge, knowledge
+from partita.configurations.report import best_or_above, listed, remainder
+from partita.configurations.scaled import ScaledParameters
+from partita.configurations.uniform import greedy, uniform
+from partita.errors import InputError
+from partita.records import Budget, Distribution, PairProbabilities, Posterior
+
+MODELS = ("uniform", "greedy", "merging", "evidential", "scaled")
+METHODS = ("auto", "exact", "certified", "sampled")
+
+Parameters = GreedyParameters | ScaledParameters
+
+
+def solve(
+    pairs: PairProbabilities,
+    model: str = "evidential",
+    *,
+    parameters: Parameters | None = None,
+    top: int | None = None,
+    threshold: float | None = None,
+    budget: Budget | None = None,
+    seed: int = 0,
+    method: str = "auto",
+    progress: Callable[[str], None] | None = None,
+) -> Distribution:
+    """The distribution over the configurations of one coreference set."""
+    allowed = budget or Budget()
+    posterior, conflict = _posterior(
+        knowledge(pairs), model, parameters, allowed, seed, method, progress
+    )
+    best = best_or_above(posterior, top, threshold)
+    found = listed(posterior, pairs.set.ids, best)
+    total = posterior.log_normaliser
+    return Distribution(
+        set=pairs.set,
+        model=model,
+        method=posterior.method,
+        reason=posterior.reason,
+        probabilities=pairs.matrix,
+        marginals=posterior.pairs(),
+        configurations=found,
+        remainder=remainder(posterior, found),
+        entropy_bits=posterior.entropy(),
+        conflict=conflict,
+        log_normaliser=total,
+        log2_count=posterior.log2_count(),
+        count=posterior.count(),
+        seed=seed,
+        posterior=posterior,
+        converged=getattr(posterior, "converged", None),
+        gap=best.gap,
+        pruned=-math.expm1(total.low - total.high) if total.kind == "interval" else 0.0,
+    )
+
+
+def _posterior(
+    known: Knowledge,
+    model: str,
+    parameters: Parameters | None,
+    budget: Budget,
+    seed: int,
+    method: str,
+    progress: Callable[[str], None] | None,
+) -> tuple[Posterior, float | None]:
+    """The posterior of the named model, and the conflict κ where the model has one."""
+    if method not in METHODS:
+        raise InputError(f"unknown method {method!r}, expected one of {', '.join(METHODS)}")
+    engine = engine_for(budget, seed, method, progress)
+    if model == "evidential":
+        return evidential(known, engine)
+    if model == "scaled" and isinstance(parameters, ScaledParameters):
+        return evidential(known, engine, parameters)
+    if model == "uniform":
+        return uniform(known, engine), None
+    if model == "greedy" and isinstance(parameters, GreedyParameters):
+        return greedy(known, engine, parameters), None
+    if model == "merging":
+        merged = merging(known.p, known.compatible, known.must, budget, seed, method)
+        return merged, None
+    raise InputError(_refused(model))
+
+
+def _refused(model: str) -> str:
+    if model in ("greedy", "scaled"):
+        return f"the {model} model needs its learned parameters"
+    return f"unknown model {model!r}, expected one of {', '.join(MODELS)}"

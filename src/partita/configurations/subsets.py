@@ -1,0 +1,98 @@
+"""One recursion over subsets, in numpy alone, that answers many questions.
+
+Z[∅] = 1 and  Z[S ∪ {i}] = ⊕_{C ⊆ S} w[C ∪ {i}] ⊗ Z[S∖C]  for i above every member of S: the cell of
+the last template is chosen, and the others are a smaller set. With (⊗, ⊕) = (+, log-add) it gives
+log-normalisers, with (+, max) most probable configurations, with (×, +) on ones counts.
+A subset is a bit mask: template i is bit i.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.configurations.graphs import BoolArray
+from partita.records import FloatArray
+
+Values = NDArray[Any]
+SMALL = 14  # templates up to which numpy answers at once
+
+
+@dataclass(frozen=True, slots=True)
+class Semiring:
+    """How to combine (times) and how to choose between (plus); `one` is times' neutral value."""
+
+    times: np.ufunc
+    plus: np.ufunc
+    one: float
+
+
+LOG_SUM = Semiring(np.add, np.logaddexp, 0.0)
+LOG_MAX = Semiring(np.add, np.maximum, 0.0)
+SUM = Semiring(np.multiply, np.add, 1)
+
+
+def recursion(cells: Values, semiring: Semiring) -> Values:
+    """Z of every subset, from the weight of every cell."""
+    z = np.full(1, semiring.one, dtype=cells.dtype)
+    while len(z) < len(cells):
+        z = np.concatenate([z, _disjoint(cells[len(z) : 2 * len(z)], z, semiring)])
+    return z
+
+
+def _disjoint(left: Values, right: Values, semiring: Semiring) -> Values:
+    """⊕ over all ways to split a subset in two, of left ⊗ right.
+
+    Each bit is in neither, in the right or in the left part: 3^n products in one array.
+    """
+    shape = (2,) * (len(left).bit_length() - 1)
+    left, right = left.reshape(shape), right.reshape(shape)
+    for bit in range(len(shape)):
+        left = np.take(left, (0, 0, 1), axis=bit)
+        right = np.take(right, (0, 1, 0), axis=bit)
+    products: Values = semiring.times(left, right)
+    for bit in range(len(shape)):
+        neither, one, other = np.split(products, 3, axis=bit)
+        products = np.concatenate([neither, semiring.plus(one, other)], axis=bit)
+    return products.reshape(-1)
+
+
+def log_cell_weights(theta: FloatArray) -> FloatArray:
+    """log w of every cell: the sum of θ over its pairs; the empty cell is impossible."""
+    n = len(theta)
+    weights = np.zeros(1 << n)
+    for i in range(n):
+        weights[1 << i : 2 << i] = weights[: 1 << i] + subset_sums(theta[i, :i])
+    weights[0] = -np.inf
+    return weights
+
+
+def subset_sums(values: FloatArray) -> FloatArray:
+    """The sum of the values over every subset."""
+    sums = np.zeros(1 << len(values))
+    for i, value in enumerate(values):
+        np.add(sums[: 1 << i], value, out=sums[1 << i : 2 << i])
+    return sums
+
+
+def count_small(compatible: BoolArray) -> int:
+    """The number of partitions into cells whose members are all compatible."""
+    possible = log_cell_weights(np.where(compatible, 0.0, -np.inf)) == 0.0
+    return int(recursion(possible.astype(np.int64), SUM)[-1])
+
+
+def members(mask: int) -> tuple[int, ...]:
+    """The positions of a subset."""
+    return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
+
+
+def parts(mask: int) -> NDArray[np.int64]:
+    """Every subset of a mask that holds its highest member."""
+    top = 1 << (mask.bit_length() - 1)
+    found = np.array([top], dtype=np.int64)
+    for i in members(mask ^ top):
+        found = np.concatenate([found, found | (1 << i)])
+    return found

@@ -1,0 +1,200 @@
+"""The dense engine against rationals, brute force and an independent positive recursion."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles.instances import log_odds, planted_pairs, symmetric, uniform_pairs, with_holes
+from oracles.partitions import (
+    cell_marginals,
+    distribution,
+    entropy_bits,
+    joined,
+    pair_marginals,
+    rational_weights,
+)
+from oracles.positive import dense_normalisers
+from partita.configurations.count import bell, count
+from partita.configurations.exact import exact
+from partita.configurations.ranked import disjoint_product
+from partita.configurations.tables import Tables, covers, doubles, tables
+
+any_probability = st.one_of(
+    st.floats(0.0, 1.0, exclude_max=True),
+    st.sampled_from([0.0, 1e-300, 1e-16, 0.5, 1 - 1e-16, 1 - 1e-9]),
+)
+
+
+@st.composite
+def pair_matrices(draw: st.DrawFn, largest: int) -> np.ndarray:
+    n = draw(st.integers(1, largest))
+    values = draw(st.lists(any_probability, min_size=n * n, max_size=n * n))
+    return symmetric(np.array(values).reshape(n, n))
+
+
+def thetas(seed: int, largest: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, largest + 1))
+    low = rng.uniform(0.01, 0.45)
+    return log_odds(with_holes(uniform_pairs(n, low, 1 - low, rng), rng.random(), rng))
+
+
+@settings(max_examples=60, deadline=None)
+@given(pair_matrices(6))
+def test_pairs_and_cells_equal_rational_arithmetic(p: np.ndarray) -> None:
+    n = len(p)
+    weights = rational_weights([[Fraction(x) for x in row] for row in p.tolist()])
+    total = sum(weights.values())
+    truth = {labels: float(weight / total) for labels, weight in weights.items()}
+    found = exact(log_odds(p))
+    assert np.abs(found.pairs().value - pair_marginals(truth, n)).max() <= 1e-9
+    cells = dict(found.cells())
+    for cell, probability in cell_marginals(truth).items():
+        assert abs(cells.get(cell, 0.0) - probability) <= 1e-9
+
+
+def test_eight_templates_equal_rational_arithmetic() -> None:
+    rng = np.random.default_rng(8)
+    p = symmetric(rng.choice([1e-300, 1e-12, 0.2, 0.5, 0.9, 1 - 1e-12, 1 - 1e-16], (8, 8)))
+    weights = rational_weights([[Fraction(x) for x in row] for row in p.tolist()])
+    total = sum(weights.values())
+    truth = {labels: float(weight / total) for labels, weight in weights.items()}
+    found = exact(log_odds(p))
+    assert np.abs(found.pairs().value - pair_marginals(truth, 8)).max() <= 1e-9
+    cells = dict(found.cells())
+    assert all(abs(cells[c] - q) <= 1e-9 for c, q in cell_marginals(truth).items())
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000))
+def test_every_answer_equals_brute_force(seed: int) -> None:
+    theta = thetas(seed, 7)
+    truth = distribution(theta)
+    found = exact(theta)
+    assert np.abs(found.pairs().value - pair_marginals(truth, len(theta))).max() < 1e-12
+    assert found.entropy().value == pytest.approx(entropy_bits(truth), abs=1e-10)
+    assert found.count() == len(truth)
+    assert found.log2_count().value == pytest.approx(math.log2(len(truth)))
+    assert dict(found.cells()) == pytest.approx(cell_marginals(truth), abs=1e-12)
+    best = found.best(len(truth) + 5)
+    assert [truth[tuple(row)] for row in best.labels.tolist()] == pytest.approx(
+        sorted(truth.values(), reverse=True)
+    )
+    assert len({tuple(row) for row in best.labels.tolist()}) == len(truth)
+    log_p = [found.log_weight(row) - found.log_normaliser.value for row in best.labels]
+    assert np.exp(log_p) == pytest.approx([truth[tuple(row)] for row in best.labels.tolist()])
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000))
+def test_draws_have_the_right_frequencies(seed: int) -> None:
+    theta = thetas(seed, 5)
+    truth = distribution(theta)
+    rows = exact(theta).draws(4000, np.random.default_rng(seed)).tolist()
+    for labels, probability in truth.items():
+        share = sum(tuple(row) == labels for row in rows) / len(rows)
+        assert abs(share - probability) <= 6 * math.sqrt(probability / len(rows)) + 6 / len(rows)
+    assert {tuple(row) for row in rows} <= set(truth)
+
+
+KINDS = ("flat", "mid", "sharp", "holes", "wild", "extreme")
+LARGE = [(n, kind) for n in (15, 16, 17, 18) for kind in KINDS] + [(19, "flat"), (20, "holes")]
+
+
+@pytest.mark.parametrize(("n", "kind"), LARGE)
+def test_large_sets_equal_an_independent_positive_recursion(n: int, kind: str) -> None:
+    theta = _instance(n, kind, np.random.default_rng(n))
+    made = tables(theta)
+    truth = Tables(made.log_w, dense_normalisers(theta), "")
+    found, expected = made.cell_probabilities(), truth.cell_probabilities()
+    assert np.abs(found - expected).max() <= 1e-9
+    assert np.abs(doubles(found) - doubles(expected)).max() <= 1e-9
+    assert covers(found)
+
+
+def _instance(n: int, kind: str, rng: np.random.Generator) -> np.ndarray:
+    made = {
+        "flat": lambda: log_odds(uniform_pairs(n, 0.3, 0.7, rng)),
+        "mid": lambda: log_odds(uniform_pairs(n, 0.05, 0.95, rng)),
+        "sharp": lambda: log_odds(planted_pairs(n, rng)),
+        "holes": lambda: log_odds(with_holes(uniform_pairs(n, 0.05, 0.95, rng), 0.2, rng)),
+        "wild": lambda: symmetric(rng.normal(0, 5, (n, n))),
+        "extreme": lambda: symmetric(rng.uniform(-690, 690, (n, n))),
+    }
+    return made[kind]()
+
+
+def test_draws_and_best_of_a_large_set_follow_the_tables() -> None:
+    rng = np.random.default_rng(4)
+    found = exact(log_odds(planted_pairs(16, rng)))
+    rows = found.draws(3000, rng)
+    together = (rows[:, :, None] == rows[:, None, :]).mean(axis=0)
+    assert np.abs(together - found.pairs().value).max() < 0.05
+    weights = found.best(20).log_weights
+    assert np.all(np.diff(weights) <= 0)
+    likeliest = max(found.log_weight(row) for row in rows)
+    assert weights[0] >= likeliest - 1e-9
+
+
+def test_the_disjoint_product_by_definition() -> None:
+    rng = np.random.default_rng(0)
+    f, g = rng.random(1 << 12), rng.random(1 << 12)
+    h = disjoint_product(f, g)
+    for s in rng.integers(0, 1 << 12, 50).tolist():
+        parts = [c for c in range(s + 1) if c & s == c]
+        assert h[s] == pytest.approx(sum(f[c] * g[s ^ c] for c in parts), rel=1e-10)
+
+
+def test_bell_numbers_when_all_pairs_are_even() -> None:
+    assert [bell(n) for n in range(1, 9)] == [1, 2, 5, 15, 52, 203, 877, 4140]
+    found = exact(np.zeros((15, 15)))
+    assert found.count() == 1_382_958_545
+    assert found.log_normaliser.value == pytest.approx(math.log(1_382_958_545), abs=1e-9)
+    assert found.entropy().value == pytest.approx(math.log2(1_382_958_545), abs=1e-8)
+    assert np.all(found.best(50).log_weights == 0.0)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000))
+def test_counts_of_larger_sets_with_holes(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, share = int(rng.integers(15, 18)), float(rng.choice([0.02, 0.1, 0.4, 0.8]))
+    compatible = np.isfinite(log_odds(with_holes(np.full((n, n), 0.5), share, rng)))
+    log_count = tables(np.where(compatible, 0.0, -np.inf)).log_z[-1]
+    assert count(compatible) == round(math.exp(log_count))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000))
+def test_invariants(seed: int) -> None:
+    theta = thetas(seed, 9)
+    n = len(theta)
+    found = exact(theta)
+    pairs = found.pairs().value
+    for i in range(n):
+        assert sum(p for cell, p in found.cells() if i in cell) == pytest.approx(1.0, abs=1e-12)
+    order = np.random.default_rng(seed).permutation(n)
+    turned = exact(theta[np.ix_(order, order)])
+    assert turned.log_normaliser.value == pytest.approx(found.log_normaliser.value, abs=1e-10)
+    assert turned.pairs().value == pytest.approx(pairs[np.ix_(order, order)], abs=1e-12)
+    excess = pairs[:, :, None] + pairs[None, :, :] - pairs[:, None, :]
+    assert excess.max() <= 1 + 1e-12
+    assert not np.isnan(pairs).any()
+    assert pairs.min() >= 0.0
+
+
+def test_the_gradient_of_the_normaliser_is_the_pair_marginal() -> None:
+    theta = log_odds(uniform_pairs(7, 0.2, 0.8, np.random.default_rng(3)))
+    pairs, step = exact(theta).pairs().value, 1e-5
+    for i, j in joined((0, 0, 0, 1, 1, 1, 1)):
+        moved = [theta.copy(), theta.copy()]
+        for sign, matrix in zip((1, -1), moved, strict=True):
+            matrix[i, j] = matrix[j, i] = theta[i, j] + sign * step
+        up, down = (exact(matrix).log_normaliser.value for matrix in moved)
+        assert (up - down) / (2 * step) == pytest.approx(pairs[i, j], abs=1e-8)
