@@ -18,6 +18,7 @@ from oracles.partitions import (
     partitions,
 )
 from oracles.posteriors import ListedPosterior
+from partita.configurations.exact import exact
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.errors import InputError
 from partita.records import Best, Figure, Marginals, Posterior
@@ -125,6 +126,19 @@ def test_everything_equals_brute_force(compatible, share):
     assert found.entropy().value == pytest.approx(entropy_bits(expected), abs=1e-9)
     assert found.pairs().value == pytest.approx(pair_marginals(expected, n), abs=1e-12)
     assert dict(found.cells()) == pytest.approx(cell_marginals(expected), abs=1e-12)
+
+
+@given(graphs(), SHARES)
+@settings(deadline=None, max_examples=25)
+def test_the_exact_engine_gives_what_brute_force_gives(compatible, share):
+    labels = greedy_labels(compatible)
+    found = GreedyPosterior(labels, share, exact(uniform_theta(compatible)))
+    listed = posterior(compatible, share)
+    assert found.log_normaliser.value == pytest.approx(listed.log_normaliser.value)
+    assert found.entropy().value == pytest.approx(listed.entropy().value)
+    assert found.pairs().value == pytest.approx(listed.pairs().value, abs=1e-12)
+    assert dict(found.cells()) == pytest.approx(dict(listed.cells()), abs=1e-12)
+    assert found.best(9).log_weights == pytest.approx(listed.best(9).log_weights)
 
 
 @given(graphs(), SHARES, st.integers(1, 60))

@@ -1,0 +1,1 @@
+"""Keys to parameters of the models."""
