@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -283,6 +283,37 @@ class Listed:
     interval: tuple[float, float] | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Listing(Sequence[Listed]):
+    """The reported configurations, most probable first; rows of labels until one is looked at."""
+
+    ids: tuple[str, ...]
+    rows: IntArray
+    probabilities: Sequence[float]
+    intervals: Sequence[tuple[float, float]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.probabilities)
+
+    @overload
+    def __getitem__(self, place: int) -> Listed: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Listed]: ...
+
+    def __getitem__(self, place: int | slice) -> Listed | list[Listed]:
+        if isinstance(place, slice):
+            return list(self)[place]
+        interval = None if self.intervals is None else self.intervals[place]
+        found = Configuration.from_labels(self.ids, self.rows[place])
+        return Listed(found, self.probabilities[place], interval)
+
+    def __iter__(self) -> Iterator[Listed]:
+        intervals = self.intervals or [None] * len(self)
+        configurations = Configuration.from_rows(self.ids, self.rows.tolist())
+        return iter(map(Listed, configurations, self.probabilities, intervals))
+
+
 @dataclass(frozen=True, slots=True)
 class Remainder:
     """What is not listed: how many configurations, and their probability in all."""
@@ -324,7 +355,7 @@ class Distribution:
     reason: str
     probabilities: FloatArray
     marginals: Marginals
-    configurations: tuple[Listed, ...]
+    configurations: Listing
     remainder: Remainder
     entropy_bits: Figure
     conflict: float | None
@@ -371,3 +402,32 @@ class Distribution:
         from partita.views.notebook import html
 
         return html(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Document:
+    """A text with its templates in text order and the key: who is who among all of them."""
+
+    name: str
+    genre: str
+    templates: tuple[Template, ...]
+    key: Configuration
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        keyed = {member for cell in self.key for member in cell}
+        if odd := keyed ^ set(self.ids):
+            problem = f"template {min(odd)} is not in both the key and the templates"
+            raise InputError(f"document {self.name!r}: {problem}")
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(template.id for template in self.templates)
+
+    @property
+    def labels(self) -> IntArray:
+        """For each template the number of its cell in the key."""
+        return self.key.labels(self.ids)
+
+    def __len__(self) -> int:
+        return len(self.templates)

@@ -14,6 +14,7 @@ from oracles.instances import log_odds, symmetric, uniform_pairs, with_holes
 from oracles.partitions import distribution, entropy_bits, joined, pair_marginals, partitions
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.many import solve_many
+from partita.configurations.rows import solve_rows
 from partita.configurations.scaled import ScaledParameters
 from partita.configurations.solve import solve
 from partita.errors import Contradiction, InputError, PartitaError, TooLarge
@@ -207,6 +208,27 @@ def test_nothing_is_lost_in_the_report(seed: int, top: int, threshold: float | N
     if found.remainder.count:
         spread = found.remainder.each * found.remainder.count
         assert spread == pytest.approx(found.remainder.probability)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.booleans())
+def test_compiled_enumeration_equals_matrix_products(seed: int, holes: bool) -> None:
+    rng = np.random.default_rng(seed)
+    n, count = int(rng.integers(2, 8)), 6
+    left, right = np.triu_indices(n, 1)
+    theta = rng.normal(0, 3, (count, len(left)))
+    if holes:
+        theta[rng.random(theta.shape) < 0.4] = -np.inf
+    must = np.zeros(theta.shape, dtype=bool)
+    one, other = (solve_rows(theta, must, n, 10, compiled=way) for way in (True, False))
+    assert one.log_normalisers == pytest.approx(other.log_normalisers)
+    assert one.entropies == pytest.approx(other.entropies, abs=1e-10)
+    assert one.counts == other.counts
+    assert one.marginals == pytest.approx(other.marginals, abs=1e-12)
+    for row, number in enumerate(one.counts):
+        listed = one.best_probabilities[row][:number]
+        assert listed == pytest.approx(other.best_probabilities[row][:number])
+        assert np.array_equal(one.best[row, :number], other.best[row, :number])
 
 
 @settings(max_examples=30, deadline=None)

@@ -47,12 +47,12 @@ def _choices(tables: Tables, rest: int, uniforms: FloatArray) -> IntArray:
         chosen = np.empty(len(uniforms), dtype=np.int64)
         chosen[order] = choose(tables.log_w, tables.log_z, rest, uniforms[order])
         return chosen
-    cells = parts(rest)
+    cells: IntArray = parts(rest)
     log_shares = tables.log_w[cells] + tables.log_z[rest ^ cells] - tables.log_z[rest]
     shares = np.cumsum(np.exp(log_shares))
     place = np.searchsorted(shares, uniforms * shares[-1], side="right")
-    chosen = cells[np.minimum(place, len(cells) - 1)]
-    return chosen
+    nearest: IntArray = cells[np.minimum(place, len(cells) - 1)]
+    return nearest
 
 
 def canonical_rows(labels: IntArray) -> IntArray:

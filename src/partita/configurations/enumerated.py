@@ -8,19 +8,45 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.configurations.graphs import BoolArray
 from partita.configurations.partitions import joined, partitions
 from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method
+
+REASON = "exact by enumeration"
+
+
+def log_weights(theta: FloatArray, must: BoolArray, n: int) -> FloatArray:
+    """Σ θ over the pairs together, for rows of sets and columns of partitions.
+
+    θ is −∞ where a pair is incompatible; a partition that parts a must-link has weight 0 as well.
+    """
+    table = joined(n)
+    apart = np.isneginf(theta)
+    weights: FloatArray = np.where(apart | must, 0.0, theta) @ table.T
+    if apart.any() or must.any():
+        broken = (apart.astype(float) - must) @ table.T + must.sum(axis=1)[:, None]
+        weights[broken > 0.5] = -np.inf
+    return weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Enumerated:
-    """P = exp(log-weight − log-normaliser) for every row of the table of partitions."""
+    """P = exp(log-weight − log-normaliser) for every row of the table of partitions.
+
+    `theta` and `must` are rows over pairs, in the order of np.triu_indices.
+    """
 
     size: int
-    log_weights: FloatArray
+    theta: FloatArray
+    must: BoolArray
     log_normaliser: Figure
-    reason: str = "exact by enumeration"
+    reason: str = REASON
     method: Method = "exact"
+
+    @property
+    def log_weights(self) -> FloatArray:
+        found: FloatArray = log_weights(self.theta[None], self.must[None], self.size)[0]
+        return found
 
     @property
     def probabilities(self) -> FloatArray:
@@ -38,9 +64,9 @@ class Enumerated:
         return Figure.exact(math.log2(self.count()))
 
     def entropy(self) -> Figure:
-        possible = self.probabilities > 0.0
-        logs = self.log_weights[possible] - self.log_normaliser.value
-        return Figure.exact(max(0.0, -float(self.probabilities[possible] @ logs)) / math.log(2.0))
+        weights = self.log_weights
+        logs = weights[weights > -np.inf] - self.log_normaliser.value
+        return Figure.exact(max(0.0, -float(np.exp(logs) @ logs)) / math.log(2.0))
 
     def pairs(self) -> Marginals:
         matrix = np.eye(self.size)
@@ -59,8 +85,9 @@ class Enumerated:
         return iter(sorted(sums.items()))
 
     def best(self, k: int) -> Best:
-        order = np.argsort(-self.log_weights, kind="stable")[: min(k, self.count())]
-        return Best(partitions(self.size)[order], self.log_weights[order])
+        weights = self.log_weights
+        order = np.argsort(-weights, kind="stable")[: min(k, self.count())]
+        return Best(partitions(self.size)[order], weights[order])
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
         bounds = np.cumsum(self.probabilities)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -50,13 +51,13 @@ class DensePosterior:
         if (number := self.count()) is not None:
             return Figure.exact(log2_of(number))
         flat = tables(np.where(np.isfinite(self.theta), 0.0, -np.inf))
-        return Figure.exact(float(flat.log_z[-1] / np.log(2.0)))
+        return Figure.exact(float(flat.log_z[-1]) / math.log(2.0))
 
     def entropy(self) -> Figure:
         """H = log Z − Σ_C P(C)·log w(C)."""
         possible = self.cell_table > 0.0
         expected = self.cell_table[possible] @ self.tables.log_w[possible]
-        return Figure.exact(max(0.0, float(self.log_normaliser.value - expected)) / np.log(2.0))
+        return Figure.exact(max(0.0, float(self.log_normaliser.value - expected)) / math.log(2.0))
 
     def pairs(self) -> Marginals:
         return Marginals.exact(np.clip(doubles(self.cell_table), 0.0, 1.0))
@@ -88,6 +89,8 @@ def log_weight(theta: FloatArray, labels: IntArray) -> float:
 
 
 def log2_of(number: int) -> float:
-    """The logarithm of an integer of any size."""
+    """The logarithm of an integer of any size; minus infinity of 0."""
+    if number == 0:
+        return -math.inf
     shift = max(0, number.bit_length() - 64)
     return float(np.log2(float(number >> shift))) + shift

@@ -6,8 +6,8 @@ one array a level, so the memory is a few times 2^n instead of n·2^n, and most 
 
 A node at depth d has decided for d bits whether they are in T, with t = |T|. For every subset X of
 the other bits it holds the sums f[j] = Σ_{T'⊆T, |T'|=j} f(T'∪X), j = 0…t, and the same of g; it
-gives back h[e], e = t…d, where e is the size of the target's part. A level's rows are: f[j] at j, h[e] at
-e + 1 (above the f still needed), g[j] at d + 2 + j; 2d + 3 in all.
+gives back h[e], e = t…d, where e is the size of the target's part. A level's rows are: f[j] at j,
+h[e] at e + 1 (above the f still needed), g[j] at d + 2 + j; 2d + 3 in all.
 """
 
 from __future__ import annotations

@@ -10,27 +10,20 @@ import math
 import numpy as np
 
 from partita.configurations.exact import log2_of
-from partita.records import Best, Configuration, Figure, Listed, Posterior, Remainder
+from partita.records import Best, Listing, Posterior, Remainder
 
 MOST = 100_000  # configurations listed by a threshold alone
 
 
-def listed(posterior: Posterior, ids: tuple[str, ...], best: Best) -> tuple[Listed, ...]:
+def listing(posterior: Posterior, ids: tuple[str, ...], best: Best) -> Listing:
     """Configurations with their probabilities, and intervals where they are not exact."""
     total = posterior.log_normaliser
-    configurations = Configuration.from_rows(ids, best.labels.tolist())
-    return tuple(
-        Listed(configuration, *_probability(weight, total))
-        for configuration, weight in zip(configurations, best.log_weights.tolist(), strict=True)
-    )
-
-
-def _probability(weight: float, total: Figure) -> tuple[float, tuple[float, float] | None]:
-    """exp(log-weight − log-normaliser), never above 1."""
     value, low, high = (
-        math.exp(min(0.0, weight - bound)) for bound in (total.value, total.high, total.low)
+        np.exp(np.minimum(0.0, best.log_weights - bound)).tolist()
+        for bound in (total.value, total.high, total.low)
     )
-    return value, None if total.kind == "exact" else (low, high)
+    intervals = None if total.kind == "exact" else list(zip(low, high, strict=True))
+    return Listing(ids, best.labels, value, intervals)
 
 
 def best_or_above(posterior: Posterior, top: int | None, threshold: float | None) -> Best:
@@ -48,19 +41,21 @@ def best_or_above(posterior: Posterior, top: int | None, threshold: float | None
         k = min(4 * k, most)
 
 
-def remainder(posterior: Posterior, found: tuple[Listed, ...]) -> Remainder:
+def remainder(posterior: Posterior, found: Listing) -> Remainder:
     """The number and the mass of everything that is not listed."""
-    count, bits = posterior.count(), posterior.log2_count().value
+    count = posterior.count()
     left = None if count is None else count - len(found)
-    if left is not None:
-        bits = log2_of(left) if left else -math.inf
-    mass = 0.0 if left == 0 else max(0.0, 1.0 - math.fsum(item.probability for item in found))
-    return Remainder(left, bits, mass, _interval(found) if left else None)
+    bits = posterior.log2_count().value if left is None else log2_of(left)
+    return Remainder(left, bits, unlisted(found, left), _interval(found) if left else None)
 
 
-def _interval(found: tuple[Listed, ...]) -> tuple[float, float] | None:
-    bounds = [item.interval for item in found if item.interval]
-    if len(bounds) < len(found) or not bounds:
+def unlisted(found: Listing, left: int | None) -> float:
+    """What is missing to 1; nothing if no configuration is left."""
+    return 0.0 if left == 0 else max(0.0, 1.0 - math.fsum(found.probabilities))
+
+
+def _interval(found: Listing) -> tuple[float, float] | None:
+    if found.intervals is None:
         return None
-    low, high = np.array(bounds).sum(axis=0)
-    return max(0.0, 1.0 - float(high)), max(0.0, 1.0 - float(low))
+    low, high = np.array(found.intervals).sum(axis=0).tolist()
+    return max(0.0, 1.0 - high), max(0.0, 1.0 - low)

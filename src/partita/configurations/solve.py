@@ -8,9 +8,8 @@ from collections.abc import Callable
 from partita.configurations.choice import engine_for
 from partita.configurations.evidential import evidential
 from partita.configurations.greedy import GreedyParameters
-from partita.configurations.merging import merging
 from partita.configurations.odds import Knowledge, knowledge
-from partita.configurations.report import best_or_above, listed, remainder
+from partita.configurations.report import best_or_above, listing, remainder
 from partita.configurations.scaled import ScaledParameters
 from partita.configurations.uniform import greedy, uniform
 from partita.errors import InputError
@@ -40,7 +39,7 @@ def solve(
         knowledge(pairs), model, parameters, allowed, seed, method, progress
     )
     best = best_or_above(posterior, top, threshold)
-    found = listed(posterior, pairs.set.ids, best)
+    found = listing(posterior, pairs.set.ids, best)
     total = posterior.log_normaliser
     return Distribution(
         set=pairs.set,
@@ -86,6 +85,8 @@ def _posterior(
     if model == "greedy" and isinstance(parameters, GreedyParameters):
         return greedy(known, engine, parameters), None
     if model == "merging":
+        from partita.configurations.merging import merging
+
         merged = merging(known.p, known.compatible, known.must, budget, seed, method)
         return merged, None
     raise InputError(_refused(model))

@@ -1,0 +1,130 @@
+"""Sets of one small size as rows of matrices: everything about all of them at once.
+
+With J the table of all partitions (partition × pair, 1 if together): log-weights = Θ·Jᵀ, pair
+marginals = P·J; or, for many sets, the same sums by compiled enumeration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from partita.configurations.enumerated import log_weights
+from partita.configurations.graphs import BoolArray
+from partita.configurations.partitions import joined, partitions
+from partita.records import FloatArray, IntArray
+
+SAFE = 600.0  # the sum of |θ| up to which products of odds neither overflow nor vanish
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Row k of everything belongs to set k; `best` are places in the table of partitions."""
+
+    theta: FloatArray
+    must: BoolArray
+    log_normalisers: list[float]
+    conflicts: list[float]
+    entropies: list[float]
+    counts: list[int]
+    marginals: FloatArray
+    best: IntArray
+    best_probabilities: list[list[float]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sums:
+    totals: FloatArray
+    counts: IntArray
+    pairs: FloatArray
+    expected: FloatArray
+    best: IntArray
+    best_shares: FloatArray
+
+
+def solve_rows(theta: FloatArray, must: BoolArray, n: int, top: int, compiled: bool) -> Rows:
+    """θ and must-links as rows over pairs, in the order of np.triu_indices."""
+    top = min(top, len(partitions(n)))
+    strength = np.where(np.isneginf(theta), 0.0, np.abs(theta)).sum(axis=1)
+    enumerable = compiled and not must.any() and strength.max() < SAFE
+    sums = (_by_enumeration if enumerable else _by_products)(theta, must, n, top)
+    conflicts = -np.expm1(np.minimum(0.0, _base(theta, must) + sums.totals))
+    entropies = np.maximum(0.0, sums.totals - sums.expected) / np.log(2.0)
+    return Rows(
+        theta,
+        must,
+        sums.totals.tolist(),
+        conflicts.tolist(),
+        entropies.tolist(),
+        sums.counts.tolist(),
+        _matrices(np.clip(sums.pairs, 0.0, 1.0), n),
+        sums.best,
+        np.minimum(sums.best_shares, 1.0).tolist(),
+    )
+
+
+def _by_products(theta: FloatArray, must: BoolArray, n: int, top: int) -> _Sums:
+    weights = log_weights(theta, must, n)
+    possible = weights > -np.inf
+    shares, totals = _shares(weights)
+    finite = weights if possible.all() else np.where(possible, weights, 0.0)
+    best = _largest(weights, top)
+    return _Sums(
+        totals,
+        np.count_nonzero(possible, axis=1),
+        shares @ joined(n),
+        np.einsum("ij,ij->i", shares, finite),
+        best,
+        np.take_along_axis(shares, best, axis=1),
+    )
+
+
+def _by_enumeration(theta: FloatArray, must: BoolArray, n: int, top: int) -> _Sums:
+    """Where Σ|θ| is moderate, Σ θ·P over pairs is the expected log-weight without loss."""
+    from partita.configurations.rows_kernels import enumerate_all
+
+    count, (left, right) = len(theta), np.triu_indices(n, 1)
+    odds = np.ones((count, n, n))
+    odds[:, left, right] = odds[:, right, left] = np.exp(theta)
+    totals, counts = np.zeros(count), np.zeros(count, dtype=np.int64)
+    sums, weights = np.zeros((count, n, n)), np.zeros((count, top))
+    best = np.zeros((count, top), dtype=np.int64)
+    enumerate_all(odds, totals, counts, sums, best, weights)
+    pairs = sums[:, right, left] / totals[:, None]
+    expected = np.einsum("ij,ij->i", pairs, np.where(np.isneginf(theta), 0.0, theta))
+    return _Sums(np.log(totals), counts, pairs, expected, best, weights / totals[:, None])
+
+
+def _shares(weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Each row as probabilities, and its log-normaliser; zeros where nothing is possible."""
+    top = weights.max(axis=1)
+    top = np.where(np.isfinite(top), top, 0.0)
+    shares = weights - top[:, None]
+    np.exp(shares, out=shares)
+    sums = shares.sum(axis=1)
+    sums = np.where(sums > 0.0, sums, 1.0)
+    shares /= sums[:, None]
+    return shares, top + np.log(sums)
+
+
+def _base(theta: FloatArray, must: BoolArray) -> FloatArray:
+    """log of the mass with which the free pairs all say no."""
+    sums: FloatArray = np.where(must, 0.0, -np.logaddexp(0.0, theta)).sum(axis=1)
+    return sums
+
+
+def _matrices(rows: FloatArray, n: int) -> FloatArray:
+    """Rows of pairs as symmetric matrices with ones on the diagonal."""
+    left, right = np.triu_indices(n, 1)
+    matrices = np.tile(np.eye(n), (len(rows), 1, 1))
+    matrices[:, left, right] = matrices[:, right, left] = rows
+    return matrices
+
+
+def _largest(weights: FloatArray, k: int) -> IntArray:
+    """The places of the k largest of each row, largest first, equal ones in order of place."""
+    first = weights.shape[1] - k
+    some = np.sort(np.argpartition(weights, first, axis=1)[:, first:], axis=1)
+    order = np.argsort(-np.take_along_axis(weights, some, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(some, order, axis=1)
