@@ -23,9 +23,12 @@ class Pool:
 
 
 def pool(theta: FloatArray, start: IntArray, weight: float, k: int, meter: Meter) -> Pool:
-    """About the k best around the start, by rounds in which each kept one is expanded once."""
+    """About the k best around the start, by rounds in which each kept one is expanded once.
+
+    However small the budget, k are found if there are as many.
+    """
     made = _Rounds(theta, start, weight, max(k, LEAST))
-    while made.pending() and meter.allowance():
+    while made.pending() and (meter.allowance() or len(made.weights) < k):
         meter.spend(made.round())
     return made.pool()
 
