@@ -1,0 +1,208 @@
+"""The command partita: a thin shell over the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from partita import options
+from partita.console import Console, NobodyListensError
+from partita.errors import PartitaError
+
+if TYPE_CHECKING:
+    from partita.batch import Shown
+    from partita.formats.sets import Sets
+    from partita.records import Budget
+
+MANY = 20  # sets: of more, each is told in one line
+INTERRUPTED = 130  # what shells expect of a command that Ctrl-C has ended
+
+# Rich takes a tenth of a second to start; plain help is there at once and fits 80 columns.
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"max_content_width": 80, "help_option_names": ["-h", "--help"]},
+)
+
+
+def main() -> None:
+    """The entry of the command."""
+    app(prog_name="partita")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"partita {version('partita')}")
+        raise typer.Exit
+
+
+@app.callback()
+def partita(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+    ] = False,
+) -> None:
+    """Says who is who, with a probability distribution over the alternatives.
+
+    Example: partita solve pairs.csv
+    """
+
+
+@app.command()
+def demo() -> None:
+    """The paper's worked example, from its message to its seven configurations.
+
+    Example: partita demo
+    """
+    with _edge() as console:
+        from partita.demo import demo as pieces
+
+        for piece in pieces(console.width, console.colour):
+            console.say(piece)
+        console.flush()
+
+
+@app.command()
+def solve(
+    pairs: options.Pairs,
+    model: options.Model = "evidential",
+    parameters: options.Parameters = None,
+    top: options.Top = None,
+    threshold: options.Threshold = None,
+    missing: options.Missing = None,
+    soft: options.Soft = False,
+    assume: options.Assume = None,
+    templates: options.Templates = None,
+    form: options.Form = None,
+    clusters: options.Clusters = None,
+    cautious: options.Cautious = None,
+    json: options.Json = False,
+    out: options.Out = None,
+    seconds: options.Seconds = None,
+    memory: options.Memory = None,
+    work: options.Work = None,
+    method: options.Method = "auto",
+    strict: options.Strict = False,
+    seed: options.Seed = 0,
+    workers: options.Workers = None,
+) -> None:
+    """A distribution over configurations from pair probabilities.
+
+    PAIRS has the columns left,right,probability (or Splink's unique_id_l,
+    unique_id_r,match_probability) and, if you like, set. Probability 0 says
+    that two templates cannot be the same, 1 that they must be. Without a set
+    column every connected component is a set.
+
+    \b
+    Examples:
+      partita solve pairs.csv
+      partita solve pairs.csv --json --top 100 > results.jsonl
+      partita solve scores.parquet --clusters clusters.csv --cautious .95
+    """
+    if cautious is not None and clusters is None:
+        raise typer.BadParameter("--cautious needs --clusters F.csv")
+    with _edge() as console:
+        from partita.batch import Wanted, answers
+        from partita.delivery import Delivery
+        from partita.workspace import TOP, Task, learned_parameters, read_sets
+
+        task = Task(
+            model,
+            learned_parameters(model, parameters),
+            top if top is not None or threshold is not None else TOP,
+            threshold,
+            _budget(seconds, memory, work),
+            seed,
+            method,
+        )
+        sets = read_sets(
+            pairs,
+            form=form,
+            templates=templates,
+            missing=missing,
+            soft=soft,
+            assume=assume or (),
+        )
+        _notes(console, sets, model, parameters)
+        wanted = Wanted(
+            message=Path(pairs).name,
+            json=json or out is not None,
+            shown=_shown(len(sets), json, out is not None or clusters is not None),
+            clusters=clusters is not None,
+            cautious=cautious,
+            width=console.width,
+            colour=console.colour,
+        )
+        delivery = Delivery(console, sets, wanted, out, clusters)
+        delivery.deliver(answers(sets, task, wanted, workers, console.progress))
+        if not wanted.shown and not json:
+            console.note(f"{delivery.done:,} sets answered, {delivery.failed:,} failed")
+    if delivery.failed or (strict and delivery.unsettled):
+        raise typer.Exit(1)
+
+
+def _shown(sets: int, json: bool, files: bool) -> Shown:
+    """A few sets in full, many in a line each, and many that go to a file not at all."""
+    if json or (files and sets > MANY):
+        return ""
+    return "text" if sets <= MANY else "line"
+
+
+def _budget(seconds: float | None, memory: str | None, work: int | None) -> Budget:
+    """With an amount of work no clock is looked at, unless seconds are given too."""
+    from partita.records import Budget
+    from partita.workspace import default_memory
+
+    usual = float("inf") if work is not None else Budget().seconds
+    return Budget(
+        usual if seconds is None else seconds,
+        default_memory() if memory is None else options.size_of(memory),
+        work,
+    )
+
+
+@contextmanager
+def _edge() -> Iterator[Console]:
+    """Where errors become one line and an exit code."""
+    console = Console()
+    try:
+        yield console
+    except PartitaError as error:
+        if str(error):  # sets that failed one by one have been told already
+            console.note(str(error))
+        raise typer.Exit(1) from error
+    except KeyboardInterrupt as error:
+        console.note(f"interrupted{'; ' if error.args else ''}{' '.join(map(str, error.args))}")
+        raise typer.Exit(INTERRUPTED) from error
+    except NobodyListensError:
+        raise typer.Exit(0) from None
+    finally:
+        console.clear()
+
+
+def _notes(console: Console, sets: Sets, model: str, parameters: Path | None) -> None:
+    """What a person should know before the answers come."""
+    from partita.workspace import LEARNED
+
+    if model in LEARNED and parameters is None:
+        console.note(f"{model} uses the parameters that come with Partita (--parameters F)")
+    if parameters is not None and model not in LEARNED:
+        console.note(f"{model} has no parameters: {parameters} is not used")
+    unlisted = sets.unlisted()
+    taken = "incompatible" if sets.missing is None else f"probability {sets.missing:g}"
+    gaps = [k for k in range(len(sets)) if unlisted[k] > 0 and k not in sets.failed]
+    if len(gaps) > MANY:
+        console.note(
+            f"{unlisted[gaps].sum():,} pairs inside {len(gaps):,} sets are not listed: {taken}"
+        )
+        return
+    for k in gaps:
+        console.note(f"set {sets.names[k]}: {unlisted[k]:,} pairs are not listed: {taken}")

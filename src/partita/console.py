@@ -1,0 +1,75 @@
+"""Standard output and standard error: what is said where, and what happens when nobody listens."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import dataclass
+from io import TextIOWrapper
+
+PAUSE = 0.1  # seconds between two lines of progress
+
+
+class NobodyListensError(Exception):
+    """Standard output was closed by the other side, as by `| head`."""
+
+
+@dataclass(slots=True)
+class Console:
+    """Answers go to standard output; everything else goes to standard error, a line each."""
+
+    shown: str = ""
+    last: float = 0.0
+
+    def __post_init__(self) -> None:
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+
+    @property
+    def width(self) -> int:
+        return 80
+
+    @property
+    def colour(self) -> bool:
+        return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+    def say(self, text: str) -> None:
+        """An answer, or a piece of one."""
+        self.clear()
+        try:
+            sys.stdout.write(text)
+        except BrokenPipeError:
+            self._give_up()
+
+    def flush(self) -> None:
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """What is still in the buffer must go nowhere, or Python complains at its end."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise NobodyListensError
+
+    def note(self, text: str) -> None:
+        """One line for a person, whatever an id in it may hold."""
+        self.clear()
+        line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+        sys.stderr.write(f"partita: {line}\n")
+
+    def progress(self, text: str) -> None:
+        """A line that the next one replaces; only for a person who watches."""
+        now = time.monotonic()
+        if sys.stderr.isatty() and now - self.last >= PAUSE:
+            self.clear()
+            self.shown, self.last = text[: self.width - 1], now
+            sys.stderr.write(self.shown)
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        if self.shown:
+            sys.stderr.write(f"\r{' ' * len(self.shown)}\r")
+            sys.stderr.flush()
+            self.shown = ""

@@ -1,0 +1,1 @@
+"""Files and data frames to records and back."""

@@ -1,0 +1,70 @@
+"""Numbers and facts of a distribution as short phrases, the same in every view."""
+
+from __future__ import annotations
+
+from partita.records import Distribution, Figure
+
+
+def number(p: float) -> str:
+    """A probability with four digits; a tiny one keeps its magnitude, a sure one says so."""
+    if p == 0.0 or p >= 0.00005:
+        return f"{p:.4f}"
+    return f"{p:.0e}"
+
+
+def ranged(p: float, interval: tuple[float, float] | None) -> str:
+    """A probability and, where it is not exact, its interval."""
+    return number(p) if interval is None else f"{number(p)} [{interval[0]:.4f}, {interval[1]:.4f}]"
+
+
+def figure(value: Figure, digits: int = 4) -> str:
+    """A number that says how it was obtained."""
+    if value.kind == "exact":
+        return f"{value.value:.{digits}f}"
+    if value.kind == "interval":
+        return f"between {value.low:.{digits}f} and {value.high:.{digits}f}"
+    return f"{value.value:.{digits}f} ± {value.high - value.value:.{digits}f}"
+
+
+def counted(distribution: Distribution) -> str:
+    """How many configurations there are, exactly or as a power of two."""
+    return many(distribution.count, distribution.log2_count.value, "configuration")
+
+
+def many(count: int | None, log2_count: float, noun: str) -> str:
+    if count is not None and count < 10**15:
+        return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"about 2^{log2_count:.1f} {noun}s"
+
+
+def obtained(distribution: Distribution) -> str:
+    """The method, and whether it may be trusted."""
+    if distribution.converged is False:
+        return f"{distribution.method}, NOT converged"
+    return str(distribution.method)
+
+
+def how(distribution: Distribution) -> str:
+    """The method and why it was chosen."""
+    told = obtained(distribution)
+    reason = distribution.reason
+    return reason if reason.startswith(told) else f"{told}: {reason}"
+
+
+def proof(distribution: Distribution) -> str:
+    """What is known about the first configuration; empty where it is proved most probable."""
+    if distribution.gap == 0.0:
+        return ""
+    if distribution.gap == float("inf"):
+        return "the first configuration is not proved to be the most probable one"
+    return f"another configuration may exceed the first by a factor of e^{distribution.gap:.3g}"
+
+
+def left_out(distribution: Distribution) -> str:
+    """The remainder: how many configurations, and their probability in all."""
+    remainder = distribution.remainder
+    if remainder.count == 0:
+        return "nothing remains"
+    rest = many(remainder.count, remainder.log2_count, "more configuration")
+    together = ranged(remainder.probability, remainder.interval)
+    return f"{rest}, {together} in all"

@@ -1,0 +1,58 @@
+"""HTML for a notebook: a table, bars, the matrix of pairs; every text escaped."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from xml.etree import ElementTree
+
+from oracles.answers import TABLE_1, brute
+from partita.records import CoreferenceSet, Listed, Marginals
+from partita.views.notebook import html
+
+
+def parsed(shown: str) -> ElementTree.Element:
+    """HTML that is well-formed as XML has no loose ends."""
+    return ElementTree.fromstring(shown)
+
+
+def test_table_1():
+    page = parsed(html(brute(list("ABCD"), TABLE_1)))
+    configurations, matrix = page.findall("table")
+    rows = ["".join(row.itertext()) for row in configurations.findall("tr")]
+    assert rows[1] == "(A B D) (C)0.3826"
+    assert len(rows) == 1 + 7 + 1
+    assert rows[-1] == "nothing remains"
+    cells = [[cell.text for cell in row] for row in matrix.findall("tr")]
+    assert cells[0] == [None, "A", "B", "C", "D"]
+    assert cells[3] == ["C", "0.0000", "0.0000", None, "0.1873"]
+    assert 'title="given 0.5040"' in html(brute(list("ABCD"), TABLE_1))
+    assert "7 configurations" in "".join(page.itertext())
+
+
+def test_bars_are_as_long_as_probabilities():
+    shown = html(brute(list("AB"), {("A", "B"): 0.25}))
+    assert shown.index("width:9.00em") < shown.index("width:3.00em")
+
+
+def test_every_text_is_escaped():
+    ids = ["<script>", '"&']
+    evil = brute(ids, {(ids[0], ids[1]): 0.5}, name="<b>")
+    shown = html(replace(evil, reason='"><script>'))
+    assert "<script>" not in shown
+    parsed(shown)
+
+
+def test_much_is_left_out_and_said():
+    ids = [f"T{n}" for n in range(7)]
+    given = dict.fromkeys(itertools.combinations(ids, 2), 0.5)
+    assert "5 more listed; " in html(brute(ids, given, top=25))
+    many = tuple(f"T{n}" for n in range(40))
+    small = brute(ids, given)
+    large = replace(
+        small,
+        set=CoreferenceSet.of(many),
+        configurations=(Listed(type(small.most_probable)([many]), 1.0),),
+        marginals=Marginals.exact(small.marginals.value),
+    )
+    assert "40 templates: the matrix of pairs is not shown" in html(large)
