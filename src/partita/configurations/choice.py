@@ -22,11 +22,15 @@ Progress = Callable[[str], None]
 
 
 def engine_for(budget: Budget, seed: int, method: str, progress: Progress | None) -> Engine:
-    """From θ of a connected set to its posterior; all calls together have the budget's seconds."""
+    """From θ of a connected set to its posterior; all calls together have the budget's seconds.
+
+    With a budget of work the clock is not read: the same input gives the same bytes.
+    """
     end = time.monotonic() + budget.seconds
 
     def engine(theta: FloatArray) -> Posterior:
-        left = replace(budget, seconds=max(0.01, end - time.monotonic()))
+        clocked = budget.work is None
+        left = replace(budget, seconds=max(0.01, end - time.monotonic())) if clocked else budget
         if method == "certified":
             return _certified(theta, left, progress)
         if method == "sampled":
@@ -41,7 +45,7 @@ def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
     """By the cheaper of the two exact recursions, if it fits; an error where it is `needed`."""
     n = len(theta)
     if n <= SMALL:
-        return exact(theta)
+        return exact(theta, budget)
     from partita.configurations.frontier import frontier, plan
 
     sparse = plan(theta, budget.memory)
@@ -52,7 +56,7 @@ def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
         raise too_large(n, min(float(predicted_bytes(n)), sparse.bytes), budget)
     if min(dense, eliminated) > budget.seconds and not needed:
         return None
-    return exact(theta) if dense <= eliminated else frontier(theta, sparse)
+    return exact(theta, budget) if dense <= eliminated else frontier(theta, sparse)
 
 
 def too_large(n: int, needs: float, budget: Budget) -> TooLarge:

@@ -17,10 +17,10 @@ from partita.configurations.tables import Tables, doubles, tables
 from partita.records import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
 
 
-def exact(theta: FloatArray) -> DensePosterior:
-    """The posterior of one set of compatible and incompatible pairs, exactly."""
+def exact(theta: FloatArray, budget: Budget | None = None) -> DensePosterior:
+    """The posterior of one set, exactly; the budget is for listing the best of a large one."""
     made = tables(theta)
-    return DensePosterior(theta, made, Figure.exact(float(made.log_z[-1])))
+    return DensePosterior(theta, made, Figure.exact(float(made.log_z[-1])), budget or Budget())
 
 
 @dataclass(eq=False)
@@ -30,6 +30,7 @@ class DensePosterior:
     theta: FloatArray
     tables: Tables
     log_normaliser: Figure
+    budget: Budget
     method: Method = field(default="exact", init=False)
 
     @property
@@ -71,7 +72,7 @@ class DensePosterior:
             return best_from_tables(self.theta, self.tables.log_w, k)
         from partita.configurations.search import best
 
-        return best(self.theta, k, Budget())
+        return best(self.theta, k, self.budget)
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
         return draw_rows(self.tables, count, rng)

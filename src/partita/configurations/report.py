@@ -41,12 +41,11 @@ def best_or_above(posterior: Posterior, top: int | None, threshold: float | None
         k = min(4 * k, most)
 
 
-def remainder(posterior: Posterior, found: Listing) -> Remainder:
-    """The number and the mass of everything that is not listed."""
-    count = posterior.count()
+def remainder(found: Listing, count: int | None, log2_count: float) -> Remainder:
+    """The number and the mass of everything that is not listed, of so many in all."""
     left = None if count is None else count - len(found)
-    bits = posterior.log2_count().value if left is None else log2_of(left)
-    return Remainder(left, bits, unlisted(found, left), _interval(found) if left else None)
+    bits = log2_count if left is None else log2_of(left)
+    return Remainder(left, bits, unlisted(found, left), _interval(found) if left != 0 else None)
 
 
 def unlisted(found: Listing, left: int | None) -> float:

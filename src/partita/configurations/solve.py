@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 from partita.configurations.choice import engine_for
 from partita.configurations.evidential import evidential
+from partita.configurations.exact import log2_of
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import Knowledge, knowledge
 from partita.configurations.report import best_or_above, listing, remainder
 from partita.configurations.scaled import ScaledParameters
 from partita.configurations.uniform import greedy, uniform
 from partita.errors import InputError
-from partita.records import Budget, Distribution, PairProbabilities, Posterior
+from partita.records import Budget, Distribution, Figure, PairProbabilities, Posterior
 
 MODELS = ("uniform", "greedy", "merging", "evidential", "scaled")
 METHODS = ("auto", "exact", "certified", "sampled")
@@ -40,7 +41,8 @@ def solve(
     )
     best = best_or_above(posterior, top, threshold)
     found = listing(posterior, pairs.set.ids, best)
-    total = posterior.log_normaliser
+    total, count = posterior.log_normaliser, posterior.count()
+    bits = posterior.log2_count() if count is None else Figure.exact(log2_of(count))
     return Distribution(
         set=pairs.set,
         model=model,
@@ -49,12 +51,12 @@ def solve(
         probabilities=pairs.matrix,
         marginals=posterior.pairs(),
         configurations=found,
-        remainder=remainder(posterior, found),
+        remainder=remainder(found, count, bits.value),
         entropy_bits=posterior.entropy(),
         conflict=conflict,
         log_normaliser=total,
-        log2_count=posterior.log2_count(),
-        count=posterior.count(),
+        log2_count=bits,
+        count=count,
         seed=seed,
         posterior=posterior,
         converged=getattr(posterior, "converged", None),

@@ -1,0 +1,117 @@
+"""Beyond dense tables: sparse, sharp, typed and batched sets beside the naive way."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from naive import naive, naive_seconds
+from oracles.instances import log_odds, planted_pairs, symmetric, uniform_pairs
+from partita.configurations.frontier import frontier, plan
+from partita.configurations.many import solve_many
+from partita.configurations.solve import solve
+from partita.records import CoreferenceSet, Distribution, FloatArray, PairProbabilities
+
+Ratio = Callable[..., None]
+
+
+def pairs_of(p: FloatArray) -> PairProbabilities:
+    p = p.copy()
+    np.fill_diagonal(p, 1.0)
+    return PairProbabilities(CoreferenceSet.of(f"T{i}" for i in range(len(p))), p)
+
+
+def timed(action: Callable[[], object]) -> tuple[float, object]:
+    start = time.perf_counter()
+    result = action()
+    return time.perf_counter() - start, result
+
+
+def test_a_chain_of_two_thousand(ratio: Ratio) -> None:
+    n, rng = 2000, np.random.default_rng(1)
+    near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 6
+    theta = log_odds(np.where(near, uniform_pairs(n, 0.05, 0.95, rng), 0.0))
+    frontier(theta[:40, :40]).pairs()
+
+    def answered() -> None:
+        found = frontier(theta, plan(theta))
+        found.pairs()
+        assert found.log_normaliser.kind == "exact"
+
+    took, _ = timed(answered)
+    ratio(
+        "chain of 6, n = 2,000: normaliser and pairs", took / naive_seconds(11), "naive n = 11", 1
+    )
+    assert took <= naive_seconds(11)
+
+
+def test_five_types_of_forty(ratio: Ratio) -> None:
+    n, rng = 200, np.random.default_rng(2)
+    kind = np.arange(n) // 40
+    holes = symmetric((rng.random((n, n)) < 0.3).astype(float)) > 0
+    inside = (kind[:, None] == kind) & ~holes
+    p = np.where(inside, uniform_pairs(n, 0.05, 0.95, rng), 0.0)
+    took, found = timed(lambda: solve(pairs_of(p)))
+    assert isinstance(found, Distribution)
+    ratio(f"five types of 40, 30 % apart: {found.method}", took / naive_seconds(11), "naive n = 11")
+
+
+def test_planted_clusters(ratio: Ratio) -> None:
+    for n, bound in ((40, 0.01), (50, 0.5)):
+        p = planted_pairs(n, np.random.default_rng(n))
+        took, found = timed(lambda p=p: solve(pairs_of(p)))
+        assert isinstance(found, Distribution)
+        width = found.log_normaliser.high - found.log_normaliser.low
+        what = f"planted n = {n}: {found.method}, log Z to {width:.1e}"
+        ratio(what, took / naive_seconds(11), "naive n = 11")
+        assert width <= bound
+
+
+def small_sets(count: int) -> list[PairProbabilities]:
+    rng = np.random.default_rng(0)
+    return [
+        PairProbabilities(CoreferenceSet.of([f"s{i}t{j}" for j in range(n)], f"s{i}"), matrix)
+        for i in range(count)
+        for n in [2 + i % 7]
+        for matrix in [uniform_pairs(n, 0.05, 0.95, rng) + np.eye(n)]
+    ]
+
+
+def naive_per_set(sets: list[PairProbabilities]) -> float:
+    took, _ = timed(lambda: [naive(pairs.matrix.tolist()) for pairs in sets])
+    return took / len(sets)
+
+
+def test_a_hundred_thousand_sets_in_process(ratio: Ratio) -> None:
+    sets = small_sets(100_000)
+    list(solve_many(sets[:1000]))
+    took, found = timed(lambda: list(solve_many(sets)))
+    value = naive_per_set(sets[:700]) * len(sets) / took
+    ratio("100,000 sets of 2 to 8, as a batch: naive takes", value, "as long (at least 100)")
+    assert isinstance(found, list)
+    assert len(found) == len(sets)
+    assert value >= 100
+
+
+def test_a_hundred_thousand_sets_by_the_command(ratio: Ratio, tmp_path: Path) -> None:
+    sets = small_sets(100_000)
+    path = tmp_path / "pairs.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["left", "right", "probability"])
+        for pairs in sets:
+            ids = pairs.set.ids
+            for i, left in enumerate(ids):
+                for j in range(i + 1, len(ids)):
+                    writer.writerow([left, ids[j], repr(float(pairs.matrix[i, j]))])
+    command = [sys.executable, "-m", "partita", "solve", str(path), "--out", str(tmp_path / "o")]
+    took, _ = timed(lambda: subprocess.run(command, check=True, capture_output=True))
+    value = naive_per_set(sets[:700]) * len(sets) / took
+    ratio("the same by the command, reading and writing", value, "as long (at least 20)")
+    assert value >= 20
