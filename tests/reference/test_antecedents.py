@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles.depots import A, B, C, D
+from partita.records import Template
+from partita.reference.antecedents import preferred_chain, with_antecedents
+from partita.templates.sorts import Hierarchy
+
+DEPOTS = (
+    replace(A, form="name", region="subject", head="depot", number=1, text="Kinston Depot"),
+    replace(B, form="indefinite", sentence=1, head="depot", number=1),
+    replace(C, form="definite", sentence=1, head="depot", number=1),
+    replace(D, form="definite", sentence=1, head="depot", number=1),
+)
+
+
+def listed(templates: tuple[Template, ...], name: str) -> list[str]:
+    found = next(t for t in with_antecedents(templates) if t.id == name)
+    assert [one.preferred for one in found.antecedents] == [
+        k == 0 for k in range(len(found.antecedents))
+    ]
+    return [one.id for one in found.antecedents]
+
+
+def text(*said: dict[str, object]) -> tuple[Template, ...]:
+    """Templates that follow each other, ten characters each, called by what they say."""
+    return tuple(
+        Template(**{"start": 10 * n, "end": 10 * n + 5, "head": one["id"], **one})  # type: ignore[arg-type]
+        for n, one in enumerate(said)
+    )
+
+
+def test_the_papers_example_prefers_b_for_d() -> None:
+    assert listed(DEPOTS, "D") == ["B", "C", "A"]
+    found = with_antecedents(DEPOTS)
+    assert found[1].antecedents == ()
+    assert replace(found[3], antecedents=()) == DEPOTS[3]
+
+
+def test_with_only_c_and_d_c_is_preferred() -> None:
+    assert listed(DEPOTS[2:], "D") == ["C"]
+
+
+def test_modifiers_that_clash_rule_a_candidate_out() -> None:
+    rail = replace(DEPOTS[1], slots={"MODIFIERS": ["rail"]})
+    ammunition = replace(DEPOTS[2], slots={"MODIFIERS": ["ammunition"]})
+    assert listed((rail, ammunition, DEPOTS[3]), "C") == []
+    assert listed((rail, ammunition, DEPOTS[3]), "D") == ["B", "C"]
+
+
+def test_what_is_known_to_differ_is_not_listed() -> None:
+    compatible = np.ones((4, 4), dtype=np.bool_)
+    compatible[3, 1] = compatible[1, 3] = False
+    found = with_antecedents(DEPOTS, compatible=compatible)[3]
+    assert [one.id for one in found.antecedents] == ["C", "A"]
+
+
+def test_same_sentence_then_previous_left_to_right_then_earlier_right_to_left() -> None:
+    places = [0, 1, 1, 2, 2, 3, 3, 3]
+    templates = text(
+        *({"id": f"t{n}", "head": "x", "sentence": s, "form": "bare"} for n, s in enumerate(places))
+    )
+    templates = (*templates[:-1], replace(templates[-1], form="definite"))
+    assert listed(templates, "t7") == ["t5", "t6", "t3", "t4", "t2", "t1", "t0"]
+
+
+@pytest.mark.parametrize(
+    ("form", "slots", "reach"),
+    [("definite", {}, 10), ("pronoun", {}, 3), ("pronoun", {"REFLEXIVE": "yes"}, 0)],
+)
+def test_windows_and_at_most_one_beyond(form: str, slots: dict[str, str], reach: int) -> None:
+    def found(distance: int) -> list[str]:
+        first, second, it = text(
+            {"id": "a", "head": "x", "form": "bare"},
+            {"id": "b", "head": "x", "form": "bare"},
+            {"id": "c", "head": "x", "form": form, "sentence": distance, "slots": slots},
+        )
+        return listed((first, second, it), "c")
+
+    assert set(found(reach)) == {"a", "b"}
+    assert found(reach + 1) == ["b"]
+
+
+def test_names_see_everything_and_are_aliases_by_part_and_initials() -> None:
+    long = {"id": "long", "form": "name", "slots": {"NAME": "International Business Machines"}}
+    part = {"id": "part", "form": "name", "slots": {"NAME": "Business Machines"}, "sentence": 99}
+    short = {"id": "short", "form": "name", "slots": {"NAME": "IBM"}, "sentence": 200}
+    other = {"id": "other", "form": "name", "slots": {"NAME": "Apple"}, "sentence": 201}
+    templates = text(long, part, short, other)
+    assert listed(templates, "part") == ["long"]
+    assert listed(templates, "short") == ["long"]
+    assert listed(templates, "other") == []
+
+
+def test_number_twelve_is_plural_and_they_may_be_an_organisation() -> None:
+    templates = text(
+        {"id": "twelve", "form": "bare", "number": 12, "sort": "person"},
+        {"id": "one", "form": "bare", "number": "singular", "sort": "person"},
+        {"id": "firm", "form": "bare", "number": 1, "sort": "organization"},
+        {"id": "they", "form": "pronoun", "number": "plural"},
+        {"id": "he", "form": "pronoun", "number": "singular", "sort": "person"},
+    )
+    assert listed(templates, "they") == ["twelve", "firm"]
+    assert listed(templates, "he") == ["one"]
+
+
+def test_a_more_general_sort_refers_back_to_a_more_special_one_and_not_the_reverse() -> None:
+    sorts = Hierarchy.of({"COMPANY": None, "AUTOMAKER": "COMPANY"})
+    general, special = (
+        {"id": s, "sort": s, "head": "", "form": "definite"} for s in ("COMPANY", "AUTOMAKER")
+    )
+    first = with_antecedents(text(special, general), sorts=sorts)
+    second = with_antecedents(text(general, special), sorts=sorts)
+    assert [one.id for one in first[1].antecedents] == ["AUTOMAKER"]
+    assert second[1].antecedents == ()
+
+
+def test_pronouns_agree_in_person_gender_and_speaker() -> None:
+    def pronoun(name: str, **slots: str) -> dict[str, object]:
+        return {"id": name, "form": "pronoun", "slots": slots}
+
+    templates = text(
+        pronoun("she", PERSON="3", GENDER="fem"),
+        pronoun("I", PERSON="1", SPEAKER="Ann"),
+        pronoun("he", PERSON="3", GENDER="masc"),
+        pronoun("me", PERSON="1", SPEAKER="Bob"),
+        pronoun("my", PERSON="1", SPEAKER="Ann"),
+        pronoun("her", PERSON="3", GENDER="fem"),
+    )
+    assert listed(templates, "my") == ["I"]
+    assert listed(templates, "me") == []
+    assert listed(templates, "her") == ["she"]
+
+
+def test_what_heads_a_text_sees_all_of_it_and_the_rest_only_what_precedes() -> None:
+    templates = text(
+        {"id": "top", "head": "x", "form": "definite", "region": "heading"},
+        {"id": "low", "head": "x", "form": "definite", "sentence": 30},
+    )
+    assert listed(templates, "top") == ["low"]
+    assert listed(templates, "low") == ["top"]
+    assert preferred_chain(with_antecedents(templates)) == {"top": ("low",), "low": ("top",)}
+
+
+def test_what_contains_an_anaphor_is_not_its_antecedent() -> None:
+    whole = Template("whole", start=0, end=30, head="x", form="bare")
+    inner = Template("inner", start=10, end=15, head="x", form="definite")
+    assert listed((whole, inner), "inner") == []
+
+
+def test_preferred_reference_is_transitive() -> None:
+    templates = text(
+        *({"id": f"t{n}", "head": "x", "form": "definite", "sentence": n} for n in range(4))
+    )
+    chains = preferred_chain(with_antecedents(templates))
+    assert chains == {"t0": (), "t1": ("t0",), "t2": ("t1", "t0"), "t3": ("t2", "t1", "t0")}
+
+
+TEMPLATES = st.lists(
+    st.builds(
+        Template,
+        id=st.just("x"),
+        sentence=st.integers(0, 15),
+        region=st.sampled_from(["text", "heading"]),
+        sort=st.sampled_from(["", "person", "organization"]),
+        head=st.sampled_from(["", "man", "firm"]),
+        number=st.sampled_from([None, "singular", "plural", 1, 12]),
+        form=st.sampled_from(["pronoun", "definite", "name", "indefinite", "bare", ""]),
+        slots=st.sampled_from([{}, {"NAME": "IBM"}, {"MODIFIERS": ["old"]}, {"PERSON": "1"}]),
+    ),
+    max_size=12,
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(TEMPLATES)
+def test_antecedents_precede_in_the_text_and_end_nowhere_else(drawn: list[Template]) -> None:
+    ordered = sorted(drawn, key=lambda t: t.sentence)
+    templates = tuple(
+        replace(t, id=f"t{n}", start=10 * n, end=10 * n + 5) for n, t in enumerate(ordered)
+    )
+    place = {t.id: n for n, t in enumerate(templates)}
+    for n, found in enumerate(with_antecedents(templates)):
+        ids = [one.id for one in found.antecedents]
+        assert len(set(ids)) == len(ids)
+        assert found.id not in ids
+        assert found.region == "heading" or all(place[i] < n for i in ids)
+        assert not ids or found.form in ("pronoun", "definite", "name")
