@@ -23,7 +23,7 @@ def evidential(
     """The posterior and the conflict κ; with a scale and a bias, the scaled evidential model."""
     odds = log_odds(known, scaled)
     posterior = with_groups(odds, split(odds.theta, engine))
-    conflict = -math.expm1(min(0.0, odds.base + posterior.log_normaliser.value))
+    conflict = abs(math.expm1(min(0.0, odds.base + posterior.log_normaliser.value)))
     return posterior, conflict
 
 

@@ -49,7 +49,7 @@ def solve_rows(theta: FloatArray, must: BoolArray, n: int, top: int, compiled: b
     strength = np.where(np.isneginf(theta), 0.0, np.abs(theta)).sum(axis=1)
     enumerable = compiled and not must.any() and strength.max() < SAFE
     sums = (_by_enumeration if enumerable else _by_products)(theta, must, n, top)
-    conflicts = -np.expm1(np.minimum(0.0, _base(theta, must) + sums.totals))
+    conflicts = np.abs(np.expm1(np.minimum(0.0, _base(theta, must) + sums.totals)))
     entropies = np.maximum(0.0, sums.totals - sums.expected) / np.log(2.0)
     return Rows(
         theta,

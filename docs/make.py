@@ -1,0 +1,57 @@
+"""Makes what is made from the code: the reference and the pictures. Run by `make docs`."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import partita
+from partita.views.charts import configurations_chart
+
+HERE = Path(__file__).parent
+TABLE_1 = {("A", "B"): 0.671, ("A", "C"): 0, ("A", "D"): 0.505,
+           ("B", "C"): 0, ("B", "D"): 0.752, ("C", "D"): 0.504}  # fmt: skip
+COMMANDS = ("solve", "demo")
+
+
+def reference() -> str:
+    """The public names with their signatures and docstrings, and the commands' help."""
+    names = [_entry(name, getattr(partita, name)) for name in partita.__all__]
+    commands = [_help(name) for name in COMMANDS]
+    return "\n".join(["# Reference", "", "Made from the code by `make docs`.", "",
+                      "## Python", "", *names, "## Commands", "", *commands])  # fmt: skip
+
+
+def _entry(name: str, thing: object) -> str:
+    lines = [f"### `partita.{name}`", "", inspect.getdoc(thing) or "", ""]
+    if inspect.isfunction(thing):
+        lines[1:1] = ["", "```", f"{name}{inspect.signature(thing)}", "```"]
+    elif inspect.isclass(thing):
+        for part, value in vars(thing).items():
+            if not part.startswith("_") and (
+                callable(value) or isinstance(value, property | classmethod)
+            ):
+                text = inspect.getdoc(value)
+                lines += [f"- `{part}`: {text.splitlines()[0]}"] if text else []
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _help(command: str) -> str:
+    run = subprocess.run(
+        [sys.executable, "-m", "partita", command, "--help"],
+        capture_output=True, text=True, check=True, env={"COLUMNS": "80", "PYTHONUTF8": "1"},
+    )  # fmt: skip
+    return f"### `partita {command}`\n\n```\n{run.stdout.rstrip()}\n```\n"
+
+
+def main() -> None:
+    (HERE / "reference.md").write_text(reference(), encoding="utf-8")
+    chart = configurations_chart(partita.solve(TABLE_1))
+    chart.save(HERE / "pictures" / "example.svg")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""The documentation is executed: Python blocks run, commands print what is shown.
+
+In a console block `$ cat FILE` makes the file with the lines shown if it is not there yet, and a
+line `...` stands for any lines.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "docs"}
+    for kind, code in BLOCK.findall(page.read_text(encoding="utf-8")):
+        if kind == "python":
+            exec(compile(code, str(page), "exec"), names)  # noqa: S102
+        else:
+            _converse(code, tmp_path)
+
+
+def _converse(code: str, folder: Path) -> None:
+    """Every command of a console block, and what it should have printed."""
+    for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        made = re.fullmatch(r"cat (\S+)", command)
+        if made and not (folder / made[1]).exists():
+            (folder / made[1]).write_text(expected, encoding="utf-8")
+            continue
+        printed = _run(command, folder)
+        assert _like(expected).fullmatch(printed), f"$ {command}\n{printed}"
+
+
+def _run(command: str, folder: Path) -> str:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "PATH": path, "COLUMNS": "80", "PYTHONUTF8": "1"}
+    run = subprocess.run(
+        command, shell=True, cwd=folder, env=env, capture_output=True, text=True, check=False
+    )
+    return run.stdout + run.stderr
+
+
+def _like(expected: str) -> re.Pattern[str]:
+    lines = [".*" if line == "..." else re.escape(line) for line in expected.splitlines()]
+    return re.compile(r"\n".join(lines) + r"\n?", re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
