@@ -14,7 +14,7 @@ from partita.records import FloatArray, IntArray
 
 LANE_BITS = kernels.LANE_BITS
 LISTED = 1.1  # nanoseconds for one pair of a listed entry and a place of the table
-LANES = 40.0  # nanoseconds for one pair of groups of 16 places each
+LANES = 16.0  # nanoseconds for one pair of groups of 16 places each
 FEW = 64  # with so few entries a dense product never pays
 ALONE = 1 << 15  # entries below which threads cost more than they gain
 PARTS = 32
@@ -35,11 +35,14 @@ def pays(masks: IntArray, bits: int, size: int) -> bool:
     return LISTED * listed > LANES * pairs_of_groups(bits, above)
 
 
-def push(out: FloatArray, table: FloatArray, masks: IntArray, weights: FloatArray) -> None:
-    """out[S ∪ D] += table[S] · weights[D]."""
-    entries = _spread(masks, weights, len(out))
-    used = _used(entries, len(table))
-    _shared(lambda k, of: kernels.push(out, table, entries, used, k, of), len(out))
+def push(
+    out: FloatArray, table: FloatArray, masks: IntArray, weights: FloatArray, maxima: bool = False
+) -> None:
+    """out[S ∪ D] += table[S] · weights[D]; or the maxima of table[S] + weights[D]."""
+    zero = -np.inf if maxima else 0.0
+    entries = _spread(masks, weights, len(out), zero)
+    used = _used(entries, len(table), zero)
+    _shared(lambda k, of: kernels.push(maxima, out, table, entries, used, k, of), len(out))
 
 
 def pull(out: FloatArray, size: int, masks: IntArray, weights: FloatArray) -> FloatArray:
@@ -57,15 +60,15 @@ def dot(out: FloatArray, table: FloatArray, masks: IntArray) -> FloatArray:
     return to[masks]
 
 
-def _spread(masks: IntArray, weights: FloatArray, size: int) -> FloatArray:
-    entries = np.zeros(size)
+def _spread(masks: IntArray, weights: FloatArray, size: int, zero: float = 0.0) -> FloatArray:
+    entries = np.full(size, zero)
     entries[masks] = weights
     return entries
 
 
-def _used(entries: FloatArray, size: int) -> BoolArray:
+def _used(entries: FloatArray, size: int, zero: float = 0.0) -> BoolArray:
     """Which blocks hold anything."""
-    used = entries.reshape(-1, min(size, 1 << kernels.BLOCK_BITS)) != 0.0
+    used = entries.reshape(-1, min(size, 1 << kernels.BLOCK_BITS)) != zero
     return np.asarray(used.any(axis=1))
 
 

@@ -255,18 +255,25 @@ def _longer(values, room):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def add_pairs(pairs, vertex, members, masks, shift, probabilities):  # type: ignore[no-untyped-def]
     """Add each cell's probability to every two of its members, and to each with itself."""
-    inside = np.empty(len(members) + 1, np.int64)
-    inside[0] = vertex
+    size = len(members) + 1
+    sums = np.zeros((size, size))  # by place, the vertex first: small, so it stays in the cache
+    inside = np.zeros(size, np.int64)
     for e in range(len(masks)):
         rest = masks[e] >> shift
-        size = 1
+        count = 1
         while rest:
             low = rest & -rest
             rest ^= low
-            inside[size] = members[bit_count(np.uint64(low - 1))]
-            size += 1
-        for i in range(size):
+            inside[count] = bit_count(np.uint64(low - 1)) + 1
+            count += 1
+        for i in range(count):
+            row = sums[inside[i]]
             for j in range(i + 1):
-                pairs[inside[i], inside[j]] += probabilities[e]
-                if i != j:
-                    pairs[inside[j], inside[i]] += probabilities[e]
+                row[inside[j]] += probabilities[e]
+    for i in range(size):
+        one = members[i - 1] if i else vertex
+        pairs[one, one] += sums[i, i]
+        for j in range(i):
+            other = members[j - 1] if j else vertex
+            pairs[one, other] += sums[i, j]
+            pairs[other, one] += sums[i, j]

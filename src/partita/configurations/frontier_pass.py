@@ -136,8 +136,8 @@ class Recursion:
         return Message(table, exponent)
 
     def _push(self, out: FloatArray, by: Operand) -> None:
-        if self.kind == SUM and dense.pays(by.masks, by.bits, len(out)):
-            dense.push(out, by.table, by.masks, by.weights)
+        if self.kind != LOG and dense.pays(by.masks, by.bits, len(out)):
+            dense.push(out, by.table, by.masks, by.weights, maxima=self.kind == MAX)
         else:
             kernels.push(self.kind, out, by.table, by.bits, by.masks, by.weights)
 
