@@ -14,9 +14,10 @@ from partita.console import Console, NobodyListensError
 from partita.errors import PartitaError
 
 if TYPE_CHECKING:
-    from partita.batch import Shown
+    from partita.batch import Wanted
     from partita.formats.sets import Sets
     from partita.records import Budget
+    from partita.workspace import Task
 
 MANY = 20  # sets: of more, each is told in one line
 INTERRUPTED = 130  # what shells expect of a command that Ctrl-C has ended
@@ -110,50 +111,60 @@ def solve(
     if cautious is not None and clusters is None:
         raise typer.BadParameter("--cautious needs --clusters F.csv")
     with _edge() as console:
-        from partita.batch import Wanted, answers
+        from partita.batch import answers
         from partita.delivery import Delivery
-        from partita.workspace import TOP, Task, learned_parameters, read_sets
+        from partita.workspace import read_sets
 
-        task = Task(
-            model,
-            learned_parameters(model, parameters),
-            top if top is not None or threshold is not None else TOP,
-            threshold,
-            _budget(seconds, memory, work),
-            seed,
-            method,
-        )
-        sets = read_sets(
-            pairs,
-            form=form,
-            templates=templates,
-            missing=missing,
-            soft=soft,
-            assume=assume or (),
-        )
-        _notes(console, sets, model, parameters)
-        wanted = Wanted(
-            message=Path(pairs).name,
-            json=json or out is not None,
-            shown=_shown(len(sets), json, out is not None or clusters is not None),
-            clusters=clusters is not None,
-            cautious=cautious,
-            width=console.width,
-            colour=console.colour,
-        )
+        _say_parameters(console, model, parameters)
+        limits = _budget(seconds, memory, work)
+        task = _task(model, parameters, top, threshold, limits, seed, method)
+        sets = read_sets(pairs, form, templates, missing, soft, assume or ())
+        _say_unlisted(console, sets)
+        wanted = _wanted(console, pairs, len(sets), json, out, clusters, cautious)
         delivery = Delivery(console, sets, wanted, out, clusters)
         delivery.deliver(answers(sets, task, wanted, workers, console.progress))
-        if not wanted.shown and not json:
-            console.note(f"{delivery.done:,} sets answered, {delivery.failed:,} failed")
     if delivery.failed or (strict and delivery.unsettled):
         raise typer.Exit(1)
 
 
-def _shown(sets: int, json: bool, files: bool) -> Shown:
-    """A few sets in full, many in a line each, and many that go to a file not at all."""
-    if json or (files and sets > MANY):
-        return ""
-    return "text" if sets <= MANY else "line"
+def _task(
+    model: str,
+    parameters: Path | None,
+    top: int | None,
+    threshold: float | None,
+    limits: Budget,
+    seed: int,
+    method: str,
+) -> Task:
+    from partita.workspace import TOP, Task, learned_parameters
+
+    listed = TOP if top is None and threshold is None else top
+    learned = learned_parameters(model, parameters)
+    return Task(model, learned, listed, threshold, limits, seed, method)
+
+
+def _wanted(
+    console: Console,
+    pairs: str,
+    sets: int,
+    json: bool,
+    out: Path | None,
+    clusters: Path | None,
+    cautious: float | None,
+) -> Wanted:
+    """A few sets are shown in full, many in a line each, many that go to a file not at all."""
+    from partita.batch import Wanted
+
+    silent = json or (sets > MANY and (out or clusters))
+    return Wanted(
+        message=Path(pairs).name,
+        json=json or out is not None,
+        shown="" if silent else "text" if sets <= MANY else "line",
+        clusters=clusters is not None,
+        cautious=cautious,
+        width=console.width,
+        colour=console.colour,
+    )
 
 
 def _budget(seconds: float | None, memory: str | None, work: int | None) -> Budget:
@@ -188,21 +199,24 @@ def _edge() -> Iterator[Console]:
         console.clear()
 
 
-def _notes(console: Console, sets: Sets, model: str, parameters: Path | None) -> None:
-    """What a person should know before the answers come."""
+def _say_parameters(console: Console, model: str, parameters: Path | None) -> None:
     from partita.workspace import LEARNED
 
     if model in LEARNED and parameters is None:
         console.note(f"{model} uses the parameters that come with Partita (--parameters F)")
     if parameters is not None and model not in LEARNED:
         console.note(f"{model} has no parameters: {parameters} is not used")
+
+
+def _say_unlisted(console: Console, sets: Sets) -> None:
+    """How many pairs the file leaves out; of many sets the sum."""
     unlisted = sets.unlisted()
     taken = "incompatible" if sets.missing is None else f"probability {sets.missing:g}"
     gaps = [k for k in range(len(sets)) if unlisted[k] > 0 and k not in sets.failed]
     if len(gaps) > MANY:
-        console.note(
-            f"{unlisted[gaps].sum():,} pairs inside {len(gaps):,} sets are not listed: {taken}"
-        )
+        inside = f"{unlisted[gaps].sum():,} pairs inside {len(gaps):,} sets"
+        console.note(f"{inside} are not listed: {taken}")
         return
     for k in gaps:
-        console.note(f"set {sets.names[k]}: {unlisted[k]:,} pairs are not listed: {taken}")
+        pairs = "1 pair is" if unlisted[k] == 1 else f"{unlisted[k]:,} pairs are"
+        console.note(f"set {sets.names[k]}: {pairs} not listed: {taken}")

@@ -51,6 +51,8 @@ class Delivery:
             if self.failed and not self.done and not self.sets.singletons:
                 raise NothingAnswered
         self._say("", flush=True)
+        if not self.wanted.shown and (self.out or self.clusters):
+            self.console.note(f"{self.done:,} sets answered, {self.failed:,} failed")
 
     def _all(self, answers: Iterable[Answer], out: TextIO | None, clusters: TextIO | None) -> None:
         for answer in answers:

@@ -35,8 +35,8 @@ TABLE_1 = {
 
 MISPRINT = """\
 The paper prints .184 for (A B) (C D) and .125 for (B D) (A) (C): these two are
-swapped, and so its P(C = D) of .245 should be .187. The other figures of the
-evidential column, and the whole merging column, are as printed.
+swapped, and so its P(C = D) of .245 should be .187. All its other figures agree
+with these, but for the last digit of some.
 """
 
 

@@ -131,7 +131,6 @@ def solve_all(
 
 def read_sets(
     path: str | Path,
-    *,
     form: str | None = None,
     templates: str | Path | None = None,
     missing: float | None = None,

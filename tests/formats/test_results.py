@@ -86,6 +86,18 @@ def test_intervals_and_infinities():
     assert told["error"] == pytest.approx(0.02)
 
 
+def test_counts_of_any_length(tmp_path):
+    count = 7**9000 + 3  # more digits than Python writes by itself
+    exact = brute(list("AB"), {("A", "B"): 0.5})
+    huge = replace(exact, count=count, remainder=Remainder(count, 25266.0, 0.0))
+    path = tmp_path / "r.jsonl"
+    path.write_text(result_line(huge))
+    written = valid(path.read_text())
+    assert (len(written["count"]), written["count"][-1]) == (7606, str(count % 10))
+    [found] = read_results(path)
+    assert found.remainder.count == count
+
+
 def test_the_same_input_gives_the_same_bytes():
     lines = {result_line(brute(list("ABCD"), GIVEN), "m") for _ in range(3)}
     assert len(lines) == 1

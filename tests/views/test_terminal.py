@@ -88,6 +88,8 @@ def test_what_is_not_exact_says_so():
     assert "not proved to be the most probable" in shown
     assert "pruning cost 0.125" in shown
     assert "between 0.5" in text(replace(sampled, entropy_bits=Figure.interval(0.5, 1.5)))
+    narrow = Listed(sampled.most_probable, 0.5, (0.49999999, 0.50000001))
+    assert "0.5000  █" in text(replace(sampled, configurations=(narrow,)))
     assert "by a factor of e^2" in text(replace(sampled, gap=2.0))
     assert "NOT converged" in line(sampled)
 

@@ -25,6 +25,7 @@ from partita.records import (
 VERSION = 1
 SCHEMA = "results.schema.json"
 SMALL = 16
+PLAIN_BITS = 10_000
 SAYING = tuple(f.name for f in fields(Template) if f.name not in ("id", "slots", "antecedents"))
 
 Unlisted = tuple[int, float]  # how many pairs the input does not list, and what they were taken as
@@ -215,7 +216,25 @@ def _figure(name: str, figure: Figure) -> str:
 
 def _count(count: int | None) -> str:
     """As text: it outgrows what many readers of JSON hold."""
-    return "null" if count is None else f'"{count}"'
+    return "null" if count is None else f'"{digits(count)}"'
+
+
+def digits(count: int) -> str:
+    """A whole number of any length; Python itself refuses to write those of 4,300 digits."""
+    if count.bit_length() < PLAIN_BITS:
+        return str(count)
+    from decimal import Decimal
+
+    return format(Decimal(count), "f")
+
+
+def whole(text: str) -> int:
+    """The number that digits stand for."""
+    if len(text) * 3 < PLAIN_BITS:
+        return int(text)
+    from decimal import Decimal
+
+    return int(Decimal(text))
 
 
 def _open(value: float) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from partita.errors import InputError
 from partita.formats.pairs import opened
-from partita.formats.results import VERSION
+from partita.formats.results import VERSION, whole
 from partita.formats.strict import Place, fields, list_of, number_of, parsed, text_of
 from partita.formats.template_json import template_of
 from partita.formats.text import Lines
@@ -200,7 +200,7 @@ def _remainder(value: Any, place: Place) -> Remainder:
     if count is not None and not text_of(count, "count", place).isdecimal():
         place.refuse(f"count is {count!r}; expected digits")
     return Remainder(
-        None if count is None else int(count),
+        None if count is None else whole(count),
         -np.inf if logarithm is None else logarithm,
         number_of(told["probability"], "probability", place),
         _interval(told, place),

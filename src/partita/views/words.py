@@ -13,17 +13,21 @@ def number(p: float) -> str:
 
 
 def ranged(p: float, interval: tuple[float, float] | None) -> str:
-    """A probability and, where it is not exact, its interval."""
-    return number(p) if interval is None else f"{number(p)} [{interval[0]:.4f}, {interval[1]:.4f}]"
+    """A probability and its interval, where that is wide enough to be seen."""
+    low, high = (p, p) if interval is None else interval
+    if number(low) == number(high):
+        return number(p)
+    return f"{number(p)} [{number(max(low, 0.0))}, {number(min(high, 1.0))}]"
 
 
 def figure(value: Figure, digits: int = 4) -> str:
     """A number that says how it was obtained."""
-    if value.kind == "exact":
-        return f"{value.value:.{digits}f}"
+    told, low, high = (f"{x:.{digits}f}" for x in (value.value, value.low, value.high))
+    if low == high:
+        return told
     if value.kind == "interval":
-        return f"between {value.low:.{digits}f} and {value.high:.{digits}f}"
-    return f"{value.value:.{digits}f} ± {value.high - value.value:.{digits}f}"
+        return f"between {low} and {high}"
+    return f"{told} ± {value.high - value.value:.{digits}f}"
 
 
 def counted(distribution: Distribution) -> str:
