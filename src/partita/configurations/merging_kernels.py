@@ -1,0 +1,193 @@
+"""Compiled loops for large sets: sets of tails, states with what is allowed, and fellows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def shared(left, p, q):  # type: ignore[no-untyped-def]
+    """See merging_free.shared; in blocks that stay in the cache."""
+    block = min(len(left), 4096)
+    after, asked = np.zeros(len(left)), np.zeros(len(p))
+    for start in range(0, len(left), block):
+        part = left[start : start + block]
+        for d in range(len(p)):
+            if 1 << d < block:
+                asked[d] += _share_low(part, after[start : start + block], 1 << d, p[d], q[d])
+            elif start >> d & 1:
+                other = start ^ 1 << d
+                asked[d] += _share(part, after[other : other + block], p[d], q[d])
+        _share(part, after[start : start + block], 1.0, 1.0)
+    return after, asked, left.sum()
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _share_low(part, after, step, p, q):  # type: ignore[no-untyped-def]
+    asked = 0.0
+    for base in range(0, len(part), 2 * step):
+        asked += _share(part[base + step : base + 2 * step], after[base : base + step], p, q)
+    return asked
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _share(tails, after, p, q):  # type: ignore[no-untyped-def]
+    """The chances of these sets, of which the share p goes on without the tail asked."""
+    asked = 0.0
+    for i in range(len(tails)):
+        chance = tails[i]
+        asked += chance
+        after[i] += chance * p
+        tails[i] = chance * q
+    return asked
+
+
+@njit(cache=True, nogil=True)
+def expand(sets, words, width, after_width, after_words, yes, no, facts, room):  # type: ignore[no-untyped-def]
+    """All decisions about a template from all states, and the different states after them.
+
+    See merging_packed for the packing; `joined` is the bit of the tail, −1 for a new cell.
+    """
+    first = np.zeros(len(sets) + 1, dtype=np.int64)
+    target, joined = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int8)
+    weight = np.empty(room)
+    table = np.full((64, 2 + after_words), -1, dtype=np.int64)  # number, then key
+    bits, allowed = np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int64)
+    key = np.empty(1 + after_words, dtype=np.int64)
+    made, found = 0, 0
+    for s in range(len(sets)):
+        cells = _unpack(sets[s], words[s], width, bits, allowed)
+        while 2 * (found + cells + 1) > len(table):
+            table = _doubled(table, key)
+        spent = 0.0
+        for i in range(cells + 1):
+            gain = spent
+            if i < cells:
+                gain += yes[bits[i]]
+                spent += no[bits[i]]
+            may = allowed[i] & 1 if i < cells else not facts[5]
+            if may and gain > -np.inf and _place(i, cells, bits, allowed, after_width, facts, key):
+                at = _slot(key, table)
+                if table[at, 0] < 0:
+                    table[at, 0] = found
+                    table[at, 1:] = key
+                    found += 1
+                target[made], weight[made] = table[at, 0], gain
+                joined[made] = bits[i] if i < cells else -1
+                made += 1
+        first[s + 1] = made
+    keys = _in_order(table, found)
+    return first, target[:made].copy(), joined[:made].copy(), weight[:made].copy(), keys
+
+
+@njit(cache=True, nogil=True)
+def _doubled(table, key):  # type: ignore[no-untyped-def]
+    """The same entries in twice the room."""
+    larger = np.full((2 * len(table), table.shape[1]), -1, dtype=np.int64)
+    for entry in table:
+        if entry[0] >= 0:
+            key[:] = entry[1:]
+            larger[_slot(key, larger)] = entry
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def _in_order(table, found):  # type: ignore[no-untyped-def]
+    keys = np.empty((found, table.shape[1] - 1), dtype=np.int64)
+    for entry in table:
+        if entry[0] >= 0:
+            keys[entry[0]] = entry[1:]
+    return keys
+
+
+@njit(cache=True, nogil=True)
+def _unpack(tails, words, width, bits, allowed):  # type: ignore[no-untyped-def]
+    """The tails of a state and whom their cells allow; returns their number."""
+    per, field = 62 // width, (1 << width) - 1
+    cells, d = 0, 0
+    while tails:
+        if tails & 1:
+            bits[cells] = d
+            allowed[cells] = words[cells // per] >> (cells % per * width) & field
+            cells += 1
+        tails >>= 1
+        d += 1
+    return cells
+
+
+@njit(cache=True, nogil=True)
+def _place(i, cells, bits, allowed, width, facts, key):  # type: ignore[no-untyped-def]
+    """The key of the state after cell i was joined; False if an awaited template has no place."""
+    allows, mates, elsewhere, awaited, live, _ = facts
+    word, shift, union = 1, 0, 0
+    key[:] = 0
+    for j in range(-1, cells):
+        bit = 0 if j < 0 else bits[j] + 1
+        if j == i or not live >> bit & 1:
+            continue
+        if j >= 0:
+            mask = allowed[j] >> 1 & ~mates
+        elif i < cells:
+            mask = allowed[i] >> 1 & allows
+        else:
+            mask = ~elsewhere & allows
+        if shift + width > 62:
+            word, shift = word + 1, 0
+        key[0] |= 1 << bit
+        key[word] |= mask << shift
+        union |= mask
+        shift += width
+    return union & awaited == awaited
+
+
+@njit(cache=True, nogil=True)
+def _slot(key, table):  # type: ignore[no-untyped-def]
+    """Where the key is in the table, or where it belongs."""
+    mixed = 0
+    for word in key:
+        mixed = (mixed ^ word) * 0x2545F4914F6CDD1D
+        mixed ^= mixed >> 32  # the product's upper half knows every bit of the word
+    at = mixed & (len(table) - 1)
+    while table[at, 0] >= 0:
+        same = True
+        for w in range(len(key)):
+            same &= table[at, 1 + w] == key[w]
+        if same:
+            break
+        at = (at + 1) & (len(table) - 1)
+    return at
+
+
+@njit(cache=True, nogil=True)
+def before(first, target, joined, chance, tails, start, after_tails, after_start, after, now):  # type: ignore[no-untyped-def]
+    """The fellows of every tail before a template, from those after it.
+
+    `joined` is a tail's bit. Column `now` is the template itself, if the block has it.
+    """
+    known = np.zeros((start[-1], after.shape[1]))
+    for s in range(len(tails)):
+        for e in range(first[s], first[s + 1]):
+            live, base = after_tails[target[e]], after_start[target[e]]
+            row, rest, d, place = start[s], tails[s], 0, base + (live & 1)
+            while rest:
+                live >>= 1
+                if rest & 1:
+                    if d == joined[e]:
+                        if now >= 0:
+                            known[row, now] += chance[e]
+                        if after_tails[target[e]] & 1:
+                            _add(known[row], after[base], chance[e], now + 1)
+                    elif live & 1:
+                        _add(known[row], after[place], chance[e], now + 1)
+                        place += 1
+                    row += 1
+                rest >>= 1
+                d += 1
+    return known
+
+
+@njit(cache=True, nogil=True)
+def _add(row, other, chance, low):  # type: ignore[no-untyped-def]
+    for c in range(max(0, low), len(row)):
+        row[c] += chance * other[c]

@@ -1,0 +1,174 @@
+"""The distribution as a list: every configuration of a small set, or the best of a large one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from partita.configurations.merging_bounds import Kept, bell_bits, log_sum
+from partita.configurations.merging_counted import count, log2_count
+from partita.configurations.merging_model import Merger
+from partita.configurations.partitions import LARGEST, partitions
+from partita.errors import InputError, Unavailable
+from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """Configurations as rows of labels, most probable first; answers all of records.Posterior."""
+
+    model: Merger
+    labels: IntArray
+    log_weights: FloatArray
+    mass: Kept
+    possible: int | None
+    reason: str
+
+    @property
+    def size(self) -> int:
+        return self.model.size
+
+    @property
+    def method(self) -> Method:
+        return "exact" if self.mass.exact else "certified"
+
+    @property
+    def log_normaliser(self) -> Figure:
+        return self.mass.log_normaliser()
+
+    def log_weight(self, labels: IntArray) -> float:
+        return self.model.log_weight(labels)
+
+    def count(self) -> int | None:
+        return count(self.model) if self.possible is None else self.possible
+
+    def log2_count(self) -> Figure:
+        if self.possible is None:
+            return log2_count(self.model)
+        return Figure.exact(math.log2(self.possible))
+
+    def probabilities(self) -> FloatArray:
+        """Within the list."""
+        shares: FloatArray = np.exp(self.log_weights - self.mass.kept)
+        return shares
+
+    def entropy(self) -> Figure:
+        shares = self.probabilities()
+        within = -float(np.sum(shares * (self.log_weights - self.mass.kept))) / math.log(2)
+        return self.mass.entropy(within, bell_bits(self.size))
+
+    def pairs(self) -> Marginals:
+        shares = self.probabilities()
+        within = np.empty((self.size, self.size))
+        for i in range(self.size):
+            within[i] = shares @ (self.labels == self.labels[:, i : i + 1])
+        return self.mass.pairs(_settled(within))
+
+    def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
+        if not self.mass.exact:
+            raise Unavailable("cell probabilities need an exact answer; the best list some cells")
+        return cell_marginals(self.labels, self.probabilities())
+
+    def best(self, k: int) -> Best:
+        listed = self.log_weights[:k]
+        last = float(listed[-1]) if len(listed) else -math.inf
+        gap = self.mass.single - last if self.mass.single > last else 0.0
+        return Best(self.labels[:k], listed, gap)
+
+    def draws(self, count: int, rng: np.random.Generator) -> IntArray:
+        bounds = np.cumsum(self.probabilities())
+        chosen = np.searchsorted(bounds, rng.random(count) * bounds[-1], side="right")
+        rows: IntArray = self.labels[np.minimum(chosen, len(self.labels) - 1)]
+        return rows
+
+
+def cell_marginals(labels: IntArray, shares: FloatArray) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Every cell of these configurations with its probability, first members first."""
+    n = labels.shape[1]
+    bits = 1 << np.arange(n)
+    masks = (labels[:, :, None] == np.arange(n)) * bits[:, None]
+    cells, home = np.unique(masks.sum(axis=1), return_inverse=True)
+    sums = np.bincount(home.ravel(), np.repeat(shares, n), len(cells))
+    named = [
+        (tuple(np.flatnonzero(bits & c).tolist()), float(s))
+        for c, s in zip(cells, sums, strict=True)
+    ]
+    return iter(sorted((cell, share) for cell, share in named if cell))
+
+
+def enumerated(model: Merger) -> Listed:
+    """Every possible configuration of at most nine templates, in one pass over a table."""
+    table = _table(model.size)
+    later, earlier = np.tril_indices(model.size, -1)
+    yes, no = model.log_yes[later, earlier], model.log_no[later, earlier]
+    linked = model.groups[later] == model.groups[earlier]
+    broken = table.together @ ~model.compatible[later, earlier] + table.apart @ linked
+    weights = _product(table.joined, yes) + _product(table.asked, no)
+    weights[broken > 0] = -math.inf
+    return listed(model, table.labels, weights, Kept(log_sum(weights)), int((broken == 0).sum()))
+
+
+def listed(
+    model: Merger, labels: IntArray, weights: FloatArray, mass: Kept, possible: int | None
+) -> Listed:
+    """The list in order; equal weights stay in the order given."""
+    if mass.kept == -math.inf:
+        raise InputError("the pair probabilities and must-links leave no configuration possible")
+    order = np.argsort(-weights, kind="stable")
+    order = order[weights[order] > -math.inf]
+    reason = (
+        f"all {len(order)} configurations" if mass.exact else f"{len(order)} best, the rest bounded"
+    )
+    return Listed(model, labels[order], weights[order], mass, possible, reason)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """All partitions of n and, for each pair of each, what the merger makes of it, as 0 or 1."""
+
+    labels: IntArray
+    together: FloatArray
+    apart: FloatArray
+    joined: FloatArray
+    asked: FloatArray
+
+
+@lru_cache(maxsize=LARGEST + 1)
+def _table(n: int) -> _Table:
+    labels = partitions(n)
+    later, earlier = np.tril_indices(n, -1)
+    together = labels[:, later] == labels[:, earlier]
+    before, after = _neighbours(labels)
+    joined = before[:, later] == earlier
+    asked = (earlier > before[:, later]) & (after[:, earlier] > later)
+    return _Table(labels, *(np.asarray(t, float) for t in (together, ~together, joined, asked)))
+
+
+def _neighbours(labels: IntArray) -> tuple[IntArray, IntArray]:
+    """For each row and template the latest earlier and earliest later member of its cell."""
+    before, after = np.full_like(labels, -1), np.full_like(labels, labels.shape[1])
+    for x in range(labels.shape[1]):
+        for y in range(x):
+            same = labels[:, x] == labels[:, y]
+            before[same, x] = y
+            after[same & (after[:, y] > x), y] = x
+    return before, after
+
+
+def _product(table: FloatArray, logs: FloatArray) -> FloatArray:
+    """Sums of logarithms by a table of 0 and 1, in which 0 times minus infinity is 0."""
+    never = np.isneginf(logs)
+    sums: FloatArray = table @ np.where(never, 0.0, logs)
+    sums[table @ never > 0] = -math.inf
+    return sums
+
+
+def _settled(pairs: FloatArray) -> FloatArray:
+    """Symmetric with ones on the diagonal, whatever the rounding."""
+    pairs = np.clip((pairs + pairs.T) / 2, 0.0, 1.0)
+    np.fill_diagonal(pairs, 1.0)
+    return pairs

@@ -1,0 +1,133 @@
+"""The merging decision model: a template asks the cells, latest first, and joins at the first yes.
+
+weight(configuration) = Π_x p(x, prev x) · Π_{tails t of other cells, t > prev x} (1 − p(x, t)),
+where prev x is the latest earlier member of x's cell; a new cell has asked all tails in vain.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from partita.configurations.graphs import BoolArray, components
+from partita.errors import Contradiction, InputError
+from partita.records import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Merger:
+    """What the merger knows about n templates in text order.
+
+    `log_yes` and `log_no` hold log p and log(1 − p). `compatible` is closed under `groups`, which
+    number the templates that must be together alike: who may not be with my mate may not be
+    with me, for the mass of such a configuration is dropped anyway.
+    """
+
+    log_yes: FloatArray
+    log_no: FloatArray
+    compatible: BoolArray
+    groups: IntArray
+
+    @property
+    def size(self) -> int:
+        return len(self.groups)
+
+    @property
+    def linked(self) -> bool:
+        """Are there any must-links?"""
+        return bool(self.groups.max(initial=-1) + 1 < self.size)
+
+    def part(self, members: IntArray) -> Merger:
+        """The same for some of the templates."""
+        block = np.ix_(members, members)
+        groups = np.unique(self.groups[members], return_inverse=True)[1]
+        return Merger(self.log_yes[block], self.log_no[block], self.compatible[block], groups)
+
+    def log_weight(self, labels: IntArray) -> float:
+        """Of one configuration, before normalisation; minus infinity if it is impossible."""
+        together = labels[:, None] == labels[None, :]
+        if (together & ~self.compatible).any() or not possible_groups(together, self.groups):
+            return -math.inf
+        before, after = neighbours(together)
+        order = np.arange(self.size)
+        asked = (order > before[:, None]) & (after > order[:, None]) & (order < order[:, None])
+        joins = np.flatnonzero(before >= 0)
+        return float(self.log_yes[joins, before[joins]].sum() + self.log_no[asked].sum())
+
+
+def possible_groups(together: BoolArray, groups: IntArray) -> bool:
+    """Does every must-link hold?"""
+    first = np.unique(groups, return_index=True)[1][groups]
+    return bool(together[np.arange(len(groups)), first].all())
+
+
+def neighbours(together: BoolArray) -> tuple[IntArray, IntArray]:
+    """The latest earlier and the earliest later member of each template's cell (−1, n: none)."""
+    n = len(together)
+    order = np.arange(n)
+    below = together & (order < order[:, None])
+    above = together & (order > order[:, None])
+    before = np.where(below, order, -1).max(axis=1, initial=-1)
+    return before, np.where(above, order, n).min(axis=1, initial=n)
+
+
+def merger(probabilities: FloatArray, compatible: BoolArray, must: BoolArray) -> Merger:
+    """The model of these pair probabilities under these exclusions and must-links."""
+    p = np.asarray(probabilities, dtype=np.float64)
+    if not ((p >= 0) & (p <= 1) | np.eye(len(p), dtype=bool)).all():
+        raise InputError("pair probabilities must lie between 0 and 1")
+    groups = components(np.asarray(must, dtype=bool))
+    apart = ~np.asarray(compatible, dtype=bool) & ~np.eye(len(p), dtype=bool)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_yes, log_no = np.log(p), np.log1p(-p)
+    for logs in (log_yes, log_no):
+        np.fill_diagonal(logs, 0.0)
+    return Merger(log_yes, log_no, ~spread(apart, groups), groups)
+
+
+def spread(apart: BoolArray, groups: IntArray) -> BoolArray:
+    """Incompatible pairs and what follows from them for the mates of both."""
+    found = np.argwhere(apart & (groups[:, None] == groups[None, :]))
+    if len(found):
+        raise Contradiction(str(found[0, 0]), str(found[0, 1]))
+    between = np.zeros((len(groups), len(groups)), dtype=bool)
+    left, right = np.nonzero(apart)
+    between[groups[left], groups[right]] = True
+    return between[np.ix_(groups, groups)]
+
+
+def bites(model: Merger) -> bool:
+    """May a yes be forbidden, or a configuration dropped? If not, the total is 1 identically."""
+    if model.linked:
+        return True
+    if model.compatible.all():
+        return False
+    return model.size > 64 or _forbids(model)
+
+
+def _forbids(model: Merger) -> bool:
+    """Can a template be drawn to a tail in whose cell an incompatible one may be?"""
+    members: list[int] = []  # for each tail a mask of all that its cell may hold
+    for x in range(model.size):
+        drawn = np.flatnonzero(model.log_yes[x, :x] > -math.inf)
+        apart = mask(~model.compatible[x])
+        if any(members[t] & apart for t in drawn):
+            return True
+        members.append(1 << x)
+        for t in drawn:
+            members[x] |= members[t]
+    return False
+
+
+def mask(row: BoolArray) -> int:
+    """The positions that are set, as the bits of an integer."""
+    return sum(1 << int(i) for i in np.flatnonzero(row))
+
+
+def reach_of(model: Merger) -> int:
+    """The largest distance in text order over which two templates have to do with each other."""
+    related = np.tril(model.compatible | (model.log_yes > -math.inf), -1)
+    later, earlier = np.nonzero(related)
+    return int((later - earlier).max(initial=1))

@@ -1,0 +1,246 @@
+"""Sampled: islands of weighted draws, whose disagreement is the error.
+
+With Z_r and P_r of island r, Z = mean Z_r, P = Σ Z_r P_r / Σ Z_r, and by the delta method
+error(P)² = Σ Z_r² (P_r − P)² / (Σ Z_r)²; the effective size is 1/(error(Z)²/Z² + 1/draws).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.configurations.graphs import BoolArray
+from partita.configurations.merging_bounds import log_sum
+from partita.configurations.merging_counted import count, log2_count
+from partita.configurations.merging_decided import Decided
+from partita.configurations.merging_listed import Listed
+from partita.configurations.merging_model import Merger, bites
+from partita.configurations.merging_particles import BYTES, Plan, island, plan
+from partita.configurations.merging_particles_kernels import gather, together
+from partita.errors import TooLarge, Unavailable
+from partita.records import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
+
+ISLANDS = 16
+CLOSE, ENOUGH = 0.005, 1000.0  # the standard error of pairs and the draws that count, sought
+FAR, LEAST = 0.05, 400.0  # ... and those with which it may be called an answer
+RATE = 6e7  # units of work a second, about
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampled:
+    """The distribution by weighted draws; answers all of records.Posterior."""
+
+    model: Merger
+    planned: Plan
+    reference: Listed | Decided
+    log_normaliser: Figure
+    marginals: Marginals
+    bits: Figure
+    effective: float
+    draws_made: int
+    work: int
+    converged: bool
+    memory: int
+    reason: str
+    method: Method = "sampled"
+
+    @property
+    def size(self) -> int:
+        return self.model.size
+
+    @property
+    def error(self) -> float:
+        """The largest standard error of a pair probability."""
+        return float((self.marginals.high - self.marginals.low).max(initial=0.0)) / 2
+
+    def log_weight(self, labels: IntArray) -> float:
+        return self.model.log_weight(labels)
+
+    def count(self) -> int | None:
+        return count(self.model)
+
+    def log2_count(self) -> Figure:
+        return log2_count(self.model)
+
+    def entropy(self) -> Figure:
+        return self.bits
+
+    def pairs(self) -> Marginals:
+        return self.marginals
+
+    def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
+        raise Unavailable("cell probabilities need an exact answer; draws give pair probabilities")
+
+    def best(self, k: int) -> Best:
+        return self.reference.best(k)
+
+    def draws(self, count: int, rng: np.random.Generator) -> IntArray:
+        free = self.log_normaliser.kind == "exact"
+        size = count if free else int(min(max(4 * count, 4096), self.memory // (BYTES * self.size)))
+        drawn, logs, _ = island(self.planned, size, rng)
+        chosen = np.arange(count)
+        if not free:
+            chosen = rng.choice(size, count, p=np.exp(logs - log_sum(logs)))
+        return drawn.home[chosen].astype(np.int64)
+
+
+@dataclass(slots=True, eq=False)
+class _Sums:
+    """What the islands add up to, relative to a common scale of Z."""
+
+    z: FloatArray
+    score: FloatArray
+    known: FloatArray  # the share of draws that are among the best known configurations
+    pairs: FloatArray
+    squares: FloatArray
+    products: FloatArray
+    work: int = 0
+
+
+def sampled(
+    model: Merger, budget: Budget, seed: int, reference: Listed | Decided, why: str
+) -> Sampled:
+    """Islands of more and more draws until the pairs are close enough or the budget is spent."""
+    planned, top = plan(model), reference.best(200)
+    most = _most_draws(model, budget)
+    room = RATE * budget.seconds if budget.work is None else float(budget.work)
+    end = time.monotonic() + (budget.seconds if budget.work is None else math.inf)
+    count = int(min(most, max(64, min(1024, room / (4 * ISLANDS * planned.cost)))))
+    while True:
+        start = time.monotonic()
+        answer = _answer(model, planned, reference, top, count, seed, budget, why)
+        room -= answer.work
+        taken = time.monotonic() - start
+        times = min(most / count, room / answer.work, (end - start - taken) / (1.5 * taken))
+        wanted = max((answer.error / CLOSE) ** 2, ENOUGH / answer.effective)
+        if wanted <= 1 or times < 2:
+            return answer
+        count *= 2 ** int(math.log2(max(2.0, min(times, 2 * wanted, 16.0))))
+
+
+def _most_draws(model: Merger, budget: Budget) -> int:
+    """How many draws an island may have beside the tables of pairs."""
+    tables = 8 * 8 * model.size**2
+    draws = (budget.memory - tables) // (2 * BYTES * model.size)
+    if draws < 64:
+        needs = f"{tables + 128 * BYTES * model.size >> 20} MB"
+        has = f"{budget.memory >> 20} MB"
+        raise TooLarge(f"draws of {model.size} templates", needs, has)
+    return int(min(draws, 1 << 20))
+
+
+def _answer(
+    model: Merger,
+    planned: Plan,
+    reference: Listed | Decided,
+    top: Best,
+    count: int,
+    seed: int,
+    budget: Budget,
+    why: str,
+) -> Sampled:
+    totals, sums = _islands(planned, count, seed, top)
+    draws = ISLANDS * count
+    log_z = log_sum(totals) - math.log(ISLANDS)
+    error = _spread(sums.z, np.ones(ISLANDS))
+    effective = 1.0 / (error**2 + 1.0 / draws)
+    marginals = _marginals(sums, effective)
+    figure = Figure.estimate(log_z, error) if bites(model) else Figure.exact(0.0)
+    good = effective >= LEAST and float((marginals.high - marginals.low).max()) / 2 <= FAR
+    good = good and _plausible(sums, top, reference, log_z, error)
+    reason = f"{why}: {draws} draws, {effective:.0f} count"
+    return Sampled(
+        model, planned, reference, figure, marginals, _bits(sums, log_z, error),
+        effective, draws, sums.work, good, budget.memory, reason,
+    )  # fmt: skip
+
+
+def _sums(n: int) -> _Sums:
+    z, score, known = np.zeros((3, ISLANDS))
+    pairs, squares, products = np.zeros((3, n, n))
+    return _Sums(z, score, known, pairs, squares, products)
+
+
+def _islands(planned: Plan, count: int, seed: int, top: Best) -> tuple[FloatArray, _Sums]:
+    n = planned.size
+    totals = np.empty(ISLANDS)
+    sums = _sums(n)
+    scale = -math.inf
+    for r in range(ISLANDS):
+        drawn, logs, totals[r] = island(planned, count, np.random.default_rng([seed, count, r]))
+        sums.work += drawn.work
+        if totals[r] == -math.inf:
+            continue
+        scale = totals[r] if scale == -math.inf else scale
+        shares = np.exp(logs - log_sum(logs))
+        z = sums.z[r] = math.exp(min(300.0, totals[r] - scale))  # no square overflows
+        sums.score[r] = float((shares * np.where(shares > 0, drawn.scores, 0.0)).sum())
+        sums.known[r] = float(shares[_among(drawn.home, top.labels)].sum())
+        pairs = np.zeros((n, n))
+        sums.work += together(drawn.home, shares, pairs)
+        gather(z, pairs, sums.pairs, sums.squares, sums.products)
+    return totals, sums
+
+
+def _among(rows: NDArray[np.int32], listed: IntArray) -> BoolArray:
+    """Which rows are listed? By a hash; both are in restricted growth form."""
+    mixer = np.random.default_rng(0).integers(1, 1 << 62, rows.shape[1])
+    return np.isin(rows @ mixer, listed @ mixer)
+
+
+def _spread(z: FloatArray, values: FloatArray) -> float:
+    """The relative error of Σ z·values."""
+    weighted = z * values
+    mean = float(weighted.mean())
+    if mean == 0:
+        return math.inf
+    return float(weighted.std(ddof=1)) / abs(mean) / math.sqrt(len(z))
+
+
+def _ratio(sums: _Sums, values: FloatArray) -> tuple[float, float]:
+    """Σ z·values / Σ z with its error."""
+    total = float(sums.z.sum())
+    mean = float(sums.z @ values) / total
+    return mean, math.sqrt(float(((sums.z * (values - mean)) ** 2).sum())) / total
+
+
+def _marginals(sums: _Sums, effective: float) -> Marginals:
+    """The pairs; what was seen never or always has the error of one draw."""
+    total = float(sums.z.sum())
+    value = sums.pairs / total
+    squares = sums.squares - 2 * value * sums.products + value**2 * float(sums.z @ sums.z)
+    variance = np.maximum(squares, 0.0) / total**2 * ISLANDS / (ISLANDS - 1)
+    smooth = (value * effective + 1) / (effective + 2)
+    error = np.sqrt(np.maximum(variance, smooth * (1 - smooth) / effective * (variance == 0)))
+    value, error = value + value.T, error + error.T
+    np.fill_diagonal(value, 1.0)
+    np.fill_diagonal(error, 0.0)
+    low, high = np.clip(value - error, 0.0, 1.0), np.clip(value + error, 0.0, 1.0)
+    return Marginals(np.clip(value, 0.0, 1.0), low, high, "estimate")
+
+
+def _bits(sums: _Sums, log_z: float, error: float) -> Figure:
+    """log Z − E[log weight], in bits."""
+    mean, spread = _ratio(sums, sums.score)
+    value = max(0.0, (log_z - mean) / math.log(2))
+    return Figure.estimate(value, math.hypot(spread, error) / math.log(2))
+
+
+def _plausible(
+    sums: _Sums, top: Best, reference: Listed | Decided, log_z: float, error: float
+) -> bool:
+    """Does the estimate agree with what is known for certain?
+
+    The total is at least the mass that a search has kept, and the draws must meet the best known
+    configurations as often as their weights say: that they never do is how such draws fail.
+    """
+    if log_z + 4 * error + 1e-6 < reference.mass.kept:
+        return False
+    mass = float(np.exp(np.minimum(top.log_weights - log_z, 1.0)).sum())
+    met, spread = _ratio(sums, sums.known)
+    return abs(mass - met) <= 4 * (spread + mass * error) + 0.02

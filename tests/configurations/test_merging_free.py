@@ -1,0 +1,83 @@
+"""Where no yes can be forbidden: the set of tails against brute force, windows, cells, draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles.merging import knowledge, replayed
+from oracles.merging_checks import agrees
+from partita.configurations.merging_free import COMPILED, free, shared
+from partita.configurations.merging_model import bites, merger
+from partita.errors import TooLarge
+from partita.records import Budget
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 7), st.integers(1, 7), st.integers(0, 2**32))
+def test_equals_brute_force(n: int, reach: int, seed: int) -> None:
+    """Also where a template is drawn only to the nearest ones."""
+    p, compatible, must = knowledge(n, np.random.default_rng(seed))
+    p[np.abs(np.subtract.outer(np.arange(n), np.arange(n))) > reach] = 0.0
+    model = merger(p, compatible, must)
+    assert not bites(model)
+    agrees(free(model, Budget()), replayed(p, compatible, must))
+
+
+def test_incompatible_pairs_need_not_bite() -> None:
+    """In the paper's Table 1 nobody who is compatible with C may be with A or B before C."""
+    p = np.array([[0, 0.7, 0, 0.5], [0.7, 0, 0, 0.8], [0, 0, 0, 0.5], [0.5, 0.8, 0.5, 0]])
+    compatible = (p > 0) | np.eye(4, dtype=bool)
+    assert not bites(merger(p, compatible, np.eye(4, dtype=bool)))
+    p[1, 2] = p[2, 1] = 0.5
+    compatible[1, 2] = compatible[2, 1] = True
+    assert bites(merger(p, compatible, np.eye(4, dtype=bool)))
+
+
+def test_compiled_equals_plain() -> None:
+    from partita.configurations.merging_kernels import shared as compiled
+
+    rng = np.random.default_rng(0)
+    chances, p = rng.random(1 << 14), rng.random(14)
+    for plain, other in zip(
+        shared(chances.copy(), p, 1 - p), compiled(chances.copy(), p, 1 - p), strict=True
+    ):
+        assert other == pytest.approx(plain, rel=1e-12)
+
+
+def test_a_large_set() -> None:
+    n = COMPILED + 3
+    model = merger(*knowledge(n, np.random.default_rng(1)))
+    found = free(model, Budget())
+    cells = {cell: share for cell, share in found.cells() if len(cell) <= 2}
+    pairs = found.pairs().value
+    assert found.starts.sum() == pytest.approx(found.ends.sum(), rel=1e-12)  # one cell each
+    assert (pairs[:, :, None] + pairs[None] - pairs[:, None, :] <= 1 + 1e-9).all()
+    assert cells[0, 1] <= pairs[0, 1]
+    drawn = found.draws(20_000, np.random.default_rng(2))
+    met = (drawn[:, :, None] == drawn[:, None, :]).mean(axis=0)
+    assert np.abs(met - pairs).max() < 6 * np.sqrt(0.25 / 20_000)
+    best = found.best(50)
+    assert (np.diff(best.log_weights) <= 1e-12).all()
+    assert len({tuple(row) for row in best.labels.tolist()}) == 50
+    tried = max(model.log_weight(row) for row in drawn[:500])
+    assert tried <= best.log_weights[0] + 1e-9
+
+
+def test_a_long_set_of_near_relations() -> None:
+    """The cost is governed by how far a template is drawn, not by their number."""
+    n = 300
+    p, compatible, must = knowledge(n, np.random.default_rng(3))
+    p[np.abs(np.subtract.outer(np.arange(n), np.arange(n))) > 5] = 0.0
+    found = free(merger(p, compatible, must), Budget(memory=1 << 20))
+    head = free(merger(p[:9, :9], compatible[:9, :9], must[:9, :9]), Budget())
+    assert found.pairs().value[:9, :9] == pytest.approx(head.pairs().value, abs=1e-12)
+    assert found.best(2).labels.shape == (2, n)
+
+
+def test_the_best_are_refused_where_their_tables_do_not_fit() -> None:
+    model = merger(*knowledge(16, np.random.default_rng(4)))
+    with pytest.raises(TooLarge, match="best configurations"):
+        free(model, Budget(memory=1 << 16)).best(3)
