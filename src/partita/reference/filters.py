@@ -28,7 +28,7 @@ def _number(known: Kinds, anaphor: int, candidates: IntArray) -> BoolArray:
     """Equal or unknown; they and we may take an organisation; two counts must be the same."""
     mine, counted = known.number[anaphor], known.counted[anaphor]
     theirs, counts = known.number[candidates], known.counted[candidates]
-    agree = (theirs == mine) | (theirs == NIL) | (mine == NIL)
+    agree: BoolArray = (theirs == mine) | (theirs == NIL) | (mine == NIL)
     if mine == PLURAL and known.form[anaphor] == PRONOUN:
         agree |= known.collective[candidates]
     same: BoolArray = (counts == counted) | (counts == NIL) | (counted == NIL)
@@ -51,16 +51,19 @@ def _pronoun_agrees(known: Kinds, anaphor: int, candidates: IntArray) -> BoolArr
     agree: BoolArray = (genders == mine) | (genders == NIL) | (mine == NIL)
     if person in (1, 2):
         speakers, speaker = known.speaker[candidates], known.speaker[anaphor]
-        return agree & (theirs == person) & (speakers == speaker)
-    return agree & ((theirs == 3) | (theirs == NIL))
+        same: BoolArray = (theirs == person) & (speakers == speaker)
+    else:
+        same = (theirs == 3) | (theirs == NIL)
+    return agree & same
 
 
 def _definite_agrees(known: Kinds, anaphor: int, candidates: IntArray) -> BoolArray:
     """The same head, or a candidate that shows none: a name or a pronoun of the third person."""
     heads, mine = known.head[candidates], known.head[anaphor]
     forms, persons = known.form[candidates], known.person[candidates]
-    headless = (forms == NAME) | ((forms == PRONOUN) & (persons == 3))
-    return (heads == mine) | (heads == NIL) | (mine == NIL) | headless
+    headless: BoolArray = (forms == NAME) | ((forms == PRONOUN) & (persons == 3))
+    same: BoolArray = (heads == mine) | (heads == NIL) | (mine == NIL)
+    return headless | same
 
 
 def _described_alike(known: Kinds, anaphor: int, candidates: IntArray) -> IntArray:

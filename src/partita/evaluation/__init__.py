@@ -1,0 +1,1 @@
+"""How good distributions are: bits, calibration, coreference scores, the paper's experiment."""

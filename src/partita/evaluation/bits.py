@@ -1,0 +1,59 @@
+"""Bits: −log₂ P(key), and the price of what knowledge had excluded.
+
+All excluded configurations together have one learned mass ε, spread evenly over them:
+P(key) = (1 − ε)·P_model(key) if allowed, else ε / (Bell(n) − allowed).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from partita.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """How often knowledge excludes the key: a share of sets, and a share of documents."""
+
+    sets: float
+    documents: float
+
+    def __post_init__(self) -> None:
+        for name, value in (("sets", self.sets), ("documents", self.documents)):
+            if not 0 < value < 1:
+                raise InputError(f"excluded mass of {name} is {value}, not between 0 and 1")
+
+
+def share(broken: int, seen: int) -> float:
+    """The rule of Krichevsky and Trofimov: never 0, never 1."""
+    return (broken + 0.5) / (seen + 1)
+
+
+def allowed_bits(log_probability: float, excluded: float) -> float:
+    """Of a key that is allowed, given its natural log-probability among what is allowed."""
+    return max(0.0, -log_probability / math.log(2)) - math.log2(1 - excluded)
+
+
+def excluded_bits(n: int, log2_allowed: float, excluded: float) -> float:
+    """Of a key that is not: ε over the number of all configurations that are not allowed."""
+    return log2_rest(log2_bell(n), log2_allowed) - math.log2(excluded)
+
+
+def log2_rest(log2_all: float, log2_some: float) -> float:
+    """log₂(2^all − 2^some), at least 0: something is left over, as was seen."""
+    gap = log2_all - log2_some
+    if gap <= 0:
+        return 0.0
+    return max(0.0, log2_all + math.log2(-math.expm1(-gap * math.log(2))))
+
+
+@lru_cache(maxsize=1 << 12)
+def log2_bell(n: int) -> float:
+    """log₂ of the number of partitions of n things, by Dobinski's sum Σ_k kⁿ/k! / e."""
+    if n < 2:
+        return 0.0
+    terms = [n * math.log(k) - math.lgamma(k + 1) for k in range(1, 2 * n + 20)]
+    top = max(terms)
+    return (top + math.log(math.fsum(math.exp(t - top) for t in terms)) - 1) / math.log(2)

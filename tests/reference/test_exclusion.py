@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from partita.records import Template
+from partita.reference.exclusion import compatible
+
+GUM = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "gum"
+
+
+def may(left: Template, right: Template) -> bool:
+    allowed = compatible((left, right))
+    assert np.array_equal(allowed, allowed.T)
+    assert allowed.diagonal().all()
+    return bool(allowed[0, 1])
+
+
+def said(start: int, end: int, **rest: object) -> Template:
+    return Template(f"{start}-{end}", start=start, end=end, **rest)  # type: ignore[arg-type]
+
+
+def test_sorts_genders_and_counts_that_differ_rule_out() -> None:
+    assert not may(said(0, 1, sort="person"), said(2, 3, sort="place"))
+    assert may(said(0, 1, sort="person"), said(2, 3, sort="Person"))
+    assert may(said(0, 1, sort="person"), said(2, 3))
+    assert not may(said(0, 1, number=2), said(2, 3, number=3))
+    assert may(said(0, 1, number=2), said(2, 3, number="plural"))
+    he, she = ({"GENDER": gender} for gender in ("masc", "fem"))
+    assert not may(said(0, 1, slots=he), said(2, 3, slots=she))
+
+
+def test_a_part_that_begins_its_whole_or_lies_deep_in_it_is_not_the_whole() -> None:
+    mother, her, name = said(0, 20), said(0, 3), said(10, 15)
+    assert not may(mother, her)
+    assert may(mother, name)
+    deep = compatible((said(0, 30), said(5, 30), said(10, 15), said(20, 22, form="pronoun")))
+    assert not deep[0, 2]
+    assert deep[1, 2]
+    assert deep[0, 3]
+
+
+@pytest.mark.corpus
+@pytest.mark.skipif(not GUM.is_dir(), reason=f"{GUM} is missing")
+def test_knowledge_leaves_the_truth_possible_on_gum() -> None:
+    from partita.formats.corefud import read_corefud
+
+    lost = links = 0
+    for document in read_corefud(GUM / "dev"):
+        joined = np.triu(document.labels[:, None] == document.labels[None, :], 1)
+        links += int(joined.sum())
+        lost += int((joined & ~compatible(document.templates)).sum())
+    assert 1 - lost / links >= 0.99
