@@ -41,7 +41,9 @@ def climb(theta, first, near):  # type: ignore[no-untyped-def]
             its = near[first[i] : first[i + 1]]
             best, alone = _best_cell(theta, i, its, labels, sizes, gains, seen)
             if best < 0 and alone:
-                best = np.argmin(sizes)  # i shares its cell, so some label is not in use
+                best = 0  # i shares its cell, so some label is not in use
+                while sizes[best] > 0:
+                    best += 1
             if best >= 0:
                 sizes[labels[i]] -= 1
                 sizes[best] += 1

@@ -35,13 +35,26 @@ def ways(sums, state, masks, weights, table, bits, covered, found, values):  # t
 @njit(cache=True, nogil=True)
 def _accumulate(sums, values, size):  # type: ignore[no-untyped-def]
     """Running sums of the values, in place; of logarithms up to a common factor."""
-    top = 0.0
-    if not sums:
-        top = values[:size].max()
+    top = -np.inf
+    for k in range(size):
+        top = max(top, values[k])
     total = 0.0
     for k in range(size):
         total += values[k] if sums else math.exp(values[k] - top)
         values[k] = total
+
+
+@njit(cache=True, nogil=True)
+def _first_above(values, size, mark):  # type: ignore[no-untyped-def]
+    """The first of rising values above the mark, or the last; one of no weight is never it."""
+    low, high = 0, size - 1
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] > mark:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 @njit(cache=True, nogil=True)
@@ -57,9 +70,7 @@ def draw(kind, states, order, uniforms, masks, weights, table, bits, covered):  
         if n == 0 or states[row] != states[order[n - 1]]:
             size = ways(sums, states[row], masks, weights, table, bits, covered, found, values)
             _accumulate(sums, values, size)
-        # the first running sum above the mark; a way of no weight is never the first
-        mark = uniforms[row] * values[size - 1]
-        picks[row] = found[min(np.searchsorted(values[:size], mark, side="right"), size - 1)]
+        picks[row] = found[_first_above(values, size, uniforms[row] * values[size - 1])]
     return picks
 
 
