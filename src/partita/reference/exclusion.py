@@ -35,11 +35,16 @@ def _within(known: Kinds) -> BoolArray:
     What follows directly inside may say what the whole is: "a body calling itself Congress", and
     a pronoun at any depth may refer to the whole: "a man who lost his hat".
     """
-    start, end = known.start, known.end
-    longer = (end - start)[:, None] > (end - start)[None, :]
+    start, end, length = known.start, known.end, known.end - known.start
+    longer = length[:, None] > length[None, :]
     inside = (start[:, None] <= start[None, :]) & (end[:, None] >= end[None, :]) & longer
     begins = inside & (start[:, None] == start[None, :])
-    depth = inside.astype(np.float32)  # whose product is fast
-    deeper = inside & ((depth @ depth) > 0) & (known.form != PRONOUN)[None, :]
+    shortest = np.min(
+        np.broadcast_to(length[:, None], inside.shape),
+        axis=0,
+        where=inside,
+        initial=np.iinfo(np.int64).max,
+    )
+    deeper = inside & (length[:, None] > shortest[None, :]) & (known.form != PRONOUN)[None, :]
     part: BoolArray = begins | deeper
     return part | part.T
