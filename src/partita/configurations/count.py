@@ -47,15 +47,13 @@ def count(compatible: BoolArray) -> int | None:
 def _by_elimination(compatible: BoolArray) -> int | None:
     """Along an elimination order, modulo as many primes as the number of all partitions needs."""
     from partita.configurations.frontier_count import count as eliminated
-    from partita.configurations.frontier_order import WIDEST, plan
-    from partita.configurations.frontier_tree import steps
+    from partita.configurations.frontier_order import counting_operations, plan
 
-    theta = np.where(compatible, 0.0, -np.inf)
+    theta, bits = np.where(compatible, 0.0, -np.inf), bell(len(compatible)).bit_length()
     chosen = plan(theta)
-    if chosen.operations > OPERATIONS:
+    if chosen.operations == math.inf or counting_operations(chosen.steps, bits) > OPERATIONS:
         return None
-    made = steps(chosen.order.tolist(), compatible, WIDEST)
-    return None if made is None else eliminated(made, theta, bell(len(theta)).bit_length())
+    return eliminated(chosen.steps, theta, bits)
 
 
 def _from_components(compatible: BoolArray, home: np.ndarray) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 
 from partita.configurations import frontier_count, frontier_order
 from partita.configurations.frontier_kernels import add_pairs
-from partita.configurations.frontier_order import WIDEST, FrontierPlan, plan
+from partita.configurations.frontier_order import WIDEST, FrontierPlan, counting_operations, plan
 from partita.configurations.frontier_pass import LOG, LOG2, MAX, SUM, Recursion
 from partita.configurations.frontier_scale import potentials
 from partita.configurations.frontier_tree import Step
@@ -37,6 +37,7 @@ from partita.records import (
 __all__ = ["FrontierPlan", "FrontierPosterior", "frontier", "plan"]
 
 HARMLESS = -60.0  # log2 of a probability that may vanish unnoticed
+COUNTING = 1e10  # operations that an exact count may take: some ten seconds
 ONE = 1e-9  # by how much the probabilities of a template's cells may miss 1
 
 
@@ -122,10 +123,12 @@ class FrontierPosterior:
         return Figure.exact(self._log2_count)
 
     @cached_property
-    def _count(self) -> int:
+    def _count(self) -> int | None:
+        if counting_operations(self._steps, self._log2_count) > COUNTING:
+            return None
         return frontier_count.count(self._steps, self._theta, self._log2_count)
 
-    def count(self) -> int:
+    def count(self) -> int | None:
         return self._count
 
     def entropy(self) -> Figure:

@@ -7,7 +7,7 @@ to break ties; the cheapest wins. Nothing here takes long, whatever the graph is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ PATIENCE = 200_000_000  # words that one search for an order may read
 CHEAP = 2e8  # operations below which no other order is looked for
 TRIES = 12
 COUNTS = 32 << 20  # bytes that counting takes
+PRIME_BITS = 40  # of the primes modulo which configurations are counted, about
 PER_STEP, PER_CLIQUE, PER_ENTRY = 1e5, 100.0, 10.0  # operations beside the products
 
 
@@ -113,6 +114,11 @@ def _orders(rows: np.ndarray) -> Iterator[IntArray]:
     for _ in range(TRIES if n <= 500 else 0):
         ties = rng.permutation(n)
         yield kernels.eliminate(rows.copy(), ties, kernels.FILL, WIDEST, PATIENCE // TRIES)
+
+
+def counting_operations(steps: Iterable[Step], log2_count: float) -> float:
+    """What an exact count takes: the way up, once for every prime that so many bits need."""
+    return sum(_step_cost(step).up for step in steps) * (1.0 + log2_count / PRIME_BITS)
 
 
 def _step_cost(step: Step) -> _Cost:
