@@ -24,7 +24,7 @@ from partita.workspace import Progress, Task, solved
 
 CHUNK = 1000
 LARGE = 18  # templates: a larger set has all the memory and all the cores to itself
-PAYS = 4000  # thousands of small sets: fewer are done before other processes have started
+PAYS = 15_000  # small sets: fewer are done before other processes have started
 
 Shown = Literal["", "line", "text"]
 

@@ -16,7 +16,7 @@ from oracles.answers import TABLE_1, brute
 from partita.errors import InputError
 from partita.formats.results import result_line, schema, singletons_line
 from partita.formats.saved import Alone, Result, read_results
-from partita.records import Antecedent, Figure, Listed, Marginals, Remainder, Template
+from partita.records import Antecedent, Figure, Marginals, Remainder, Template
 
 GIVEN = {**TABLE_1, ("A", "C"): 0.0, ("B", "C"): 0.0}
 
@@ -60,9 +60,7 @@ def test_intervals_and_infinities():
         exact,
         method="certified",
         marginals=Marginals(value, value * 0.9, np.minimum(value * 1.1, 1), "interval"),
-        configurations=tuple(
-            Listed(one.configuration, one.probability, (0.0, 1.0)) for one in exact.configurations
-        ),
+        configurations=replace(exact.configurations, intervals=[(0.0, 1.0)] * 3),
         remainder=Remainder(None, 12.5, 0.25, (0.125, 0.5)),
         entropy_bits=Figure(1.0, 0.5, math.inf, "interval"),
         count=None,
@@ -125,7 +123,7 @@ def test_what_is_written_is_read(tmp_path_factory, ids, data):
     assert found.set == distribution.set
     assert np.array_equal(found.probabilities, distribution.probabilities)
     assert np.allclose(found.marginals.value, distribution.marginals.value, atol=1e-15)
-    assert found.configurations == distribution.configurations
+    assert found.configurations == tuple(distribution.configurations)
     assert found.remainder == distribution.remainder
     assert found.entropy_bits == distribution.entropy_bits.value
     assert alone == Alone("m", (Template("x"),))

@@ -13,11 +13,10 @@ from oracles.instances import log_odds
 from oracles.partitions import Labels, distribution, pair_marginals
 from partita.records import (
     Best,
-    Configuration,
     CoreferenceSet,
     Distribution,
     Figure,
-    Listed,
+    Listing,
     Marginals,
     Remainder,
     pair,
@@ -71,7 +70,9 @@ def brute(
         "brute force",
         p,
         Marginals.exact(pair_marginals(probabilities, len(ids))),
-        tuple(Listed(Configuration.from_labels(ids, row), v) for row, v in ordered[:top]),
+        Listing(
+            tuple(ids), np.array([row for row, _ in ordered[:top]]), [v for _, v in ordered[:top]]
+        ),
         Remainder(
             len(rest), math.log2(len(rest)) if rest else -math.inf, math.fsum(v for _, v in rest)
         ),

@@ -6,8 +6,10 @@ import itertools
 from dataclasses import replace
 from xml.etree import ElementTree
 
+import numpy as np
+
 from oracles.answers import TABLE_1, brute
-from partita.records import CoreferenceSet, Listed, Marginals
+from partita.records import CoreferenceSet, Listing, Marginals
 from partita.views.notebook import html
 
 
@@ -52,7 +54,7 @@ def test_much_is_left_out_and_said():
     large = replace(
         small,
         set=CoreferenceSet.of(many),
-        configurations=(Listed(type(small.most_probable)([many]), 1.0),),
+        configurations=Listing(many, np.zeros((1, 40), np.int64), [1.0]),
         marginals=Marginals.exact(small.marginals.value),
     )
     assert "40 templates: the matrix of pairs is not shown" in html(large)

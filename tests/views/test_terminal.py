@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from oracles.answers import TABLE_1, brute
-from partita.records import CoreferenceSet, Figure, Listed, Marginals, Remainder, Template
+from partita.records import CoreferenceSet, Figure, Listing, Marginals, Remainder, Template
 from partita.views.terminal import line, names_text, text
 
 
@@ -71,7 +71,7 @@ def test_what_is_not_exact_says_so():
         method="sampled",
         converged=False,
         marginals=Marginals(value, np.maximum(value - 0.01, 0), value + 0.01, "estimate"),
-        configurations=(Listed(exact.most_probable, 0.5, (0.4, 0.6)),),
+        configurations=Listing(tuple("ABC"), np.array([[0, 1, 2]]), [0.5], [(0.4, 0.6)]),
         remainder=Remainder(None, 70.0, 0.5, (0.4, 0.6)),
         count=None,
         log2_count=Figure.exact(70.5),
@@ -88,8 +88,8 @@ def test_what_is_not_exact_says_so():
     assert "not proved to be the most probable" in shown
     assert "pruning cost 0.125" in shown
     assert "between 0.5" in text(replace(sampled, entropy_bits=Figure.interval(0.5, 1.5)))
-    narrow = Listed(sampled.most_probable, 0.5, (0.49999999, 0.50000001))
-    assert "0.5000  █" in text(replace(sampled, configurations=(narrow,)))
+    narrow = replace(sampled.configurations, intervals=[(0.49999999, 0.50000001)])
+    assert "0.5000  █" in text(replace(sampled, configurations=narrow))
     assert "by a factor of e^2" in text(replace(sampled, gap=2.0))
     assert "NOT converged" in line(sampled)
 
@@ -121,7 +121,7 @@ def test_large_configurations_are_cut():
         set=CoreferenceSet.of(many),
         probabilities=np.zeros((200, 200)),
         marginals=Marginals.exact(np.eye(200)),
-        configurations=(Listed(type(distribution.most_probable)([many]), 1.0),),
+        configurations=Listing(many, np.zeros((1, 200), np.int64), [1.0]),
     )
     assert "lines" in text(big)
     assert len(text(big).splitlines()) < 20

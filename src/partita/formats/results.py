@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -16,7 +17,7 @@ from partita.records import (
     Distribution,
     Figure,
     FloatArray,
-    Listed,
+    Listing,
     Pair,
     Remainder,
     Template,
@@ -54,7 +55,7 @@ def result_line(
     """
     group = distribution.set
     ids = group.ids
-    quoted = {name: _text(name) for name in ids}
+    quoted = [_text(name) for name in ids]
     apart, must = _positions(ids, group.incompatible), _positions(ids, group.must)
     parts = [
         f'"version":{VERSION},"message":{_text(message)},"set":{_text(group.name)}',
@@ -65,8 +66,8 @@ def result_line(
         parts.append(f'"must":{_text([[ids[a], ids[b]] for a, b in must])}')
     if unlisted is not None:
         parts.append(f'"unlisted":{{"count":{unlisted[0]},"probability":{unlisted[1]!r}}}')
-    parts.append(f'"pairs":{_pairs(distribution, list(quoted.values()), apart + must)}')
-    parts.append(f'"configurations":{_configurations(distribution.configurations, ids, quoted)}')
+    parts.append(f'"pairs":{_pairs(distribution, quoted, apart + must)}')
+    parts.append(f'"configurations":{_configurations(distribution.configurations, quoted)}')
     return f"{{{','.join([*parts, *_rest(distribution)])}}}"
 
 
@@ -105,65 +106,77 @@ def _positions(ids: Sequence[str], pairs: frozenset[Pair]) -> Positions:
     return sorted((min(both), max(both)) for both in ends)
 
 
-def _templates(templates: Iterable[Template], quoted: Mapping[str, str]) -> str:
+def _templates(templates: Iterable[Template], quoted: Sequence[str]) -> str:
     written = [
-        f'{{"id":{quoted[t.id]}}}' if _said(t) == _bare else _text(template_object(t))
-        for t in templates
+        f'{{"id":{name}}}' if _said(template) == _bare else _text(template_object(template))
+        for template, name in zip(templates, quoted, strict=True)
     ]
     return f"[{','.join(written)}]"
 
 
 def _pairs(distribution: Distribution, quoted: Sequence[str], known: Positions) -> str:
     """Every pair that may corefer or of which something is known, as given and as it came out."""
-    marginals = distribution.marginals
-    form = '{{"left":{},"right":{},"probability":{!r},"marginal":{!r}}}'.format
-    if marginals.kind != "exact":
-        form = '{{"left":{},"right":{},"probability":{!r},"marginal":{!r},"interval":{!r}}}'.format
-    columns = _small if len(quoted) <= SMALL else _large
-    left, right, *numbers = columns(distribution, known)
-    if not math.isfinite(sum(map(sum, numbers))):
-        raise ValueError("a probability is not a finite number")
-    if marginals.kind != "exact":
-        numbers[2:] = [list(map(list, zip(*numbers[2:], strict=True)))]
-    names = ([quoted[n] for n in end] for end in (left, right))
-    return f"[{','.join(map(form, *names, *numbers))}]"
-
-
-def _matrices(distribution: Distribution) -> list[FloatArray]:
-    marginals = distribution.marginals
-    bounds = [] if marginals.kind == "exact" else [marginals.low, marginals.high]
-    return [distribution.probabilities, marginals.value, *bounds]
-
-
-def _small(distribution: Distribution, known: Positions) -> list[list[Any]]:
-    """Columns of the pairs of a small set: plain loops start sooner than numpy."""
-    given, *others = (matrix.tolist() for matrix in _matrices(distribution))
-    n, also = len(given), set(known)
-    at = [(a, b) for a in range(n) for b in range(a + 1, n) if given[a][b] > 0 or (a, b) in also]
-    ends: list[list[Any]] = [[a for a, _ in at], [b for _, b in at]]
-    return ends + [[matrix[a][b] for a, b in at] for matrix in (given, *others)]
-
-
-def _large(distribution: Distribution, known: Positions) -> list[list[Any]]:
+    if len(quoted) <= SMALL and distribution.marginals.kind == "exact":
+        return _few_pairs(distribution, quoted, set(known))
     said = distribution.probabilities > 0.0
     for a, b in known:
         said[a, b] = True
     at = np.nonzero(np.triu(said, 1))
-    columns = [*at, *(matrix[at] for matrix in _matrices(distribution))]
-    return [column.tolist() for column in columns]
+    names = ([quoted[n] for n in end.tolist()] for end in at)
+    marginals = distribution.marginals
+    numbers = [_numbers(m[at]) for m in (distribution.probabilities, marginals.value)]
+    form = '{{"left":{},"right":{},"probability":{!r},"marginal":{!r}'
+    if marginals.kind != "exact":
+        numbers += [_numbers(m[at]) for m in (marginals.low, marginals.high)]
+        form += ',"interval":[{!r},{!r}]'
+    return f"[{','.join(map(f'{form}}}}}'.format, *names, *numbers))}]"
 
 
-def _configurations(listed: Sequence[Listed], ids: Sequence[str], quoted: Mapping[str, str]) -> str:
-    """Most probable first; cells as their names sort, unless the text has another order."""
-    place = {name: n for n, name in enumerate(ids)}
-    alike = Configuration([ids]).cells[0] == tuple(ids)
-    written = []
-    for one in listed:
-        cells = one.configuration if alike else in_text_order(one.configuration, place)
-        told = "],[".join([",".join([quoted[name] for name in cell]) for cell in cells])
-        interval = "" if one.interval is None else f',"interval":{_text(list(one.interval))}'
-        written.append(f'{{"cells":[[{told}]],"probability":{_number(one.probability)}{interval}}}')
+def _few_pairs(
+    distribution: Distribution, quoted: Sequence[str], known: set[tuple[int, int]]
+) -> str:
+    """The same for a small set: plain loops are done before numpy has begun."""
+    given = distribution.probabilities.tolist()
+    came = _numbers(distribution.marginals.value)
+    n = range(len(quoted))
+    written = [
+        f'{{"left":{quoted[a]},"right":{quoted[b]},'
+        f'"probability":{given[a][b]!r},"marginal":{came[a][b]!r}}}'
+        for a in n
+        for b in n[a + 1 :]
+        if given[a][b] > 0.0 or (a, b) in known
+    ]
     return f"[{','.join(written)}]"
+
+
+def _numbers(numbers: FloatArray) -> list[Any]:
+    if not math.isfinite(numbers.sum()):
+        raise ValueError("a probability is not a finite number")
+    found: list[Any] = numbers.tolist()
+    return found
+
+
+def _configurations(listing: Listing, quoted: Sequence[str]) -> str:
+    """Most probable first, cells and their templates in text order as the rows have them."""
+    form = _cells if len(quoted) <= SMALL else _cells.__wrapped__
+    cells = [form(tuple(row)).format(*quoted) for row in listing.rows.tolist()]
+    probabilities = map(_number, listing.probabilities)
+    if listing.intervals is None:
+        written = map('{{"cells":{},"probability":{}}}'.format, cells, probabilities)
+    else:
+        bounds = (_text(list(interval)) for interval in listing.intervals)
+        form_with = '{{"cells":{},"probability":{},"interval":{}}}'.format
+        written = map(form_with, cells, probabilities, bounds)
+    return f"[{','.join(written)}]"
+
+
+@lru_cache(maxsize=1 << 13)
+def _cells(labels: tuple[int, ...]) -> str:
+    """The cells of a row of labels with places for the names; small sets have few such rows."""
+    cells: dict[int, list[str]] = {}
+    for place, label in enumerate(labels):
+        cells.setdefault(label, []).append(f"{{{place}}}")
+    return f"[[{'],['.join(','.join(cell) for cell in cells.values())}]]"
 
 
 def _number(value: float) -> str:
