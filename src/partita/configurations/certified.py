@@ -41,6 +41,8 @@ NARROW = 1e-6  # the width of the log-normaliser at which it is enough
 MISSING = 1e-3  # the share of mass not visited up to which draws are offered
 FIRST = Effort(least=1e-3, cells=1 << 12, states=1 << 12)
 FINEST = 1e-15
+LEAST_CELLS = 64
+MOST_PAIRS = 1 << 24  # looked at for the first lower bound
 MOST_STATES = 1 << 22
 
 
@@ -69,7 +71,8 @@ def _narrowing(theta: FloatArray, meter: Meter) -> Iterator[CertifiedPosterior]:
     back = np.argsort(order)
     inside = np.ascontiguousarray(theta[np.ix_(order, order)])
     near = pool(inside, start[order], score(theta, start), LISTED, meter)
-    seen = from_list(inside, near.labels)
+    some = len(near.labels) if near.closed else max(8, MOST_PAIRS // len(theta) ** 2)
+    seen = from_list(inside, near.labels[:some])
     if near.closed:
         high = seen.log_mass + 3.0 * listing_slack(theta, seen.log_mass)
         yield CertifiedPosterior(theta, seen.reordered(back), high, meter.budget)
@@ -82,8 +85,8 @@ def _passes(
     theta: FloatArray, labels: IntArray, seen: Visited, meter: Meter
 ) -> Iterator[tuple[Visited, float]]:
     """Passes of mass, each following smaller shares than the one before."""
-    guess, made = _guess(theta, labels, meter)
-    effort, high = FIRST, math.inf
+    effort, high = _within(FIRST, len(theta), meter.budget.memory), math.inf
+    guess, made = _guess(theta, labels, effort, meter)
     while True:
         passed = flow(theta, made, effort, meter)
         high = min(high, passed.high)
@@ -98,31 +101,36 @@ def _passes(
         made = cells(theta, labels, guess, least, effort.cells, meter)
 
 
-def _guess(theta: FloatArray, labels: IntArray, meter: Meter) -> tuple[FloatArray, Cells]:
+def _guess(
+    theta: FloatArray, labels: IntArray, effort: Effort, meter: Meter
+) -> tuple[FloatArray, Cells]:
     """Prices to begin with, those of which the sum comes out least, and their cells."""
-    half, least = shares(theta, labels), np.full(len(theta), 0.1 * FIRST.least)
+    half, least = shares(theta, labels), np.full(len(theta), 0.1 * effort.least)
     best_guess = half * GUESSES[0]
-    made = cells(theta, labels, best_guess, least, FIRST.cells, meter)
+    made = cells(theta, labels, best_guess, least, effort.cells, meter)
     for share in GUESSES[1:]:
         if not meter.allowance():
             break
-        other = cells(theta, labels, share * half, least, FIRST.cells, meter)
+        other = cells(theta, labels, share * half, least, effort.cells, meter)
         if other.b.sum() < made.b.sum():
             best_guess, made = share * half, other
     return best_guess, made
 
 
 def _more(effort: Effort, passed: Flow, memory: int) -> Effort:
-    """A tenth of the mass, with room for eight times what was used, within the memory."""
-    n, words = len(passed.cells.b), passed.cells.masks.shape[1]
+    """A tenth of the mass, with room for eight times what was used."""
     listed = int(np.diff(passed.cells.begin).max())
-    most_cells = memory // 4 // (n * (8 * words + 32))
-    most_states = min(MOST_STATES, memory // 4 // (8 * words + 160))
-    return Effort(
-        0.1 * effort.least,
-        max(FIRST.cells, min(8 * listed, most_cells)),
-        max(FIRST.states, min(8 * len(passed.mass), most_states)),
-    )
+    wanted = Effort(0.1 * effort.least, max(FIRST.cells, 8 * listed), 8 * len(passed.mass))
+    return _within(wanted, len(passed.cells.b), memory)
+
+
+def _within(wanted: Effort, n: int, memory: int) -> Effort:
+    """As much of it as the memory allows; two passes are held at a time."""
+    words = (n + 63) // 64
+    room = memory // 8 // (n * (8 * words + 32))
+    states = min(MOST_STATES, memory // 4 // (8 * words + 160))
+    states = max(FIRST.states, min(wanted.states, states))
+    return Effort(wanted.least, max(LEAST_CELLS, min(wanted.cells, room)), states)
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,12 +69,13 @@ def cells_from(
     used up or the arrays are full.
     """
     n = len(b)
-    x, rest = np.zeros((n + 1, n)), np.zeros((n + 1, n + 1))
+    x, rest = np.empty((n + 1, n)), np.empty((n + 1, n + 1))  # rows are written when reached
+    x[0] = 0.0
     value, following = np.zeros(n + 1), np.zeros(n + 1, dtype=np.int64)
     step(theta, x, rest, 0, first)
     masks[0] = np.uint64(0)
     masks[0, first >> 6] = np.uint64(1) << np.uint64(first & 63)
-    stack = np.zeros((n + 1, masks.shape[1]), dtype=np.uint64)
+    stack = np.empty((n + 1, masks.shape[1]), dtype=np.uint64)
     stack[1] = masks[0]
     logs[0], count, visited, left_out = 0.0, 1, 0, -np.inf
     depth, following[1] = 1, first + 1
@@ -89,7 +90,7 @@ def cells_from(
             continue
         bound = value[depth] + x[depth, u] + rest[depth, u + 1]
         child = value[depth] + x[depth, u] - b[u]
-        if bound >= least:
+        if bound >= least and visited <= nodes:
             step(theta, x, rest, depth, u)
             if u + 1 < n:
                 bound = min(bound, child + subtree(x[depth + 1], b, half[u + 1], u + 1))

@@ -20,7 +20,7 @@ Masks = NDArray[np.uint64]
 Indices = NDArray[np.int32]
 
 SLICE = 1 << 16  # nodes between two looks at the clock
-NODES = 64  # nodes for each cell that there is room for
+NODES = 64  # nodes for each cell that there is room for, fewer where each takes longer
 COARSER = 30.0
 
 
@@ -123,12 +123,12 @@ class _Maker:
 
         scale = self._scale(i)
         while True:
-            nodes = self.meter.allowance(NODES * len(room[1]))
+            nodes = self.meter.allowance(NODES * len(room[1]) // (1 + len(self.b) // 64))
             below = scale + math.log(self.least[i])
             count, left_out, visited = cells_from(
                 self.theta, self.b, self.half, i, below, *room, nodes
             )
-            self.meter.spend(visited)
+            self.meter.spend(min(visited, nodes))
             fits = visited <= nodes and count < len(room[1])
             if fits or not nodes or self.least[i] >= 1.0:
                 return count, left_out

@@ -59,7 +59,7 @@ def expand(
 ) -> int:
     """Write to `room` what single moves make of one configuration, if new and heavier than `above`.
 
-    Returns the number of rows in use.
+    Returns the number of rows in use; where that is all there are, moves may have been passed over.
     """
     n = len(labels)
     used = labels.max() + 1
@@ -74,7 +74,7 @@ def expand(
         left = key - mixed(cells[here]) + mixed(cells[here] - names[i])
         for there in range(used + 1):
             moved = weight + gains[there, i] - gains[here, i]
-            if there == here or not moved > above:
+            if there == here or not moved > above or count == len(weights):
                 continue
             new = left - mixed(cells[there]) + mixed(cells[there] + names[i])
             if remember(seen, new):
@@ -98,16 +98,15 @@ def expand_all(
     found: FloatArray,
 ) -> int:
     """Expand each row that is not yet, in order, while there is room for all its moves."""
-    n = labels.shape[1]
     count = 0
     for row in range(len(labels)):
         remember(seen, key_of(labels[row], names))
     for row in range(len(labels)):
         if expanded[row]:
             continue
-        if len(found) - count < n * (labels[row].max() + 2):
-            break
         count = expand(theta, names, labels[row], weights[row], above, seen, room, found, count)
+        if count == len(found):
+            break
         expanded[row] = True
     return count
 

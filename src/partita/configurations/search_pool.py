@@ -12,6 +12,8 @@ from partita.records import FloatArray, IntArray
 
 LEAST = 64  # configurations kept even if fewer are asked for, so that moves can lead out of a dip
 
+MOST = 1 << 23  # labels written in one round, unless more are asked for
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
@@ -39,7 +41,7 @@ class _Rounds:
     def __init__(self, theta: FloatArray, start: IntArray, weight: float, k: int) -> None:
         n = len(theta)
         self.theta, self.k = theta, k
-        self.rows = 2 * k + n * (n + 1)
+        self.rows = max(2 * k, min(4 * k + 16 * n, MOST // n))
         self.names = np.random.default_rng(n).integers(1, 1 << 63, n, dtype=np.uint64)
         self.labels = start[None, :].astype(np.int32)
         self.weights = np.array([weight])
@@ -53,7 +55,7 @@ class _Rounds:
         """Expand as many as there is room for; returns the number of configurations written.
 
         What was dropped before is too light to be written again, so that only those kept must be
-        known to avoid writing one twice.
+        known to avoid writing one twice; one for whose moves there was no room is expanded again.
         """
         from partita.configurations.search_neighbours import expand_all
 
