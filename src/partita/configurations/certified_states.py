@@ -77,9 +77,8 @@ def forward(
 ) -> bool:
     """Let mass flow, layer by layer (a layer: the states with the same first free template).
 
-    Mass below `least`, and mass for which there is no room, is added to `lost`. `place` holds the
-    layer, the number of states, of edges, of states done, and the nodes of this call.
-    True when all is done; otherwise it was paused.
+    Mass below `least` or without room is added to `lost`. `place` holds the layer, the number of
+    states, of edges, of states done, and the nodes of this call. False if it was paused.
     """
     n = len(begin) - 1
     key = np.empty(keys.shape[1], dtype=np.uint64)
@@ -100,9 +99,8 @@ def forward(
             if disjoint(cells[k], keys[state]):
                 for word in range(len(key)):
                     key[word] = keys[state, word] | cells[k, word]
-                flow = mass[state] * shares[k]
+                flow, to = mass[state] * shares[k], -1
                 free = first_free(key, layer, n)
-                to = -1
                 if place[2] < len(target):
                     to = state_of(key, free, keys, slots, head, link, place[1])
                 if to < 0:
