@@ -55,9 +55,9 @@ class Overlaps:
 
 
 def overlaps(key: IntArray, response: IntArray) -> Overlaps:
-    """From two rows of labels of the same templates, cells numbered from 0."""
-    width = int(response.max(initial=-1)) + 1
-    met, size = np.unique(key * max(width, 1) + response, return_counts=True)
-    left, right = np.divmod(met, max(width, 1))
-    sizes = np.bincount(key, minlength=1), np.bincount(response, minlength=1)
-    return Overlaps(*sizes, left, right, size.astype(np.float64))
+    """From two rows of labels of the same templates."""
+    _, k, sizes = np.unique(key, return_inverse=True, return_counts=True)
+    _, r, others = np.unique(response, return_inverse=True, return_counts=True)
+    met, size = np.unique(k * max(len(others), 1) + r, return_counts=True)
+    left, right = np.divmod(met, max(len(others), 1))
+    return Overlaps(sizes, others, left, right, size.astype(np.float64))

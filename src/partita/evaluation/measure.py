@@ -1,0 +1,179 @@
+"""One model on one document: bits of the key, marginals beside the truth, scores.
+
+Bits of a document = Σ_sets bits + the price of links between sets; a whole-document model has one
+set, of all templates, and excludes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.evaluation.b_cubed import b_cubed
+from partita.evaluation.bits import Excluded, allowed_bits, excluded_bits, log2_bell, log2_rest
+from partita.evaluation.cuts import Cut
+from partita.evaluation.expected import expected
+from partita.evaluation.lea import lea
+from partita.evaluation.models import Fitted
+from partita.evaluation.scores import Scores, scores
+from partita.evaluation.set_models import Counts
+from partita.evaluation.tally import Tally
+from partita.records import FloatArray, IntArray, Posterior, restricted_growth
+
+REPORTED = 10  # configurations that a report lists
+
+
+@dataclass(frozen=True, slots=True)
+class SetMeasure:
+    """One coreference set: bits of its key, by the distribution and by the report of its best;
+    whether the best is right, and what probability it was given."""
+
+    size: int
+    bits: float
+    reported_bits: float
+    right: bool
+    stated: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measure:
+    """One document."""
+
+    name: str
+    mentions: int
+    bits: float
+    sets: tuple[SetMeasure, ...]
+    stated: FloatArray
+    observed: NDArray[np.bool_]
+    scores: Scores
+    expected_b_cubed: Tally
+    expected_lea: Tally
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asking:
+    """How a measurement is made: what excluded keys cost, who counts, how many draws."""
+
+    excluded: Excluded
+    counts: Counts
+    draws: int = 20
+    seed: int = 0
+
+
+def measure(fitted: Fitted, cut: Cut, asking: Asking) -> Measure:
+    """Everything that is measured of one model on one document."""
+    answers = list(_answers(fitted, cut, _scope(fitted, cut)))
+    sets = tuple(
+        _set_measure(cut, m, p, asking, fitted.whole) for m, p in _by_set(fitted, cut, answers)
+    )
+    stated, observed = _marginals(cut, answers)
+    rng = np.random.default_rng(asking.seed)
+    drawn = _assembled(cut, ((m, p.draws(asking.draws, rng)) for m, p in answers), asking.draws)
+    best = _assembled(cut, ((m, p.best(1).labels[:1]) for m, p in answers), 1)[0]
+    return Measure(
+        cut.document.name,
+        len(cut.labels),
+        _document_bits(fitted, cut, answers, sets, asking),
+        sets,
+        stated,
+        observed,
+        scores(cut.labels, best),
+        expected(b_cubed, cut.labels, drawn),
+        expected(lea, cut.labels, drawn),
+    )
+
+
+Answer = tuple[IntArray, Posterior]
+
+
+def _scope(fitted: Fitted, cut: Cut) -> tuple[IntArray, ...]:
+    """What a model is asked about to cover the document."""
+    return (np.arange(len(cut.labels)),) if fitted.whole and len(cut.labels) else cut.sets
+
+
+def _answers(fitted: Fitted, cut: Cut, scope: Iterable[IntArray]) -> Iterator[Answer]:
+    for members in scope:
+        yield members, fitted.posterior(cut, members)
+
+
+def _by_set(fitted: Fitted, cut: Cut, answers: list[Answer]) -> Iterable[Answer]:
+    return _answers(fitted, cut, cut.sets) if fitted.whole else answers
+
+
+def _set_measure(
+    cut: Cut, members: IntArray, posterior: Posterior, asking: Asking, whole: bool
+) -> SetMeasure:
+    key = restricted_growth(cut.labels[members].tolist())
+    best = posterior.best(REPORTED)
+    total = posterior.log_normaliser.value
+    listed = np.exp(np.minimum(best.log_weights - total, 0.0))
+    found = np.flatnonzero((best.labels == key).all(axis=1))
+    mass = asking.excluded.sets if cut.open(members) and not whole else 0.0
+    if not whole and cut.broken(members):
+        spent = reported = excluded_bits(len(members), asking.counts.log2(cut, members), mass)
+    else:
+        spent = allowed_bits(posterior.log_weight(key) - total, mass)
+        allowed = log2_bell(len(members)) if whole else asking.counts.log2(cut, members)
+        reported = _reported_bits(listed, found, allowed) - math.log2(1 - mass)
+    return SetMeasure(
+        len(members), spent, reported, bool(len(found) and found[0] == 0), float(listed[0])
+    )
+
+
+def _reported_bits(listed: FloatArray, found: IntArray, log2_allowed: float) -> float:
+    """What the key costs whoever got the report: its own probability, or its even share of the
+    mass that is not listed."""
+    if len(found):
+        return max(0.0, -math.log2(max(float(listed[found[0]]), 1e-300)))
+    rest = max(1.0 - float(listed.sum()), 1e-9)
+    return log2_rest(log2_allowed, math.log2(len(listed))) - math.log2(rest)
+
+
+def _document_bits(
+    fitted: Fitted,
+    cut: Cut,
+    answers: list[Answer],
+    sets: tuple[SetMeasure, ...],
+    asking: Asking,
+) -> float:
+    if fitted.whole:
+        return sum(_log2_probability(cut, m, p) for m, p in answers)
+    mass, n = asking.excluded.documents, len(cut.labels)
+    if cut.crosses:
+        return excluded_bits(n, sum(log2_bell(len(members)) for members in cut.sets), mass)
+    one_set = n < 2 or any(len(members) == n for members in cut.sets)
+    return math.fsum(one.bits for one in sets) - (0.0 if one_set else math.log2(1 - mass))
+
+
+def _log2_probability(cut: Cut, members: IntArray, posterior: Posterior) -> float:
+    key = restricted_growth(cut.labels[members].tolist())
+    return allowed_bits(posterior.log_weight(key) - posterior.log_normaliser.value, 0.0)
+
+
+def _marginals(cut: Cut, answers: list[Answer]) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """All pairs of the document: what no set holds together has probability 0."""
+    n = len(cut.labels)
+    stated = np.zeros((n, n))
+    for members, posterior in answers:
+        stated[np.ix_(members, members)] = posterior.pairs().value
+    above = np.triu_indices(n, 1)
+    return np.clip(stated[above], 0.0, 1.0), cut.joined[above]
+
+
+def _assembled(cut: Cut, rows: Iterable[tuple[IntArray, IntArray]], count: int) -> IntArray:
+    """Configurations of the whole document from those of its sets; the others are alone."""
+    n = len(cut.labels)
+    found = np.tile(np.arange(n), (count, 1))
+    for members, drawn in rows:
+        found[:, members] = members[_first_member(drawn)]
+    return found
+
+
+def _first_member(rows: IntArray) -> IntArray:
+    """For each template the position of the first one in its cell."""
+    found: IntArray = np.argmax(rows[:, :, None] == rows[:, None, :], axis=2)
+    return found

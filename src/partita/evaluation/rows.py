@@ -1,0 +1,185 @@
+"""Measures of documents added up to one row of the experiment's table, with intervals.
+
+bits_per_set = Σ bits of sets / sets;  bits_per_mention = Σ bits of documents / Σ mentions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from partita.evaluation.bootstrap import Interval, bootstrap
+from partita.evaluation.calibration import (
+    Bin,
+    brier,
+    pair_reliability_error,
+    reliability,
+    reliability_error,
+)
+from partita.evaluation.measure import Measure, SetMeasure
+from partita.evaluation.scores import Scores
+from partita.evaluation.tally import Tally
+from partita.records import FloatArray
+
+SIZES = ((2, 2), (3, 3), (4, 9), (10, 29), (30, 99), (100, None))
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRow:
+    """Sets of about one size."""
+
+    size: str
+    sets: int
+    bits_per_set: float
+    bits_per_template: float
+    right: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One model: figures over all documents; `intervals` of some of them, over documents."""
+
+    model: str
+    documents: int
+    mentions: int
+    sets: int
+    bits_per_set: float
+    bits_per_template: float
+    right: int
+    reported_bits_per_set: float
+    bits_per_mention: float
+    coverage: float
+    brier: float
+    pair_reliability_error: float
+    pair_reliability: tuple[Bin, ...]
+    configuration_reliability_error: float
+    expected_b_cubed: float
+    expected_lea: float
+    muc: float
+    b_cubed: float
+    ceaf: float
+    conll: float
+    lea: float
+    seconds: float
+    sizes: tuple[SizeRow, ...]
+    intervals: dict[str, Interval]
+
+
+def row(
+    model: str,
+    measures: Sequence[Measure],
+    coverage: float,
+    *,
+    seconds: float = 0.0,
+    seed: int = 0,
+    times: int = 1000,
+) -> Row:
+    """The row of one model."""
+    sets = [one for measure in measures for one in measure.sets]
+    stated = np.concatenate([np.zeros(0), *(m.stated for m in measures)])
+    observed = np.concatenate([np.zeros(0, dtype=np.bool_), *(m.observed for m in measures)])
+    found = sum((m.scores for m in measures), Scores())
+    return Row(
+        model=model,
+        documents=len(measures),
+        mentions=sum(m.mentions for m in measures),
+        sets=len(sets),
+        bits_per_set=_mean([s.bits for s in sets]),
+        bits_per_template=_ratio([s.bits for s in sets], [s.size for s in sets]),
+        right=sum(s.right for s in sets),
+        reported_bits_per_set=_mean([s.reported_bits for s in sets]),
+        bits_per_mention=bits_per_mention(measures),
+        coverage=coverage,
+        brier=brier(stated, observed),
+        pair_reliability_error=pair_reliability_error(stated, observed),
+        pair_reliability=reliability(stated, observed),
+        configuration_reliability_error=_configurations(sets),
+        expected_b_cubed=sum((m.expected_b_cubed for m in measures), Tally()).f,
+        expected_lea=sum((m.expected_lea for m in measures), Tally()).f,
+        muc=found.muc.f,
+        b_cubed=found.b_cubed.f,
+        ceaf=found.ceaf.f,
+        conll=found.conll,
+        lea=found.lea.f,
+        seconds=seconds,
+        sizes=by_size(sets),
+        intervals=_intervals(measures, seed, times),
+    )
+
+
+def bits_per_mention(measures: Sequence[Measure]) -> float:
+    return _ratio([m.bits for m in measures], [m.mentions for m in measures])
+
+
+def bits_per_set(measures: Sequence[Measure]) -> float:
+    return _mean([one.bits for measure in measures for one in measure.sets])
+
+
+def share_right(measures: Sequence[Measure]) -> float:
+    return _mean([float(one.right) for measure in measures for one in measure.sets])
+
+
+def conll(measures: Sequence[Measure]) -> float:
+    return sum((m.scores for m in measures), Scores()).conll
+
+
+FIGURES: tuple[tuple[str, Callable[[Sequence[Measure]], float]], ...] = (
+    ("bits_per_mention", bits_per_mention),
+    ("bits_per_set", bits_per_set),
+    ("share_right", share_right),
+    ("conll", conll),
+)
+
+
+def _intervals(measures: Sequence[Measure], seed: int, times: int) -> dict[str, Interval]:
+    """The same documents are drawn for every model, so that rows can be compared."""
+    if not times:
+        return {}
+    return {
+        name: bootstrap(measures, figure, np.random.default_rng(seed), times=times)
+        for name, figure in FIGURES
+    }
+
+
+def by_size(sets: Sequence[SetMeasure]) -> tuple[SizeRow, ...]:
+    """Sets of two, of three, and of ever wider classes; classes without sets are left out."""
+    rows = []
+    for low, high in SIZES:
+        chosen = [s for s in sets if low <= s.size and (high is None or s.size <= high)]
+        if chosen:
+            name = f"{low}+" if high is None else str(low) if low == high else f"{low}-{high}"
+            spent, sizes = [s.bits for s in chosen], [s.size for s in chosen]
+            right = sum(s.right for s in chosen)
+            rows.append(SizeRow(name, len(chosen), _mean(spent), _ratio(spent, sizes), right))
+    return tuple(rows)
+
+
+def _configurations(sets: Sequence[SetMeasure]) -> float:
+    """Reliability of the probabilities that the most probable configurations were given."""
+    stated = np.array([s.stated for s in sets], dtype=np.float64)
+    right = np.array([s.right for s in sets], dtype=np.bool_)
+    return reliability_error(reliability(stated, right))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if len(values) else 0.0
+
+
+def _ratio(above: Sequence[float], below: Sequence[float]) -> float:
+    total = float(np.sum(below))
+    return float(np.sum(above)) / total if total else 0.0
+
+
+def row_json(given: Row) -> dict[str, Any]:
+    """The row as plain data."""
+    from dataclasses import asdict
+
+    return asdict(given)
+
+
+def differences(first: Sequence[Measure], second: Sequence[Measure]) -> FloatArray:
+    """Bits that the first model needs more than the second, document by document."""
+    return np.array([a.bits - b.bits for a, b in zip(first, second, strict=True)])

@@ -1,0 +1,164 @@
+"""The paper's models over coreference sets: uniform, greedy, merging, evidential, and scaled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from partita.configurations.choice import engine_for
+from partita.configurations.evidential import evidential, split
+from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
+from partita.configurations.merging import merging
+from partita.configurations.odds import Knowledge
+from partita.configurations.scaled import ScaledParameters
+from partita.evaluation.bits import log2_bell
+from partita.evaluation.cuts import Cut
+from partita.evaluation.models import Fitted
+from partita.learning.greedy import Tally
+from partita.learning.pair_models import Keyed, train_pair_model, training
+from partita.learning.questions import Ask, every_pair, merging_questions
+from partita.learning.scaled_conditional import learn_scale
+from partita.pairs.characteristics import PAPER, Characteristic
+from partita.pairs.models import PairModel, pair_matrix
+from partita.records import Budget, FloatArray, IntArray, Posterior
+
+PRECISION = 1.0  # of the prior on weights: with millions of pairs any choice is the same
+
+
+@dataclass(slots=True)
+class Counts:
+    """The uniform posteriors of a document's sets, kept: all models that are measured on it count
+    with them."""
+
+    budget: Budget
+    seed: int = 0
+    cut: Cut | None = None
+    known: dict[int, Posterior] = field(default_factory=dict)
+
+    def uniform(self, cut: Cut, members: IntArray) -> Posterior:
+        if cut is not self.cut:
+            self.cut, self.known = cut, {}
+        first = int(members[0])
+        if first not in self.known:
+            inside = cut.compatible[np.ix_(members, members)]
+            theta = np.where(inside, 0.0, -np.inf)
+            self.known[first] = split(theta, engine_for(self.budget, self.seed, "auto", None))
+        return self.known[first]
+
+    def log2(self, cut: Cut, members: IntArray) -> float:
+        """The logarithm of the number of configurations that knowledge allows."""
+        if not cut.open(members):
+            return log2_bell(len(members))
+        return self.uniform(cut, members).log_normaliser.value / math.log(2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Uniform:
+    """Every configuration that knowledge allows is as probable as any other."""
+
+    counts: Counts
+    name: str = "uniform"
+    whole: bool = False
+
+    def fit(self, cuts: Sequence[Cut]) -> Fitted:
+        return self
+
+    def posterior(self, cut: Cut, members: IntArray) -> Posterior:
+        return self.counts.uniform(cut, members)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Greedy:
+    """What a greedy merger makes of a set, with the share of sets where it is right."""
+
+    counts: Counts
+    name: str = "greedy"
+
+    def fit(self, cuts: Sequence[Cut]) -> Fitted:
+        tallies = {2: Tally(), 3: Tally(), 4: Tally()}
+        for cut in cuts:
+            for members in cut.sets:
+                made = greedy_labels(cut.compatible[np.ix_(members, members)])
+                joined = made[:, None] == made[None, :]
+                right = np.array_equal(joined, cut.joined[np.ix_(members, members)])
+                tallies[min(len(members), 4)] += right
+        shares = (tallies[size].share for size in (2, 3, 4))
+        return GreedyFitted(self.counts, GreedyParameters(*shares))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GreedyFitted:
+    counts: Counts
+    parameters: GreedyParameters
+    whole: bool = False
+
+    def posterior(self, cut: Cut, members: IntArray) -> Posterior:
+        labels = greedy_labels(cut.compatible[np.ix_(members, members)])
+        share = self.parameters.share(len(members))
+        return GreedyPosterior(labels, share, self.counts.uniform(cut, members))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FromPairs:
+    """Pair probabilities learned by maximum entropy, and a model of configurations from them."""
+
+    name: str
+    budget: Budget
+    seed: int = 0
+    characteristics: tuple[Characteristic, ...] = PAPER
+
+    def fit(self, cuts: Sequence[Cut]) -> Fitted:
+        ask = merging_questions if self.name == "merging" else every_pair
+        pairs = self._pairs(cuts, ask)
+        scaled = learn_scale(_sets(cuts, pairs)) if self.name == "scaled" else None
+        return PairFitted(self.name, pairs, scaled, self.budget, self.seed)
+
+    def _pairs(self, cuts: Sequence[Cut], ask: Ask) -> PairModel:
+        keyed = [
+            Keyed(cut.document.name, cut.document.templates, cut.labels, cut.compatible)
+            for cut in cuts
+        ]
+        given = training(keyed, ask, self.characteristics)
+        return train_pair_model(given, name=ask.__name__, precision=PRECISION, seed=self.seed)
+
+
+def _sets(cuts: Sequence[Cut], pairs: PairModel) -> Iterator[tuple[FloatArray, IntArray]]:
+    """The pair probabilities of every set, and the labels of its key."""
+    for cut in cuts:
+        matrix = pair_matrix(pairs, cut.document.templates, cut.compatible)
+        for members in cut.sets:
+            yield matrix[np.ix_(members, members)], cut.labels[members]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairFitted:
+    """A model of configurations over learned pair probabilities."""
+
+    name: str
+    pairs: PairModel
+    scaled: ScaledParameters | None
+    budget: Budget
+    seed: int
+    whole: bool = False
+    kept: dict[Cut, FloatArray] = field(default_factory=dict)
+
+    def posterior(self, cut: Cut, members: IntArray) -> Posterior:
+        inside = np.ix_(members, members)
+        same = np.eye(len(members), dtype=np.bool_)
+        known = Knowledge(self.matrix(cut)[inside], cut.compatible[inside], same)
+        if self.name == "merging":
+            return merging(known.p, known.compatible, known.must, self.budget, self.seed)
+        engine = engine_for(self.budget, self.seed, "auto", None)
+        scaled = self.scaled or ScaledParameters(1.0, 0.0)
+        return evidential(known, engine, scaled)[0]
+
+    def matrix(self, cut: Cut) -> FloatArray:
+        """The pair probabilities of the document, kept while its sets are asked about."""
+        if cut not in self.kept:
+            self.kept.clear()
+            templates = cut.document.templates
+            self.kept[cut] = pair_matrix(self.pairs, templates, cut.compatible)
+        return self.kept[cut]

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from oracles.partitions import partitions
+from partita.configurations.greedy import GreedyParameters
+from partita.evaluation.bits import Excluded
+from partita.evaluation.cuts import Cut, coverage, cut, learn_excluded
+from partita.evaluation.measure import Asking, Measure, measure
+from partita.evaluation.models import Fitted, Whole, part
+from partita.evaluation.set_models import Counts, GreedyFitted, PairFitted, Uniform
+from partita.pairs.columns import Columns
+from partita.records import (
+    Budget,
+    Configuration,
+    Document,
+    FloatArray,
+    IntArray,
+    Posterior,
+    Template,
+)
+
+BUDGET = Budget(seconds=5)
+EXCLUDED = Excluded(0.1, 0.05)
+# The first three may corefer but for m1 and m3 (he and she); m4 and m5 are of another sort.
+TEMPLATES = (
+    Template("m1", start=0, end=2, sort="person", slots={"GENDER": "masc"}, form="pronoun"),
+    Template("m2", start=5, end=9, sort="person", form="definite"),
+    Template("m3", start=10, end=13, sort="person", slots={"GENDER": "fem"}, form="pronoun"),
+    Template("m4", start=20, end=25, sort="place"),
+    Template("m5", start=30, end=35, sort="place"),
+)
+
+
+def document(labels: tuple[int, ...], templates: tuple[Template, ...] = TEMPLATES) -> Document:
+    ids = [template.id for template in templates]
+    return Document("d", "", templates, Configuration.from_labels(ids, labels))
+
+
+class Guess:
+    """A pair model that says something different of every pair."""
+
+    def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
+        return 0.1 + 0.8 * ((3 * left + 5 * right) % 7) / 7
+
+
+def pairs(name: str) -> Callable[[Counts], Fitted]:
+    return lambda counts: PairFitted(name, Guess(), None, BUDGET, 0)
+
+
+MODELS: dict[str, Callable[[Counts], Fitted]] = {
+    "uniform": Uniform,
+    "greedy": lambda counts: GreedyFitted(counts, GreedyParameters(0.6, 0.5, 0.4)),
+    "merging": pairs("merging"),
+    "evidential": pairs("evidential"),
+}
+
+
+def measured(model: str, one: Cut) -> Measure:
+    counts = Counts(BUDGET)
+    return measure(MODELS[model](counts), one, Asking(EXCLUDED, counts, draws=5))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_all_keys_of_a_document_together_have_probability_one(model: str) -> None:
+    """Also those that knowledge excludes, inside a set and between sets."""
+    bits = [measured(model, cut(document(labels))).bits for labels in partitions(5)]
+    assert all(0 <= b < math.inf for b in bits)
+    assert math.fsum(2**-b for b in bits) == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_all_keys_of_a_set_together_have_probability_one(model: str) -> None:
+    three = TEMPLATES[:3]
+    found = [measured(model, cut(document(labels, three))).sets[0] for labels in partitions(3)]
+    assert math.fsum(2**-one.bits for one in found) == pytest.approx(1, abs=1e-12)
+    assert math.fsum(2**-one.reported_bits for one in found) == pytest.approx(1, abs=1e-6)
+    assert sum(one.right for one in found) == 1
+
+
+def test_sets_coverage_and_excluded_mass() -> None:
+    right, broken, crossing = (
+        cut(document(x)) for x in ((0, 0, 1, 2, 2), (0, 1, 0, 2, 3), (0,) * 5)
+    )
+    assert [members.tolist() for members in right.sets] == [[0, 1, 2], [3, 4]]
+    assert [right.open(members) for members in right.sets] == [True, False]
+    assert [one.crosses for one in (right, broken, crossing)] == [False, False, True]
+    assert coverage([right]) == 1
+    assert coverage([right, broken]) == pytest.approx(2 / 3)
+    assert coverage([crossing]) == pytest.approx(3 / 10)
+    learned = learn_excluded([right, broken, crossing])
+    assert learned.sets == pytest.approx(2.5 / 4)
+    assert learned.documents == pytest.approx(1.5 / 4)
+
+
+def test_marginals_stand_beside_the_truth_and_are_zero_between_sets() -> None:
+    found = measured("evidential", cut(document((0, 0, 1, 2, 2))))
+    rows = [(i, j) for i in range(5) for j in range(i + 1, 5)]
+    stated = dict(zip(rows, found.stated.tolist(), strict=True))
+    seen = dict(zip(rows, found.observed.tolist(), strict=True))
+    assert {place for place, yes in seen.items() if yes} == {(0, 1), (3, 4)}
+    assert stated[0, 3] == stated[0, 2] == 0
+    assert stated[3, 4] == pytest.approx(0.1 + 0.8 * ((9 + 20) % 7) / 7)
+
+
+class Sure:
+    """A model of documents that knows the key, or its opposite."""
+
+    def __init__(self, labels: tuple[int, ...]) -> None:
+        self.labels = labels
+
+    def posterior(self, document: Document) -> Posterior:
+        from partita.configurations.exact import exact
+
+        place = {template.id: n for n, template in enumerate(TEMPLATES)}
+        mine = np.array([self.labels[place[i]] for i in document.ids])
+        theta = np.where(mine[:, None] == mine[None, :], 30.0, -30.0)
+        np.fill_diagonal(theta, 0.0)
+        return exact(theta)
+
+
+def test_a_model_of_whole_documents_excludes_nothing() -> None:
+    key = (0, 1, 0, 1, 2)
+    counts = Counts(BUDGET)
+    found = measure(Whole(Sure(key)), cut(document(key)), Asking(EXCLUDED, counts, draws=5))
+    assert found.bits == pytest.approx(0, abs=1e-9)
+    assert [one.right for one in found.sets] == [True, True]
+    assert found.scores.b_cubed.f == found.expected_lea.f == 1
+    wrong = measure(Whole(Sure((0,) * 5)), cut(document(key)), Asking(EXCLUDED, counts))
+    assert 100 < wrong.bits < math.inf
+
+
+def test_a_document_without_templates_costs_nothing() -> None:
+    for model in MODELS:
+        found = measured(model, cut(document((), ())))
+        assert (found.bits, found.sets, found.mentions) == (0, (), 0)
+
+
+def test_a_part_of_a_document_has_a_part_of_its_key() -> None:
+    found = part(document((0, 1, 0, 1, 2)), np.array([0, 2, 3]))
+    assert found.ids == ("m1", "m3", "m4")
+    assert str(found.key) == "(m1 m3) (m4)"
