@@ -15,7 +15,8 @@ from partita.errors import TooLarge
 from partita.records import Budget, FloatArray, Posterior
 
 WIDTH = 0.5  # of a certified log-normaliser: a wider interval says less than honest samples
-FIRST = 0.5  # the share of the time that the certified method gets before samples are drawn
+FIRST = 0.5  # the share of the time that the certified method gets
+INTERPRETER = 200_000_000  # bytes that Python, numpy and compiled code take
 NANO = 1e-9  # seconds that one operation of an elimination takes, about
 
 Progress = Callable[[str], None]
@@ -48,12 +49,13 @@ def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
         return exact(theta, budget)
     from partita.configurations.frontier import frontier, plan
 
-    sparse = plan(theta, budget.memory)
+    room = max(0, budget.memory - INTERPRETER)
+    sparse = plan(theta, room)
     dense_bytes = predicted_bytes(n) if n <= LARGEST else math.inf
-    dense = predicted_seconds(n) if dense_bytes <= budget.memory else math.inf
-    eliminated = sparse.operations * NANO if sparse.bytes <= budget.memory else math.inf
+    dense = predicted_seconds(n) if dense_bytes <= room else math.inf
+    eliminated = sparse.operations * NANO if sparse.bytes <= room else math.inf
     if needed and min(dense, eliminated) == math.inf:
-        raise too_large(n, min(float(predicted_bytes(n)), sparse.bytes), budget)
+        raise too_large(n, min(float(predicted_bytes(n)), sparse.bytes) + INTERPRETER, budget)
     if min(dense, eliminated) > budget.seconds and not needed:
         return None
     return exact(theta, budget) if dense <= eliminated else frontier(theta, sparse)
@@ -78,19 +80,25 @@ def in_bytes(number: float) -> str:
 def _beyond(theta: FloatArray, budget: Budget, seed: int, progress: Progress | None) -> Posterior:
     """Certified if the interval gets narrow enough in its share of the time, otherwise sampled."""
     start = time.monotonic()
-    bounded = _certified(theta, replace(budget, seconds=FIRST * budget.seconds), progress)
+    bounded = _certified(theta, budget, progress)
     if bounded.log_normaliser.high - bounded.log_normaliser.low <= WIDTH:
         return bounded
     seconds = max(0.01, budget.seconds - (time.monotonic() - start))
-    return _sampled(theta, replace(budget, seconds=seconds), seed, progress)
+    left = replace(budget, seconds=seconds) if budget.work is None else budget
+    return _sampled(theta, left, seed, progress)
 
 
 def _certified(theta: FloatArray, budget: Budget, progress: Progress | None) -> Posterior:
-    from partita.configurations.certified import certified
+    """In its share of the time; the rest is for listing the best, or for samples."""
+    from partita.configurations.certified import narrowing
 
-    if progress:
-        progress(f"bounding {len(theta)} templates")
-    return certified(theta, budget)
+    for bounded in narrowing(theta, replace(budget, seconds=FIRST * budget.seconds)):
+        found = bounded.log_normaliser
+        if progress:
+            progress(
+                f"{len(theta)} templates: log-normaliser known to {found.high - found.low:.2g}"
+            )
+    return bounded
 
 
 def _sampled(theta: FloatArray, budget: Budget, seed: int, progress: Progress | None) -> Posterior:
