@@ -14,6 +14,7 @@ from partita.configurations.greedy import GreedyParameters, GreedyPosterior, gre
 from partita.configurations.merging import merging
 from partita.configurations.odds import Knowledge
 from partita.configurations.scaled import ScaledParameters
+from partita.configurations.whole import Engine
 from partita.evaluation.bits import log2_bell
 from partita.evaluation.cuts import Cut
 from partita.evaluation.models import Fitted
@@ -25,7 +26,14 @@ from partita.pairs.characteristics import PAPER, Characteristic
 from partita.pairs.models import PairModel, pair_matrix
 from partita.records import Budget, FloatArray, IntArray, Posterior
 
+EXACT = 18  # templates: beyond, an exact answer takes longer than the others together
 PRECISION = 1.0  # of the prior on weights: with millions of pairs any choice is the same
+
+
+def _engine(budget: Budget, seed: int) -> Engine:
+    """Exact for what is small, samples for what is not: every answer can be drawn from."""
+    exact, sampled = (engine_for(budget, seed, method, None) for method in ("exact", "sampled"))
+    return lambda theta: (exact if len(theta) <= EXACT else sampled)(theta)
 
 
 @dataclass(slots=True)
@@ -45,7 +53,7 @@ class Counts:
         if first not in self.known:
             inside = cut.compatible[np.ix_(members, members)]
             theta = np.where(inside, 0.0, -np.inf)
-            self.known[first] = split(theta, engine_for(self.budget, self.seed, "auto", None))
+            self.known[first] = split(theta, _engine(self.budget, self.seed))
         return self.known[first]
 
     def log2(self, cut: Cut, members: IntArray) -> float:
@@ -151,9 +159,8 @@ class PairFitted:
         known = Knowledge(self.matrix(cut)[inside], cut.compatible[inside], same)
         if self.name == "merging":
             return merging(known.p, known.compatible, known.must, self.budget, self.seed)
-        engine = engine_for(self.budget, self.seed, "auto", None)
         scaled = self.scaled or ScaledParameters(1.0, 0.0)
-        return evidential(known, engine, scaled)[0]
+        return evidential(known, _engine(self.budget, self.seed), scaled)[0]
 
     def matrix(self, cut: Cut) -> FloatArray:
         """The pair probabilities of the document, kept while its sets are asked about."""
