@@ -1,0 +1,1 @@
+"""Two templates → probability: characteristics of context, and models over them."""

@@ -1,0 +1,114 @@
+"""What is read off one template for its columns: head, words, pronoun, determiner, short forms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from partita.records import Template
+
+PRONOUNS = (
+    "i me my mine myself",
+    "we us our ours ourselves",
+    "you your yours yourself yourselves",
+    "he him his himself",
+    "she her hers herself",
+    "it its itself",
+    "they them their theirs themselves themself",
+    "this that these those",
+    "who whom whose which",
+)
+DETERMINERS = (
+    "the",
+    "a an",
+    "this that these those",
+    "my your his her its our their whose",
+    "no any every each all some",
+)
+
+_WORD = re.compile(r"\w+")
+_SMALL = frozenset(
+    re.findall(_WORD, "the a an this that these those of and in on at for to with by s")
+)
+
+
+def grouped(groups: Iterable[str]) -> dict[str, int]:
+    """For each word of each group the group's number."""
+    return {word: n for n, group in enumerate(groups) for word in group.split()}
+
+
+PRONOUN_GROUP = grouped(PRONOUNS)
+DETERMINER_GROUP = grouped(DETERMINERS)
+
+
+def head(template: Template) -> str:
+    """The head; where none is given the last word of the expression."""
+    if template.head:
+        return template.head.casefold()
+    found = all_words(template)
+    return found[-1] if found else ""
+
+
+def all_words(template: Template) -> list[str]:
+    """The words of the expression, or of the name where there is no expression."""
+    if given := template.slots.get("WORDS"):
+        return [str(word).casefold() for word in given]
+    return name_words(template.text or name(template))
+
+
+def words(template: Template) -> set[str]:
+    """The words that say something, with the head in its own form."""
+    if template.form == "pronoun":
+        return set()
+    return ({*all_words(template), head(template)} - _SMALL) - {""}
+
+
+def name(template: Template) -> str:
+    given = template.slots.get("NAME", "")
+    text = " ".join(map(str, given)) if isinstance(given, list | tuple) else str(given)
+    return " ".join(text.casefold().split())
+
+
+def name_words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def compact(text: str) -> str:
+    """A name of one short word without its points: what an acronym looks like (u.s. is us)."""
+    joined = "".join(_WORD.findall(text))
+    return joined if " " not in text and 2 <= len(joined) <= 6 else ""
+
+
+def initials(text: str) -> str:
+    """The first letters of the words of a longer name, small words left out."""
+    found = [word[0] for word in _WORD.findall(text) if word not in _SMALL]
+    return "".join(found) if len(found) > 1 else ""
+
+
+def pronoun(template: Template) -> int:
+    """Which group of pronouns it is of; their number for another one, one more for none."""
+    if template.form != "pronoun":
+        return len(PRONOUNS) + 1
+    return PRONOUN_GROUP.get(template.head.casefold(), len(PRONOUNS))
+
+
+def determiner(template: Template) -> int:
+    """Which group of determiners it has; their number for another one, one more for none."""
+    given = str(template.slots.get("DETERMINER", "")).casefold()
+    if not given:
+        return len(DETERMINERS) + 1
+    return DETERMINER_GROUP.get(given, len(DETERMINERS))
+
+
+def number(template: Template) -> str | None:
+    """Singular or plural, of a count too."""
+    if isinstance(template.number, int):
+        return "singular" if template.number == 1 else "plural"
+    return template.number or None
+
+
+def texts(given: object) -> list[str]:
+    """A slot's value as a list of texts."""
+    if isinstance(given, list | tuple):
+        return [str(each) for each in given]
+    return [] if given in (None, "") else [str(given)]

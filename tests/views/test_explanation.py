@@ -1,0 +1,67 @@
+"""An explanation as text and as a waterfall."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+
+from partita.pairs.explanation import Contribution, Influence, PairExplanation, SetExplanation
+from partita.views.explanation import bars, chart, text
+
+PAIR = PairExplanation(
+    "A",
+    "B",
+    (
+        Contribution("names: identical", 2.0, "…"),
+        Contribution("distance: very far away", -0.5, "…"),
+        Contribution("regions: text, text", 0.0, "…"),
+    ),
+    1.5,
+    1 / (1 + math.exp(-1.5)),
+)
+REST = SetExplanation(
+    "A",
+    "B",
+    PAIR.probability,
+    0.0,
+    (
+        Influence(("C",), PAIR.probability, 0.4),
+        Influence(("D", "E", "F"), 0.4, 0.0),
+    ),
+)
+
+
+def test_the_text_lists_features_and_the_rest_of_the_set() -> None:
+    told = text(PAIR, REST, {"A": "the  big\n\x1bdepot", "C": "x" * 200})
+    lines = told.splitlines()
+    assert lines[0] == "A “the big ·depot” = B"
+    assert any(line.split()[-2:] == ["+2.0000", "0.8808"] for line in lines)
+    assert any(line.split()[-2:] == ["+1.5000", "0.8176"] for line in lines)
+    assert "1 more characteristics weigh nothing" in told
+    assert any(line.startswith("3 other templates") for line in lines)
+    assert lines[-1].split()[-2:] == ["-0.8176", "0.0000"]
+    assert max(map(len, lines)) <= 80
+
+
+def test_without_a_set_only_the_pair_is_told() -> None:
+    assert "rest of the set" not in text(PAIR)
+
+
+def test_each_bar_begins_where_the_last_one_ended() -> None:
+    found = list(bars(PAIR, REST))
+    steps = [bar for bar in found if bar["sign"] != "sum"]
+    assert steps[0]["from"] == 0.0
+    assert all(a["to"] == pytest.approx(b["from"]) for a, b in itertools.pairwise(steps))
+    sums = [bar for bar in found if bar["sign"] == "sum"]
+    assert [bar["probability"] for bar in sums] == pytest.approx([PAIR.probability, 0.0])
+    assert all(math.isfinite(bar["to"]) for bar in found)
+    assert [bar["order"] for bar in found] == list(range(len(found)))
+
+
+def test_the_waterfall_is_drawn() -> None:
+    drawn = chart(PAIR, REST).to_dict()
+    assert "names: identical" in str(drawn)
+    assert drawn["title"] == "A = B"
+    assert len(list(bars(PAIR))) == 3

@@ -1,0 +1,43 @@
+"""The selection as a report and as a chart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from partita.learning.selection import Selection, Step
+from partita.views.selection import chart, records, text
+
+
+def selection(held: float | None = 0.75) -> Selection:
+    steps = (
+        Step("slot_relation: identical", 0.2, 0.21, 0.79, held, 1.25),
+        Step(
+            "a characteristic with a very long name: and a long value", 0.01, 0.02, 0.77, held, -2
+        ),
+    )
+    return Selection(steps, np.array([1.25, -2.0]), 1.0, 578, "every remaining gain is below 0.001")
+
+
+def test_the_report_gives_order_gain_weight_and_sign() -> None:
+    lines = text(selection()).splitlines()
+    assert lines[0] == "2 features selected from 578 pairs"
+    first = next(line for line in lines if line.startswith("  1."))
+    assert first.split()[-4:] == ["0.2100", "0.7900", "0.7500", "+1.250"]
+    assert next(line for line in lines if line.startswith("  2.")).endswith("-2.000")
+    assert max(map(len, lines)) <= 80
+    assert "every remaining gain" in text(selection())
+
+
+def test_without_held_out_documents_the_column_is_empty() -> None:
+    first = next(line for line in text(selection(None)).splitlines() if line.startswith("  1."))
+    assert first.split()[-3:] == ["0.2100", "0.7900", "+1.250"]
+
+
+def test_records_and_chart_hold_every_step() -> None:
+    assert [one["sign"] for one in records(selection())] == ["for", "against"]
+    for held in (0.75, None):
+        drawn = chart(selection(held)).to_dict()
+        assert "slot_relation: identical" in str(drawn)
+        assert ("held_out:" in str(drawn) or "'held_out', 'type'" in str(drawn)) == (
+            held is not None
+        )
