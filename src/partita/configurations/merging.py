@@ -19,6 +19,7 @@ from partita.configurations.whole import Part, Product
 from partita.errors import InputError
 from partita.records import Budget, FloatArray, IntArray
 
+PROCESS = 150 << 20  # bytes that compiled code and its libraries take
 METHODS = ("auto", "exact", "certified", "sampled")
 
 
@@ -35,6 +36,7 @@ def merging(
         raise InputError(f"unknown method {method!r}, expected one of {', '.join(METHODS)}")
     model = merger(probabilities, compatible, must)
     parts = _parts(model)
+    budget = replace(budget, memory=max(budget.memory // 2, budget.memory - PROCESS))
     shares = _shares([len(part) for part in parts])
     answers = [
         chosen(model.part(part), _share(budget, share), seed, method)

@@ -17,8 +17,8 @@ from partita.errors import TooLarge
 from partita.records import Budget, Posterior
 
 RATE = 2_000_000  # decisions a second, at least, with all questions answered
-TAIL_RATE = 50_000_000  # questions a second to sets of tails
-PILOT = 400_000  # decisions that show whether more would help,
+TAIL_RATE = 150_000_000  # questions a second to sets of tails
+PILOT = 200_000  # decisions that show whether more would help,
 PILOT_EACH = 5_000  # and so many more for each template
 RESIDUAL = 0.01  # a larger share that may be missing says less than draws do
 

@@ -160,26 +160,27 @@ def _slot(key, table):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def before(first, target, joined, chance, tails, start, after_tails, after_start, after, now):  # type: ignore[no-untyped-def]
+def before(first, target, joined, chance, tails, start, after_tails, after_start, after, own):  # type: ignore[no-untyped-def]
     """The fellows of every tail before a template, from those after it.
 
-    `joined` is a tail's bit. Column `now` is the template itself, if the block has it.
+    `joined` is a tail's bit. With `own` a first column is added, for the template itself.
     """
-    known = np.zeros((start[-1], after.shape[1]))
+    known = np.zeros((start[-1], after.shape[1] + own))
     for s in range(len(tails)):
         for e in range(first[s], first[s + 1]):
             live, base = after_tails[target[e]], after_start[target[e]]
             row, rest, d, place = start[s], tails[s], 0, base + (live & 1)
+            latest = live & 1
             while rest:
                 live >>= 1
                 if rest & 1:
                     if d == joined[e]:
-                        if now >= 0:
-                            known[row, now] += chance[e]
-                        if after_tails[target[e]] & 1:
-                            _add(known[row], after[base], chance[e], now + 1)
+                        if own:
+                            known[row, 0] += chance[e]
+                        if latest:
+                            _add(known[row], after[base], chance[e], own)
                     elif live & 1:
-                        _add(known[row], after[place], chance[e], now + 1)
+                        _add(known[row], after[place], chance[e], own)
                         place += 1
                     row += 1
                 rest >>= 1
@@ -188,6 +189,6 @@ def before(first, target, joined, chance, tails, start, after_tails, after_start
 
 
 @njit(cache=True, nogil=True)
-def _add(row, other, chance, low):  # type: ignore[no-untyped-def]
-    for c in range(max(0, low), len(row)):
-        row[c] += chance * other[c]
+def _add(row, other, chance, shift):  # type: ignore[no-untyped-def]
+    for c in range(len(other)):
+        row[c + shift] += chance * other[c]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from partita.configurations.graphs import BoolArray
 from partita.configurations.merging_bounds import Kept, log_sum
-from partita.errors import InputError
+from partita.errors import InputError, TooLarge
 from partita.records import FloatArray, IntArray
 
 SMALL = 14  # up to so many templates plain arrays do
@@ -167,7 +167,11 @@ def lattice(states: States, size: int, decisions: float) -> Lattice:
         growth.grow(x)
         used += len(growth.steps[-1].target)
     masses = _masses(growth.steps, len(growth.states))
-    if masses[0][0] == -math.inf and not growth.dropped:
+    if masses[0][0] == -math.inf:
+        if growth.dropped:
+            raise TooLarge(
+                "a possible configuration", "a wider search", f"{decisions:.0f} decisions"
+            )
         raise InputError("the pair probabilities and must-links leave no configuration possible")
     dropped = log_sum(np.array(growth.dropped))
     kept = Kept(float(masses[0][0]), dropped, growth.single, size)

@@ -41,6 +41,8 @@ class Merger:
 
     def part(self, members: IntArray) -> Merger:
         """The same for some of the templates."""
+        if len(members) == self.size:
+            return self
         block = np.ix_(members, members)
         groups = np.unique(self.groups[members], return_inverse=True)[1]
         return Merger(self.log_yes[block], self.log_no[block], self.compatible[block], groups)

@@ -115,8 +115,9 @@ def fellows(lattice: Lattice, memory: int) -> FloatArray:
     n, visited = len(lattice.steps), lattice.visited()
     within = np.zeros((n, n))
     starts = [_starts(tails) for tails in lattice.tails]
-    largest = max(int(start[-1]) for start in starts)
-    block = int(min(n, 64, max(1, memory // (20 * largest + 1))))
+    block = min(n, 64)
+    while block > 1 and 20 * _largest(starts, block) > memory:
+        block //= 2
     for low in range(0, n, block):
         _block(lattice, visited, starts, within, low, min(n, low + block))
     return within
@@ -127,6 +128,12 @@ def _starts(tails: IntArray) -> IntArray:
     return np.concatenate([[0], np.cumsum(np.bitwise_count(tails).astype(np.int64))])
 
 
+def _largest(starts: list[IntArray], block: int) -> int:
+    """The most entries that a table has with so many columns at once."""
+    left = [min(block, len(starts) - 1 - x) for x in range(len(starts))]
+    return max(int(start[-1]) * columns for start, columns in zip(starts, left, strict=True))
+
+
 def _block(
     lattice: Lattice,
     visited: list[FloatArray],
@@ -135,15 +142,18 @@ def _block(
     low: int,
     high: int,
 ) -> None:
-    """Fill the columns from low to high, as far back as they have fellows."""
-    known = np.zeros((starts[high][-1], high - low))
+    """Fill the columns from low to high, as far back as they have fellows.
+
+    A table holds only the columns of templates that are still to come.
+    """
+    known = np.zeros((starts[high][-1], 0))
     for x in range(high - 1, -1, -1):
         latest = np.flatnonzero(lattice.tails[x + 1] & 1)
-        within[x, low:high] = visited[x + 1][latest] @ known[starts[x + 1][latest]]
+        within[x, max(low, x + 1) : high] = visited[x + 1][latest] @ known[starts[x + 1][latest]]
         step, tails = lattice.steps[x], lattice.tails
         sides = tails[x], starts[x], tails[x + 1], starts[x + 1]
         joined = np.where(step.joined < 0, -1, x - 1 - step.joined.astype(np.int64))
         chance = lattice.chances(x)
-        known = before(step.first, step.target, joined, chance, *sides, known, x - low)
+        known = before(step.first, step.target, joined, chance, *sides, known, int(x >= low))
         if x < low and not known.any():
             break

@@ -206,10 +206,32 @@ def together(home, weights, sums):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def gather(z, pairs, sums, squares, products):  # type: ignore[no-untyped-def]
-    """Add an island's pairs to the sums of z·P, (z·P)² and z²·P."""
+    """Add an island's pairs to the sums of z·P, (z·P)² and z²·P, and clear them for the next."""
     for x in range(len(pairs)):
         for y in range(x):
             share = z * pairs[x, y]
             sums[x, y] += share
             squares[x, y] += share * share
             products[x, y] += z * share
+            pairs[x, y] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def settle(sums, squares, products, total, z_squares, effective, islands):  # type: ignore[no-untyped-def]
+    """The sums of gather become, in their place, pair probabilities and their bounds.
+
+    What all islands saw never or always has the error of one draw.
+    """
+    for x in range(len(sums)):
+        for y in range(x):
+            value = sums[x, y] / total
+            spread = squares[x, y] - 2 * value * products[x, y] + value * value * z_squares
+            variance = max(0.0, spread) / total**2 * islands / (islands - 1)
+            if variance == 0.0:
+                smooth = (value * effective + 1) / (effective + 2)
+                variance = smooth * (1 - smooth) / effective
+            error, value = np.sqrt(variance), min(1.0, value)
+            sums[x, y] = sums[y, x] = value
+            squares[x, y] = squares[y, x] = max(0.0, value - error)
+            products[x, y] = products[y, x] = min(1.0, value + error)
+        sums[x, x] = squares[x, x] = products[x, x] = 1.0

@@ -21,13 +21,14 @@ from partita.configurations.merging_decided import Decided
 from partita.configurations.merging_listed import Listed
 from partita.configurations.merging_model import Merger, bites
 from partita.configurations.merging_particles import BYTES, Plan, island, plan
-from partita.configurations.merging_particles_kernels import gather, together
+from partita.configurations.merging_particles_kernels import gather, settle, together
 from partita.errors import TooLarge, Unavailable
 from partita.records import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
 
 ISLANDS = 16
 CLOSE, ENOUGH = 0.005, 1000.0  # the standard error of pairs and the draws that count, sought
 FAR, LEAST = 0.05, 400.0  # ... and those with which it may be called an answer
+REDRAWN = 3e8  # work for draws from which some are chosen, at most
 RATE = 6e7  # units of work a second, about
 
 
@@ -81,7 +82,8 @@ class Sampled:
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
         free = self.log_normaliser.kind == "exact"
-        size = count if free else int(min(max(4 * count, 4096), self.memory // (BYTES * self.size)))
+        room = min(self.memory / (BYTES * self.size), REDRAWN / self.planned.cost)
+        size = count if free else max(count, int(min(4 * count + 4096, room)))
         drawn, logs, _ = island(self.planned, size, rng)
         chosen = np.arange(count)
         if not free:
@@ -125,7 +127,7 @@ def sampled(
 
 def _most_draws(model: Merger, budget: Budget) -> int:
     """How many draws an island may have beside the tables of pairs."""
-    tables = 8 * 8 * model.size**2
+    tables = 10 * 8 * model.size**2
     draws = (budget.memory - tables) // (2 * BYTES * model.size)
     if draws < 64:
         needs = f"{tables + 128 * BYTES * model.size >> 20} MB"
@@ -170,7 +172,7 @@ def _islands(planned: Plan, count: int, seed: int, top: Best) -> tuple[FloatArra
     n = planned.size
     totals = np.empty(ISLANDS)
     sums = _sums(n)
-    scale = -math.inf
+    scale, pairs = -math.inf, np.zeros((n, n))
     for r in range(ISLANDS):
         drawn, logs, totals[r] = island(planned, count, np.random.default_rng([seed, count, r]))
         sums.work += drawn.work
@@ -181,7 +183,6 @@ def _islands(planned: Plan, count: int, seed: int, top: Best) -> tuple[FloatArra
         z = sums.z[r] = math.exp(min(300.0, totals[r] - scale))  # no square overflows
         sums.score[r] = float((shares * np.where(shares > 0, drawn.scores, 0.0)).sum())
         sums.known[r] = float(shares[_among(drawn.home, top.labels)].sum())
-        pairs = np.zeros((n, n))
         sums.work += together(drawn.home, shares, pairs)
         gather(z, pairs, sums.pairs, sums.squares, sums.products)
     return totals, sums
@@ -210,18 +211,10 @@ def _ratio(sums: _Sums, values: FloatArray) -> tuple[float, float]:
 
 
 def _marginals(sums: _Sums, effective: float) -> Marginals:
-    """The pairs; what was seen never or always has the error of one draw."""
-    total = float(sums.z.sum())
-    value = sums.pairs / total
-    squares = sums.squares - 2 * value * sums.products + value**2 * float(sums.z @ sums.z)
-    variance = np.maximum(squares, 0.0) / total**2 * ISLANDS / (ISLANDS - 1)
-    smooth = (value * effective + 1) / (effective + 2)
-    error = np.sqrt(np.maximum(variance, smooth * (1 - smooth) / effective * (variance == 0)))
-    value, error = value + value.T, error + error.T
-    np.fill_diagonal(value, 1.0)
-    np.fill_diagonal(error, 0.0)
-    low, high = np.clip(value - error, 0.0, 1.0), np.clip(value + error, 0.0, 1.0)
-    return Marginals(np.clip(value, 0.0, 1.0), low, high, "estimate")
+    """The pairs; their sums are used up, for large sets have no room for both."""
+    total, squares = float(sums.z.sum()), float(sums.z @ sums.z)
+    settle(sums.pairs, sums.squares, sums.products, total, squares, effective, len(sums.z))
+    return Marginals(sums.pairs, sums.squares, sums.products, "estimate")
 
 
 def _bits(sums: _Sums, log_z: float, error: float) -> Figure:
