@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from partita.configurations.dense.subsets import SMALL
+from partita.configurations.dense.tables import LARGEST, predicted_bytes, predicted_seconds
 from partita.configurations.exact import exact
-from partita.configurations.subsets import SMALL
-from partita.configurations.tables import LARGEST, predicted_bytes, predicted_seconds
 from partita.configurations.whole import Engine
 from partita.errors import TooLarge
 from partita.records import Budget, FloatArray, Posterior
@@ -47,7 +47,7 @@ def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
     n = len(theta)
     if n <= SMALL:
         return exact(theta, budget)
-    from partita.configurations.frontier import frontier, plan
+    from partita.configurations.frontier.posterior import frontier, plan
 
     room = max(0, budget.memory - INTERPRETER)
     sparse = plan(theta, room)
@@ -90,7 +90,7 @@ def _beyond(theta: FloatArray, budget: Budget, seed: int, progress: Progress | N
 
 def _certified(theta: FloatArray, budget: Budget, progress: Progress | None) -> Posterior:
     """In its share of the time; the rest is for listing the best, or for samples."""
-    from partita.configurations.certified import narrowing
+    from partita.configurations.certified.posterior import narrowing
 
     for bounded in narrowing(theta, replace(budget, seconds=FIRST * budget.seconds)):
         found = bounded.log_normaliser

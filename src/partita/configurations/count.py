@@ -13,8 +13,14 @@ from itertools import pairwise
 
 import numpy as np
 
+from partita.configurations.dense.subsets import (
+    SMALL,
+    SUM,
+    count_small,
+    log_cell_weights,
+    recursion,
+)
 from partita.configurations.graphs import BoolArray, components
-from partita.configurations.subsets import SMALL, SUM, count_small, log_cell_weights, recursion
 
 OPERATIONS = 1e10  # of an elimination: some ten seconds
 CONNECTED = 12  # templates in one component of H
@@ -46,8 +52,8 @@ def count(compatible: BoolArray) -> int | None:
 
 def _by_elimination(compatible: BoolArray) -> int | None:
     """Along an elimination order, modulo as many primes as the number of all partitions needs."""
-    from partita.configurations.frontier_count import count as eliminated
-    from partita.configurations.frontier_order import counting_operations, plan
+    from partita.configurations.frontier.count import count as eliminated
+    from partita.configurations.frontier.order import counting_operations, plan
 
     theta, bits = np.where(compatible, 0.0, -np.inf), bell(len(compatible)).bit_length()
     chosen = plan(theta)

@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from partita.configurations.count import count
-from partita.configurations.draws import draw_rows
-from partita.configurations.ordered import best_from_tables
-from partita.configurations.subsets import SMALL, members
-from partita.configurations.tables import Tables, doubles, tables
+from partita.configurations.dense.draws import draw_rows
+from partita.configurations.dense.ordered import best_from_tables
+from partita.configurations.dense.subsets import SMALL, members
+from partita.configurations.dense.tables import Tables, doubles, tables
 from partita.records import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
 
 
@@ -70,7 +70,7 @@ class DensePosterior:
     def best(self, k: int) -> Best:
         if self.size <= SMALL:
             return best_from_tables(self.theta, self.tables.log_w, k)
-        from partita.configurations.search import best
+        from partita.configurations.search.best import best
 
         return best(self.theta, k, self.budget)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.draws import canonical_rows
+from partita.configurations.dense.draws import canonical_rows
 from partita.configurations.figures import ORDER, least_sure, total
 from partita.records import (
     Best,

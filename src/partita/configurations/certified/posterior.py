@@ -1,0 +1,255 @@
+"""Certified: lower and upper bounds on the normaliser, so that every probability is an interval.
+
+L ≤ Z ≤ U gives  w/U ≤ P ≤ w/L  for a configuration of weight w, and for a pair that is together
+with mass L₊ and apart with mass L₋ of the L that was visited  L₊/U ≤ P ≤ 1 − L₋/U.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.configurations.certified.flow import Cells, Effort, Flow, cells, flow
+from partita.configurations.certified.visited import Visited, from_flow, from_list, listing_slack
+from partita.configurations.count import bell, count
+from partita.configurations.optimum.local import local_search, score
+from partita.configurations.search.best import best, good_order
+from partita.configurations.search.meter import Meter
+from partita.configurations.search.pool import pool
+from partita.configurations.search.prices import shares
+from partita.errors import Unavailable
+from partita.records import (
+    Best,
+    Budget,
+    Figure,
+    FloatArray,
+    IntArray,
+    Marginals,
+    Method,
+    restricted_growth,
+)
+
+STARTS = 4
+LISTED = 256  # configurations around the best: a lower bound before anything else
+GUESSES = (0.75, 0.5, 1.0, 0.0)  # shares of the best configuration's log-odds tried as prices
+NARROW = 1e-6  # the width of the log-normaliser at which it is enough
+MISSING = 1e-3  # the share of mass not visited up to which draws are offered
+FIRST = Effort(least=1e-3, cells=1 << 12, states=1 << 12)
+FINEST = 1e-15
+LEAST_CELLS = 64
+MOST_PAIRS = 1 << 24  # looked at for the first lower bound
+MOST_STATES = 1 << 22
+
+
+def certified(theta: FloatArray, budget: Budget) -> CertifiedPosterior:
+    """Bounds that hold whatever the budget is, and get closer with it."""
+    *_, last = narrowing(theta, budget)
+    return last
+
+
+def narrowing(theta: FloatArray, budget: Budget) -> Iterator[CertifiedPosterior]:
+    """Answers, each at least as narrow as the one before: whoever is interrupted keeps the last."""
+    _compile()
+    return _narrowing(theta, Meter(budget))
+
+
+@cache
+def _compile() -> None:
+    """Compilation is no part of anybody's budget: a small set, before the clock starts."""
+    *_, last = _narrowing(np.zeros((8, 8)), Meter(Budget(work=10**6)))
+    last.draws(1, np.random.default_rng(0))
+
+
+def _narrowing(theta: FloatArray, meter: Meter) -> Iterator[CertifiedPosterior]:
+    start = local_search(theta, STARTS)
+    order = good_order(start)
+    back = np.argsort(order)
+    inside = np.ascontiguousarray(theta[np.ix_(order, order)])
+    near = pool(inside, start[order], score(theta, start), LISTED, meter)
+    some = len(near.labels) if near.closed else max(8, MOST_PAIRS // len(theta) ** 2)
+    seen = from_list(inside, near.labels[:some])
+    if near.closed:
+        high = seen.log_mass + 3.0 * listing_slack(theta, seen.log_mass)
+        yield CertifiedPosterior(theta, seen.reordered(back), high, meter.budget)
+        return
+    for visited, high in _passes(inside, start[order], seen, meter):
+        yield CertifiedPosterior(theta, visited.reordered(back), high, meter.budget)
+
+
+def _passes(
+    theta: FloatArray, labels: IntArray, seen: Visited, meter: Meter
+) -> Iterator[tuple[Visited, float]]:
+    """Passes of mass, each following smaller shares than the one before."""
+    effort, high = _within(FIRST, len(theta), meter.budget.memory), math.inf
+    guess, made = _guess(theta, labels, effort, meter)
+    while True:
+        passed = flow(theta, made, effort, meter)
+        high = min(high, passed.high)
+        if passed.low > seen.log_mass:
+            seen = from_flow(passed)
+        yield seen, high
+        narrow = high - seen.log_mass <= NARROW
+        if narrow or effort.least <= FINEST or not meter.allowance():
+            return
+        effort = _more(effort, passed, meter.budget.memory)
+        least = np.maximum(0.1 * effort.least, 0.1 * made.least)
+        made = cells(theta, labels, guess, least, effort.cells, meter)
+
+
+def _guess(
+    theta: FloatArray, labels: IntArray, effort: Effort, meter: Meter
+) -> tuple[FloatArray, Cells]:
+    """Prices to begin with, those of which the sum comes out least, and their cells."""
+    half, least = shares(theta, labels), np.full(len(theta), 0.1 * effort.least)
+    best_guess = half * GUESSES[0]
+    made = cells(theta, labels, best_guess, least, effort.cells, meter)
+    for share in GUESSES[1:]:
+        if not meter.allowance():
+            break
+        other = cells(theta, labels, share * half, least, effort.cells, meter)
+        if other.b.sum() < made.b.sum():
+            best_guess, made = share * half, other
+    return best_guess, made
+
+
+def _more(effort: Effort, passed: Flow, memory: int) -> Effort:
+    """A tenth of the mass, with room for eight times what was used."""
+    listed = int(np.diff(passed.cells.begin).max())
+    wanted = Effort(0.1 * effort.least, max(FIRST.cells, 8 * listed), 8 * len(passed.mass))
+    return _within(wanted, len(passed.cells.b), memory)
+
+
+def _within(wanted: Effort, n: int, memory: int) -> Effort:
+    """As much of it as the memory allows; two passes are held at a time."""
+    words = (n + 63) // 64
+    room = memory // 8 // (n * (8 * words + 32))
+    states = min(MOST_STATES, memory // 4 // (8 * words + 160))
+    states = max(FIRST.states, min(wanted.states, states))
+    return Effort(wanted.least, max(LEAST_CELLS, min(wanted.cells, room)), states)
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedPosterior:
+    """Bounds on every question, from what was visited and a bound on what was not."""
+
+    theta: FloatArray
+    visited: Visited
+    log_upper: float
+    budget: Budget
+    method: Method = field(default="certified", init=False)
+
+    @property
+    def size(self) -> int:
+        return len(self.theta)
+
+    @property
+    def log_normaliser(self) -> Figure:
+        return Figure.interval(self.visited.log_mass, self.log_upper)
+
+    @property
+    def missing(self) -> float:
+        """At most this share of the probability was not visited."""
+        return -math.expm1(min(0.0, self.visited.log_mass - self.log_upper))
+
+    @property
+    def reason(self) -> str:
+        width = self.log_upper - self.visited.log_mass
+        return f"bounds on the normaliser hold, its logarithm is known to {width:.2g}"
+
+    def log_weight(self, labels: IntArray) -> float:
+        return score(self.theta, labels)
+
+    def count(self) -> int | None:
+        return count(np.isfinite(self.theta))
+
+    def log2_count(self) -> Figure:
+        if (number := self.count()) is not None:
+            return Figure.exact(_log2(number))
+        return Figure.interval(*count_bounds(np.isfinite(self.theta)))
+
+    def entropy(self) -> Figure:
+        """H = h(q) + q·H_visited + (1−q)·H_rest with q ≥ L/U visited and 0 ≤ H_rest ≤ log count.
+
+        Both bounds are concave in q: the least is at an end, the largest at the left end or where
+        the derivative is 0.
+        """
+        inside, most = self.visited.entropy / math.log(2.0), self.log2_count().high
+        least = 1.0 - self.missing
+        peak = 1.0 / (1.0 + 2.0 ** min(1000.0, most - inside))
+        q = max(least, peak)
+        low = min(inside, _binary(least) + least * inside)
+        high = _binary(q) + q * inside + (1.0 - q) * most
+        slack = (1e-12 + self.visited.slack) * (1.0 + most)
+        return Figure.interval(max(0.0, low - slack), min(most, high + slack))
+
+    def pairs(self) -> Marginals:
+        together = self.visited.pairs
+        least = 1.0 - self.missing
+        low = np.clip(together * least - self.visited.slack, 0.0, 1.0)
+        high = np.clip(1.0 - (1.0 - together) * least + self.visited.slack, 0.0, 1.0)
+        impossible = ~np.isfinite(self.theta)
+        low[impossible], high[impossible] = 0.0, 0.0
+        np.fill_diagonal(low, 1.0)
+        np.fill_diagonal(high, 1.0)
+        return Marginals((low + high) / 2, low, high, "interval")
+
+    def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
+        raise Unavailable("a certified answer has no list of all cells; ask for pairs")
+
+    def best(self, k: int) -> Best:
+        return best(self.theta, k, self.budget)
+
+    def draws(self, count: int, rng: np.random.Generator) -> IntArray:
+        """From the visited configurations, if at most a thousandth of the mass is missing."""
+        if self.missing <= MISSING:
+            rows = self.visited.draws(count, rng)
+            if rows is not None:
+                return np.array([restricted_growth(row) for row in rows])
+        raise Unavailable(
+            f"{self.missing:.1%} of the mass may not have been visited, too much to draw from; "
+            "ask the sampled method"
+        )
+
+
+def _binary(q: float) -> float:
+    """The entropy of a coin, in bits."""
+    return -sum(p * math.log2(p) for p in (q, 1.0 - q) if p > 0.0)
+
+
+def count_bounds(compatible: NDArray[np.bool_]) -> tuple[float, float]:
+    """Bounds on log₂ of the number of configurations.
+
+    Each template joins the cell of a compatible one before it or none: at most Π (1 + earlier).
+    Disjoint sets of mutually compatible templates can be partitioned at will: at least Π Bell.
+    """
+    earlier = np.tril(compatible, -1).sum(axis=1)
+    high = min(float(np.log2(1.0 + earlier).sum()), _log2(bell(len(compatible))))
+    left, low = np.ones(len(compatible), dtype=np.bool_), 0.0
+    while left.any():
+        clique = _clique(compatible, left)
+        low += _log2(bell(len(clique)))
+        left[clique] = False
+    return low, high
+
+
+def _clique(compatible: NDArray[np.bool_], left: NDArray[np.bool_]) -> list[int]:
+    """Mutually compatible templates among those left, grown greedily."""
+    clique: list[int] = []
+    able = left.copy()
+    while able.any():
+        degree = np.where(able, (compatible & able).sum(axis=1), -1)
+        clique.append(int(np.argmax(degree)))
+        able &= compatible[clique[-1]]
+        able[clique[-1]] = False
+    return clique
+
+
+def _log2(number: int) -> float:
+    """Of an integer of any size."""
+    shift = max(0, number.bit_length() - 64)
+    return math.log2(number >> shift) + shift

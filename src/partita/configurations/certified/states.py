@@ -1,0 +1,186 @@
+"""Mass that flows over sets of covered templates, cell by cell, in compiled loops.
+
+A state is the set that is covered so far; its mass is the sum over all ways that led to it. Its
+first free template chooses a cell C and takes the share v(C) of the mass with it. Shares add up to
+at most 1, so that mass which is not followed any more bounds what it could have become.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from partita.configurations.certified.cells import members
+from partita.configurations.search.covers import disjoint, first_free
+from partita.records import FloatArray, IntArray
+
+Masks = NDArray[np.uint64]
+Indices = NDArray[np.int32]
+
+
+@njit(cache=True, nogil=True)
+def slot_of(key: Masks, keys: Masks, slots: Indices) -> int:
+    """Where the key stands in the table of open addresses, or would stand."""
+    h = np.uint64(0)
+    for word in range(len(key)):
+        h = (h ^ key[word]) * np.uint64(0x9E3779B97F4A7C15)
+        h ^= h >> np.uint64(29)
+    last = np.uint64(len(slots) - 1)
+    slot = (h ^ (h >> np.uint64(32))) & last
+    while slots[slot] >= 0:
+        same = True
+        for word in range(len(key)):
+            same = same and keys[slots[slot], word] == key[word]
+        if same:
+            break
+        slot = (slot + np.uint64(1)) & last
+    return int(slot)
+
+
+@njit(cache=True, nogil=True)
+def state_of(
+    key: Masks, free: int, keys: Masks, slots: Indices, head: Indices, link: Indices, used: int
+) -> int:
+    """The number of the state, made if it is new and there is room; else −1."""
+    slot = slot_of(key, keys, slots)
+    if slots[slot] >= 0:
+        return int(slots[slot])
+    if used >= len(keys):
+        return -1
+    keys[used] = key
+    slots[slot] = used
+    link[used] = head[free]
+    head[free] = used
+    return used
+
+
+@njit(cache=True, nogil=True)
+def forward(
+    begin: IntArray,
+    cells: Masks,
+    shares: FloatArray,
+    tails: FloatArray,
+    least: float,
+    keys: Masks,
+    mass: FloatArray,
+    slots: Indices,
+    head: Indices,
+    link: Indices,
+    edges: IntArray,
+    target: Indices,
+    cell: Indices,
+    sequence: Indices,
+    place: IntArray,
+    lost: FloatArray,
+    nodes: int,
+) -> bool:
+    """Let mass flow, layer by layer (a layer: the states with the same first free template).
+
+    Mass below `least` or without room is added to `lost`. `place` holds the layer, the number of
+    states, of edges, of states done, and the nodes of this call. False if it was paused.
+    """
+    n = len(begin) - 1
+    key = np.empty(keys.shape[1], dtype=np.uint64)
+    while place[0] < n:
+        layer = place[0]
+        state = head[layer]
+        if state < 0:
+            place[0] += 1
+            continue
+        if place[4] >= nodes:
+            return False
+        head[layer] = link[state]
+        sequence[place[3]] = state
+        place[3] += 1
+        edges[state, 0] = place[2]
+        k = begin[layer]
+        while k < begin[layer + 1] and mass[state] * shares[k] >= least:
+            if disjoint(cells[k], keys[state]):
+                for word in range(len(key)):
+                    key[word] = keys[state, word] | cells[k, word]
+                flow, to = mass[state] * shares[k], -1
+                free = first_free(key, layer, n)
+                if place[2] < len(target):
+                    to = state_of(key, free, keys, slots, head, link, place[1])
+                if to < 0:
+                    lost[0] += flow
+                else:
+                    place[1] = max(place[1], to + 1)
+                    mass[to] += flow
+                    target[place[2]], cell[place[2]] = to, k
+                    place[2] += 1
+            k += 1
+        place[4] += k - begin[layer] + 1
+        lost[0] += mass[state] * tails[k + layer]
+        edges[state, 1] = place[2]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def backward(
+    shares: FloatArray,
+    mass: FloatArray,
+    edges: IntArray,
+    target: Indices,
+    cell: Indices,
+    sequence: Indices,
+    done: int,
+    reach: FloatArray,
+    cell_mass: FloatArray,
+) -> None:
+    """`reach`: the share of each state's mass that arrives; `cell_mass`: what arrives by a cell."""
+    for step in range(done - 1, -1, -1):
+        state = sequence[step]
+        for e in range(edges[state, 0], edges[state, 1]):
+            arriving = shares[cell[e]] * reach[target[e]]
+            reach[state] += arriving
+            cell_mass[cell[e]] += mass[state] * arriving
+
+
+@njit(cache=True, nogil=True)
+def pair_mass(cells: Masks, cell_mass: FloatArray, n: int) -> FloatArray:
+    """The mass that arrives with two templates in one cell."""
+    pairs = np.zeros((n, n))
+    room = np.empty(n, dtype=np.int64)
+    for k in range(len(cells)):
+        if cell_mass[k] > 0.0:
+            size = members(cells[k], n, room)
+            for p in range(size):
+                for q in range(size):
+                    pairs[room[p], room[q]] += cell_mass[k]
+    return pairs
+
+
+@njit(cache=True, nogil=True)
+def walk(
+    cells: Masks,
+    shares: FloatArray,
+    edges: IntArray,
+    target: Indices,
+    cell: Indices,
+    reach: FloatArray,
+    final: int,
+    uniforms: FloatArray,
+) -> IntArray:
+    """Draw configurations from the mass that arrives: one row of uniforms makes one."""
+    count, n = uniforms.shape
+    labels = np.zeros((count, n), dtype=np.int64)
+    room = np.empty(n, dtype=np.int64)
+    for row in range(count):
+        state, depth = 0, 0
+        while state != final:
+            left = uniforms[row, depth] * reach[state]
+            chosen = -1
+            for e in range(edges[state, 0], edges[state, 1]):
+                arriving = shares[cell[e]] * reach[target[e]]
+                if arriving > 0.0:
+                    chosen = e
+                    left -= arriving
+                    if left < 0.0:
+                        break
+            for p in range(members(cells[cell[chosen]], n, room)):
+                labels[row, room[p]] = depth
+            state = target[chosen]
+            depth += 1
+    return labels

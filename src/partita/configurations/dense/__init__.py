@@ -1,0 +1,1 @@
+"""Dense sets: tables over all subsets."""

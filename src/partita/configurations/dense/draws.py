@@ -1,0 +1,71 @@
+"""Independent draws from the tables over subsets: the cell of the last open template, repeatedly.
+
+P(cell C | S still open) = w(C)·Z(S∖C)/Z(S) for the cells C ⊆ S that hold the last template of S.
+Draws that have the same S open are made together, by one look at its cells.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from partita.configurations.dense.subsets import SMALL, parts
+from partita.configurations.dense.tables import Tables
+from partita.records import FloatArray, IntArray
+
+
+def draw_rows(tables: Tables, count: int, rng: np.random.Generator) -> IntArray:
+    """That many configurations as rows of labels in restricted growth form."""
+    n = len(tables.log_w).bit_length() - 1
+    rest = np.full(count, len(tables.log_w) - 1, dtype=np.int64)
+    labels = np.zeros((count, n), dtype=np.int64)
+    step = 0
+    while rest.any():
+        cells = _next_cells(tables, rest, rng)
+        labels += step * (cells[:, None] >> np.arange(n) & 1)
+        rest ^= cells
+        step += 1
+    return canonical_rows(labels)
+
+
+def _next_cells(tables: Tables, rest: IntArray, rng: np.random.Generator) -> IntArray:
+    """One cell for every draw; none where nothing is open."""
+    cells = np.zeros_like(rest)
+    order = np.argsort(rest, kind="stable")
+    starts = np.flatnonzero(np.diff(rest[order], prepend=-1))
+    for group in np.split(order, starts[1:]):
+        if rest[group[0]]:
+            cells[group] = _choices(tables, int(rest[group[0]]), rng.random(len(group)))
+    return cells
+
+
+def _choices(tables: Tables, rest: int, uniforms: FloatArray) -> IntArray:
+    """For each uniform number the cell into whose share it falls."""
+    if len(tables.log_w) > 1 << SMALL:
+        from partita.configurations.dense.draws_kernels import choose
+
+        order = np.argsort(uniforms, kind="stable")
+        chosen = np.empty(len(uniforms), dtype=np.int64)
+        chosen[order] = choose(tables.log_w, tables.log_z, rest, uniforms[order])
+        return chosen
+    cells: IntArray = parts(rest)
+    log_shares = tables.log_w[cells] + tables.log_z[rest ^ cells] - tables.log_z[rest]
+    shares = np.cumsum(np.exp(log_shares))
+    place = np.searchsorted(shares, uniforms * shares[-1], side="right")
+    nearest: IntArray = cells[np.minimum(place, len(cells) - 1)]
+    return nearest
+
+
+def canonical_rows(labels: IntArray) -> IntArray:
+    """Every row of labels in restricted growth form."""
+    count, n = labels.shape
+    renamed = np.full((count, int(labels.max(initial=0)) + 1), -1, dtype=np.int64)
+    result = np.empty_like(labels)
+    used = np.zeros(count, dtype=np.int64)
+    rows = np.arange(count)
+    for i in range(n):
+        name = renamed[rows, labels[:, i]]
+        new = name < 0
+        name = np.where(new, used, name)
+        renamed[rows, labels[:, i]] = result[:, i] = name
+        used += new
+    return result

@@ -1,0 +1,100 @@
+"""log w and log Z of every subset of a dense set, by the way that suits its size.
+
+Up to 14 templates numpy, up to 17 the positive recursion in compiled loops, beyond that the ranked
+transform on rescaled weights, whose answer is accepted only if every template is in cells of
+probability 1 in all; otherwise the positive recursion again.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from partita.configurations.dense.subsets import LOG_SUM, SMALL, log_cell_weights, recursion
+from partita.records import FloatArray
+
+POSITIVE = 17  # templates up to which 3^n additions beat the ranked transform
+TOLERANCE = 1e-10  # of the check on the ranked transform
+LARGEST = 28
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tables:
+    """For every subset as a bit mask: log weight as a cell, log-normaliser as a set."""
+
+    log_w: FloatArray
+    log_z: FloatArray
+    way: str
+
+    def cell_probabilities(self) -> FloatArray:
+        """P(C) = w(C)·Z(N∖C)/Z(N); the complement of a mask is its mirror image."""
+        p: FloatArray = np.exp(self.log_w + self.log_z[::-1] - self.log_z[-1])
+        return p
+
+
+def tables(theta: FloatArray) -> Tables:
+    """Of a set whose size `predicted_bytes` has found to fit."""
+    log_w = log_cell_weights(theta)
+    if len(theta) <= SMALL:
+        return Tables(log_w, recursion(log_w, LOG_SUM), "subset recursion")
+    if len(theta) > POSITIVE:
+        from partita.configurations.dense.ranked import ranked_log_normalisers
+
+        found = Tables(log_w, ranked_log_normalisers(theta, log_w), "ranked subset transform")
+        if covers(found.cell_probabilities()):
+            return found
+    return Tables(log_w, positive_log_normalisers(log_w), "subset recursion")
+
+
+def positive_log_normalisers(log_w: FloatArray) -> FloatArray:
+    """log Z of every subset by additions alone, on all cores."""
+    from partita.configurations.dense.positive_kernels import extend
+
+    log_z = np.zeros(len(log_w))
+    workers = os.cpu_count() or 1
+    with ThreadPoolExecutor(workers) as pool:
+        for i in range(len(log_w).bit_length() - 1):
+            edges = np.linspace(0, 1 << i, min(8 * workers, 1 << i) + 1).astype(int).tolist()
+            list(pool.map(lambda a, b, i=i: extend(log_w, log_z, i, a, b), edges, edges[1:]))
+    return log_z
+
+
+def covers(cells: FloatArray) -> bool:
+    """Whether every template is in exactly one cell, in expectation."""
+    return bool(np.all(np.abs(singles(cells) - 1.0) <= TOLERANCE))
+
+
+def singles(values: FloatArray) -> FloatArray:
+    """For every bit the sum of the values of the masks that hold it, folding one bit at a time."""
+    sums = np.empty(len(values).bit_length() - 1)
+    for i in reversed(range(len(sums))):
+        low, high = values[: 1 << i], values[1 << i :]
+        sums[i] = high.sum()
+        values = low + high
+    return sums
+
+
+def doubles(values: FloatArray) -> FloatArray:
+    """For every two bits the sum of the values of the masks that hold both; 1 on the diagonal."""
+    n = len(values).bit_length() - 1
+    sums = np.eye(n)
+    for i in reversed(range(n)):
+        low, high = values[: 1 << i], values[1 << i :]
+        sums[i, :i] = sums[:i, i] = singles(high)
+        values = low + high
+    return sums
+
+
+def predicted_bytes(n: int) -> int:
+    """An upper bound on what the tables of n templates take while they are made."""
+    return (8 << n) * (16 if n > POSITIVE else 8) + (1 << 20) + (3**n if n <= SMALL else 0) * 32
+
+
+def predicted_seconds(n: int) -> float:
+    """Roughly, on one core: 3^n steps for the recursion, n²·2^n for the ranked transform."""
+    if n <= POSITIVE:
+        return 3.0**n * 5e-9
+    return n * n * 2.0**n * 8e-10

@@ -1,0 +1,1 @@
+"""Large sparse sets: exact answers along an elimination order."""

@@ -1,0 +1,1 @@
+"""The most probable configuration with a certificate."""

@@ -1,0 +1,1 @@
+"""The K best configurations, proved."""

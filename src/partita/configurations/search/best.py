@@ -1,0 +1,139 @@
+"""The K best configurations in order, proved.
+
+With prices a that no cell exceeds, log-weight = Σ_i a_i − Σ_{cells} r(C) and r ≥ 0, so every
+configuration above a threshold T is made of cells with r < Σa − T. T is the K-th best that moves
+from a good configuration find; prices close to the best make such cells few.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.configurations.optimum.local import local_search, score
+from partita.configurations.search.meter import Meter
+from partita.configurations.search.pool import Pool, pool
+from partita.configurations.search.prices import Columns, cheap, prices, rounding, simple_prices
+from partita.records import Best, Budget, FloatArray, IntArray
+
+STARTS = 8
+CLOSE = 0.05  # of the distance from the best to the K-th: what prices may lie above the best
+
+
+def best(theta: FloatArray, k: int, budget: Budget) -> Best:
+    """The k best configurations (at least one), with a gap of 0 where the budget could prove it."""
+    _compile()
+    return _best(theta, max(k, 1), Meter(budget))
+
+
+@cache
+def _compile() -> None:
+    """Compilation is no part of anybody's budget: a small search, before the clock starts."""
+    ring = np.abs(np.subtract.outer(np.arange(7), np.arange(7)))
+    theta = np.where(np.isin(ring, (1, 6)), 1.0, np.where(ring == 0, 0.0, -0.5))
+    _best(theta, 1, Meter(Budget(work=10**6)))
+
+
+def _best(theta: FloatArray, k: int, meter: Meter) -> Best:
+    start = local_search(theta, STARTS)
+    order = good_order(start)
+    inside = np.ascontiguousarray(theta[np.ix_(order, order)])
+    near = pool(inside, start[order], score(theta, start), k, meter)
+    found = _Found(near.labels, -np.inf) if near.closed else _proved(inside, near, k, meter)
+    return _listed(theta, found, np.argsort(order), k)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """Configurations, and a log-weight that no other one exceeds (−∞: there is no other)."""
+
+    labels: IntArray
+    ceiling: float
+
+
+def _proved(theta: FloatArray, near: Pool, k: int, meter: Meter) -> _Found:
+    """All configurations above the K-th of the pool, by covers with cheap cells."""
+    threshold = float(near.weights[k - 1])
+    distance = float(near.weights[0]) - threshold
+    a = prices(theta, near.labels[0], CLOSE * distance, meter)
+    if a is None:
+        return _Found(near.labels, float(simple_prices(theta).sum()))
+    upper, slack = float(a.sum()), rounding(theta)
+    below = upper - threshold - slack
+    cells = cheap(theta, a, below, meter, _most_cells(len(a), meter.budget))
+    if not cells.complete:
+        return _Found(near.labels, upper)
+    covers = _covers(cells, below, len(a), k, meter)
+    labels = np.vstack([near.labels, covers.labels])
+    return _Found(labels, -np.inf if covers.complete else upper)
+
+
+def _most_cells(n: int, budget: Budget) -> int:
+    """A quarter of the memory; a cell takes its mask and its cost, and twice that while sorting."""
+    return max(1 << 12, budget.memory // 4 // (32 * ((n + 63) // 64) + 64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Covers:
+    labels: IntArray
+    complete: bool
+
+
+def _covers(cells: Columns, below: float, n: int, k: int, meter: Meter) -> _Covers:
+    """The k covers of least cost below the given one."""
+    from partita.configurations.search.covers import DONE, FULL, covers
+
+    begin, masks, costs = _by_first(cells, n)
+    rows = max(2 * k, 1024)
+    labels, found = np.zeros((rows, n), dtype=np.int32), np.zeros(rows)
+    covered, total = np.zeros((n + 1, masks.shape[1]), dtype=np.uint64), np.zeros(n + 1)
+    element, following, chosen = (np.zeros(n + 1, dtype=np.int64) for _ in range(3))
+    place, status = np.zeros(3, dtype=np.int64), -1
+    while status != DONE and (nodes := meter.allowance()):
+        place[2] = 0
+        status = covers(
+            *(begin, masks, costs, below, covered, total, element, following, chosen),
+            *(place, labels, found, nodes),
+        )
+        meter.spend(int(place[2]))
+        if status == FULL:
+            kept = np.argsort(found, kind="stable")[:k]
+            below = min(below, float(found[kept[-1]]))
+            labels[:k], found[:k] = labels[kept], found[kept]
+            place[1] = k
+    return _Covers(labels[: place[1]].astype(np.int64), status == DONE)
+
+
+def _by_first(cells: Columns, n: int) -> tuple[IntArray, NDArray[np.uint64], FloatArray]:
+    """The cells by the first template in them, then by cost, and where each template's begin."""
+    lowest = np.full(len(cells.costs), n)
+    for word in range(cells.masks.shape[1] - 1, -1, -1):
+        bits = cells.masks[:, word]
+        some = bits != 0
+        least = bits[some] & (~bits[some] + np.uint64(1))
+        lowest[some] = 64 * word + np.frexp(least.astype(np.float64))[1] - 1
+    order = np.lexsort((cells.costs, lowest))
+    begin = np.searchsorted(lowest[order], np.arange(n + 1))
+    return begin, cells.masks[order], cells.costs[order]
+
+
+def _listed(theta: FloatArray, found: _Found, back: IntArray, k: int) -> Best:
+    """The k best of those found, each once, ties by their labels."""
+    from partita.configurations.search.neighbours import renumber
+
+    rows = np.ascontiguousarray(found.labels[:, back])
+    weights = renumber(theta, rows)
+    order = np.lexsort((*rows.T[::-1], -weights))
+    rows, weights = rows[order], weights[order]
+    fresh = np.append(True, (rows[1:] != rows[:-1]).any(axis=1))
+    rows, weights = rows[fresh][:k], weights[fresh][:k]
+    return Best(rows, weights, max(0.0, found.ceiling - float(weights[-1])))
+
+
+def good_order(labels: IntArray) -> IntArray:
+    """Templates by cell, the largest cells first: what must be together is decided early."""
+    sizes = np.bincount(labels)
+    return np.lexsort((labels, -sizes[labels]))

@@ -1,0 +1,169 @@
+"""Certified bounds: the truth lies between them, whatever the budget."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from oracles.instances import log_odds, planted_pairs, uniform_pairs, with_holes
+from oracles.posteriors import ListedPosterior
+from oracles.subsets import cell_log_weights
+from partita.configurations.certified.posterior import certified, count_bounds, narrowing
+from partita.errors import Unavailable
+from partita.records import Budget, FloatArray
+
+
+def _convolved(f: FloatArray, g: FloatArray) -> FloatArray:
+    """h(S) = Σ_{T ⊆ S} f(T)·g(S∖T), all terms positive, by halves."""
+    if len(f) == 1:
+        return f * g
+    if len(f) > 1 << 9:
+        (f0, f1), (g0, g1) = np.split(f, 2), np.split(g, 2)
+        return np.concatenate([_convolved(f0, g0), _convolved(f0, g1) + _convolved(f1, g0)])
+    return _batch(f[None, :], g[None, :])[0]
+
+
+def _batch(f: FloatArray, g: FloatArray) -> FloatArray:
+    if f.shape[1] == 1:
+        return f * g
+    half = f.shape[1] // 2
+    f0, f1, g0, g1 = f[:, :half], f[:, half:], g[:, :half], g[:, half:]
+    both = _batch(np.concatenate([f0, f0, f1]), np.concatenate([g0, g1, g0]))
+    low, left, right = np.split(both, 3)
+    return np.concatenate([low, left + right], axis=1)
+
+
+def _log_normaliser(theta: FloatArray) -> float:
+    """Z[S ∪ {v}] = Σ_{T ⊆ S} w(T ∪ {v})·Z[S∖T] for v above all of S."""
+    weights = np.exp(cell_log_weights(theta))
+    z = np.ones(1)
+    for v in range(len(theta)):
+        z = np.concatenate([z, _convolved(weights[1 << v : 2 << v], z)])
+    return float(np.log(z[-1]))
+
+
+def _random(n: int, number: int) -> FloatArray:
+    rng = np.random.default_rng(number)
+    low, high = [(0.3, 0.7), (0.05, 0.95), (0.001, 0.4), (0.6, 0.99)][number % 4]
+    p = planted_pairs(n, rng) if number % 3 == 2 else uniform_pairs(n, low, high, rng)
+    return log_odds(with_holes(p, [0.0, 0.0, 0.3, 0.7][number // 4 % 4], rng))
+
+
+def _contains(theta: FloatArray, budget: Budget) -> None:
+    truth, found = _log_normaliser(theta), certified(theta, budget).log_normaliser
+    error = 1e-12 * (1.0 + abs(truth))  # of the reference
+    assert found.low <= truth + error
+    assert truth - error <= found.high
+    assert found.low > -np.inf
+    assert found.high < np.inf
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_the_truth_lies_in_the_interval_under_any_amount_of_work(block: int) -> None:
+    for number in range(block, 480, 5):
+        work = [0, 300, 3000, 30_000, 200_000][number // 5 % 5]
+        _contains(_random(2 + number % 11, number), Budget(work=work))
+
+
+@pytest.mark.parametrize("n", [13, 14, 15, 16])
+@pytest.mark.parametrize("seconds", [0.0, 0.01, 0.03, 0.1, 0.5])
+def test_the_truth_lies_in_the_interval_under_any_time(n: int, seconds: float) -> None:
+    _contains(_random(n, n + int(100 * seconds)), Budget(seconds=seconds))
+
+
+def test_every_answer_holds() -> None:
+    for number in range(40):
+        theta = _random(4 + number % 5, number)
+        truth = ListedPosterior(theta)
+        found = certified(theta, Budget(work=[0, 500, 50_000][number % 3]))
+        pairs, expected = found.pairs(), truth.pairs().value
+        assert np.all(pairs.low <= expected + 1e-12)
+        assert np.all(expected <= pairs.high + 1e-12)
+        entropy = found.entropy()
+        assert entropy.low <= truth.entropy().value + 1e-9
+        assert truth.entropy().value <= entropy.high + 1e-9
+        assert found.count() == truth.count()
+        assert found.log2_count().value == pytest.approx(truth.log2_count().value)
+        low, high = count_bounds(np.isfinite(theta))
+        assert low <= truth.log2_count().value + 1e-9 <= high + 2e-9
+        assert len(found.best(3).labels) == min(3, len(truth.weights))
+
+
+def test_entropy_and_pairs_are_exact_where_all_is_visited() -> None:
+    theta = log_odds(planted_pairs(9, np.random.default_rng(9), size=3))
+    truth, found = ListedPosterior(theta), certified(theta, Budget(work=10**8))
+    assert found.visited.flow is not None
+    assert found.missing < 2e-6
+    assert found.pairs().value == pytest.approx(truth.pairs().value, abs=2e-6)
+    assert found.entropy().value == pytest.approx(truth.entropy().value, abs=2e-4)
+
+
+def test_more_work_narrows() -> None:
+    theta = log_odds(planted_pairs(30, np.random.default_rng(3)))
+    figures = [certified(theta, Budget(work=10**d)).log_normaliser for d in (0, 5, 6, 7)]
+    widths = [figure.high - figure.low for figure in figures]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > 100 * widths[-1]
+    assert max(f.low for f in figures) <= min(f.high for f in figures)
+
+
+def test_each_pass_is_an_answer_that_keeps_what_is_known() -> None:
+    theta = log_odds(planted_pairs(25, np.random.default_rng(13)))
+    figures = [answer.log_normaliser for answer in narrowing(theta, Budget(work=10**6))]
+    assert len(figures) > 3
+    for one, two in pairwise(figures):
+        assert one.low <= two.low <= two.high <= one.high
+
+
+@pytest.mark.parametrize(("n", "width"), [(40, 0.01), (50, 0.01), (70, 0.5)])
+def test_planted_clusters(n: int, width: float) -> None:
+    theta = log_odds(planted_pairs(n, np.random.default_rng(n)))
+    found = certified(theta, Budget(work=4 * 10**6)).log_normaliser
+    assert 0.0 < found.high - found.low <= width
+
+
+def test_the_same_work_gives_the_same_bytes() -> None:
+    theta = log_odds(uniform_pairs(20, 0.05, 0.95, np.random.default_rng(6)))
+    one, two = (certified(theta, Budget(work=300_000)) for _ in range(2))
+    assert one.log_normaliser == two.log_normaliser
+    assert np.array_equal(one.pairs().low, two.pairs().low)
+
+
+def test_little_memory_is_wide_but_true() -> None:
+    theta = log_odds(planted_pairs(12, np.random.default_rng(7)))
+    truth = _log_normaliser(theta)
+    found = certified(theta, Budget(work=10**6, memory=1 << 16)).log_normaliser
+    assert found.low <= truth <= found.high
+
+
+def test_extreme_odds() -> None:
+    rng = np.random.default_rng(4)
+    theta = np.triu(rng.choice([-690.0, -0.5, 0.5, 690.0], (8, 8)), 1)
+    theta += theta.T
+    theta[0, 3] = theta[3, 0] = -np.inf
+    truth = ListedPosterior(theta).log_normaliser.value
+    found = certified(theta, Budget(work=10**6)).log_normaliser
+    assert found.low <= truth <= found.high
+    assert found.high - found.low < 1.0
+
+
+def test_draws_follow_the_pairs() -> None:
+    theta = log_odds(planted_pairs(24, np.random.default_rng(11)))
+    found = certified(theta, Budget(work=10**7))
+    rows = found.draws(20_000, np.random.default_rng(0))
+    together = (rows[:, :, None] == rows[:, None, :]).mean(axis=0)
+    pairs = found.pairs()
+    error = np.sqrt(pairs.value * (1.0 - pairs.value) / len(rows))
+    assert np.all(np.abs(together - pairs.value) <= 6.0 * error + 1e-3)
+    assert np.all(np.isfinite([found.log_weight(row) for row in rows[:100]]))
+
+
+def test_what_it_cannot_answer_it_refuses() -> None:
+    theta = log_odds(uniform_pairs(20, 0.3, 0.7, np.random.default_rng(12)))
+    found = certified(theta, Budget(work=10_000))
+    with pytest.raises(Unavailable, match="sampled"):
+        found.draws(1, np.random.default_rng(0))
+    with pytest.raises(Unavailable):
+        found.cells()

@@ -1,0 +1,95 @@
+"""The recursion in blocks, on logarithms and with dense products equals the plain one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from oracles import graphs
+from partita.configurations.frontier import dense, kernels
+from partita.configurations.frontier.order import plan
+from partita.configurations.frontier.recursion import LOG, MAX, SUM, Recursion
+from partita.records import FloatArray
+
+GRAPHS = [
+    graphs.band(50, 5, np.random.default_rng(0)),
+    graphs.clique_tree(40, 5, np.random.default_rng(1), 0.8),
+    graphs.sparse(40, 2.0, np.random.default_rng(2)),
+]
+
+
+def marginals(recursion: Recursion) -> tuple[float, dict[tuple[int, int], float]]:
+    """log Z and the probability of every cell."""
+    log_z = recursion.keep()
+    found = {}
+    for step, masks, _, p in recursion.cells():
+        keys = [(step.vertex, mask) for mask in masks.tolist()]
+        found.update(zip(keys, p.tolist(), strict=True))
+    return log_z, found
+
+
+@pytest.mark.parametrize("theta", GRAPHS)
+@pytest.mark.parametrize("way", [(SUM, 3), (SUM, 20), (LOG, 1), (LOG, 4)])
+def test_blocks_and_logarithms_change_nothing(theta: FloatArray, way: tuple[int, int]) -> None:
+    steps, scale = plan(theta).steps, np.zeros(len(theta))
+    log_z, cells = marginals(Recursion(steps, theta, scale, SUM))
+    other, others = marginals(Recursion(steps, theta, scale, *way))
+    assert other == pytest.approx(log_z, abs=1e-10)
+    assert others.keys() == cells.keys()
+    assert max(abs(others[cell] - p) for cell, p in cells.items()) < 1e-11
+    assert Recursion(steps, theta, scale, way[0]).total() == pytest.approx(log_z, abs=1e-10)
+
+
+@pytest.mark.parametrize("theta", GRAPHS)
+def test_any_scale_gives_the_same(theta: FloatArray) -> None:
+    steps, scale = plan(theta).steps, np.random.default_rng(0).normal(0.0, 2.0, len(theta))
+    log_z, cells = marginals(Recursion(steps, theta, np.zeros(len(theta)), SUM))
+    other, others = marginals(Recursion(steps, theta, scale, SUM))
+    assert other + scale.sum() == pytest.approx(log_z, abs=1e-10)
+    assert max(abs(others[cell] - p) for cell, p in cells.items()) < 1e-11
+
+
+def test_the_maximum_is_below_the_normaliser_and_reached() -> None:
+    theta = GRAPHS[0]
+    steps, scale = plan(theta).steps, np.zeros(len(theta))
+    top = Recursion(steps, theta, scale, MAX).total()
+    assert top < Recursion(steps, theta, scale, SUM).total()
+    # at a low temperature the sum is the maximum, up to the number of configurations
+    cold = Recursion(steps, 1e4 * theta, scale, LOG).total()
+    assert cold / 1e4 == pytest.approx(top, abs=0.02)
+
+
+@pytest.mark.parametrize(("bits", "above", "own"), [(4, 0, 0), (7, 2, 0), (11, 1, 1), (12, 0, 3)])
+def test_dense_products_equal_listed_ones(bits: int, above: int, own: int) -> None:
+    rng = np.random.default_rng(bits)
+    table, out = rng.random(1 << bits), np.zeros(1 << (bits + above))
+    masks = np.arange(1 << (bits + above - own)) << own
+    masks = masks[rng.random(len(masks)) < 0.7]
+    weights, slope = rng.random(len(masks)), rng.random(len(out))
+    expected = np.zeros(len(out))
+    kernels.push(SUM, expected, table, bits, masks, weights)
+    dense.push(out, table, masks, weights)
+    assert np.allclose(out, expected, rtol=1e-12)
+    highest, expected = np.full(len(out), -np.inf), np.full(len(out), -np.inf)
+    kernels.push(MAX, expected, table, bits, masks, weights)
+    dense.push(highest, table, masks, weights, maxima=True)
+    assert np.array_equal(highest, expected)
+    pulled = np.zeros(len(table))
+    kernels.pull(SUM, pulled, slope, bits, masks, weights)
+    assert np.allclose(dense.pull(slope, len(table), masks, weights), pulled, rtol=1e-12)
+    dots = kernels.dot(SUM, table, slope, bits, masks)
+    assert np.allclose(dense.dot(slope, table, masks), dots, rtol=1e-12)
+
+
+def test_dense_products_are_taken_when_they_pay() -> None:
+    assert dense.pays(np.arange(1 << 14), 13, 1 << 14)
+    assert not dense.pays(np.arange(1 << 14)[::97], 13, 1 << 14)
+    assert not dense.pays(np.arange(4), 13, 1 << 13)
+
+
+def test_a_table_is_scaled_by_a_power_of_two_only() -> None:
+    for largest in (1e-320, 1e-300, 0.7, 3.0, 1e300):
+        table = np.array([0.0, largest, largest / 2])
+        exponent = kernels.normalise(table)
+        assert 0.5 <= table[1] < 1.0
+        assert np.ldexp(table[1], exponent) == largest
