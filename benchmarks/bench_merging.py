@@ -10,7 +10,7 @@ import pytest
 
 from naive import naive_seconds
 from oracles.instances import uniform_pairs, with_holes
-from partita.configurations.merging import merging
+from partita.configurations.merging.decisions import merging
 from partita.records import Budget, FloatArray, Posterior
 
 

@@ -24,7 +24,9 @@ def sample(seed: int, pairs: int = 300, sizes: tuple[int, ...] = SIZES) -> Conte
     codes = np.column_stack([rng.integers(0, size, pairs) for size in sizes]).astype(np.uint8)
     weights = rng.normal(size=sum(sizes))
     scores = Contexts(codes, sizes, np.ones(pairs), np.zeros(pairs)).scores(weights)
-    return contexts(codes, rng.random(pairs) < 1 / (1 + np.exp(-scores)), sizes)
+    yes = rng.random(pairs) < 1 / (1 + np.exp(-scores))
+    yes[:2] = True, False
+    return contexts(codes, yes, sizes)
 
 
 def refit(given: Contexts, active: list[int]) -> float:

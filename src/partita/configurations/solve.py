@@ -87,7 +87,7 @@ def _posterior(
     if model == "greedy" and isinstance(parameters, GreedyParameters):
         return greedy(known, engine, parameters), None
     if model == "merging":
-        from partita.configurations.merging import merging
+        from partita.configurations.merging.decisions import merging
 
         merged = merging(known.p, known.compatible, known.must, budget, seed, method)
         return merged, None

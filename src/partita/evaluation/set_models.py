@@ -11,7 +11,7 @@ import numpy as np
 from partita.configurations.choice import engine_for
 from partita.configurations.evidential import evidential, split
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
-from partita.configurations.merging import merging
+from partita.configurations.merging.decisions import merging
 from partita.configurations.odds import Knowledge
 from partita.configurations.scaled import ScaledParameters
 from partita.configurations.whole import Engine

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.merging_questions import questions
+from partita.configurations.merging.questions import questions
 from partita.errors import InputError
 from partita.records import IntArray
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.graphs import BoolArray
-from partita.configurations.merging_bounds import Kept, log_sum
+from partita.configurations.merging.bounds import Kept, log_sum
 from partita.errors import InputError, TooLarge
 from partita.records import FloatArray, IntArray
 

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from partita.configurations.graphs import BoolArray, components
-from partita.configurations.merging_chosen import chosen
-from partita.configurations.merging_model import Merger, merger
+from partita.configurations.merging.chosen import chosen
+from partita.configurations.merging.model import Merger, merger
 from partita.configurations.whole import Part, Product
 from partita.errors import InputError
 from partita.records import Budget, FloatArray, IntArray

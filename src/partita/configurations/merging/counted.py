@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from partita.configurations.count import count as number
-from partita.configurations.merging_model import Merger
+from partita.configurations.merging.model import Merger
 from partita.records import Figure
 
 ISLANDS, WORK = 16, 2e8
@@ -29,7 +29,7 @@ def log2_count(model: Merger) -> Figure:
 
 
 def _estimated(model: Merger) -> Figure:
-    from partita.configurations.merging_particles import island, plan
+    from partita.configurations.merging.particles import island, plan
 
     planned = plan(_even(model))
     draws = int(min(2048, max(8, WORK / (ISLANDS * planned.cost))))

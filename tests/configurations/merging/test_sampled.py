@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from oracles.merging import knowledge, replayed
-from partita.configurations.merging import merging
-from partita.configurations.merging_counted import _estimated
-from partita.configurations.merging_listed import enumerated
-from partita.configurations.merging_model import merger
-from partita.configurations.merging_particles import beam, island, plan
-from partita.configurations.merging_sampled import sampled
+from partita.configurations.merging.counted import _estimated
+from partita.configurations.merging.decisions import merging
+from partita.configurations.merging.listed import enumerated
+from partita.configurations.merging.model import merger
+from partita.configurations.merging.particles import beam, island, plan
+from partita.configurations.merging.sampled import sampled
 from partita.errors import TooLarge, Unavailable
 from partita.records import Budget
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.merging_bounds import Kept, log_sum
-from partita.configurations.merging_listed import Listed, listed
-from partita.configurations.merging_model import Merger
-from partita.configurations.merging_particles_kernels import draw, join_all, widen
+from partita.configurations.merging.bounds import Kept, log_sum
+from partita.configurations.merging.listed import Listed, listed
+from partita.configurations.merging.model import Merger
+from partita.configurations.merging.particles_kernels import draw, join_all, widen
 from partita.records import FloatArray, IntArray
 
 Row = tuple[IntArray, FloatArray, FloatArray, FloatArray, FloatArray, IntArray]

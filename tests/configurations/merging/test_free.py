@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from oracles.merging import knowledge, replayed
 from oracles.merging_checks import agrees
-from partita.configurations.merging_free import COMPILED, free, shared
-from partita.configurations.merging_model import bites, merger
+from partita.configurations.merging.free import COMPILED, free, shared
+from partita.configurations.merging.model import bites, merger
 from partita.errors import TooLarge
 from partita.records import Budget
 
@@ -37,7 +37,7 @@ def test_incompatible_pairs_need_not_bite() -> None:
 
 
 def test_compiled_equals_plain() -> None:
-    from partita.configurations.merging_kernels import shared as compiled
+    from partita.configurations.merging.kernels import shared as compiled
 
     rng = np.random.default_rng(0)
     chances, p = rng.random(1 << 14), rng.random(14)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from partita.configurations.graphs import BoolArray
-from partita.configurations.merging_model import Merger
+from partita.configurations.merging.model import Merger
 from partita.records import IntArray
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.merging_best import Choice, best_first
-from partita.configurations.merging_bounds import Kept, bell_bits
-from partita.configurations.merging_counted import count, log2_count
-from partita.configurations.merging_fellows import fellows
-from partita.configurations.merging_lattice import SMALL, Lattice, Step, most
-from partita.configurations.merging_listed import cell_marginals
-from partita.configurations.merging_model import Merger
+from partita.configurations.merging.best import Choice, best_first
+from partita.configurations.merging.bounds import Kept, bell_bits
+from partita.configurations.merging.counted import count, log2_count
+from partita.configurations.merging.fellows import fellows
+from partita.configurations.merging.lattice import SMALL, Lattice, Step, most
+from partita.configurations.merging.listed import cell_marginals
+from partita.configurations.merging.model import Merger
 from partita.errors import Unavailable
 from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method
 
@@ -147,6 +147,6 @@ def _joined(labels: IntArray, cells: IntArray, tails: IntArray) -> tuple[IntArra
 
 
 def _compiled_fellows(lattice: Lattice, memory: int) -> FloatArray:
-    from partita.configurations.merging_packed import fellows as compiled
+    from partita.configurations.merging.packed import fellows as compiled
 
     return compiled(lattice, memory)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.configurations.graphs import BoolArray
-from partita.configurations.merging_lattice import Step
-from partita.configurations.merging_model import Merger, mask
+from partita.configurations.merging.lattice import Step
+from partita.configurations.merging.model import Merger, mask
 from partita.records import FloatArray, IntArray
 
 

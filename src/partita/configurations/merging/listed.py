@@ -9,9 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from partita.configurations.merging_bounds import Kept, bell_bits, log_sum
-from partita.configurations.merging_counted import count, log2_count
-from partita.configurations.merging_model import Merger
+from partita.configurations.merging.bounds import Kept, bell_bits, log_sum
+from partita.configurations.merging.counted import count, log2_count
+from partita.configurations.merging.model import Merger
 from partita.configurations.partitions import LARGEST, partitions
 from partita.errors import InputError, Unavailable
 from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method

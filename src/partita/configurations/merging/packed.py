@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.configurations.graphs import BoolArray
-from partita.configurations.merging_kernels import before, expand
-from partita.configurations.merging_lattice import BITS, Lattice, Step
-from partita.configurations.merging_model import Merger, reach_of
-from partita.configurations.merging_states import rules
+from partita.configurations.merging.kernels import before, expand
+from partita.configurations.merging.lattice import BITS, Lattice, Step
+from partita.configurations.merging.model import Merger, reach_of
+from partita.configurations.merging.states import rules
 from partita.records import FloatArray, IntArray
 
 

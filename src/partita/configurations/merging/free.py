@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from partita.configurations.merging_best import Choice, best_first
-from partita.configurations.merging_counted import count, log2_count
-from partita.configurations.merging_model import Merger
-from partita.configurations.merging_simulated import simulate
+from partita.configurations.merging.best import Choice, best_first
+from partita.configurations.merging.counted import count, log2_count
+from partita.configurations.merging.model import Merger
+from partita.configurations.merging.simulated import simulate
 from partita.errors import TooLarge
 from partita.records import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
 
@@ -160,7 +160,7 @@ def shared(left: FloatArray, p: FloatArray, q: FloatArray) -> tuple[FloatArray, 
 
 
 def _compiled() -> Share:
-    from partita.configurations.merging_kernels import shared as compiled
+    from partita.configurations.merging.kernels import shared as compiled
 
     share: Share = compiled
     return share

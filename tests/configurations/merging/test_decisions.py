@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from oracles.merging import knowledge, normalised, replayed, simulated
 from oracles.merging_checks import agrees, sets
 from oracles.partitions import pair_marginals
-from partita.configurations.merging import merging
+from partita.configurations.merging.decisions import merging
 from partita.errors import Contradiction, InputError, TooLarge
 from partita.records import Budget, Posterior
 
@@ -213,7 +213,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 def test_small_sets_need_no_compiled_code() -> None:
     code = (
         "import sys, numpy as np\n"
-        "from partita.configurations.merging import merging\n"
+        "from partita.configurations.merging.decisions import merging\n"
         "from partita.records import Budget\n"
         "rng = np.random.default_rng(0)\n"
         "for n, closed in ((4, 0), (12, 0), (12, 1), (14, 1)):\n"

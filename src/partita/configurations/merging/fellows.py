@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.configurations.merging_lattice import Lattice, Step
+from partita.configurations.merging.lattice import Lattice, Step
 from partita.records import FloatArray
 
 

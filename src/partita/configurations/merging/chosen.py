@@ -6,12 +6,12 @@ import math
 import time
 from dataclasses import replace
 
-from partita.configurations.merging_decided import Decided
-from partita.configurations.merging_free import bytes_needed, free, questions_needed
-from partita.configurations.merging_lattice import BITS, SMALL, Lattice, States, lattice
-from partita.configurations.merging_listed import Listed, enumerated
-from partita.configurations.merging_model import Merger, bites, reach_of
-from partita.configurations.merging_states import small_states
+from partita.configurations.merging.decided import Decided
+from partita.configurations.merging.free import bytes_needed, free, questions_needed
+from partita.configurations.merging.lattice import BITS, SMALL, Lattice, States, lattice
+from partita.configurations.merging.listed import Listed, enumerated
+from partita.configurations.merging.model import Merger, bites, reach_of
+from partita.configurations.merging.states import small_states
 from partita.configurations.partitions import LARGEST
 from partita.errors import TooLarge
 from partita.records import Budget, Posterior
@@ -94,7 +94,7 @@ def _packs(model: Merger) -> bool:
 def _states(model: Merger) -> States:
     if model.size <= SMALL:
         return small_states(model)
-    from partita.configurations.merging_packed import packed_states
+    from partita.configurations.merging.packed import packed_states
 
     return packed_states(model)
 
@@ -104,7 +104,7 @@ def _decisions(model: Merger, budget: Budget) -> float:
     work = float(RATE * budget.seconds if budget.work is None else budget.work)
     if model.size <= SMALL or not _packs(model):
         return work
-    from partita.configurations.merging_packed import words_needed
+    from partita.configurations.merging.packed import words_needed
 
     return min(work, 0.8 * budget.memory / (24 + 8 * (2 + words_needed(model))))
 
@@ -135,7 +135,7 @@ def _bounded(model: Merger, budget: Budget, room: float) -> Listed | Decided:
     """What a bounded search finds, and a bound for the rest."""
     if _packs(model):
         return _decided(model, budget, lattice(_states(model), model.size, room))
-    from partita.configurations.merging_particles import beam, plan
+    from partita.configurations.merging.particles import beam, plan
 
     planned = plan(model)
     width = int(min(2000, max(8, 20 * room / planned.cost)))
@@ -145,7 +145,7 @@ def _bounded(model: Merger, budget: Budget, room: float) -> Listed | Decided:
 def _drawn(
     model: Merger, budget: Budget, seed: int, why: str, known: Listed | Decided | None = None
 ) -> Posterior:
-    from partita.configurations.merging_sampled import sampled
+    from partita.configurations.merging.sampled import sampled
 
     if known is None:
         known = _bounded(model, budget, min(PILOT, 0.2 * _decisions(model, budget)))

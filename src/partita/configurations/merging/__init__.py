@@ -1,0 +1,1 @@
+"""The merging decision model at every size."""
