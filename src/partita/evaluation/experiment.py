@@ -12,7 +12,7 @@ from partita.evaluation.cuts import Cut, coverage, cut, learn_excluded
 from partita.evaluation.measure import Asking, Measure, measure
 from partita.evaluation.models import Model
 from partita.evaluation.rows import Row, row
-from partita.evaluation.set_models import Counts, FromPairs, Greedy, Uniform
+from partita.evaluation.set_models import Counts, FromPairs, Greedy, PairLearner, Uniform
 from partita.records import Budget, Document
 
 Progress = Callable[[str], None]
@@ -20,9 +20,13 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much one set of one model may take, how many draws, and how many bootstrap samples."""
+    """How much one set of one model may take, how many draws, and how many bootstrap samples.
 
-    budget: Budget = field(default_factory=lambda: Budget(seconds=0.5))
+    By default a number of sweeps, or of questions to the merger: the same bytes on any machine.
+    """
+
+    budget: Budget = field(default_factory=lambda: Budget(work=2_000))
+    merging: Budget = field(default_factory=lambda: Budget(work=10_000_000))
     draws: int = 20
     times: int = 1000
     seed: int = 0
@@ -49,9 +53,14 @@ class Experiment:
 
 def paper_models(effort: Effort, counts: Counts) -> tuple[Model, ...]:
     """Uniform, greedy, merging, evidential and scaled, with the paper's characteristics."""
-    names = ("merging", "evidential", "scaled")
-    learned = (FromPairs(name, effort.budget, effort.seed) for name in names)
-    return (Uniform(counts), Greedy(counts), *learned)
+    learner = PairLearner(seed=effort.seed)
+    return (
+        Uniform(counts),
+        Greedy(counts),
+        FromPairs("merging", learner, effort.merging, effort.seed),
+        FromPairs("evidential", learner, effort.budget, effort.seed),
+        FromPairs("scaled", learner, effort.budget, effort.seed),
+    )
 
 
 def experiment(

@@ -109,28 +109,44 @@ class GreedyFitted:
         return GreedyPosterior(labels, share, self.counts.uniform(cut, members))
 
 
+@dataclass(slots=True)
+class PairLearner:
+    """Pair probabilities by maximum entropy, learned once for all models that ask alike."""
+
+    characteristics: tuple[Characteristic, ...] = PAPER
+    seed: int = 0
+    cuts: Sequence[Cut] = ()
+    known: dict[str, PairModel] = field(default_factory=dict)
+
+    def learn(self, cuts: Sequence[Cut], ask: Ask) -> PairModel:
+        if cuts is not self.cuts:
+            self.cuts, self.known = cuts, {}
+        if ask.__name__ not in self.known:
+            given = training([_keyed(cut) for cut in cuts], ask, self.characteristics)
+            self.known[ask.__name__] = train_pair_model(
+                given, name=ask.__name__, precision=PRECISION, seed=self.seed
+            )
+        return self.known[ask.__name__]
+
+
+def _keyed(cut: Cut) -> Keyed:
+    return Keyed(cut.document.name, cut.document.templates, cut.labels, cut.compatible)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FromPairs:
-    """Pair probabilities learned by maximum entropy, and a model of configurations from them."""
+    """A model of configurations from learned pair probabilities."""
 
     name: str
+    learner: PairLearner
     budget: Budget
     seed: int = 0
-    characteristics: tuple[Characteristic, ...] = PAPER
 
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
         ask = merging_questions if self.name == "merging" else every_pair
-        pairs = self._pairs(cuts, ask)
+        pairs = self.learner.learn(cuts, ask)
         scaled = learn_scale(_sets(cuts, pairs)) if self.name == "scaled" else None
         return PairFitted(self.name, pairs, scaled, self.budget, self.seed)
-
-    def _pairs(self, cuts: Sequence[Cut], ask: Ask) -> PairModel:
-        keyed = [
-            Keyed(cut.document.name, cut.document.templates, cut.labels, cut.compatible)
-            for cut in cuts
-        ]
-        given = training(keyed, ask, self.characteristics)
-        return train_pair_model(given, name=ask.__name__, precision=PRECISION, seed=self.seed)
 
 
 def _sets(cuts: Sequence[Cut], pairs: PairModel) -> Iterator[tuple[FloatArray, IntArray]]:
