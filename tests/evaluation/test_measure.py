@@ -11,7 +11,7 @@ from partita.configurations.greedy import GreedyParameters
 from partita.evaluation.bits import Excluded
 from partita.evaluation.cuts import Cut, coverage, cut, learn_excluded
 from partita.evaluation.measure import Asking, Measure, measure
-from partita.evaluation.models import Fitted, Whole, part
+from partita.evaluation.models import Fitted, OfDocuments, Whole, part
 from partita.evaluation.set_models import Counts, GreedyFitted, PairFitted, Uniform
 from partita.pairs.columns import Columns
 from partita.records import (
@@ -126,7 +126,9 @@ class Sure:
 def test_a_model_of_whole_documents_excludes_nothing() -> None:
     key = (0, 1, 0, 1, 2)
     counts = Counts(BUDGET)
-    found = measure(Whole(Sure(key)), cut(document(key)), Asking(EXCLUDED, counts, draws=5))
+    one = cut(document(key))
+    fitted = OfDocuments("sure", lambda documents: Sure(tuple(documents[0].labels))).fit([one])
+    found = measure(fitted, one, Asking(EXCLUDED, counts, draws=5))
     assert found.bits == pytest.approx(0, abs=1e-9)
     assert [one.right for one in found.sets] == [True, True]
     assert found.scores.b_cubed.f == found.expected_lea.f == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -45,6 +45,17 @@ class Whole:
 
     def posterior(self, cut: Cut, members: IntArray) -> Posterior:
         return self.learned.posterior(part(cut.document, members))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OfDocuments:
+    """A model that learns from whole documents, or one that has learned and ignores them."""
+
+    name: str
+    learn: Callable[[Sequence[Document]], DocumentPosterior]
+
+    def fit(self, cuts: Sequence[Cut]) -> Fitted:
+        return Whole(self.learn([cut.document for cut in cuts]))
 
 
 def part(document: Document, members: IntArray) -> Document:
