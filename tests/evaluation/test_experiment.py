@@ -8,6 +8,7 @@ import pytest
 from partita.errors import InputError
 from partita.evaluation.cuts import cut
 from partita.evaluation.experiment import Effort, experiment
+from partita.evaluation.joint import joint
 from partita.evaluation.markdown import markdown, sizes_markdown
 from partita.evaluation.small import compared, only_small, small_markdown, small_sets
 from partita.evaluation.splits import grouped_splits, paper_splits
@@ -56,6 +57,14 @@ def test_the_rows_of_an_experiment(documents: list[Document]) -> None:
     assert {"model", "bits_per_set", "right", "sets", "bits_per_mention", "coverage"} <= set(
         written["rows"][0]
     )
+
+
+def test_the_joint_model_has_its_row(documents: list[Document]) -> None:
+    found = experiment(documents[:9], documents[9:], [joint()], effort=EFFORT)
+    assert [row.model for row in found.rows] == [*MODELS, "joint"]
+    uniform, *_, last = found.rows
+    assert last.sets == uniform.sets
+    assert 0 < last.bits_per_mention < uniform.bits_per_mention
 
 
 def test_the_same_seed_gives_the_same_rows(documents: list[Document]) -> None:
