@@ -62,9 +62,11 @@ class CoreferenceSet:
     incompatible: frozenset[Pair] = frozenset()
     must: frozenset[Pair] = frozenset()
     name: str = ""
+    ids: tuple[str, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        ids = self.ids
+        ids = tuple([template.id for template in self.templates])
+        object.__setattr__(self, "ids", ids)
         known = set(ids)
         if len(known) < len(ids):
             twice = next(i for n, i in enumerate(ids) if i in ids[:n])
@@ -72,10 +74,6 @@ class CoreferenceSet:
         for given in (*self.incompatible, *self.must):
             if unknown := set(given) - known:
                 raise InputError(f"set {self.name!r} has no template {min(unknown)}")
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        return tuple(template.id for template in self.templates)
 
     def __len__(self) -> int:
         return len(self.templates)

@@ -212,7 +212,7 @@ def test_nothing_is_lost_in_the_report(seed: int, top: int, threshold: float | N
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.booleans())
-def test_compiled_enumeration_equals_matrix_products(seed: int, holes: bool) -> None:
+def test_the_compiled_recursion_equals_matrix_products(seed: int, holes: bool) -> None:
     rng = np.random.default_rng(seed)
     n, count = int(rng.integers(2, 8)), 6
     theta = rng.normal(0, 3, (count, n * (n - 1) // 2))

@@ -49,16 +49,19 @@ def solve_many(
     method: str = "auto",
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[Answer]:
-    """The distributions of many sets in order; what is refused is an error in its place."""
+    """The distributions of many sets in order; what is refused is an error in its place.
+
+    All small sets are solved at once, before the first answer is given.
+    """
     shares = model in MODELS and threshold is None and method in ("auto", "exact")
     scaled = parameters if isinstance(parameters, ScaledParameters) else UNSCALED
-    shared = _shared(sets, model, scaled, top or TOP, seed) if shares else {}
-    for place, pairs in enumerate(sets):
+    shared = _shared(sets, model, scaled, top or TOP) if shares else {}
+
+    def answer(place: int, pairs: PairProbabilities) -> Answer:
         if place in shared:
-            yield shared[place]
-            continue
+            return _distribution(pairs, *shared[place], model, seed)
         try:
-            yield solve(
+            return solve(
                 pairs,
                 model,
                 parameters=parameters,
@@ -70,14 +73,16 @@ def solve_many(
                 progress=progress,
             )
         except PartitaError as error:
-            yield error
+            return error
+
+    return map(answer, range(len(sets)), sets)
 
 
 def _shared(
-    sets: Sequence[PairProbabilities], model: str, scaled: ScaledParameters, top: int, seed: int
-) -> dict[int, Distribution]:
-    """What tables answer, by place. A set without a possible configuration is left to `solve`."""
-    answered: dict[int, Distribution] = {}
+    sets: Sequence[PairProbabilities], model: str, scaled: ScaledParameters, top: int
+) -> dict[int, tuple[Rows, int]]:
+    """Where the answer of each small set is. One without a possible configuration has none."""
+    answered: dict[int, tuple[Rows, int]] = {}
     by_size: dict[int, list[int]] = {}
     for place, pairs in enumerate(sets):
         by_size.setdefault(len(pairs.matrix), []).append(place)
@@ -87,7 +92,7 @@ def _shared(
             found = solve_rows(theta, must, n, top, compiled=len(sets) >= COMPILED)
             for row, place in enumerate(some):
                 if found.counts[row]:
-                    answered[place] = _distribution(sets[place], found, row, model, seed)
+                    answered[place] = (found, row)
     return answered
 
 
@@ -119,8 +124,7 @@ def _distribution(
 ) -> Distribution:
     number = found.counts[row]
     ids, total = pairs.set.ids, Figure.exact(found.log_normalisers[row])
-    best = partitions(len(ids))[found.best[row, :number]]
-    listing = Listing(ids, best, found.best_probabilities[row][:number])
+    listing = Listing(ids, found.best[row, :number], found.best_probabilities[row][:number])
     left = number - len(listing)
     return Distribution(
         set=pairs.set,

@@ -1,7 +1,7 @@
 """Sets of one small size as rows of matrices: everything about all of them at once.
 
 With J the table of all partitions (partition × pair, 1 if together): log-weights = Θ·Jᵀ, pair
-marginals = P·J; or, for many sets, the same sums by compiled enumeration.
+marginals = P·J; or, for many sets, the same sums by a compiled recursion over subsets.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.configurations.dense.draws import canonical_rows
 from partita.configurations.enumerated import log_weights
 from partita.configurations.graphs import BoolArray
 from partita.configurations.partitions import joined, partitions
@@ -20,7 +21,7 @@ SAFE = 600.0  # the sum of |θ| up to which products of odds neither overflow no
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Row k of everything belongs to set k; `best` are places in the table of partitions."""
+    """Row k of everything belongs to set k; `best` are labels, one row a configuration."""
 
     theta: FloatArray
     must: BoolArray
@@ -47,8 +48,8 @@ def solve_rows(theta: FloatArray, must: BoolArray, n: int, top: int, compiled: b
     """θ and must-links as rows over pairs, in the order of np.triu_indices."""
     top = min(top, len(partitions(n)))
     strength = np.where(np.isneginf(theta), 0.0, np.abs(theta)).sum(axis=1)
-    enumerable = compiled and not must.any() and strength.max() < SAFE
-    sums = (_by_enumeration if enumerable else _by_products)(theta, must, n, top)
+    safe = compiled and not must.any() and strength.max() < SAFE
+    sums = (_by_recursion if safe else _by_products)(theta, must, n, top)
     conflicts = np.abs(np.expm1(np.minimum(0.0, _base(theta, must) + sums.totals)))
     entropies = np.maximum(0.0, sums.totals - sums.expected) / np.log(2.0)
     return Rows(
@@ -75,25 +76,26 @@ def _by_products(theta: FloatArray, must: BoolArray, n: int, top: int) -> _Sums:
         np.count_nonzero(possible, axis=1),
         shares @ joined(n),
         np.einsum("ij,ij->i", shares, finite),
-        best,
+        partitions(n)[best],
         np.take_along_axis(shares, best, axis=1),
     )
 
 
-def _by_enumeration(theta: FloatArray, must: BoolArray, n: int, top: int) -> _Sums:
+def _by_recursion(theta: FloatArray, must: BoolArray, n: int, top: int) -> _Sums:
     """Where Σ|θ| is moderate, Σ θ·P over pairs is the expected log-weight without loss."""
-    from partita.configurations.rows_kernels import enumerate_all
+    from partita.configurations.rows_kernels import solve_each
 
     count, (left, right) = len(theta), np.triu_indices(n, 1)
     odds = np.ones((count, n, n))
     odds[:, left, right] = odds[:, right, left] = np.exp(theta)
     totals, counts = np.zeros(count), np.zeros(count, dtype=np.int64)
-    sums, weights = np.zeros((count, n, n)), np.zeros((count, top))
-    best = np.zeros((count, top), dtype=np.int64)
-    enumerate_all(odds, totals, counts, sums, best, weights)
-    pairs = sums[:, right, left] / totals[:, None]
+    shares, weights = np.zeros((count, n, n)), np.zeros((count, top))
+    best = np.zeros((count, top, n), dtype=np.int64)
+    solve_each(odds, totals, counts, shares, best, weights)
+    pairs = shares[:, right, left]
     expected = np.einsum("ij,ij->i", pairs, np.where(np.isneginf(theta), 0.0, theta))
-    return _Sums(np.log(totals), counts, pairs, expected, best, weights / totals[:, None])
+    labels = canonical_rows(best.reshape(-1, n)).reshape(best.shape)
+    return _Sums(np.log(totals), counts, pairs, expected, labels, weights / totals[:, None])
 
 
 def _shares(weights: FloatArray) -> tuple[FloatArray, FloatArray]:

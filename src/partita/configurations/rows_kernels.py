@@ -1,7 +1,7 @@
-"""All configurations of each of many small sets, in compiled loops.
+"""Everything about each of many small sets, in compiled loops over subsets.
 
-Templates are placed one after another; the weight of a partial configuration is the product of the
-odds p/(1−p) of its pairs, and the mass below each choice is added to the pairs that it makes.
+w(C) = Π of the odds of its pairs; Z[S ∪ {i}] = Σ_{C ⊆ S} w(C ∪ {i})·Z[S∖C], the same with max for
+the best that S can reach, and with ones for the number of configurations; P(C) = w(C)·Z[N∖C]/Z[N].
 """
 
 from __future__ import annotations
@@ -11,85 +11,116 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def enumerate_all(odds, totals, counts, pairs, best, best_weights):  # type: ignore[no-untyped-def]
-    """For each set: the sum of weights, their number, the sums for pairs, and the best rows."""
+def solve_each(odds, totals, counts, pairs, best, best_weights):  # type: ignore[no-untyped-def]
+    """For each set: the sum of weights, their number, the share of each pair, and the best."""
     n = odds.shape[1]
-    labels, used = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)
-    weight, mass = np.ones(n + 1), np.zeros(n + 1)
-    factor = np.ones((n, n + 1))
+    w, z, most = np.ones(1 << n), np.ones(1 << n), np.ones(1 << n)
+    number, cells = np.ones(1 << n, np.int64), np.zeros(n, np.int64)
     for s in range(odds.shape[0]):
+        _weights(odds[s], w)
+        _recursion(w, z, most, number)
+        totals[s], counts[s] = z[-1], number[-1]
+        _shares(w, z, pairs[s])
         best_weights[s, :] = 0.0
-        state = labels, used, weight, mass, factor
-        counts[s] = _one(odds[s], pairs[s], best[s], best_weights[s], state)
-        totals[s] = mass[0]
+        _best(w, most, cells, best[s], best_weights[s])
 
 
 @njit(cache=True, nogil=True)
-def _one(odds, pairs, best, best_weights, state):  # type: ignore[no-untyped-def]
-    """Depth first, in the order of restricted growth strings; gives the number of possible ones."""
-    labels, used, weight, mass, factor = state
-    last = odds.shape[0] - 1
-    i, row, possible = 0, 0, 0
-    _enter(odds, labels, used, factor, mass, 0)
-    while True:
-        if i == last:
-            possible += _leaves(
-                pairs, labels, used[i], weight[i], factor[i], mass, best, best_weights, row
-            )
-            row += used[i] + 1
-            labels[i] = used[i]
-        labels[i] += 1
-        if labels[i] > used[i]:
-            if i == 0:
-                return possible
-            i -= 1
-            _add(pairs, labels, i, mass[i + 1])
-            mass[i] += mass[i + 1]
+def _weights(odds, w):  # type: ignore[no-untyped-def]
+    for i in range(odds.shape[0]):
+        bit = 1 << i
+        for s in range(bit):
+            product = w[s]
+            for j in range(i):
+                if s >> j & 1:
+                    product *= odds[i, j]
+            w[bit | s] = product
+
+
+@njit(cache=True, nogil=True)
+def _recursion(w, z, most, number):  # type: ignore[no-untyped-def]
+    bit = 1
+    while bit < w.shape[0]:
+        for s in range(bit):
+            total, top, count, c = 0.0, 0.0, 0, s
+            while True:
+                weight = w[bit | c]
+                if weight > 0.0:
+                    total += weight * z[s ^ c]
+                    top = max(top, weight * most[s ^ c])
+                    count += number[s ^ c]
+                if c == 0:
+                    break
+                c = (c - 1) & s
+            z[bit | s], most[bit | s], number[bit | s] = total, top, count
+        bit *= 2
+
+
+@njit(cache=True, nogil=True)
+def _shares(w, z, pairs):  # type: ignore[no-untyped-def]
+    everything = w.shape[0] - 1
+    for c in range(1, w.shape[0]):
+        share = w[c] * z[everything ^ c] / z[everything]
+        for i in range(pairs.shape[0]):
+            if c >> i & 1:
+                for j in range(i):
+                    if c >> j & 1:
+                        pairs[i, j] += share
+
+
+@njit(cache=True, nogil=True)
+def _best(w, most, cells, best, weights):  # type: ignore[no-untyped-def]
+    """Depth first over the cell of the last open template, what cannot be among the best left.
+
+    At each depth: what is open, the others beside its last template, and the weight so far.
+    (A loop with a stack: compiled recursion cannot be cached.)
+    """
+    n = cells.shape[0]
+    rest, joined = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+    weight = np.ones(n + 1)
+    rest[0], depth = w.shape[0] - 1, 0
+    joined[0] = rest[0] ^ _last(rest[0])
+    while depth >= 0:
+        top = _last(rest[depth])
+        others, c = rest[depth] ^ top, joined[depth]
+        if c < 0:
+            depth -= 1
             continue
-        used[i + 1] = max(used[i], labels[i] + 1)
-        weight[i + 1] = weight[i] * factor[i, labels[i]]
-        i += 1
-        _enter(odds, labels, used, factor, mass, i)
+        joined[depth] = (c - 1) & others if c > 0 else -1
+        reached = weight[depth] * w[top | c]
+        if reached * most[others ^ c] <= weights[-1]:
+            continue
+        cells[depth] = top | c
+        depth += 1
+        rest[depth], weight[depth] = others ^ c, reached
+        if rest[depth] == 0:
+            _keep(best, weights, cells[:depth], reached)
+            depth -= 1
+        else:
+            joined[depth] = rest[depth] ^ _last(rest[depth])
 
 
 @njit(cache=True, nogil=True)
-def _enter(odds, labels, used, factor, mass, i):  # type: ignore[no-untyped-def]
-    """What joining each cell, or a new one, would multiply the weight by."""
-    for c in range(used[i] + 1):
-        factor[i, c] = 1.0
-    for j in range(i):
-        factor[i, labels[j]] *= odds[i, j]
-    labels[i], mass[i] = -1, 0.0
+def _last(mask):  # type: ignore[no-untyped-def]
+    """The highest bit of a mask."""
+    bit = 1
+    while bit * 2 <= mask:
+        bit *= 2
+    return bit
 
 
 @njit(cache=True, nogil=True)
-def _leaves(pairs, labels, used, weight, factor, mass, best, weights, row):  # type: ignore[no-untyped-def]
-    """All choices of the last template at once; gives the number of possible ones."""
-    last, worst, possible = pairs.shape[0] - 1, weights.shape[0] - 1, 0
-    for c in range(used + 1):
-        factor[c] *= weight
-        mass[last] += factor[c]
-        possible += factor[c] > 0.0
-        if factor[c] > weights[worst]:
-            _keep(best, weights, row + c, factor[c])
-    for j in range(last):
-        pairs[last, j] += factor[labels[j]]
-    return possible
-
-
-@njit(cache=True, nogil=True)
-def _add(pairs, labels, i, below):  # type: ignore[no-untyped-def]
-    """The mass below a choice belongs to the pairs that the choice made."""
-    for j in range(i):
-        if labels[j] == labels[i]:
-            pairs[i, j] += below
-
-
-@njit(cache=True, nogil=True)
-def _keep(best, weights, row, weight):  # type: ignore[no-untyped-def]
+def _keep(best, weights, cells, weight):  # type: ignore[no-untyped-def]
     """Into its place among the best; an equal one that came before stays before."""
     k = weights.shape[0] - 1
+    if weight <= weights[k]:
+        return
     while k > 0 and weight > weights[k - 1]:
-        weights[k], best[k] = weights[k - 1], best[k - 1]
+        weights[k] = weights[k - 1]
+        best[k, :] = best[k - 1, :]
         k -= 1
-    weights[k], best[k] = weight, row
+    weights[k] = weight
+    for i in range(best.shape[1]):
+        for cell in range(cells.shape[0]):
+            if cells[cell] >> i & 1:
+                best[k, i] = cell

@@ -118,9 +118,21 @@ def _best_sums(left: Best, right: Best, positions: IntArray, k: int) -> Best:
 
 def _unlisted(left: Best, right: Best) -> float:
     """The most that a sum can reach with one side beyond its list, if that list is not proved."""
-    reach = [best.log_weights[-1] + best.gap if best.gap else -math.inf for best in (left, right)]
-    top = [max(best.log_weights[0], r) for best, r in zip((left, right), reach, strict=True)]
-    return float(max(reach[0] + top[1], top[0] + reach[1]))
+    return max(_beyond(left) + _most(right), _most(left) + _beyond(right), key=_defined)
+
+
+def _beyond(best: Best) -> float:
+    """What the best that is not listed can reach; nothing beats a list that is proved."""
+    return float(best.log_weights[-1]) + best.gap if best.gap else -math.inf
+
+
+def _most(best: Best) -> float:
+    return max(float(best.log_weights[0]), _beyond(best))
+
+
+def _defined(reach: float) -> float:
+    """∞ − ∞: one side is proved, so there is nothing beyond it."""
+    return -math.inf if math.isnan(reach) else reach
 
 
 def _largest_sums(left: FloatArray, right: FloatArray, k: int) -> list[tuple[int, int]]:
