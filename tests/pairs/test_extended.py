@@ -73,8 +73,6 @@ CASES: list[tuple[str, list[dict[str, Any]], str]] = [
     ("same_text", [{"text": ""}, {"text": ""}], "no"),
     ("sentences", [{"sentence": 2}, {"sentence": 5, "form": "name"}], "name, 3 or 4"),
     ("sentences", [{"sentence": 2}, {"sentence": 2}], "unknown form, same sentence"),
-    ("paragraphs", [{"slots": {"PARAGRAPH": 1}}, {"slots": {"PARAGRAPH": 2}}], "next"),
-    ("paragraphs", [{}, {"slots": {"PARAGRAPH": 2}}], "unknown"),
     ("rivals", [{"sort": "a"}, {"sort": "a"}], "unknown form, 0"),
     ("rivals", [{"sort": "b"}, {"sort": "a"}, {"sort": "a"}, {"sort": "a"}], "unknown form, 2"),
     ("nearest", [{"sort": "a", "head": "x"}, {"sort": "a", "head": "x"}], "both"),

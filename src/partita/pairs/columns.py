@@ -37,7 +37,6 @@ class Columns:
     start: Column
     end: Column
     sentence: Column
-    paragraph: Column
     form: Column
     region: Column
     sort: Column
@@ -93,7 +92,6 @@ def columns(
         start=_whole(template.start for template in templates),
         end=_whole(max(template.end, template.start) for template in templates),
         sentence=_whole(template.sentence for template in templates),
-        paragraph=_paragraphs(templates),
         form=classed((t.form for t in templates), FORMS, len(FORMS)),
         region=classed((t.region for t in templates), REGIONS, len(REGIONS)),
         sort=interned(template.sort for template in templates),
@@ -130,11 +128,6 @@ def _whole(values: Iterable[int]) -> Column:
 
 def _slot(templates: Sequence[Template], name: str, classes: Sequence[str]) -> Column:
     return classed((t.slots.get(name) for t in templates), classes, len(classes))
-
-
-def _paragraphs(templates: Sequence[Template]) -> Column:
-    given = (template.slots.get("PARAGRAPH") for template in templates)
-    return _whole(value if isinstance(value, int) else NIL for value in given)
 
 
 def _short(names: Sequence[str]) -> tuple[Column, Column]:

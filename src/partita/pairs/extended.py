@@ -98,13 +98,6 @@ def sentences(pairs: Pairs) -> Values:
     return pairs.columns.form[pairs.t] * 7 + np.searchsorted(_SENTENCES, t - s, side="left")
 
 
-def paragraphs(pairs: Pairs) -> Values:
-    """Whether S and T stand in one paragraph, in the next one, or further apart."""
-    s, t = pairs.both(pairs.columns.paragraph)
-    known = (s != NIL) & (t != NIL)
-    return np.where(known, 1 + np.clip(t - s, 0, 2), 0)
-
-
 def rivals(pairs: Pairs) -> Values:
     """How many templates between S and T are compatible with T, by the form of T."""
     columns = pairs.columns
@@ -256,7 +249,6 @@ EXTENDED: tuple[Characteristic, ...] = (
     Characteristic(overlap, _OVERLAP),
     Characteristic(same_text, ("no", *_FORM)),
     Characteristic(sentences, _joint(_FORM, _AFTER)),
-    Characteristic(paragraphs, ("unknown", "same", "next", "further")),
     Characteristic(rivals, _joint(_FORM, _COUNTS)),
     Characteristic(nearest, ("neither", "nearest", "nearest with the head", "both")),
     Characteristic(ties, ("nothing", "apposition", "predicate")),
