@@ -1,0 +1,222 @@
+"""The evidential form by Markov chains: every figure is an estimate with its standard error.
+
+P(i, j together) = share of sweeps with i and j in one cell; H = log Z - E[log-weight]. If chains
+have mixed, the truth lies within two standard errors in about 95 of 100 cases; if they have not,
+the result says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from partita.configurations.count import count
+from partita.configurations.sampled_best import best_visited, log_mass, united
+from partita.configurations.sampled_chains import Progress, chains, explore, wander
+from partita.configurations.sampled_ladder import Ladder, log_normaliser, rungs
+from partita.configurations.sampled_meter import Meter
+from partita.configurations.sampled_starts import (
+    STARTS,
+    neighbours,
+    predicted_bytes,
+    state_of,
+)
+from partita.configurations.sampled_summary import Summary
+from partita.errors import TooLarge, Unavailable
+from partita.records import (
+    Best,
+    Budget,
+    Figure,
+    FloatArray,
+    IntArray,
+    Marginals,
+    Method,
+    restricted_growth,
+)
+
+if TYPE_CHECKING:
+    from partita.configurations.sampled_kernels import Pairs
+    from partita.configurations.sampled_runs import Elite
+
+CHAINS_SHARE = 0.55  # of the budget; what the chains leave, the normaliser may take
+FRESH = 100  # the most sweeps between two draws, or before a pass down the ladder
+SAFE = 4.0  # standard errors by which an estimate may fall short of what was visited
+COUNTING = 3.0  # seconds, for an estimate of the number of configurations
+
+
+@dataclass(eq=False)
+class SampledPosterior:
+    """What chains say, and whether it may be called an answer."""
+
+    size: int
+    log_normaliser: Figure
+    converged: bool
+    reason: str
+    near: Pairs
+    summary: Summary
+    visited: Elite
+    last: IntArray  # where each chain stands
+    seed: int
+    counting: Budget  # for the number of configurations, when it is asked for
+    method: Method = "sampled"
+
+    @property
+    def disagreement(self) -> float:
+        """The largest difference of a pair's probability between two chains."""
+        return self.summary.disagreement
+
+    @property
+    def error(self) -> FloatArray:
+        """The standard error of every pair."""
+        return _square(self.near, self.summary.error, 0.0)
+
+    def log_weight(self, labels: IntArray) -> float:
+        joined = np.triu(labels[:, None] == labels[None, :], 1)
+        return float(self.near.theta[joined].sum())
+
+    def count(self) -> int | None:
+        return self._count
+
+    @cached_property
+    def _count(self) -> int | None:
+        return count(self.near.theta > -np.inf)
+
+    def log2_count(self) -> Figure:
+        return self._log2_count
+
+    @cached_property
+    def _log2_count(self) -> Figure:
+        """Of the exact number, or the normaliser of the same set with all log-odds 0."""
+        number = self.count()
+        if number is not None:
+            return Figure.exact(math.log2(number))
+        level = np.where(self.near.theta > -np.inf, 0.0, -np.inf)
+        return _bits(sampled(level, self.counting, self.seed).log_normaliser)
+
+    def entropy(self) -> Figure:
+        """Never below 0, whatever the noise."""
+        value = self.log_normaliser.value - self.summary.score
+        error = self.log_normaliser.high - self.log_normaliser.value
+        error = math.hypot(error, self.summary.score_error)
+        return _bits(Figure.estimate(max(value, 0.0), error))
+
+    def pairs(self) -> Marginals:
+        value = _square(self.near, self.summary.pairs, 1.0)
+        error = self.error
+        low, high = np.maximum(value - error, 0.0), np.minimum(value + error, 1.0)
+        return Marginals(value, low, high, "estimate")
+
+    def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
+        raise Unavailable("chains do not give every cell; ask for pairs, or for the best")
+
+    def best(self, k: int) -> Best:
+        return best_visited(self.near, self.visited, k)
+
+    def draws(self, count: int, rng: np.random.Generator) -> IntArray:
+        """One chain goes on from where one of the chains stands; states far enough apart."""
+        state = state_of(self.near, self.last[rng.integers(len(self.last))])
+        rows = wander(self.near, state, count, _fresh(self.summary), rng)
+        return np.array([restricted_growth(row) for row in rows]).reshape(count, self.size)
+
+
+def sampled(
+    theta: FloatArray, budget: Budget, seed: int, progress: Progress = None
+) -> SampledPosterior:
+    """Chains until they agree or the budget is spent, then the normaliser.
+
+    With `budget.work`, a number of sweeps, the result is the same on any machine; otherwise the
+    clock decides.
+    """
+    _check_memory(theta, budget)
+    _compile()
+    meter = Meter.of(budget)
+    pairs = neighbours(theta)
+    chain_seeds, ladder_seeds = np.random.SeedSequence(seed).spawn(2)
+    every = chains(pairs, chain_seeds)
+    part = meter.share(CHAINS_SHARE)
+    summary = explore(every, part, progress)
+    meter.settle(part, CHAINS_SHARE)
+    visited = united([chain.elite for chain in every])
+    last = np.stack([chain.state.label[: len(theta)] for chain in every]).astype(np.int64)
+    del every  # their counts are the largest thing in memory
+    order = rungs(pairs, _square(pairs, summary.pairs, 1.0))
+    ladder = Ladder(pairs, last, order, _fresh(summary), ladder_seeds)
+    estimate = log_normaliser(ladder, meter, progress)
+    return SampledPosterior(
+        len(theta),
+        *_judged(estimate, summary, log_mass(visited)),
+        pairs,
+        summary,
+        visited,
+        last,
+        seed,
+        replace(budget, seconds=min(budget.seconds, COUNTING)),
+    )
+
+
+@cache
+def _compile() -> None:
+    """Load the compiled code, or compile it once for all, before the clock starts."""
+    pairs = neighbours(np.zeros((2, 2)))
+    every = chains(pairs, np.random.SeedSequence(0))
+    every[0].run(1)
+    ladder = Ladder(
+        pairs, np.zeros((1, 2), dtype=np.int64), np.arange(2), 1, np.random.SeedSequence(0)
+    )
+    ladder.passes(1, 1, Meter(0.0, 1.0))
+
+
+def _check_memory(theta: FloatArray, budget: Budget) -> None:
+    n = len(theta)
+    needs = predicted_bytes(n, int(np.count_nonzero(theta > -np.inf)))
+    if needs > budget.memory:
+        raise TooLarge(f"sampling {n} templates", _megabytes(needs), _megabytes(budget.memory))
+
+
+def _megabytes(count: int) -> str:
+    return f"{math.ceil(count / 1e6)} MB"
+
+
+def _judged(estimate: Figure, summary: Summary, visited: float) -> tuple[Figure, bool, str]:
+    """The normaliser, whether all this is an answer, and why."""
+    error = estimate.high - estimate.value
+    possible = estimate.value + SAFE * error >= visited
+    raised = replace(estimate, value=max(estimate.value, visited), high=max(estimate.high, visited))
+    told = (
+        f"{STARTS} chains of {summary.sweeps} sweeps from opposite starts differ by at most "
+        f"{summary.disagreement:.3f} on a pair, standard error at most {summary.worst:.4f}"
+    )
+    if not summary.agreed and not summary.mixing:
+        return raised, False, f"the chains have not mixed, this is no answer: {told}"
+    if not summary.converged:
+        return raised, False, f"the budget ended before the error was small: {told}"
+    if not possible:
+        return raised, False, f"the estimate of the normaliser is below what was visited: {told}"
+    return raised, True, told
+
+
+def _fresh(summary: Summary) -> int:
+    """Sweeps until a state is nearly independent of where it began."""
+    return int(min(max(2.0, 3.0 * summary.slowness), FRESH))
+
+
+def _square(near: Pairs, values: FloatArray, diagonal: float) -> FloatArray:
+    """The matrix of compatible pairs i < j given row by row; 0 for all others."""
+    matrix = np.zeros_like(near.theta)
+    for i in range(len(matrix)):
+        there = near.near[near.first[i] : near.first[i + 1]]
+        later = there[there > i]
+        stop = near.base[i] + near.first[i + 1]
+        matrix[i, later] = matrix[later, i] = values[stop - len(later) : stop]
+    np.fill_diagonal(matrix, diagonal)
+    return matrix
+
+
+def _bits(nats: Figure) -> Figure:
+    one = math.log(2.0)
+    return Figure(nats.value / one, nats.low / one, nats.high / one, nats.kind)

@@ -1,0 +1,152 @@
+"""Chains from opposite starts, in rounds: each round is twice the last and forgets it, until the
+chains mix; then batches of the same length are added to it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.configurations.sampled_meter import Meter
+from partita.configurations.sampled_starts import STARTS, starts, tied
+from partita.configurations.sampled_summary import Summary, summary
+from partita.records import FloatArray
+
+if TYPE_CHECKING:
+    from partita.configurations.sampled_kernels import Pairs, State
+    from partita.configurations.sampled_runs import Elite
+
+BATCHES = 10  # in a round
+LENGTH = 32  # the least number of sweeps in a batch whose mean may count
+TARGET = 0.003  # the standard error at which a round is the last
+KEPT = 256  # of the best configurations that a chain has visited
+
+Progress = Callable[[str], None] | None
+One = TypeVar("One")
+Other = TypeVar("Other")
+
+
+def together(work: Callable[[One], Other], each: Iterable[One]) -> list[Other]:
+    """The work on each, on all processors: compiled code lets go of the interpreter."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(work, each))
+
+
+@dataclass(slots=True)
+class Chain:
+    """A state that wanders, with its own randomness, and what it has counted in this round."""
+
+    pairs: Pairs
+    state: State
+    rng: np.random.Generator
+    elite: Elite
+    moves: int
+    tied: bool
+    counts: NDArray[np.int32]
+    total: NDArray[np.float32]
+    scores: list[FloatArray] = field(default_factory=list)
+
+    def run(self, sweeps: int) -> None:
+        from partita.configurations.sampled_runs import Notes, run
+
+        self.counts[:] = 0
+        scores = np.empty(sweeps)
+        notes = Notes(self.counts, scores, self.elite, np.zeros((0, 0), dtype=np.int32))
+        run(self.pairs, self.state, sweeps, self.moves, self.tied, notes, self.rng)
+        self.total += self.counts
+        self.scores.append(scores)
+
+    def forget(self) -> None:
+        self.total[:] = 0
+        self.scores = []
+
+
+def wander(
+    pairs: Pairs, state: State, count: int, apart: int, rng: np.random.Generator
+) -> NDArray[np.int32]:
+    """Go on from a state; so many states, so many sweeps apart, as rows of labels."""
+    from partita.configurations.sampled_runs import run, states
+
+    n = len(pairs.theta)
+    notes = states(count, n)
+    run(pairs, state, count * apart, max(1, n // 5), tied(pairs), notes, rng)
+    return notes.rows
+
+
+def chains(pairs: Pairs, seeds: np.random.SeedSequence) -> list[Chain]:
+    """One for each start."""
+    from partita.configurations.sampled_runs import elite
+
+    n = len(pairs.theta)
+    first, *others = (np.random.default_rng(seed) for seed in seeds.spawn(1 + STARTS))
+    count = len(pairs.near) // 2
+    return [
+        Chain(
+            *(pairs, state, rng, elite(KEPT, n), max(1, n // 5), tied(pairs)),
+            np.zeros(count, dtype=np.int32),
+            np.zeros(count, dtype=np.float32),
+        )
+        for state, rng in zip(starts(pairs, first), others, strict=True)
+    ]
+
+
+def explore(every: list[Chain], meter: Meter, progress: Progress = None) -> Summary:
+    """Rounds until the error is small and the chains agree, or nothing is left."""
+    # short at first, but not so short that adding up the counts takes longer than counting
+    tally = Tally(every, 4 + len(every[0].counts) // (100 * len(every[0].pairs.theta)), meter)
+    tally.add(BATCHES)
+    result = tally.summary()
+    while not (result.agreed and result.worst <= TARGET) and (room := tally.room()) > 0:
+        if result.mixing and tally.length >= LENGTH:
+            tally.add(min(len(tally), room))
+        elif room >= BATCHES:
+            tally = Tally(every, min(2 * tally.length, tally.length * room // BATCHES), meter)
+            tally.add(BATCHES)
+        else:
+            break
+        result = tally.summary()
+        if progress:
+            progress(
+                f"{result.sweeps} sweeps: error {result.worst:.4f}, "
+                f"chains differ by {result.disagreement:.3f}"
+            )
+    return result
+
+
+class Tally:
+    """Batches of equal length, and what all chains counted in them."""
+
+    def __init__(self, every: list[Chain], length: int, meter: Meter) -> None:
+        self.every, self.length, self.meter = every, length, meter
+        self.squares = np.zeros(len(every[0].counts))
+        for chain in every:
+            chain.forget()
+
+    def __len__(self) -> int:
+        return len(self.every[0].scores)
+
+    def room(self) -> int:
+        """How many more batches of this length are allowed."""
+        return int(min(self.meter.sweeps() / (self.length * len(self.every)), 1e9))
+
+    def add(self, batches: int) -> None:
+        for _ in range(batches):
+            if self.meter.over and len(self) >= 2:
+                break
+            begun = time.monotonic()
+            together(lambda chain: chain.run(self.length), self.every)
+            for chain in self.every:
+                self.squares += chain.counts.astype(np.float64) ** 2
+            self.meter.charge(self.length * len(self.every), begun)
+
+    def summary(self) -> Summary:
+        totals = [chain.total for chain in self.every]
+        scores = np.stack([np.concatenate(chain.scores) for chain in self.every])
+        return summary(totals, self.squares, self.length, len(self), scores)

@@ -1,0 +1,100 @@
+"""Where chains begin: all apart, as together as can be, a local optimum, and dealt by chance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from partita.configurations.optimum.local import local_search
+from partita.records import FloatArray, IntArray, restricted_growth
+
+if TYPE_CHECKING:
+    from partita.configurations.sampled_kernels import Pairs, State
+
+STARTS = 4
+STEEPEST = 3.0  # beyond this log-odds a partner is not picked any more often
+
+
+def predicted_bytes(n: int, compatible: int) -> int:
+    """What a run needs at its peak: neighbours, counts of four chains, and the answer."""
+    pairs = compatible // 2
+    return 16 * compatible + pairs * (8 * STARTS + 40) + 40 * n * n + (1 << 24)
+
+
+def neighbours(theta: FloatArray) -> Pairs:
+    """The compatible pairs by rows; a partner is picked in proportion to min(odds, e³)."""
+    from partita.configurations.sampled_kernels import Pairs
+
+    n = len(theta)
+    possible = theta > -np.inf
+    np.fill_diagonal(possible, False)
+    first = np.concatenate([[0], np.cumsum(possible.sum(axis=1))])
+    near = np.nonzero(possible)[1].astype(np.int32)
+    pick = np.empty(len(near), dtype=np.float32)
+    for i in range(n):
+        row = slice(first[i], first[i + 1])
+        pick[row] = _running(theta[i, possible[i]])
+    above = np.triu(possible).sum(axis=1)
+    base = np.cumsum(above) - first[1:]  # both run to the end of a row
+    return Pairs(np.ascontiguousarray(theta), first, near, theta[possible], pick, base)
+
+
+def tied(pairs: Pairs) -> bool:
+    """Whether any two templates exclude each other."""
+    return len(pairs.near) < len(pairs.theta) * (len(pairs.theta) - 1)
+
+
+def _running(gains: FloatArray) -> FloatArray:
+    """Running sums of the chances, ending at 1."""
+    weights = np.exp(np.clip(gains, -30.0, STEEPEST))
+    sums = np.cumsum(weights)
+    return sums / sums[-1] if len(sums) else sums
+
+
+def starts(pairs: Pairs, rng: np.random.Generator) -> list[State]:
+    """One state for each chain, as far from each other as can be had cheaply."""
+    n = len(pairs.theta)
+    apart = np.arange(n)
+    return [
+        state_of(pairs, apart),
+        state_of(pairs, _together(pairs.theta > -np.inf)),
+        state_of(pairs, local_search(pairs.theta)),
+        _dealt(pairs, rng),
+    ]
+
+
+def state_of(pairs: Pairs, labels: IntArray) -> State:
+    from partita.configurations.sampled_kernels import blank
+    from partita.configurations.sampled_runs import adopt
+
+    state = blank(len(labels))
+    adopt(pairs, state, restricted_growth(labels))
+    return state
+
+
+def _together(possible: np.ndarray) -> IntArray:
+    """Each template in turn into the largest cell that can take it."""
+    labels = np.full(len(possible), -1, dtype=np.int64)
+    shared: list[np.ndarray] = []  # by cell: with whom all of its members are compatible
+    sizes: list[int] = []
+    for i in range(len(possible)):
+        fits = [c for c, common in enumerate(shared) if common[i]]
+        if not fits:
+            shared.append(possible[i].copy())
+            sizes.append(0)
+            fits = [len(shared) - 1]
+        labels[i] = home = max(fits, key=lambda c: sizes[c])
+        shared[home] &= possible[i]
+        sizes[home] += 1
+    return labels
+
+
+def _dealt(pairs: Pairs, rng: np.random.Generator) -> State:
+    """Templates in a random order, each placed by its conditional probability."""
+    from partita.configurations.sampled_kernels import blank, place
+
+    state = blank(len(pairs.theta))
+    for i in rng.permutation(len(pairs.theta)):
+        place(pairs, state, int(i), len(pairs.theta), rng)
+    return state

@@ -1,0 +1,66 @@
+"""The error is right for independent draws, and chains that stick are found out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from partita.configurations.sampled_summary import Summary, summary
+
+LENGTH, BATCHES, CHAINS = 100, 40, 4
+
+
+def _of(drawn: NDArray[np.bool_], scores: NDArray[np.float64]) -> Summary:
+    """Chains × batches × sweeps × pairs, as the chains would have counted them."""
+    counts = drawn.sum(axis=2).astype(np.float64)
+    totals = [chain.sum(axis=0).astype(np.float32) for chain in counts]
+    return summary(totals, (counts**2).sum(axis=(0, 1)), LENGTH, BATCHES, scores)
+
+
+def _independent(chance: float, seed: int) -> Summary:
+    rng = np.random.default_rng(seed)
+    drawn = rng.random((CHAINS, BATCHES, LENGTH, 50)) < chance
+    return _of(drawn, rng.normal(size=(CHAINS, BATCHES * LENGTH)))
+
+
+def test_independent_draws_have_the_binomial_error() -> None:
+    result = _independent(0.3, 0)
+    binomial = np.sqrt(0.3 * 0.7 / (CHAINS * BATCHES * LENGTH))
+    assert np.median(result.error) == pytest.approx(binomial, rel=0.2)
+    assert result.slowness < 2.0
+    assert result.mixing
+    assert result.converged
+
+
+def test_the_error_covers_the_truth() -> None:
+    result = _independent(0.3, 1)
+    assert np.mean(np.abs(result.pairs - 0.3) <= 2 * result.error) >= 0.85
+
+
+def test_a_chain_that_stays_elsewhere_is_no_answer() -> None:
+    rng = np.random.default_rng(2)
+    chance = np.full((CHAINS, 1, 1, 50), 0.3)
+    chance[0, ..., 7] = 0.6
+    drawn = rng.random((CHAINS, BATCHES, LENGTH, 50)) < chance
+    result = _of(drawn, rng.normal(size=(CHAINS, BATCHES * LENGTH)))
+    assert result.disagreement == pytest.approx(0.3, abs=0.05)
+    assert not result.agreed
+    assert not result.converged
+
+
+def test_log_weights_that_differ_are_no_answer() -> None:
+    rng = np.random.default_rng(3)
+    drawn = rng.random((CHAINS, BATCHES, LENGTH, 50)) < 0.3
+    scores = rng.normal(size=(CHAINS, BATCHES * LENGTH)) + np.arange(CHAINS)[:, None]
+    result = _of(drawn, scores)
+    assert result.scale > 1.2
+    assert not result.converged
+
+
+def test_nothing_that_moves_at_all_is_certain() -> None:
+    drawn = np.ones((CHAINS, BATCHES, LENGTH, 3), dtype=bool)
+    result = _of(drawn, np.full((CHAINS, BATCHES * LENGTH), 1e4))
+    assert result.converged
+    assert result.worst == 0.0
+    assert result.scale == 1.0
