@@ -13,7 +13,7 @@ from partita.views.charts import configurations_chart
 HERE = Path(__file__).parent
 TABLE_1 = {("A", "B"): 0.671, ("A", "C"): 0, ("A", "D"): 0.505,
            ("B", "C"): 0, ("B", "D"): 0.752, ("C", "D"): 0.504}  # fmt: skip
-COMMANDS = ("solve", "demo")
+COMMANDS = ("solve", "experiment", "demo")
 
 
 def reference() -> str:

@@ -127,6 +127,33 @@ def solve(
         raise typer.Exit(1)
 
 
+@app.command()
+def experiment(
+    corpora: options.Corpora,
+    source: options.Source = "corefud",
+    test: options.Test = None,
+    json: options.Json = False,
+    seed: options.Seed = 0,
+) -> None:
+    """Learns all models from a corpus and measures them: the paper's table.
+
+    CORPUS is a CoNLL-U file with CorefUD entities, or a folder of them. With
+    --test the models learn from all of CORPUS and are measured there; without
+    it, on the three divisions of the paper. Documents are never split.
+
+    \b
+    Examples:
+      partita experiment train --test dev
+      partita experiment corpus --json > rows.json
+    """
+    with _edge() as console:
+        from partita.research import study
+
+        found = study(corpora, test or [], seed, console.progress)
+        console.say(found.json() if json else found.markdown())
+        console.flush()
+
+
 def _task(
     model: str,
     parameters: Path | None,

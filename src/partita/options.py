@@ -57,6 +57,7 @@ def size_of(value: str) -> int:
 MODELS = "uniform greedy merging evidential scaled"
 METHODS = "auto exact certified sampled"
 FORMATS = "csv jsonl parquet"
+SOURCES = "corefud"
 
 Pairs = Annotated[
     str, typer.Argument(help="CSV, JSONL or Parquet with left,right,probability; - reads stdin.")
@@ -176,4 +177,16 @@ Seed = Annotated[int, typer.Option(metavar="N", min=0, help="For whatever is dra
 Workers = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Processes for many sets; all cores if unsaid."),
+]
+
+Corpora = Annotated[
+    list[Path], typer.Argument(metavar="CORPUS...", help="Files or folders of CoNLL-U.")
+]
+Source = Annotated[
+    str,
+    typer.Option("--from", metavar="NAME", callback=one_of(SOURCES), help="The format: corefud."),
+]
+Test = Annotated[
+    list[Path] | None,
+    typer.Option("--test", metavar="CORPUS", help="What to measure on; may be given often."),
 ]

@@ -307,7 +307,7 @@ class Listing(Sequence[Listed]):
         return Listed(found, self.probabilities[place], interval)
 
     def __iter__(self) -> Iterator[Listed]:
-        intervals = self.intervals or [None] * len(self)
+        intervals: Sequence[tuple[float, float] | None] = self.intervals or [None] * len(self)
         configurations = Configuration.from_rows(self.ids, self.rows.tolist())
         return iter(map(Listed, configurations, self.probabilities, intervals))
 
