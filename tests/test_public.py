@@ -37,3 +37,9 @@ def test_a_distribution_shows_itself() -> None:
     found = partita.solve([("A", "B", 0.7), ("B", "C", 0.4)])
     assert "(A B) (C)" in str(found)
     assert "<table" in found._repr_html_()
+
+
+def test_a_distribution_gives_tables() -> None:
+    found = partita.solve([("A", "B", 0.7), ("B", "C", 0.4)])
+    assert found.pair_table().to_pandas()["probability"].tolist() == [0.7, 0.0, 0.4]
+    assert found.configuration_table().num_rows == 3

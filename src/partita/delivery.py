@@ -17,7 +17,7 @@ from partita.formats.sets import Sets
 from partita.formats.writing import replacing
 
 
-class NothingAnswered(PartitaError):  # noqa: N818 - the sets have told their errors
+class NothingAnswered(PartitaError):
     """Every set failed, and each has said why."""
 
 

@@ -391,6 +391,18 @@ class Distribution:
         rows = self.posterior.draws(count, np.random.default_rng(seed))
         return [Configuration.from_labels(self.set.ids, row) for row in rows]
 
+    def pair_table(self) -> Any:
+        """Every pair with its probability before and after, as an Arrow table."""
+        from partita.formats.frames import pair_table
+
+        return pair_table(self)
+
+    def configuration_table(self) -> Any:
+        """Every listed configuration, as an Arrow table; pandas and Polars take these."""
+        from partita.formats.frames import configuration_table
+
+        return configuration_table(self)
+
     def __str__(self) -> str:
         from partita.views.terminal import text
 
