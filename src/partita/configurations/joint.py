@@ -1,0 +1,180 @@
+"""The joint model's distribution: log P(configuration) = Σ_j log P(choice of mention j | before).
+
+It needs no normaliser and draws are exact; up to NINE mentions everything is enumerated, beyond
+that pair probabilities are means over draws of the probability at the decision.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.configurations.count import bell
+from partita.configurations.joint_small import Whole
+from partita.configurations.partitions import partitions
+from partita.errors import InputError, Unavailable
+from partita.records import (
+    Best,
+    Figure,
+    FloatArray,
+    IntArray,
+    Marginals,
+    Method,
+    restricted_growth,
+)
+
+NINE = 9
+DRAWS = 256
+WIDTH = 64
+Network = tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray, IntArray]
+Mentions = tuple[NDArray[np.int32], NDArray[np.int32]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampled:
+    """What the draws say: pair probabilities in the order of decisions, and the entropy."""
+
+    value: FloatArray
+    error: FloatArray
+    bits: Figure
+
+
+@dataclass(slots=True, eq=False)
+class JointPosterior:
+    """Answers all of records.Posterior; `order[k]` is the template that is decided as k-th."""
+
+    order: IntArray
+    mentions: Mentions
+    network: Network
+    seed: int = 0
+    draw_count: int = DRAWS
+    converged: bool = True
+    _small: Whole | None = field(default=None, repr=False)
+    _sampled: Sampled | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not len(self.order):
+            raise InputError("a document without templates has no configurations")
+
+    @property
+    def size(self) -> int:
+        return len(self.order)
+
+    @property
+    def method(self) -> Method:
+        return "exact" if self.size <= NINE else "sampled"
+
+    @property
+    def reason(self) -> str:
+        if self.size <= NINE:
+            return "exact by enumeration"
+        return f"every configuration's probability is exact; pairs from {self.draw_count} draws"
+
+    @property
+    def log_normaliser(self) -> Figure:
+        return Figure.exact(0.0)
+
+    @property
+    def error(self) -> float:
+        """The largest standard error of a pair probability."""
+        return 0.0 if self.size <= NINE else float(self._draws().error.max(initial=0.0))
+
+    def log_weight(self, labels: IntArray) -> float:
+        """log P of one configuration."""
+        return float(self.log_weights(np.asarray(labels, dtype=np.int64)[None, :])[0])
+
+    def log_weights(self, rows: IntArray) -> FloatArray:
+        """log P of several configurations."""
+        from partita.configurations.joint_network_kernels import log_probabilities
+
+        found: FloatArray = log_probabilities(self.mentions, self.network, self.decided(rows))
+        return found
+
+    def decided(self, rows: IntArray) -> IntArray:
+        """Rows of labels of templates in text order as labels in the order of decisions."""
+        return np.array([restricted_growth(row) for row in rows[:, self.order].tolist()])
+
+    def count(self) -> int:
+        return bell(self.size)
+
+    def log2_count(self) -> Figure:
+        return Figure.exact(math.log2(bell(self.size)))
+
+    def entropy(self) -> Figure:
+        return self._enumerated().entropy() if self.size <= NINE else self._draws().bits
+
+    def pairs(self) -> Marginals:
+        if self.size <= NINE:
+            return self._enumerated().pairs()
+        found = self._draws()
+        value, error = self._in_text_order(found.value), self._in_text_order(found.error)
+        np.fill_diagonal(value, 1.0)
+        low, high = np.clip(value - error, 0.0, 1.0), np.clip(value + error, 0.0, 1.0)
+        return Marginals(value, low, high, "estimate")
+
+    def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
+        if self.size <= NINE:
+            return self._enumerated().cells()
+        raise Unavailable("cell probabilities need an exact answer; draws give pair probabilities")
+
+    def best(self, k: int) -> Best:
+        """By beam search, with the exact log P of each; `gap` bounds what it may have missed."""
+        if self.size <= NINE:
+            return self._enumerated().best(k)
+        from partita.configurations.joint_beam_kernels import beam
+
+        rows, logs, dropped = beam(self.mentions, self.network, self.size, max(k, WIDTH))
+        gap = max(0.0, dropped - float(logs[:k][-1]))
+        return Best(self._in_text(rows[:k]), logs[:k], gap)
+
+    def draws(self, count: int, rng: np.random.Generator) -> IntArray:
+        from partita.configurations.joint_network_kernels import drawn
+
+        none = np.zeros((0, 0))
+        uniforms = rng.random((count, self.size))
+        rows, _ = drawn(self.mentions, self.network, uniforms, none, none)
+        return self._in_text(rows)
+
+    def _in_text(self, rows: IntArray) -> IntArray:
+        placed = np.empty_like(rows)
+        placed[:, self.order] = rows
+        return np.array([restricted_growth(row) for row in placed.tolist()], dtype=np.int64)
+
+    def _in_text_order(self, lower: FloatArray) -> FloatArray:
+        found = np.empty_like(lower)
+        found[np.ix_(self.order, self.order)] = lower + lower.T
+        return found
+
+    def _enumerated(self) -> Whole:
+        if self._small is None:
+            logs = self.log_weights(partitions(self.size))
+            self._small = Whole(self.size, logs)
+        return self._small
+
+    def _draws(self) -> Sampled:
+        if self._sampled is None:
+            self._sampled = _sample(self)
+        return self._sampled
+
+
+def _sample(posterior: JointPosterior) -> Sampled:
+    """Means over draws; the error is that of a mean of independent draws."""
+    from partita.configurations.joint_network_kernels import drawn
+
+    n, count = posterior.size, posterior.draw_count
+    sums, squares = np.zeros((n, n)), np.zeros((n, n))
+    uniforms = np.random.default_rng(posterior.seed).random((count, n))
+    _, nats = drawn(posterior.mentions, posterior.network, uniforms, sums, squares)
+    sums /= count
+    squares /= count
+    squares -= sums**2
+    np.maximum(squares, 0.0, out=squares)
+    squares /= max(1, count - 1)
+    np.sqrt(squares, out=squares)
+    spread = float(nats.std()) / math.sqrt(max(1, count - 1))
+    bits = Figure.estimate(float(nats.mean()) / math.log(2), spread / math.log(2))
+    return Sampled(np.minimum(sums, 1.0), squares, bits)

@@ -1,0 +1,259 @@
+"""The cells of a configuration as it grows, and what a mention finds when it looks through one.
+
+A cell is a row of whole numbers; its members are a chain from the last one back.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.parameters.joint_columns import (
+    ACRONYM,
+    ALL_OF_EARLIER,
+    ALL_OF_LATER,
+    COMPLEMENT,
+    GENDER,
+    HEAD,
+    HEAD_INSIDE,
+    KIND,
+    LAST_PRONOUN,
+    ME,
+    MODIFIED,
+    NAME,
+    NUMBER,
+    OTHER_NUMERAL,
+    OTHER_SPEAKER,
+    OWNER,
+    PART_OF_NAME,
+    PLURAL_NAME,
+    SAME_HEAD,
+    SAME_STEM,
+    SAME_TEXT,
+    SHARED_WORD,
+    SORT,
+    SPEAKER,
+    YOU,
+)
+from partita.records import IntArray
+
+Small = NDArray[np.int32]
+Mentions = tuple[Small, Small]  # attributes, relations
+State = tuple[IntArray, IntArray, IntArray, IntArray]  # home, before, cells, recent
+
+FIRST, LAST, SIZE, CELL_SORT, FORMS, CELL_KINDS, NUMBERS, GENDERS, PRONOUN = range(9)
+CELL_COLUMNS = 9
+HAS_PRONOUN, HAS_NAME, HAS_NOUN = 1, 2, 4
+(
+    BITS, LEVEL, NEAREST, NOUNS, MATCHED, CLASH, PERSONS, OWNED, ADDRESSED, MODIFIERS_THERE,
+    COMPLEMENT_THERE, HEADS,
+) = range(12)  # fmt: skip
+SEEN_COLUMNS = 12
+NO_WORDS = 9  # the level of a cell of pronouns
+TRUE_MATCH = 4  # from this level on the heads agree and no numeral differs
+MY_I, OTHER_I, MY_YOU, OTHER_YOU = 1, 2, 4, 8
+
+
+@numba.njit(cache=True, nogil=True)
+def empty_state(n: int) -> State:
+    """No mention placed, room for n."""
+    return (
+        np.zeros(n, np.int64),
+        np.full(n, -1, np.int64),
+        np.zeros((n, CELL_COLUMNS), np.int64),
+        np.zeros(n, np.int64),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def place(mentions: Mentions, state: State, j: int, c: int, count: int) -> int:
+    """Put mention j into cell c, which is new if c = count; the number of cells then."""
+    attributes = mentions[0]
+    home, before, cells, recent = state
+    place_of = count
+    if c == count:
+        cells[c] = 0
+        cells[c, FIRST], cells[c, LAST], cells[c, PRONOUN] = j, -1, -1
+        cells[c, CELL_SORT] = attributes[j, SORT]
+    else:
+        place_of = _found(recent, c)
+    for q in range(place_of, 0, -1):
+        recent[q] = recent[q - 1]
+    recent[0] = c
+    home[j], before[j] = c, cells[c, LAST]
+    cells[c, LAST] = j
+    cells[c, SIZE] += 1
+    _remember(attributes[j], cells[c], j)
+    return max(count, c + 1)
+
+
+@numba.njit(cache=True, nogil=True)
+def _found(recent: IntArray, c: int) -> int:
+    q = 0
+    while recent[q] != c:
+        q += 1
+    return q
+
+
+@numba.njit(cache=True, nogil=True)
+def _remember(mention: Small, cell: IntArray, j: int) -> None:
+    kind = mention[KIND]
+    if cell[CELL_SORT] == 0:
+        cell[CELL_SORT] = mention[SORT]
+    cell[CELL_KINDS] |= 1 << kind
+    cell[NUMBERS] |= mention[NUMBER]
+    cell[GENDERS] |= mention[GENDER]
+    if kind <= LAST_PRONOUN:
+        cell[FORMS] |= HAS_PRONOUN
+        cell[PRONOUN] = j
+    elif kind in (NAME, PLURAL_NAME):
+        cell[FORMS] |= HAS_NAME
+    else:
+        cell[FORMS] |= HAS_NOUN
+
+
+@numba.njit(cache=True, nogil=True)
+def same_sort(a: int, b: int) -> bool:
+    """Nothing known says that the sorts differ."""
+    return a == b or a == 0 or b == 0
+
+
+@numba.njit(cache=True, nogil=True)
+def all_bits(mentions: Mentions, state: State, j: int, c: int) -> int:
+    """The relation bits to any member of a cell."""
+    bits, i = 0, state[2][c, LAST]
+    while i >= 0:
+        bits |= mentions[1][j, i]
+        i = state[1][i]
+    return bits
+
+
+@numba.njit(cache=True, nogil=True)
+def level(bits: int) -> int:
+    """Likeness by words: 0 none … 3 other numeral, 4 same head … 7 part of a name, 8 same text."""
+    if bits & SAME_TEXT:
+        return 8
+    if bits & SAME_HEAD:
+        return _head_level(bits)
+    if bits & (ACRONYM | PART_OF_NAME):
+        return 7
+    if bits & HEAD_INSIDE:
+        return 2
+    return 1 if bits & (SHARED_WORD | SAME_STEM) else 0
+
+
+@numba.njit(cache=True, nogil=True)
+def _head_level(bits: int) -> int:
+    if bits & OTHER_NUMERAL:
+        return 3
+    if bits & ALL_OF_LATER:
+        return 6
+    return 5 if bits & (ALL_OF_EARLIER | PART_OF_NAME) else 4
+
+
+@numba.njit(cache=True, nogil=True)
+def look_through(mentions: Mentions, state: State, j: int, c: int, seen: IntArray) -> None:
+    """What mention j finds in the members of cell c, from the last one back."""
+    attributes, relations = mentions
+    seen[:] = 0
+    seen[NEAREST], seen[MODIFIERS_THERE] = -1, 6
+    i = state[2][c, LAST]
+    while i >= 0:
+        bits = relations[j, i]
+        seen[BITS] |= bits
+        if attributes[i, KIND] > LAST_PRONOUN:
+            _compare_words(attributes[i], bits, seen)
+        seen[PERSONS] |= _persons(attributes[j], attributes[i])
+        seen[OWNED] = max(seen[OWNED], _owned(attributes[j], attributes[i], state[0], bits))
+        seen[ADDRESSED] = max(seen[ADDRESSED], _addressed(attributes[j], attributes[i]))
+        i = state[1][i]
+    if attributes[j, KIND] <= LAST_PRONOUN:
+        seen[LEVEL] = seen[NEAREST] = 0
+        seen[MODIFIERS_THERE] = 6
+    if seen[NOUNS] == 0:
+        seen[LEVEL] = seen[NEAREST] = NO_WORDS
+
+
+@numba.njit(cache=True, nogil=True)
+def _compare_words(member: Small, bits: int, seen: IntArray) -> None:
+    likeness = level(bits)
+    seen[NOUNS] += 1
+    if likeness >= TRUE_MATCH:
+        seen[MATCHED] += 1
+    if bits & OTHER_NUMERAL:
+        seen[CLASH] = 1
+    if bits & SAME_HEAD:
+        seen[HEADS] += 1
+    if seen[NEAREST] < 0:
+        seen[NEAREST] = likeness
+    if likeness > seen[LEVEL]:
+        seen[LEVEL] = likeness
+        seen[MODIFIERS_THERE] = (bits >> MODIFIED) & 7
+        seen[COMPLEMENT_THERE] = member[COMPLEMENT]
+
+
+@numba.njit(cache=True, nogil=True)
+def _persons(mention: Small, member: Small) -> int:
+    """A member that says I or you, by the mention's speaker or by another."""
+    known = mention[SPEAKER] > 0 and member[SPEAKER] > 0
+    same = not known or mention[SPEAKER] == member[SPEAKER]
+    if member[KIND] == ME:
+        return MY_I if same else OTHER_I
+    if member[KIND] == YOU:
+        return MY_YOU if same else OTHER_YOU
+    return 0
+
+
+@numba.njit(cache=True, nogil=True)
+def _owned(mention: Small, member: Small, home: IntArray, bits: int) -> int:
+    """0 not both possessed, 1 by others, 2 by the same, 3 by the same and the heads agree."""
+    if mention[OWNER] < 0 or member[OWNER] < 0:
+        return 0
+    if home[mention[OWNER]] != home[member[OWNER]]:
+        return 1
+    return 3 if bits & SAME_HEAD else 2
+
+
+@numba.njit(cache=True, nogil=True)
+def _addressed(mention: Small, member: Small) -> int:
+    """1 you: who spoke before as I; 2 you: who was you then too; 3 I: who was addressed."""
+    if mention[KIND] == YOU and mention[OTHER_SPEAKER] > 0:
+        if member[KIND] == ME:
+            return 1 if member[SPEAKER] == mention[OTHER_SPEAKER] else 0
+        turn = member[SPEAKER] == mention[SPEAKER]
+        same = turn and member[OTHER_SPEAKER] == mention[OTHER_SPEAKER]
+        return 2 if member[KIND] == YOU and same else 0
+    if mention[KIND] == ME and mention[SPEAKER] > 0 and member[KIND] == YOU:
+        return 3 if member[OTHER_SPEAKER] == mention[SPEAKER] else 0
+    return 0
+
+
+@numba.njit(cache=True, nogil=True)
+def habit(attributes: Small, home: IntArray, j: int) -> tuple[int, int]:
+    """How mentions such as j went so far, and the cell of the last of them, -1 for none.
+
+    0 nothing to tell from, 1 stayed once or twice, 2 always stayed, 3 mostly, 4 mixed, 5 mostly
+    changed: a document that keeps to one "you" goes on to do so.
+    """
+    stayed, changed, before = 0, 0, -1
+    for i in range(j):
+        if _such(attributes[i], attributes[j]):
+            stayed += home[i] == before
+            changed += before >= 0 and home[i] != before
+            before = home[i]
+    if changed == 0:
+        return (0 if stayed == 0 else 1 if stayed <= 2 else 2), before
+    share = stayed / (stayed + changed)
+    return (3 if share >= 0.75 else 4 if share >= 0.4 else 5), before
+
+
+@numba.njit(cache=True, nogil=True)
+def _such(member: Small, mention: Small) -> bool:
+    """Pronouns of one kind and, for I, we and you, of one speaker; nouns and names of one head."""
+    if not same_sort(member[SORT], mention[SORT]):
+        return False
+    if mention[KIND] > LAST_PRONOUN:
+        return bool(member[KIND] > LAST_PRONOUN and member[HEAD] == mention[HEAD])
+    speaker = mention[KIND] > YOU or member[SPEAKER] == mention[SPEAKER]
+    return bool(member[KIND] == mention[KIND] and speaker)

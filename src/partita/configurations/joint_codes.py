@@ -1,0 +1,131 @@
+"""The characteristics of a mention and a cell, and of a mention that starts a new cell.
+
+Each has a name, the number of its values and what it says; a row of codes holds one value of each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from partita.parameters.joint_columns import DETERMINERS, GROUP_COUNT, KINDS, ROLES, SORTS
+from partita.records import IntArray
+
+K, G, S, R, D = len(KINDS), GROUP_COUNT, len(SORTS), len(ROLES), len(DETERMINERS)
+LEVELS = 10  # of likeness by words: see joint_kernels.level
+
+
+@dataclass(frozen=True, slots=True)
+class Characteristic:
+    """What is observed, in how many values."""
+
+    name: str
+    values: int
+    says: str
+
+
+CELL = (
+    Characteristic("kind", K, "how the mention refers"),
+    Characteristic("group", G, "how the mention refers, coarsely"),
+    Characteristic("sort", S, "the sort of the mention"),
+    Characteristic("likeness", LEVELS, "the strongest likeness by words to a member"),
+    Characteristic("nearest likeness", LEVELS, "the likeness to the most recent noun or name"),
+    Characteristic("alike members", 4, "whether none, some or all nouns and names match"),
+    Characteristic("sentences", 9, "sentences since the last member"),
+    Characteristic("rank", 8, "rank by recency among cells of the sort"),
+    Characteristic("agreeing rank", 8, "rank by recency among agreeing cells, 0 if not"),
+    Characteristic("size", 7, "number of members"),
+    Characteristic("last kind", K, "how the last member refers"),
+    Characteristic("last group", G, "how the last member refers, coarsely"),
+    Characteristic("forms", 8, "whether the cell holds pronouns, names, nouns"),
+    Characteristic("number", 12, "number of the mention and numbers in the cell"),
+    Characteristic("gender", 20, "gender of the mention and genders in the cell"),
+    Characteristic("persons", 16, "I and you in the cell, of this speaker or of another"),
+    Characteristic("pronoun", 5, "whether the cell's last pronoun is of the mention's kind"),
+    Characteristic("last pronoun", 12, "the kind of the cell's last pronoun"),
+    Characteristic("roles", R * R, "role of the mention and of the last member"),
+    Characteristic("nesting", 4, "inside the last member, inside another, beside one in a third"),
+    Characteristic("apposition", 3, "apposition to a member, or predicate of one"),
+    Characteristic("headings", 6, "mention, last member, first member in a heading"),
+    Characteristic("mentions", 9, "mentions since the last member"),
+    Characteristic("rivals", 5, "how many cells have the strongest likeness"),
+    Characteristic("strongest", 4, "whether this is the most recent cell of strongest likeness"),
+    Characteristic("like rank", 8, "rank by recency among the cells that match"),
+    Characteristic("first group", G, "how the first member refers, coarsely"),
+    Characteristic("nearby role", 2 * R, "role of a last member in this or the last sentence"),
+    Characteristic("share", 6, "size compared with the largest cell of the sort"),
+    Characteristic("speaker", 3, "whether the last member is said by the same speaker"),
+    Characteristic("speaker's name", 4, "a name of the speaker; other numerals"),
+    Characteristic("flags", 4, "possessive, reflexive"),
+    Characteristic("pointer", 5, "this, that, these, those"),
+    Characteristic("paragraphs", 4, "paragraphs since the last member"),
+    Characteristic("names", 5, "shared stem, shared part of a name, acronym"),
+    Characteristic("cover", 4, "all words of the mention are in the cell, or the other way"),
+    Characteristic("owner", 4, "whether the possessors are in one cell"),
+    Characteristic("addressee", 4, "the one who spoke before as I, or was addressed before as you"),
+    Characteristic("modifiers", 7, "modifiers compared with those of the most alike member"),
+    Characteristic("complement", 5, "what follows the head of the mention"),
+    Characteristic("other complement", 5, "what follows the head of the most alike member"),
+    Characteristic("gap", 7, "characters between the last member and the mention"),
+    Characteristic("head count", 8, "mentions with this head in the document"),
+    Characteristic("head share", 5, "the cell's share of earlier mentions with this head"),
+    Characteristic("habit", 6, "how faithfully such mentions stayed in one cell so far"),
+    Characteristic("as before", 3, "whether the last such mention is in this cell"),
+)  # fmt: skip
+
+(
+    C_KIND, C_GROUP, C_SORT, C_LIKENESS, C_NEAREST, C_ALIKE, C_SENTENCES, C_RANK, C_AGREEING,
+    C_SIZE, C_LAST_KIND, C_LAST_GROUP, C_FORMS, C_NUMBER, C_GENDER, C_PERSONS, C_PRONOUN,
+    C_LAST_PRONOUN, C_ROLES, C_NESTING, C_APPOSITION, C_HEADINGS, C_MENTIONS, C_RIVALS,
+    C_STRONGEST, C_LIKE_RANK, C_FIRST, C_NEARBY, C_SHARE, C_SPEAKER, C_NAMED, C_FLAGS, C_POINTER,
+    C_PARAGRAPHS, C_NAMES, C_COVER, C_OWNER, C_ADDRESSEE, C_MODIFIERS, C_COMPLEMENT,
+    C_OTHER_COMPLEMENT, C_GAP, C_HEAD_COUNT, C_HEAD_SHARE, C_HABIT, C_AS_BEFORE,
+) = range(46)  # fmt: skip
+
+LEXEME = "lexeme"
+NEW = (
+    Characteristic("kind", K, "how the mention refers"),
+    Characteristic("sort", S, "the sort of the mention"),
+    Characteristic("best likeness", LEVELS - 1, "the strongest likeness to any cell"),
+    Characteristic("cells", 8, "cells of the sort so far"),
+    Characteristic("length", 9, "words of the mention"),
+    Characteristic("modifiers", 4, "modifiers of the mention"),
+    Characteristic("determiner", D, "its determiner"),
+    Characteristic("position", 10, "tenth of the document"),
+    Characteristic("region", 3, "text, heading, other"),
+    Characteristic("role", R, "its role"),
+    Characteristic("nested", 2, "whether it stands inside another mention"),
+    Characteristic("agreeing", 8, "cells that agree"),
+    Characteristic("near", 8, "agreeing cells in this sentence and in the one before"),
+    Characteristic("flags", 4, "possessive, reflexive"),
+    Characteristic("pointer", 5, "this, that, these, those"),
+    Characteristic("parent", G + 1, "how the mention around it refers"),
+    Characteristic("overlaps", 3, "cells that share a word with it"),
+    Characteristic("speakers", 6, "whether this speaker's I, you or we has a cell"),
+    Characteristic("likest", 6, "cells that have the strongest likeness"),
+    Characteristic("apposition", 3, "apposition to a member, or predicate of one"),
+    Characteristic("complement", 5, "what follows the head"),
+    Characteristic("head count", 8, "mentions with this head in the document"),
+    Characteristic("split", 12, "earlier mentions with this head, and over how many cells"),
+    Characteristic("habit", 6, "how faithfully such mentions stayed in one cell so far"),
+)  # fmt: skip
+(
+    N_KIND, N_SORT, N_BEST, N_CELLS, N_LENGTH, N_MODIFIERS, N_DETERMINER, N_POSITION, N_REGION,
+    N_ROLE, N_NESTED, N_AGREEING, N_NEAR, N_FLAGS, N_POINTER, N_PARENT, N_OVERLAPS, N_SPEAKERS,
+    N_LIKEST, N_APPOSITION, N_COMPLEMENT, N_HEAD_COUNT, N_SPLIT,
+    N_HABIT,
+) = range(24)  # fmt: skip
+# Cells of another sort are not looked at closely: one weight for each of three classes.
+OTHER = ("other sort", "other sort, same head", "other sort, same text")
+
+
+def sizes(characteristics: tuple[Characteristic, ...]) -> IntArray:
+    """The number of values of each."""
+    return np.array([each.values for each in characteristics], dtype=np.int64)
+
+
+def offsets(characteristics: tuple[Characteristic, ...], first: int = 0) -> IntArray:
+    """Where the values of each begin when all are laid in one row."""
+    found: IntArray = first + np.concatenate([[0], np.cumsum(sizes(characteristics))[:-1]])
+    return found.astype(np.int64)

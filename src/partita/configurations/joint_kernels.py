@@ -1,0 +1,363 @@
+"""Codes of a mention against every cell of its sort, and of a mention that starts a cell.
+
+Cells are looked at from the most recent one on; what is relative to all of them comes last.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.configurations import joint_codes as code
+from partita.configurations.joint_cells_kernels import (
+    ADDRESSED,
+    BITS,
+    CELL_KINDS,
+    CELL_SORT,
+    CLASH,
+    COMPLEMENT_THERE,
+    FIRST,
+    FORMS,
+    GENDERS,
+    HEADS,
+    LAST,
+    LEVEL,
+    MATCHED,
+    MODIFIERS_THERE,
+    MY_I,
+    MY_YOU,
+    NEAREST,
+    NO_WORDS,
+    NOUNS,
+    NUMBERS,
+    OTHER_I,
+    OWNED,
+    PERSONS,
+    PRONOUN,
+    SEEN_COLUMNS,
+    SIZE,
+    Mentions,
+    Small,
+    State,
+    all_bits,
+    habit,
+    look_through,
+    same_sort,
+)
+from partita.parameters import joint_columns as column
+from partita.records import IntArray
+
+Codes = NDArray[np.uint8]
+LEVEL_COUNT = code.LEVELS
+KIND_GROUPS = np.array(column.GROUPS)
+THIRD_AS_NUMBER = 3
+(
+    BEST, BIGGEST, AGREE, HERE, BEFORE, OVERLAPS, SPOKEN, APPOSED_TO, LIKE, ALL_HEADS, HEAD_CELLS,
+) = range(11)  # fmt: skip
+TOTALS = 11
+
+
+@numba.njit(cache=True, nogil=True)
+def binned(x: int, values: int) -> int:
+    """1, 2, 3, 4–5, 6–9, 10–19, 20–49, 50 and more, as 0 to 7, cut to so many values."""
+    edges = (1, 2, 3, 5, 9, 19, 49)
+    found = 0
+    for edge in edges:
+        if x > edge:
+            found += 1
+    return min(found, values - 1)
+
+
+@numba.njit(cache=True, nogil=True)
+def describe(
+    mentions: Mentions,
+    state: State,
+    j: int,
+    count: int,
+    codes: Codes,
+    new: Codes,
+    among: IntArray,
+    other: IntArray,
+) -> int:
+    """Fill codes of the cells of j's sort and of "new"; the number of those cells.
+
+    `among` holds those cells; `other` the class of each other cell, -1 for these.
+    """
+    cells, recent = state[2], state[3]
+    found = 0
+    for place in range(count):
+        c = recent[place]
+        if same_sort(cells[c, CELL_SORT], mentions[0][j, column.SORT]):
+            among[found], other[c] = c, -1
+            found += 1
+        else:
+            bits = all_bits(mentions, state, j, c)
+            other[c] = 2 if bits & column.SAME_TEXT else 1 if bits & column.SAME_HEAD else 0
+    seen = np.zeros((found, SEEN_COLUMNS), np.int64)
+    totals, levels = np.zeros(TOTALS, np.int64), np.zeros(LEVEL_COUNT, np.int64)
+    for r in range(found):
+        totals[BIGGEST] = max(totals[BIGGEST], cells[among[r], SIZE])
+    for r in range(found):
+        look_through(mentions, state, j, among[r], seen[r])
+        _row(mentions, cells[among[r]], j, r, seen[r], totals, levels, codes[r])
+    _relative(seen, totals, levels, codes[:found])
+    _new(mentions[0], j, found, totals, levels, new)
+    new[code.N_HABIT], before = habit(mentions[0], state[0], j)
+    for r in range(found):
+        codes[r, code.C_HABIT] = new[code.N_HABIT]
+        codes[r, code.C_AS_BEFORE] = 0 if before < 0 else 1 if among[r] == before else 2
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def _row(
+    mentions: Mentions,
+    cell: IntArray,
+    j: int,
+    rank: int,
+    seen: IntArray,
+    totals: IntArray,
+    levels: IntArray,
+    out: Codes,
+) -> None:
+    attributes = mentions[0]
+    mention, last = attributes[j], attributes[cell[LAST]]
+    out[code.C_RANK] = binned(rank + 1, 8)
+    _own(mention, out)
+    _words(seen, out)
+    _distances(mention, last, j - cell[LAST], out)
+    _members(mention, attributes[cell[FIRST]], last, cell, totals[BIGGEST], out)
+    _agreement(mention, cell, seen, out)
+    _pronouns(attributes, mention, cell, out)
+    _syntax(seen[BITS], mentions[1][j, cell[LAST]], out)
+    if _agrees(mention, cell, out):
+        totals[AGREE] += 1
+        out[code.C_AGREEING] = min(7, binned(totals[AGREE], 7) + 1)
+        totals[HERE] += out[code.C_SENTENCES] == 0
+        totals[BEFORE] += out[code.C_SENTENCES] == 1
+    else:
+        out[code.C_AGREEING] = 0
+    _count(mention, cell, seen, totals, levels, out)
+
+
+@numba.njit(cache=True, nogil=True)
+def _own(mention: Small, out: Codes) -> None:
+    out[code.C_KIND] = mention[column.KIND]
+    out[code.C_GROUP] = KIND_GROUPS[mention[column.KIND]]
+    out[code.C_SORT] = mention[column.SORT]
+    out[code.C_FLAGS] = mention[column.FLAGS]
+    out[code.C_POINTER] = mention[column.POINTER]
+    out[code.C_COMPLEMENT] = mention[column.COMPLEMENT]
+    out[code.C_HEAD_COUNT] = _head_count(mention)
+
+
+@numba.njit(cache=True, nogil=True)
+def _head_count(mention: Small) -> int:
+    if mention[column.KIND] <= column.LAST_PRONOUN:
+        return 0
+    return binned(mention[column.HEAD_COUNT], 8)
+
+
+@numba.njit(cache=True, nogil=True)
+def _words(seen: IntArray, out: Codes) -> None:
+    bits = seen[BITS]
+    out[code.C_LIKENESS], out[code.C_NEAREST] = seen[LEVEL], seen[NEAREST]
+    if seen[NOUNS] == 0:
+        out[code.C_ALIKE] = 3
+    else:
+        out[code.C_ALIKE] = 2 if seen[MATCHED] == seen[NOUNS] else min(1, seen[MATCHED])
+    names = 2 if bits & column.SHARED_NAME else 0
+    out[code.C_NAMES] = 4 if bits & column.ACRONYM else names + (bits & column.SAME_STEM > 0)
+    cover = 2 if bits & column.ALL_OF_EARLIER else 0
+    out[code.C_COVER] = cover + (bits & column.ALL_OF_LATER > 0)
+    out[code.C_MODIFIERS] = seen[MODIFIERS_THERE]
+    out[code.C_OTHER_COMPLEMENT] = seen[COMPLEMENT_THERE]
+    named = 2 if bits & column.LATER_IS_SPEAKER else 1 if bits & column.EARLIER_IS_SPEAKER else 0
+    out[code.C_NAMED] = named if named else 3 * seen[CLASH]
+
+
+@numba.njit(cache=True, nogil=True)
+def _distances(mention: Small, last: Small, between: int, out: Codes) -> None:
+    sentences = mention[column.SENTENCE] - last[column.SENTENCE]
+    out[code.C_SENTENCES] = 0 if sentences <= 0 else binned(sentences, 8) + 1
+    out[code.C_MENTIONS] = min(8, binned(between, 8) + 1)
+    paragraphs = mention[column.PARAGRAPH] - last[column.PARAGRAPH]
+    out[code.C_PARAGRAPHS] = max(0, min(2, paragraphs)) + (paragraphs > 4)
+    nearby = 2 * last[column.ROLE] + (sentences == 0)
+    out[code.C_NEARBY] = nearby if sentences <= 1 else 0
+    gap, found = mention[column.START] - last[column.END], 0
+    for edge in (-1, 1, 3, 5, 12, 40):
+        if gap > edge:
+            found += 1
+    out[code.C_GAP] = found
+
+
+@numba.njit(cache=True, nogil=True)
+def _members(
+    mention: Small, first: Small, last: Small, cell: IntArray, biggest: int, out: Codes
+) -> None:
+    out[code.C_SIZE] = binned(cell[SIZE], 7)
+    out[code.C_LAST_KIND] = last[column.KIND]
+    out[code.C_LAST_GROUP] = KIND_GROUPS[last[column.KIND]]
+    out[code.C_FIRST] = KIND_GROUPS[first[column.KIND]]
+    out[code.C_FORMS] = cell[FORMS]
+    out[code.C_ROLES] = mention[column.ROLE] * len(column.ROLES) + last[column.ROLE]
+    there = 2 if last[column.REGION] == 1 else 1 if first[column.REGION] == 1 else 0
+    out[code.C_HEADINGS] = 3 * (mention[column.REGION] == 1) + there
+    share, found = cell[SIZE] / biggest, 1
+    for edge in (0.1, 0.25, 0.5):
+        if share > edge:
+            found += 1
+    out[code.C_SHARE] = 5 if cell[SIZE] == biggest and biggest > 1 else found
+    known = mention[column.SPEAKER] > 0 and last[column.SPEAKER] > 0
+    same = mention[column.SPEAKER] == last[column.SPEAKER]
+    out[code.C_SPEAKER] = (1 if same else 2) if known else 0
+
+
+@numba.njit(cache=True, nogil=True)
+def _agreement(mention: Small, cell: IntArray, seen: IntArray, out: Codes) -> None:
+    out[code.C_NUMBER] = 4 * mention[column.NUMBER] + cell[NUMBERS]
+    out[code.C_GENDER] = 5 * _gender(mention[column.GENDER]) + _gender(cell[GENDERS])
+    out[code.C_PERSONS] = seen[PERSONS]
+    out[code.C_OWNER], out[code.C_ADDRESSEE] = seen[OWNED], seen[ADDRESSED]
+
+
+@numba.njit(cache=True, nogil=True)
+def _gender(bits: int) -> int:
+    """0 unknown, 1 masculine, 2 feminine, 3 neuter, 4 several."""
+    if bits == column.NEUTER:
+        return 3
+    return bits if bits <= column.FEMININE else 4
+
+
+@numba.njit(cache=True, nogil=True)
+def _pronouns(attributes: Small, mention: Small, cell: IntArray, out: Codes) -> None:
+    """The cell's last pronoun: none, of this kind as last member, earlier one, other, as before."""
+    kind = mention[column.KIND]
+    if cell[PRONOUN] < 0:
+        out[code.C_PRONOUN] = out[code.C_LAST_PRONOUN] = 0
+        return
+    theirs = attributes[cell[PRONOUN], column.KIND]
+    out[code.C_LAST_PRONOUN] = theirs + 1
+    if theirs == kind:
+        out[code.C_PRONOUN] = 1 if cell[PRONOUN] == cell[LAST] else 4
+    else:
+        out[code.C_PRONOUN] = 2 if (cell[CELL_KINDS] >> kind) & 1 else 3
+
+
+@numba.njit(cache=True, nogil=True)
+def _syntax(bits: int, last_bits: int, out: Codes) -> None:
+    nested = 1 if last_bits & column.NESTED else 2 if bits & column.NESTED else 0
+    out[code.C_NESTING] = 3 if bits & column.SIBLINGS else nested
+    predicated = 1 if bits & column.PREDICATED else 0
+    out[code.C_APPOSITION] = 2 if bits & column.APPOSED else predicated
+
+
+@numba.njit(cache=True, nogil=True)
+def _agrees(mention: Small, cell: IntArray, out: Codes) -> bool:
+    """Number, gender, person and nesting allow it."""
+    number = mention[column.NUMBER]
+    both = number > 0 and cell[NUMBERS] > 0
+    if both and cell[NUMBERS] != THIRD_AS_NUMBER and cell[NUMBERS] != number:
+        return False
+    kind = mention[column.KIND]
+    pronoun = kind <= column.LAST_PRONOUN
+    mine, theirs = _gender(mention[column.GENDER]), _gender(cell[GENDERS])
+    if pronoun and mine > 0 and 0 < theirs < 4 and mine != theirs:
+        return False
+    if out[code.C_NESTING] == 1 or out[code.C_NESTING] == 2:
+        return False
+    if kind <= column.YOU:
+        return bool((cell[CELL_KINDS] >> kind) & 1)
+    speaks = cell[CELL_KINDS] & 7  # I, we, you
+    return bool(not pronoun or kind == column.DEMONSTRATIVE or speaks == 0)
+
+
+@numba.njit(cache=True, nogil=True)
+def _count(
+    mention: Small, cell: IntArray, seen: IntArray, totals: IntArray, levels: IntArray, out: Codes
+) -> None:
+    """What this cell adds to the totals over all cells of the sort."""
+    likeness = seen[LEVEL]
+    out[code.C_LIKE_RANK] = 0
+    if likeness < NO_WORDS:
+        levels[likeness] += 1
+        totals[BEST] = max(totals[BEST], likeness)
+        if likeness >= 3:
+            totals[LIKE] += 1
+            out[code.C_LIKE_RANK] = min(7, totals[LIKE])
+    totals[OVERLAPS] += (seen[BITS] & column.SHARED_WORD) > 0
+    totals[ALL_HEADS] += seen[HEADS]
+    totals[HEAD_CELLS] += seen[HEADS] > 0
+    totals[APPOSED_TO] = max(totals[APPOSED_TO], out[code.C_APPOSITION])
+    totals[SPOKEN] = max(totals[SPOKEN], _spoken(mention[column.KIND], cell, seen[PERSONS]))
+
+
+@numba.njit(cache=True, nogil=True)
+def _spoken(kind: int, cell: IntArray, persons: int) -> int:
+    """1 this speaker's I, you or we has a cell; 2 you may be another's I."""
+    if kind == column.ME:
+        return 1 if persons & MY_I else 0
+    if kind == column.YOU:
+        return 2 if persons & OTHER_I else 1 if persons & MY_YOU else 0
+    return (cell[CELL_KINDS] >> column.WE) & 1 if kind == column.WE else 0
+
+
+@numba.njit(cache=True, nogil=True)
+def _relative(seen: IntArray, totals: IntArray, levels: IntArray, codes: Codes) -> None:
+    """What needs all cells: likest or not, rivals, share of the head."""
+    best, met = totals[BEST], False
+    for r in range(len(codes)):
+        out = codes[r]
+        likest = best > 0 and seen[r, LEVEL] == best
+        out[code.C_RIVALS] = min(4, levels[best]) if likest else 0
+        out[code.C_STRONGEST] = (2 if met else 1) if likest else (3 if best > 0 else 0)
+        met = met or likest
+        out[code.C_HEAD_SHARE] = _head_share(seen[r, HEADS], totals[ALL_HEADS])
+
+
+@numba.njit(cache=True, nogil=True)
+def _head_share(mine: int, everyone: int) -> int:
+    """0 none, 1 under a quarter, 2 under a half, 3 under all, 4 all."""
+    if mine == 0:
+        return 0
+    if mine == everyone:
+        return 4
+    return 3 if 2 * mine >= everyone else 2 if 4 * mine >= everyone else 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _new(
+    attributes: Small, j: int, found: int, totals: IntArray, levels: IntArray, out: Codes
+) -> None:
+    mention, best = attributes[j], totals[BEST]
+    out[code.N_KIND], out[code.N_SORT] = mention[column.KIND], mention[column.SORT]
+    out[code.N_BEST], out[code.N_CELLS] = best, binned(found, 8)
+    out[code.N_LENGTH], out[code.N_MODIFIERS] = mention[column.LENGTH], mention[column.MODIFIERS]
+    out[code.N_DETERMINER] = mention[column.DETERMINER]
+    out[code.N_POSITION], out[code.N_REGION] = mention[column.POSITION], mention[column.REGION]
+    out[code.N_ROLE], out[code.N_NESTED] = mention[column.ROLE], mention[column.PARENT] >= 0
+    out[code.N_AGREEING] = min(7, binned(totals[AGREE], 7) + 1) if totals[AGREE] else 0
+    out[code.N_NEAR] = min(3, totals[HERE]) + 4 * min(1, totals[BEFORE])
+    out[code.N_FLAGS], out[code.N_POINTER] = mention[column.FLAGS], mention[column.POINTER]
+    parent = mention[column.PARENT]
+    around = KIND_GROUPS[attributes[parent, column.KIND]] if parent >= 0 else column.GROUP_COUNT
+    out[code.N_PARENT], out[code.N_OVERLAPS] = around, min(2, totals[OVERLAPS])
+    out[code.N_SPEAKERS] = 2 * totals[SPOKEN] + (mention[column.SPEAKER] > 0)
+    out[code.N_LIKEST] = min(5, levels[best]) if best > 0 else 0
+    out[code.N_APPOSITION] = totals[APPOSED_TO]
+    out[code.N_COMPLEMENT], out[code.N_HEAD_COUNT] = (
+        mention[column.COMPLEMENT],
+        _head_count(mention),
+    )
+    out[code.N_SPLIT] = _split(mention, totals[ALL_HEADS], totals[HEAD_CELLS])
+
+
+@numba.njit(cache=True, nogil=True)
+def _split(mention: Small, heads: int, cells: int) -> int:
+    """How many earlier mentions share the head, and whether in one, few or many cells."""
+    if heads == 0 or mention[column.KIND] <= column.LAST_PRONOUN:
+        return 0
+    spread = 0 if cells == 1 else 1 if 2 * cells <= heads + 1 else 2
+    return min(11, min(4, heads) + 4 * spread)

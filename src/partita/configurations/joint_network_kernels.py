@@ -1,0 +1,158 @@
+"""The sequential model: each mention in turn joins a cell or starts one.
+
+P(choice) = exp s(choice) / Σ exp s, s = out · f(bias + Σ_k table[value of characteristic k]) with
+f(x) = x above 0 and x/10 below; so log P of a configuration is a sum of logarithms of choices.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from partita.configurations import joint_codes as code
+from partita.configurations.joint_cells_kernels import Mentions, State, empty_state, place
+from partita.configurations.joint_kernels import Codes, describe
+from partita.parameters.joint_columns import LEXEME
+from partita.records import FloatArray, IntArray
+
+# table, bias and out of "cell" and "new", scores of other sorts, offsets of both in the table
+Network = tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray, IntArray]
+Scratch = tuple[Codes, Codes, IntArray, IntArray, FloatArray]
+SLOPE = 0.1
+JOIN, START = 0, 1
+CODES, NEW_CODES = len(code.CELL), len(code.NEW)
+
+
+@numba.njit(cache=True, nogil=True)
+def scratch(n: int, units: int) -> Scratch:
+    """Room for the codes of one decision."""
+    return (
+        np.zeros((n + 1, CODES), np.uint8),
+        np.zeros(NEW_CODES, np.uint8),
+        np.zeros(n + 1, np.int64),
+        np.zeros(n + 1, np.int64),
+        np.zeros(units),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def _score(network: Network, codes: Codes, which: int, lexeme: int, hidden: FloatArray) -> float:
+    """The score of one choice; `lexeme` counts for "new" only."""
+    table, offsets = network[0], network[4] if which == JOIN else network[5]
+    hidden[:] = network[1][which]
+    for k in range(len(codes)):
+        row = table[offsets[k] + codes[k]]
+        for q in range(len(hidden)):
+            hidden[q] += row[q]
+    if which == START:
+        row = table[offsets[len(codes)] + lexeme]
+        for q in range(len(hidden)):
+            hidden[q] += row[q]
+    out, total = network[2][which], 0.0
+    for q in range(len(hidden)):
+        total += out[q] * (hidden[q] if hidden[q] > 0.0 else SLOPE * hidden[q])
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def choices(
+    mentions: Mentions,
+    network: Network,
+    state: State,
+    j: int,
+    count: int,
+    room: Scratch,
+    logs: FloatArray,
+) -> None:
+    """logs[c] = log P(mention j joins cell c), logs[count] = log P(it starts a new one)."""
+    codes, new, among, other, hidden = room
+    found = describe(mentions, state, j, count, codes, new, among, other)
+    for c in range(count):
+        if other[c] >= 0:
+            logs[c] = network[3][other[c]]
+    for r in range(found):
+        logs[among[r]] = _score(network, codes[r], JOIN, 0, hidden)
+    logs[count] = _score(network, new, START, mentions[0][j, LEXEME], hidden)
+    total = _log_sum(logs[: count + 1])
+    for c in range(count + 1):
+        logs[c] -= total
+
+
+@numba.njit(cache=True, nogil=True)
+def _log_sum(logs: FloatArray) -> float:
+    top, total = logs.max(), 0.0
+    for value in logs:
+        total += math.exp(value - top)
+    return float(top + math.log(total))
+
+
+@numba.njit(cache=True, nogil=True)
+def log_probabilities(mentions: Mentions, network: Network, rows: IntArray) -> FloatArray:
+    """log P of configurations, given as rows of labels in the order of decisions."""
+    n, found = rows.shape[1], np.zeros(len(rows))
+    room, logs = scratch(n, network[0].shape[1]), np.zeros(n + 1)
+    for b in range(len(rows)):
+        state, count = empty_state(n), 0
+        for j in range(n):
+            choices(mentions, network, state, j, count, room, logs)
+            found[b] += logs[rows[b, j]]
+            count = place(mentions, state, j, rows[b, j], count)
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def drawn(
+    mentions: Mentions,
+    network: Network,
+    uniforms: FloatArray,
+    sums: FloatArray,
+    squares: FloatArray,
+) -> tuple[IntArray, FloatArray]:
+    """One configuration a row of uniforms, and the entropy of its decisions in nats.
+
+    Adds to sums[later, earlier] the probability, at the decision, that the two share a cell, and
+    its square to squares: that varies less than whether they do. Empty sums are left alone.
+    """
+    n = uniforms.shape[1]
+    labels, entropies = np.zeros(uniforms.shape, np.int64), np.zeros(len(uniforms))
+    room, logs = scratch(n, network[0].shape[1]), np.zeros(n + 1)
+    for b in range(len(uniforms)):
+        state, count = empty_state(n), 0
+        for j in range(n):
+            choices(mentions, network, state, j, count, room, logs)
+            shares = np.exp(logs[: count + 1])
+            entropies[b] -= (shares * logs[: count + 1]).sum()
+            for i in range(min(j, len(sums))):
+                share = shares[state[0][i]]
+                sums[j, i] += share
+                squares[j, i] += share * share
+            labels[b, j] = _picked(shares, uniforms[b, j])
+            count = place(mentions, state, j, labels[b, j], count)
+    return labels, entropies
+
+
+@numba.njit(cache=True, nogil=True)
+def _picked(shares: FloatArray, uniform: float) -> int:
+    """The choice into whose share of the whole the uniform falls."""
+    left, c = uniform * shares.sum(), 0
+    while c < len(shares) - 1 and left >= shares[c]:
+        left -= shares[c]
+        c += 1
+    return c
+
+
+@numba.njit(cache=True, nogil=True)
+def decision(
+    mentions: Mentions, network: Network, labels: IntArray, j: int
+) -> tuple[Codes, Codes, IntArray, IntArray, FloatArray]:
+    """Mention j after the others before it: codes of cells and "new", cells, classes, log P."""
+    n = len(labels)
+    room, logs, state, count = scratch(n, network[0].shape[1]), np.zeros(n + 1), empty_state(n), 0
+    for i in range(j):
+        count = place(mentions, state, i, labels[i], count)
+    found = describe(mentions, state, j, count, room[0], room[1], room[2], room[3])
+    codes, new, among = room[0][:found].copy(), room[1].copy(), room[2][:found].copy()
+    choices(mentions, network, state, j, count, room, logs)
+    return codes, new, among, room[3][:count].copy(), logs[: count + 1].copy()

@@ -1,0 +1,269 @@
+"""Templates of a document as the joint model sees them: attributes of each, relations of two.
+
+Where two expressions begin together the shorter one goes first, so that in "his mother" it is
+known who "he" is when it is asked whose mother this is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.pairs.joint_features_kinds import (
+    ABSOLUTE,
+    POSSESSIVES,
+    gender_of,
+    is_plural,
+    kind_of,
+    listed,
+    surface,
+    words_of,
+)
+from partita.parameters.joint_columns import (
+    ATTRIBUTES,
+    COMPLEMENT,
+    DETERMINER,
+    DETERMINERS,
+    END,
+    FLAGS,
+    GENDER,
+    HEAD,
+    HEAD_COUNT,
+    KIND,
+    LAST_PRONOUN,
+    LENGTH,
+    LEXEME,
+    MODIFIERS,
+    NUMBER,
+    OTHER_SPEAKER,
+    OWNER,
+    PARAGRAPH,
+    PARENT,
+    PLURAL,
+    POINTER,
+    POINTING,
+    POSITION,
+    REGION,
+    ROLE,
+    ROLES,
+    SENTENCE,
+    SINGULAR,
+    SORT,
+    SORTS,
+    SPEAKER,
+    START,
+    YOU,
+)
+from partita.records import IntArray, Template
+
+STOP = listed(
+    "the a an this that these those 's ’s my our your his her its their of in on at to for and or "
+    "with by from as some any all each every no another"
+)
+REFLEXIVE = re.compile(r".+sel(f|ves)")
+RELATIVE = listed("that which who whose where")
+PREPOSITIONS = listed("in on at to for from with by about between")
+STEM, HEAD_LETTERS = 5, 3  # letters that make a stem, and that find the head among the words
+LONGEST, MOST_MODIFIERS, TENTHS = 8, 3, 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointColumns:
+    """`order` is the order of decisions; attributes and relations[later, earlier] are in it."""
+
+    order: IntArray
+    attributes: NDArray[np.int32]
+    relations: NDArray[np.int32]
+
+
+def joint_columns(templates: Sequence[Template], lexicon: Mapping[str, int]) -> JointColumns:
+    """What the joint model needs of a document; the lexicon numbers the lexemes that it knows."""
+    from partita.pairs.joint_features_kernels import relations
+
+    order = sorted(range(len(templates)), key=lambda n: (templates[n].start, templates[n].end))
+    ordered = [templates[n] for n in order]
+    numbers: dict[str, int] = {}
+    attributes = _attributes(ordered, lexicon, numbers)
+    texts = [_Text.of(template) for template in ordered]
+    found = relations(
+        attributes,
+        np.array([_strings(text, numbers) for text in texts], dtype=np.int64).reshape(-1, 4),
+        _sets([[*text.content, text.head] if text.content else [] for text in texts], numbers),
+        _sets([text.name for text in texts], numbers),
+        _sets([[w for w in text.content if w[0].isdigit()] for text in texts], numbers),
+        _sets([_modifiers(template) for template in ordered], numbers),
+        _speakers(ordered),
+        _tied(ordered),
+    )
+    return JointColumns(np.array(order, dtype=np.int64), attributes, found)
+
+
+def lexeme(template: Template) -> str:
+    """Under what word the lexicon looks up an expression: its head, pronouns marked."""
+    mark = "*" if kind_of(template) <= LAST_PRONOUN else ""
+    return mark + (surface(template) if mark else template.head.lower())
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The words of an expression that tell something; nothing for a pronoun."""
+
+    head: str
+    content: list[str]
+    name: list[str]
+
+    @classmethod
+    def of(cls, template: Template) -> _Text:
+        head = template.head.lower()
+        if kind_of(template) <= LAST_PRONOUN:
+            return cls(head, [], [])
+        telling = [word for word in words_of(template) if _tells(word)]
+        name = [w for w in str(template.slots.get("NAME", "")).lower().split() if _tells(w)]
+        return cls(head, telling or [head or "?"], name)
+
+
+def _tells(word: str) -> bool:
+    return word not in STOP and any(letter.isalnum() for letter in word)
+
+
+def _number(word: str, numbers: dict[str, int]) -> int:
+    return numbers.setdefault(word, len(numbers) + 1)
+
+
+def _strings(text: _Text, numbers: dict[str, int]) -> tuple[int, int, int, int]:
+    """Text, stem of the head, initials and the text without spaces, each as a number."""
+    if not text.content:
+        return 0, 0, 0, 0
+    initials = "".join(word[0] for word in text.content) if len(text.content) > 1 else ""
+    return (
+        _number("text " + " ".join(text.content), numbers),
+        _number("stem " + text.head[:STEM], numbers) if len(text.head) >= STEM else 0,
+        _number("compact " + initials, numbers) if initials else 0,
+        _number("compact " + "".join(text.content), numbers),
+    )
+
+
+def _sets(held: Sequence[Sequence[str]], numbers: dict[str, int]) -> tuple[IntArray, IntArray]:
+    """Ascending numbers of distinct words, one after another, and where each begins."""
+    each = [sorted({_number(word, numbers) for word in words}) for words in held]
+    begin = np.cumsum([0] + [len(words) for words in each]).astype(np.int64)
+    return begin, np.array([word for words in each for word in words], dtype=np.int64)
+
+
+def _attributes(
+    templates: Sequence[Template], lexicon: Mapping[str, int], numbers: dict[str, int]
+) -> NDArray[np.int32]:
+    found = np.zeros((len(templates), ATTRIBUTES), dtype=np.int32)
+    length = max((template.end for template in templates), default=0)
+    heads = Counter(template.head.lower() for template in templates)
+    for row, template in zip(found, templates, strict=True):
+        _refers(row, template)
+        _stands(row, template, length)
+        row[HEAD] = _number(template.head.lower(), numbers)
+        row[HEAD_COUNT] = heads[template.head.lower()]
+        row[LEXEME] = lexicon.get(lexeme(template), 0)
+        row[LENGTH] = min(len(words_of(template)), LONGEST)
+        row[MODIFIERS] = min(len(_modifiers(template)), MOST_MODIFIERS)
+        row[COMPLEMENT] = _complement(template)
+    _parents(found, templates)
+    _turns(found, templates)
+    return found
+
+
+def _refers(row: NDArray[np.int32], template: Template) -> None:
+    """How the expression refers."""
+    kind, word = kind_of(template), surface(template)
+    pronoun = kind <= LAST_PRONOUN
+    determiner = str(template.slots.get("DETERMINER", ""))
+    determiner = "possessor" if determiner in POSSESSIVES else determiner
+    row[KIND], row[GENDER] = kind, gender_of(template, kind)
+    row[SORT] = _place(template.sort, SORTS)
+    if template.number is not None and kind != YOU:
+        row[NUMBER] = PLURAL if is_plural(template) else SINGULAR
+    row[DETERMINER] = _place(determiner, DETERMINERS)
+    row[POINTER] = _place(word, POINTING) if pronoun else 0
+    reflexive = pronoun and REFLEXIVE.fullmatch(word) is not None
+    row[FLAGS] = (word in POSSESSIVES or word in ABSOLUTE) + 2 * reflexive
+
+
+def _stands(row: NDArray[np.int32], template: Template, length: int) -> None:
+    """Where the expression stands."""
+    row[ROLE] = _place(str(template.slots.get("ROLE", "")), ROLES)
+    row[SENTENCE], row[PARAGRAPH] = template.sentence, template.slots.get("PARAGRAPH", 0)
+    row[START], row[END] = template.start, template.end
+    row[REGION] = {"text": 0, "heading": 1}.get(template.region, 2)
+    row[POSITION] = min(TENTHS - 1, TENTHS * template.start // max(1, length))
+
+
+def _modifiers(template: Template) -> list[str]:
+    return [str(word).lower() for word in template.slots.get("MODIFIERS", ())]
+
+
+def _complement(template: Template) -> int:
+    """What follows the head: nothing, "of", a relative clause, another preposition, other words."""
+    words, begin = words_of(template), template.head.lower()[:HEAD_LETTERS]
+    heads = [n for n, word in enumerate(words) if word[:HEAD_LETTERS] == begin]
+    after = words[heads[-1] + 1 :] if heads else []
+    first = next((word for word in after if word[:1].isalnum()), "")
+    classes = ({""}, {"of"}, RELATIVE, PREPOSITIONS)
+    return next((n for n, some in enumerate(classes) if first in some), len(classes))
+
+
+def _place(value: str, among: Sequence[str]) -> int:
+    return among.index(value) if value in among else 0
+
+
+def _parents(found: NDArray[np.int32], templates: Sequence[Template]) -> None:
+    """What contains an expression, and who possesses it; only what is longer contains."""
+    places = {template.id: n for n, template in enumerate(templates)}
+    found[:, PARENT] = found[:, OWNER] = -1
+    for n, template in enumerate(templates):
+        around = places.get(str(template.slots.get("PARENT", "")), -1)
+        if around < 0 or not _contains(templates[around], template):
+            continue
+        found[n, PARENT] = around
+        possessive = template.slots.get("ROLE") == "possessive"
+        if possessive and around > n and templates[around].start == template.start:
+            found[around, OWNER] = n
+
+
+def _contains(outer: Template, inner: Template) -> bool:
+    longer = outer.end - outer.start > inner.end - inner.start
+    return longer and outer.start <= inner.start and inner.end <= outer.end
+
+
+def _turns(found: NDArray[np.int32], templates: Sequence[Template]) -> None:
+    """Who speaks, and who spoke before: often the one who is addressed."""
+    numbers: dict[str, int] = {"": 0}
+    speaking = before = 0
+    for row, template in zip(found, templates, strict=True):
+        speaker = str(template.slots.get("SPEAKER", ""))
+        number = numbers.setdefault(speaker, len(numbers))
+        if number != speaking:
+            speaking, before = number, speaking
+        row[SPEAKER], row[OTHER_SPEAKER] = speaking, before
+
+
+def _speakers(templates: Sequence[Template]) -> NDArray[np.bool_]:
+    """Which template's name is part of which speaker's."""
+    given = (str(template.slots.get("SPEAKER", "")) for template in templates)
+    labels = [re.sub("[^a-z]", "", name.lower()) for name in dict.fromkeys(["", *given])]
+    found = np.zeros((len(templates), len(labels)), dtype=np.bool_)
+    for n, template in enumerate(templates):
+        if template.sort == "person" and "NAME" in template.slots:
+            parts = [w for w in str(template.slots["NAME"]).lower().split() if len(w) > 2]
+            found[n] = [any(part in label for part in parts) for label in labels]
+    return found
+
+
+def _tied(templates: Sequence[Template]) -> IntArray:
+    """What each template is in apposition to, and what it is the predicate of; -1 for none."""
+    places = {template.id: n for n, template in enumerate(templates)}
+    slots = ("APPOSITION_OF", "COPULA_OF")
+    tied = [[places.get(str(t.slots.get(slot, "")), -1) for slot in slots] for t in templates]
+    return np.array(tied, dtype=np.int64).reshape(-1, 2)

@@ -1,0 +1,148 @@
+"""The joint model's distribution: against enumeration, draws, and an independent chain rule."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles.joint_mentions import random_model, random_templates
+from partita.configurations.count import bell
+from partita.configurations.joint import JointPosterior
+from partita.configurations.joint_explained import explain
+from partita.configurations.partitions import partitions
+from partita.errors import InputError, Unavailable
+from partita.learning.joint import joint_posterior
+
+
+def posterior(n: int, seed: int, draws: int = 400) -> JointPosterior:
+    rng = np.random.default_rng(seed)
+    return joint_posterior(random_templates(n, rng), random_model(rng), draws=draws)
+
+
+@given(st.integers(1, 6), st.integers(0, 10**6))
+@settings(deadline=None, max_examples=25)
+def test_probabilities_of_all_configurations_sum_to_one(n: int, seed: int) -> None:
+    logs = posterior(n, seed).log_weights(partitions(n))
+    assert np.exp(logs).sum() == pytest.approx(1.0, abs=1e-9)
+    assert np.isfinite(logs).all()
+
+
+@given(st.integers(2, 6), st.integers(0, 10**6))
+@settings(deadline=None, max_examples=15)
+def test_small_answers_are_those_of_the_enumeration(n: int, seed: int) -> None:
+    found = posterior(n, seed)
+    rows, shares = partitions(n), np.exp(found.log_weights(partitions(n)))
+    together = (rows[:, :, None] == rows[:, None, :]).astype(float)
+    np.testing.assert_allclose(found.pairs().value, np.tensordot(shares, together, 1), atol=1e-9)
+    assert found.entropy().value == pytest.approx(-(shares @ np.log2(shares)), abs=1e-9)
+    inside = np.zeros(n)
+    for members, share in found.cells():
+        inside[list(members)] += share
+    np.testing.assert_allclose(inside, 1.0, atol=1e-9)
+    top = found.best(3)
+    np.testing.assert_allclose(np.exp(top.log_weights), np.sort(shares)[::-1][:3], atol=1e-9)
+    assert top.gap == 0.0
+
+
+def test_draws_come_as_often_as_their_probability_says() -> None:
+    found = posterior(5, 3)
+    rows = found.draws(20_000, np.random.default_rng(1))
+    shares = np.exp(found.log_weights(partitions(5)))
+    for row, share in zip(partitions(5), shares, strict=True):
+        met = float((rows == row).all(axis=1).mean())
+        assert abs(met - share) < 5 * math.sqrt(share * (1 - share) / 20_000) + 1e-4
+
+
+def test_pairs_and_entropy_from_draws_agree_with_the_enumeration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    exact = posterior(7, 5)
+    whole, bits = exact.pairs().value, exact.entropy().value
+    monkeypatch.setattr("partita.configurations.joint.NINE", 2)
+    drawn = posterior(7, 5, draws=4000)
+    pairs, entropy = drawn.pairs(), drawn.entropy()
+    assert pairs.kind == entropy.kind == "estimate"
+    error = (pairs.high - pairs.low) / 2
+    assert (np.abs(pairs.value - whole) <= 5 * error + 1e-3).all()
+    assert abs(entropy.value - bits) <= 5 * (entropy.high - entropy.value)
+    assert drawn.method == "sampled"
+    assert 0.0 < drawn.error < 0.05
+
+
+@pytest.mark.parametrize("width", [3, 1000])
+def test_beam_search_lists_true_probabilities_and_bounds_what_it_missed(
+    monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setattr("partita.configurations.joint.NINE", 2)
+    monkeypatch.setattr("partita.configurations.joint.WIDTH", width)
+    found = posterior(7, 11)
+    logs = np.sort(found.log_weights(partitions(7)))[::-1]
+    top = found.best(3)
+    np.testing.assert_allclose(found.log_weights(top.labels), top.log_weights, atol=1e-9)
+    assert (np.diff(top.log_weights) <= 0).all()
+    assert len({tuple(row) for row in top.labels.tolist()}) == 3
+    listed = {tuple(row) for row in top.labels.tolist()}
+    rest = [
+        log
+        for row, log in zip(partitions(7).tolist(), found.log_weights(partitions(7)), strict=True)
+        if tuple(row) not in listed
+    ]
+    assert max(rest) <= top.log_weights[-1] + top.gap + 1e-9
+    if width == 1000:
+        np.testing.assert_allclose(top.log_weights, logs[:3], atol=1e-9)
+        assert top.gap == 0.0
+
+
+def test_larger_documents_answer_everything_but_cells() -> None:
+    found = posterior(40, 2, draws=32)
+    pairs = found.pairs().value
+    assert pairs.shape == (40, 40)
+    assert (pairs == pairs.T).all()
+    assert (np.diag(pairs) == 1.0).all()
+    assert found.count() == bell(40)
+    assert found.log2_count().value == math.log2(bell(40))
+    rows = found.draws(4, np.random.default_rng(0))
+    assert np.isfinite(found.log_weights(rows)).all()
+    assert found.best(5).labels.shape == (5, 40)
+    with pytest.raises(Unavailable):
+        found.cells()
+
+
+def test_the_same_seed_gives_the_same_answers() -> None:
+    first, second = posterior(30, 4, draws=16), posterior(30, 4, draws=16)
+    assert (first.pairs().value == second.pairs().value).all()
+    rows = [p.draws(3, np.random.default_rng(7)) for p in (first, second)]
+    assert (rows[0] == rows[1]).all()
+
+
+@given(st.integers(2, 12), st.integers(0, 10**6))
+@settings(deadline=None, max_examples=20)
+def test_explanations_add_up_to_the_probability_of_the_choice(n: int, seed: int) -> None:
+    found = posterior(n, seed)
+    row = found.draws(1, np.random.default_rng(seed))[0]
+    total = 0.0
+    for step in range(n):
+        mention = int(found.order[step])
+        earlier = {int(row[i]) for i in found.order[:step]}
+        cell = int(row[mention]) if int(row[mention]) in earlier else None
+        why = explain(found, row, mention, cell)
+        assert why.score == pytest.approx(sum(c.amount for c in why.contributions), abs=1e-9)
+        shares = [explain(found, row, mention, c).probability for c in (*earlier, None)]
+        assert sum(shares) == pytest.approx(1.0, abs=1e-9)
+        total += math.log(why.probability)
+    assert total == pytest.approx(found.log_weight(row), abs=1e-8)
+
+
+def test_a_cell_that_is_not_there_yet_cannot_be_explained() -> None:
+    found = posterior(3, 1)
+    with pytest.raises(InputError, match="decided before"):
+        explain(found, np.array([0, 1, 2]), int(found.order[0]), 2)
+
+
+def test_no_templates_are_refused() -> None:
+    with pytest.raises(InputError, match="without templates"):
+        posterior(0, 1)

@@ -1,0 +1,79 @@
+"""Learning the joint model: the gradient, a document learned by heart, the same bytes twice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from oracles.joint_mentions import random_model, random_templates
+from partita.configurations.joint_model import STARTED, layout
+from partita.errors import InputError
+from partita.learning.joint import Settings, key_bits, lexicon_of, train_joint
+from partita.learning.joint_kernels import gradient
+from partita.learning.joint_lessons import gathered, lessons_of
+from partita.records import Configuration, Document
+
+QUICK = Settings(units=8, epochs=40, batch=16, dropped=0.0, known=1, decay=0.0, unsorted=0.5)
+
+
+def document(seed: int, n: int = 14) -> Document:
+    """Mentions of one head and sort corefer."""
+    templates = random_templates(n, np.random.default_rng(seed))
+    cells: dict[tuple[str, str], list[str]] = {}
+    for template in templates:
+        cells.setdefault((template.head, template.sort), []).append(template.id)
+    return Document(f"d{seed}", "news", templates, Configuration(cells.values()), "")
+
+
+def test_the_gradient_is_that_of_the_loss() -> None:
+    lesson = gathered([lessons_of(document(1), {}), lessons_of(document(2), {})])
+    model = random_model(np.random.default_rng(0))
+    weights = tuple(w.astype(np.float32) for w in (model.table, model.bias, model.out, model.other))
+    slopes = tuple(np.zeros_like(w) for w in weights)
+    chosen = np.arange(len(lesson[5]))
+    masks = np.ones((len(chosen), model.units), np.float32)
+
+    def loss(which: int, at: tuple[int, ...], change: float) -> float:
+        moved = [w.copy() for w in weights]
+        moved[which][at] += np.float32(change)
+        nothing = tuple(np.zeros_like(w) for w in weights)
+        return gradient(tuple(moved), layout(), lesson, chosen, masks, nothing)
+
+    gradient(weights, layout(), lesson, chosen, masks, slopes)
+    places = [(0, (0, 1)), (0, (30, 2)), (0, (STARTED, 0)), (1, (0, 1)), (2, (1, 3)), (3, (0,))]
+    for which, at in places:
+        numeric = (loss(which, at, 0.002) - loss(which, at, -0.002)) / 0.004
+        assert slopes[which][at] == pytest.approx(numeric, abs=0.02 * (1 + abs(numeric)))
+
+
+def test_learning_finds_the_rule_of_the_keys() -> None:
+    seen: list[tuple[int, int, float]] = []
+    training = [document(seed) for seed in range(12)]
+    model = train_joint(training, settings=QUICK, progress=lambda *news: seen.append(news))
+    assert [news[0] for news in seen] == list(range(1, 41))
+    assert seen[-1][2] < seen[0][2] / 3
+    fresh = [document(seed) for seed in range(50, 55)]
+    guess = np.log2(np.arange(1, 15)).sum()
+    assert key_bits(fresh, model).mean() < guess / 3
+    assert model.figures["documents"] == 12
+
+
+def test_the_same_documents_and_seed_give_the_same_model() -> None:
+    quick = Settings(units=4, epochs=2, known=1)
+    first, second = (train_joint([document(1), document(2)], settings=quick) for _ in range(2))
+    assert (first.table == second.table).all()
+    assert first.sha256 == second.sha256
+    other = train_joint([document(1), document(3)], settings=quick)
+    assert other.sha256 != first.sha256
+
+
+def test_the_lexicon_holds_what_enough_documents_hold() -> None:
+    documents = [document(seed) for seed in range(4)]
+    words = lexicon_of(documents, 4)
+    assert set(words) <= set(lexicon_of(documents, 1))
+    assert len(set(words)) == len(words)
+
+
+def test_nothing_to_learn_from_is_refused() -> None:
+    with pytest.raises(InputError, match="no documents"):
+        train_joint([])

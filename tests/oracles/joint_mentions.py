@@ -1,0 +1,46 @@
+"""Random small documents and joint models for tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from partita.configurations import joint_codes as code
+from partita.configurations.joint_model import STARTED, JointModel
+from partita.records import Template
+
+WORDS = ("the company", "Apex Corp", "Apex", "it", "he", "Mr. Lee", "Lee", "a factory", "they", "I")
+FORMS = ("definite", "name", "name", "pronoun", "pronoun", "name", "name", "indefinite", "pronoun",
+         "pronoun")  # fmt: skip
+SORTS = ("", "person", "organization")
+
+
+def random_templates(n: int, rng: np.random.Generator) -> tuple[Template, ...]:
+    """n mentions in sentences of about three, some nested, some with speakers."""
+    found = []
+    for k in range(n):
+        which = int(rng.integers(len(WORDS)))
+        text = WORDS[which]
+        slots = {"WORDS": text.lower().split(), "ROLE": str(rng.choice(["subject", "object"]))}
+        if rng.random() < 0.5:
+            slots["SPEAKER"] = str(rng.choice(["Ann", "Lee"]))
+        if FORMS[which] == "name":
+            slots["NAME"] = text
+        found.append(
+            Template(f"m{k + 1}", text, 10 * k, 10 * k + len(text), sentence=k // 3,
+                     sort=str(rng.choice(SORTS)), head=text.split()[-1].lower(),
+                     number="singular", form=FORMS[which], slots=slots)
+        )  # fmt: skip
+    return tuple(found)
+
+
+def random_model(rng: np.random.Generator, units: int = 5) -> JointModel:
+    """A model of random weights that knows one word."""
+    return JointModel(
+        rng.normal(size=(STARTED + 2, units)) / 3,
+        rng.normal(size=(2, units)),
+        rng.normal(size=(2, units)),
+        rng.normal(size=len(code.OTHER)) - 2.0,
+        ("company",),
+        "random numbers",
+        "0" * 64,
+    )

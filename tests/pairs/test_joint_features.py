@@ -1,0 +1,93 @@
+"""What the joint model sees of templates."""
+
+from __future__ import annotations
+
+import pytest
+
+from partita.pairs.joint_features import joint_columns, lexeme
+from partita.pairs.joint_features_kinds import kind_of
+from partita.parameters import joint_columns as column
+from partita.records import Template
+
+
+def made(name: str, text: str, form: str, start: int = 0, **slots: object) -> Template:
+    words = text.lower().split()
+    slots = {"WORDS": words, **slots}
+    return Template(
+        name, text, start, start + len(text), sort="person", head=words[-1], form=form, slots=slots
+    )  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "slots", "kind"),
+    [
+        ("myself", "pronoun", {}, "i"),
+        ("its", "pronoun", {}, "it"),
+        ("those", "pronoun", {}, "demonstrative"),
+        ("everyone", "indefinite", {}, "indefinite pronoun"),
+        ("the man", "definite", {"DETERMINER": "the"}, "the"),
+        ("that man", "definite", {"DETERMINER": "that"}, "this"),
+        ("her man", "definite", {"DETERMINER": "her"}, "possessed"),
+        ("a man", "indefinite", {"DETERMINER": "a"}, "a"),
+        ("Ann Lee", "name", {"NAME": "Ann Lee"}, "name"),
+        ("here", "bare", {}, "deictic"),
+        ("1984", "bare", {}, "numeral"),
+        ("rain", "bare", {}, "bare"),
+    ],
+)
+def test_kinds(text: str, form: str, slots: dict[str, object], kind: str) -> None:
+    assert column.KINDS[kind_of(made("a", text, form, **slots))] == kind
+
+
+def related(earlier: Template, later: Template) -> int:
+    return int(joint_columns([earlier, later], {}).relations[1, 0])
+
+
+def test_words_in_common() -> None:
+    bits = related(made("a", "the old man", "definite"), made("b", "the man", "definite", 50))
+    assert bits & column.SAME_HEAD
+    assert bits & column.ALL_OF_LATER
+    assert not bits & (column.SAME_TEXT | column.ALL_OF_EARLIER)
+    bits = related(made("a", "World Health Office", "name"), made("b", "WHO", "name", 50))
+    assert bits & column.ACRONYM
+    assert related(made("a", "Ann Lee", "name", NAME="Ann Lee"),
+                   made("b", "Lee", "name", 50, NAME="Lee")) & column.PART_OF_NAME  # fmt: skip
+
+
+def test_numerals_and_pronouns() -> None:
+    bits = related(made("a", "May 2015", "name"), made("b", "May 2016", "name", 50))
+    assert bits & column.OTHER_NUMERAL
+    assert related(made("a", "he", "pronoun"), made("b", "he", "pronoun", 50)) == 0
+
+
+def test_possessors_are_decided_first_and_owners_known() -> None:
+    outer = made("a", "his mother", "definite", DETERMINER="his")
+    inner = made("b", "his", "pronoun", PARENT="a", ROLE="possessive")
+    found = joint_columns([outer, inner], {})
+    assert found.order.tolist() == [1, 0]
+    assert found.attributes[1, column.OWNER] == 0
+    assert found.relations[1, 0] & column.NESTED
+
+
+def test_parents_that_do_not_contain_are_not_followed() -> None:
+    one, two = made("a", "man", "bare", PARENT="b"), made("b", "man", "bare", PARENT="a")
+    assert not related(one, two) & column.NESTED
+
+
+def test_speakers_are_known_by_name() -> None:
+    named = made("a", "Ann", "name", NAME="Ann")
+    speaks = made("b", "I", "pronoun", 50, SPEAKER="AnnLee")
+    assert related(named, speaks) & column.EARLIER_IS_SPEAKER
+
+
+def test_appositions_and_predicates() -> None:
+    one = made("a", "Ann", "name", NAME="Ann")
+    assert related(one, made("b", "a doctor", "indefinite", 9, COPULA_OF="a")) & column.PREDICATED
+    assert related(one, made("b", "a doctor", "indefinite", 9, APPOSITION_OF="a")) & column.APPOSED
+
+
+def test_lexemes() -> None:
+    assert lexeme(made("a", "he", "pronoun")) == "*he"
+    found = joint_columns([made("a", "the man", "definite")], {"man": 7})
+    assert found.attributes[0, column.LEXEME] == 7
+    assert joint_columns([], {}).relations.shape == (0, 0)
