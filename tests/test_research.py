@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 GUM = Path(__file__).parent.parent.parent / "shared" / "data" / "gum" / "train"
-MODELS = ["uniform", "greedy", "merging", "evidential", "scaled"]
+MODELS = ["uniform", "greedy", "merging", "evidential", "scaled", "joint"]
 
 
 def experiment(*arguments: str) -> subprocess.CompletedProcess[str]:

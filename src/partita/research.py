@@ -13,6 +13,7 @@ import numpy as np
 from partita.errors import InputError
 from partita.evaluation.cuts import Cut, cut
 from partita.evaluation.experiment import Effort, Experiment, run
+from partita.evaluation.joint import joint
 from partita.evaluation.markdown import markdown, sizes_markdown
 from partita.evaluation.splits import paper_splits
 from partita.formats.corefud import read_corefud
@@ -50,13 +51,20 @@ def study(
     documents = _cuts(corpora, progress)
     if test:
         tested = _cuts(test, progress)
-        return Study({"": run(documents, tested, effort=effort, progress=progress)})
+        return Study({"": _run(documents, tested, effort, progress)})
     splits = paper_splits(len(documents), np.random.default_rng(seed))
     found: dict[str, Experiment] = {}
     for split in splits:
         train, away = ([documents[n] for n in part] for part in (split.train, split.test))
-        found[split.name] = run(train, away, effort=effort, progress=progress)
+        found[split.name] = _run(train, away, effort, progress)
     return Study(found)
+
+
+def _run(
+    train: Sequence[Cut], test: Sequence[Cut], effort: Effort, progress: Progress | None
+) -> Experiment:
+    """The paper's models and the joint one."""
+    return run(train, test, [joint(seed=effort.seed)], effort=effort, progress=progress)
 
 
 def _cuts(corpora: Sequence[Path], progress: Progress | None) -> list[Cut]:
