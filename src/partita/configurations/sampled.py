@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from partita.configurations.count import count
-from partita.configurations.sampled_best import best_visited, log_mass, united
+from partita.configurations.sampled_best import best_visited, log_mass, missed, united
+from partita.configurations.sampled_census import census
 from partita.configurations.sampled_chains import Progress, chains, explore, wander
 from partita.configurations.sampled_ladder import Ladder, log_normaliser, rungs
 from partita.configurations.sampled_meter import Meter
@@ -43,8 +44,11 @@ if TYPE_CHECKING:
     from partita.configurations.sampled_kernels import Pairs
     from partita.configurations.sampled_runs import Elite
 
-CHAINS_SHARE = 0.55  # of the budget; what the chains leave, the normaliser may take
+CHAINS_SHARE = 0.65  # of the budget; what the chains leave, the normaliser may take
 FRESH = 100  # the most sweeps between two draws, or before a pass down the ladder
+OVERLOOKED = 0.02  # the probability of a configuration that chains that mix would have visited
+BLUR = 5.0  # the largest standard error of the log-normaliser that counts as an answer
+UNMIXED = 1.0  # the least error in nats of a log-normaliser from chains that have not mixed
 SAFE = 4.0  # standard errors by which an estimate may fall short of what was visited
 COUNTING = 3.0  # seconds, for an estimate of the number of configurations
 
@@ -107,8 +111,11 @@ class SampledPosterior:
 
     def pairs(self) -> Marginals:
         value = _square(self.near, self.summary.pairs, 1.0)
-        error = self.error
-        low, high = np.maximum(value - error, 0.0), np.minimum(value + error, 1.0)
+        high = self.error
+        low = value - high
+        high += value  # in place: for thousands of templates each matrix counts
+        np.clip(low, 0.0, None, out=low)
+        np.clip(high, None, 1.0, out=high)
         return Marginals(value, low, high, "estimate")
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
@@ -136,20 +143,24 @@ def sampled(
     _compile()
     meter = Meter.of(budget)
     pairs = neighbours(theta)
-    chain_seeds, ladder_seeds = np.random.SeedSequence(seed).spawn(2)
+    chain_seeds, ladder_seeds, search_seed = np.random.SeedSequence(seed).spawn(3)
     every = chains(pairs, chain_seeds)
     part = meter.share(CHAINS_SHARE)
     summary = explore(every, part, progress)
     meter.settle(part, CHAINS_SHARE)
+    for chain in every:
+        chain.release()
     visited = united([chain.elite for chain in every])
-    last = np.stack([chain.state.label[: len(theta)] for chain in every]).astype(np.int64)
-    del every  # their counts are the largest thing in memory
-    order = rungs(pairs, _square(pairs, summary.pairs, 1.0))
-    ladder = Ladder(pairs, last, order, _fresh(summary), ladder_seeds)
-    estimate = log_normaliser(ladder, meter, progress)
+    found = missed(pairs, visited, np.random.default_rng(search_seed), meter)
+    estimate = census(every, visited, meter, progress)
+    last = np.stack([chain.state.label[: len(theta)] for chain in every])
+    if estimate is None:
+        order = rungs(pairs, _square(pairs, summary.pairs, 1.0))
+        ladder = Ladder(pairs, last, order, _fresh(summary), ladder_seeds)
+        estimate = log_normaliser(ladder, meter, progress)
     return SampledPosterior(
         len(theta),
-        *_judged(estimate, summary, log_mass(visited)),
+        *_judged(estimate, summary, log_mass(visited), found),
         pairs,
         summary,
         visited,
@@ -182,19 +193,31 @@ def _megabytes(count: int) -> str:
     return f"{math.ceil(count / 1e6)} MB"
 
 
-def _judged(estimate: Figure, summary: Summary, visited: float) -> tuple[Figure, bool, str]:
-    """The normaliser, whether all this is an answer, and why."""
+def _judged(
+    estimate: Figure, summary: Summary, visited: float, found: float
+) -> tuple[Figure, bool, str]:
+    """The normaliser, whether all this is an answer, and why.
+
+    `visited` is the log of the summed weights of what was visited, `found` the largest log-weight
+    of what was not.
+    """
     error = estimate.high - estimate.value
     possible = estimate.value + SAFE * error >= visited
-    raised = replace(estimate, value=max(estimate.value, visited), high=max(estimate.high, visited))
+    least = float(np.logaddexp(visited, found))
+    raised = replace(estimate, value=max(estimate.value, least), high=max(estimate.high, least))
     told = (
         f"{STARTS} chains of {summary.sweeps} sweeps from opposite starts differ by at most "
         f"{summary.disagreement:.3f} on a pair, standard error at most {summary.worst:.4f}"
     )
     if not summary.agreed and not summary.mixing:
+        raised = Figure.estimate(raised.value, max(error, summary.score_error, UNMIXED))
         return raised, False, f"the chains have not mixed, this is no answer: {told}"
     if not summary.converged:
         return raised, False, f"the budget ended before the error was small: {told}"
+    if found > estimate.value + math.log(OVERLOOKED):
+        return raised, False, f"a search found a likely configuration that no chain visited: {told}"
+    if error > BLUR:
+        return raised, False, f"the log-normaliser is known to {error:.1f} nats only: {told}"
     if not possible:
         return raised, False, f"the estimate of the normaliser is below what was visited: {told}"
     return raised, True, told

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita.configurations.sampled_starts import state_of
+from partita.configurations.sampled_meter import Meter
+from partita.configurations.sampled_starts import COOLING, SEARCHES, cooled, state_of
 from partita.records import Best, FloatArray, IntArray, restricted_growth
 
 if TYPE_CHECKING:
@@ -32,6 +34,20 @@ def united(every: list[Elite]) -> Elite:
 def log_mass(visited: Elite) -> float:
     """The log of the summed weights of what was visited: no normaliser is below it."""
     return float(np.logaddexp.reduce(visited.scores))
+
+
+def missed(pairs: Pairs, visited: Elite, rng: np.random.Generator, meter: Meter) -> float:
+    """The largest log-weight of what cooling finds and no chain visited; minus infinity if none."""
+    from partita.configurations.sampled_runs import mark
+
+    known, best = set(visited.marks.tolist()), -np.inf
+    begun, count = time.monotonic(), int(np.clip(meter.sweeps() / (10 * COOLING), 1, SEARCHES))
+    for _ in range(count):
+        state = cooled(pairs, rng)
+        if int(mark(state, visited.keys)) not in known:
+            best = max(best, float(state.score[0]))
+    meter.charge(count * COOLING, begun)
+    return best
 
 
 def best_visited(pairs: Pairs, visited: Elite, k: int) -> Best:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from partita.configurations.sampled_meter import Meter
 from partita.configurations.sampled_starts import STARTS, starts, tied
-from partita.configurations.sampled_summary import Summary, summary
+from partita.configurations.sampled_summary import Summary, pieces, summary
 from partita.records import FloatArray
 
 if TYPE_CHECKING:
@@ -63,6 +63,21 @@ class Chain:
         self.total += self.counts
         self.scores.append(scores)
 
+    def census(self, marks: NDArray[np.uint64], sweeps: int) -> FloatArray:
+        """For each of so many further sweeps whether it ends in one of the marked partitions."""
+        from partita.configurations.sampled_runs import hits
+
+        found = np.zeros(sweeps)
+        hits(
+            *(self.pairs, self.state, self.moves, self.tied),
+            *(self.elite.keys, marks, found, self.rng),
+        )
+        return found
+
+    def release(self) -> None:
+        """Give back the counts, the largest thing in memory."""
+        self.counts, self.total, self.scores = self.counts[:0].copy(), self.total[:0].copy(), []
+
     def forget(self) -> None:
         self.total[:] = 0
         self.scores = []
@@ -102,7 +117,7 @@ def explore(every: list[Chain], meter: Meter, progress: Progress = None) -> Summ
     # short at first, but not so short that adding up the counts takes longer than counting
     tally = Tally(every, 4 + len(every[0].counts) // (100 * len(every[0].pairs.theta)), meter)
     tally.add(BATCHES)
-    result = tally.summary()
+    result = _told(tally.summary(), progress)
     while not (result.agreed and result.worst <= TARGET) and (room := tally.room()) > 0:
         if result.mixing and tally.length >= LENGTH:
             tally.add(min(len(tally), room))
@@ -111,12 +126,16 @@ def explore(every: list[Chain], meter: Meter, progress: Progress = None) -> Summ
             tally.add(BATCHES)
         else:
             break
-        result = tally.summary()
-        if progress:
-            progress(
-                f"{result.sweeps} sweeps: error {result.worst:.4f}, "
-                f"chains differ by {result.disagreement:.3f}"
-            )
+        result = _told(tally.summary(), progress)
+    return result
+
+
+def _told(result: Summary, progress: Progress) -> Summary:
+    if progress:
+        progress(
+            f"{result.sweeps} sweeps: error {result.worst:.4f}, "
+            f"chains differ by {result.disagreement:.3f}"
+        )
     return result
 
 
@@ -143,7 +162,8 @@ class Tally:
             begun = time.monotonic()
             together(lambda chain: chain.run(self.length), self.every)
             for chain in self.every:
-                self.squares += chain.counts.astype(np.float64) ** 2
+                for piece in pieces(len(self.squares)):
+                    self.squares[piece] += chain.counts[piece].astype(np.float64) ** 2
             self.meter.charge(self.length * len(self.every), begun)
 
     def summary(self) -> Summary:

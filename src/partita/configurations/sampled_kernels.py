@@ -28,12 +28,11 @@ def compiled(function: Kernel) -> Kernel:
 
 
 class Pairs(NamedTuple):
-    """Compatible neighbours by rows: `near[first[i]:first[i+1]]`, their theta, whom to pick."""
+    """Compatible neighbours by rows, `near[first[i]:first[i+1]]`, and whom to pick of them."""
 
     theta: FloatArray
     first: IntArray
     near: Short
-    gain: FloatArray
     pick: NDArray[np.float32]  # running sums along each row, ending at 1
     base: IntArray  # added to a place in `near` beyond i: the number of that pair
 
@@ -155,7 +154,7 @@ def meet_near(p: Pairs, s: State, i: int) -> tuple[int, float]:
             s.sum[cell] = 0.0
             count += 1
         s.met[cell] += 1
-        s.sum[cell] += p.gain[t]
+        s.sum[cell] += p.theta[i, p.near[t]]
     kept, top = 0, 0.0
     for t in range(count):
         cell = s.seen[t]

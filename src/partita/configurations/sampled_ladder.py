@@ -24,6 +24,7 @@ TARGET = 0.01  # the standard error, in nats, at which no more passes are made
 PASSES = 12  # into which the budget is cut
 ABREAST = 2  # passes between two looks at the error
 LEAST = 6  # passes
+OVERLAP = 0.02  # of two rungs, .5 if they are alike: with less they hardly know of each other
 MOST = 2000  # steps on one rung in one pass
 
 
@@ -88,9 +89,12 @@ class Ladder:
         by_pass = float(np.sqrt((count - 1) * without.var()))
         by_rung = float(np.sqrt(np.diff(np.log(both), axis=1).var(axis=0, ddof=1).sum() / count))
         lag = abs(_bridges(sums[:, 0].sum(axis=0)) - _bridges(sums[:, 1].sum(axis=0)))
+        overlap = np.sqrt(whole[0] * whole[1]) / (2 * count)
+        loose = overlap < OVERLAP  # there the estimate is only the middle between both sides
+        torn = float(np.log(0.5 / overlap[loose]).sum())
         # an error that is itself estimated from few passes is kept on the safe side
         error = max(by_pass, by_rung) * (1.0 + 1.5 / np.sqrt(count))
-        return Figure.estimate(base + value, float(np.hypot(error, lag / 4)))
+        return Figure.estimate(base + value, float(np.hypot(error, lag / 4)) + torn)
 
 
 def _bridges(sums: FloatArray) -> float:
@@ -101,6 +105,7 @@ def log_normaliser(ladder: Ladder, meter: Meter, progress: Progress = None) -> F
     """Passes until the error is small or nothing is left; six at the least."""
     if len(ladder.order) == 1:
         return Figure.exact(0.0)
+    ladder.fresh = int(min(ladder.fresh, 1 + meter.sweeps() / (8 * PASSES)))
     ladder.centred(meter)
     room = (meter.sweeps() / PASSES - ladder.fresh) / (2.5 * ladder.cost)
     steps = int(np.clip(room, 1, MOST))

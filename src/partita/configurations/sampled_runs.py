@@ -169,6 +169,31 @@ def run(
 
 
 @compiled
+def hits(
+    p: Pairs,
+    s: State,
+    moves: int,
+    tied: bool,
+    keys: NDArray[np.uint64],
+    marks: NDArray[np.uint64],
+    found: FloatArray,
+    rng: np.random.Generator,
+) -> None:
+    """For each of so many sweeps 1 if it ends in a partition with one of the sorted marks."""
+    for t in range(len(found)):
+        sweep(p, s, moves, tied, rng)
+        name = mark(s, keys)
+        low, high = 0, len(marks)
+        while low < high:
+            middle = (low + high) // 2
+            if marks[middle] < name:
+                low = middle + 1
+            else:
+                high = middle
+        found[t] = 1.0 if low < len(marks) and marks[low] == name else 0.0
+
+
+@compiled
 def adopt(p: Pairs, s: State, labels: IntArray) -> None:
     """Make this blank state the partition of the labels."""
     for i in range(len(labels)):

@@ -1,4 +1,4 @@
-"""Where chains begin: all apart, as together as can be, a local optimum, and dealt by chance."""
+"""Where chains begin: all apart, as together as can be, a local optimum, and cooled by chance."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from partita.configurations.sampled_kernels import Pairs, State
 
 STARTS = 4
+SEARCHES = 8  # local searches from which the best is taken
+WARMTHS, SOAK = 20, 3  # steps of cooling, and sweeps at each
+COOLING = WARMTHS * SOAK
 STEEPEST = 3.0  # beyond this log-odds a partner is not picked any more often
 
 
 def predicted_bytes(n: int, compatible: int) -> int:
     """What a run needs at its peak: neighbours, counts of four chains, and the answer."""
     pairs = compatible // 2
-    return 16 * compatible + pairs * (8 * STARTS + 40) + 40 * n * n + (1 << 24)
+    return 8 * compatible + pairs * (8 * STARTS + 40) + 40 * n * n + (1 << 24)
 
 
 def neighbours(theta: FloatArray) -> Pairs:
@@ -37,7 +40,7 @@ def neighbours(theta: FloatArray) -> Pairs:
         pick[row] = _running(theta[i, possible[i]])
     above = np.triu(possible).sum(axis=1)
     base = np.cumsum(above) - first[1:]  # both run to the end of a row
-    return Pairs(np.ascontiguousarray(theta), first, near, theta[possible], pick, base)
+    return Pairs(np.ascontiguousarray(theta), first, near, pick, base)
 
 
 def tied(pairs: Pairs) -> bool:
@@ -59,8 +62,8 @@ def starts(pairs: Pairs, rng: np.random.Generator) -> list[State]:
     return [
         state_of(pairs, apart),
         state_of(pairs, _together(pairs.theta > -np.inf)),
-        state_of(pairs, local_search(pairs.theta)),
-        _dealt(pairs, rng),
+        state_of(pairs, local_search(pairs.theta, starts=1 + min(SEARCHES, 2000 // n))),
+        cooled(pairs, rng),
     ]
 
 
@@ -90,11 +93,22 @@ def _together(possible: np.ndarray) -> IntArray:
     return labels
 
 
-def _dealt(pairs: Pairs, rng: np.random.Generator) -> State:
-    """Templates in a random order, each placed by its conditional probability."""
-    from partita.configurations.sampled_kernels import blank, place
+def _steepest(theta: FloatArray) -> float:
+    """The largest log-odds either way, or 1; row by row, to need no room."""
+    return max(1.0, *(float(np.abs(row[row > -np.inf]).max()) for row in theta))
 
-    state = blank(len(pairs.theta))
-    for i in rng.permutation(len(pairs.theta)):
-        place(pairs, state, int(i), len(pairs.theta), rng)
-    return state
+
+def cooled(pairs: Pairs, rng: np.random.Generator) -> State:
+    """Templates dealt in a random order, then warmth taken away step by step."""
+    from partita.configurations.sampled_kernels import blank, place
+    from partita.configurations.sampled_runs import run, states
+
+    n, state = len(pairs.theta), blank(len(pairs.theta))
+    warm = pairs._replace(theta=np.empty_like(pairs.theta))
+    for step, beta in enumerate(np.geomspace(1.0 / _steepest(pairs.theta), 1.0, WARMTHS)):
+        np.multiply(pairs.theta, beta, out=warm.theta)
+        if step == 0:
+            for i in rng.permutation(n):
+                place(warm, state, int(i), n, rng)
+        run(warm, state, SOAK, max(1, n // 5), tied(pairs), states(0, n), rng)
+    return state_of(pairs, state.label[:n])

@@ -68,20 +68,24 @@ def summary(
     draws = len(totals) * length * batches
     # chains that stand still count as one draw each, not as one for every batch
     inflation = min(max(1.0, spread.drift), batches)
-    square = spread.variance / (len(totals) * batches) * inflation
-    unsure = spread.mean * (1.0 - spread.mean)
-    seen = unsure > 0.01
-    slow = square[seen] * draws / unsure[seen]
+    error, slowness = spread.variance, 1.0
+    error *= inflation / (len(totals) * batches)
+    for piece in pieces(len(error)):
+        unsure = spread.mean[piece] * (1.0 - spread.mean[piece])
+        seen = unsure > 0.01
+        slow = error[piece][seen] * draws / unsure[seen]
+        slowness = max(slowness, float(slow.max(initial=1.0)))
+        error[piece] = np.sqrt(error[piece]) + (unsure > 0.0) / draws
     return Summary(
         length * batches,
         spread.mean,
-        np.sqrt(square) + (unsure > 0.0) / draws,
+        error,
         spread.disagreement,
         spread.drift,
         _scale(scores),
         float(scores.mean()),
         _score_error(scores, batches),
-        float(slow.max(initial=1.0)),
+        slowness,
     )
 
 
@@ -98,7 +102,7 @@ def _spread(
     """Piece by piece: for thousands of templates the pairs are many."""
     mean, variance = np.zeros(len(squares)), np.zeros(len(squares))
     inside = outside = apart = 0.0
-    for piece in _pieces(len(squares)):
+    for piece in pieces(len(squares)):
         means = np.stack([total[piece] for total in totals]).astype(np.float64)
         means /= length * batches
         about = squares[piece] / length**2 - batches * (means**2).sum(axis=0)
@@ -111,7 +115,7 @@ def _spread(
     return _Spread(mean, variance, _ratio(outside, inside), apart)
 
 
-def _pieces(count: int) -> Iterator[slice]:
+def pieces(count: int) -> Iterator[slice]:
     return (slice(start, start + PIECE) for start in range(0, count, PIECE))
 
 

@@ -1,0 +1,96 @@
+"""Two ways to the normaliser, each by itself against brute force: the ladder and the census."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from oracles.instances import log_odds, uniform_pairs, with_holes
+from oracles.partitions import log_weights
+from partita.configurations.count import bell
+from partita.configurations.sampled_best import united
+from partita.configurations.sampled_census import census
+from partita.configurations.sampled_chains import Chain, chains, explore
+from partita.configurations.sampled_ladder import Ladder, log_normaliser, rungs
+from partita.configurations.sampled_meter import Meter
+from partita.configurations.sampled_starts import neighbours
+from partita.records import Budget, Figure, FloatArray
+
+FAR = 5.0  # standard errors
+
+
+def _instance(n: int, share: float) -> FloatArray:
+    rng = np.random.default_rng(n + round(10 * share))
+    return log_odds(with_holes(uniform_pairs(n, 0.05, 0.95, rng), share, rng))
+
+
+def _truth(theta: FloatArray) -> float:
+    return float(np.logaddexp.reduce(list(log_weights(theta).values())))
+
+
+def _ladder(theta: FloatArray, work: int = 60_000) -> Figure:
+    pairs, n = neighbours(theta), len(theta)
+    order = rungs(pairs, np.where(theta > -np.inf, 0.5, 0.0))
+    begin = np.arange(n)[None, :]
+    ladder = Ladder(pairs, begin, order, 20, np.random.SeedSequence(1))
+    return log_normaliser(ladder, Meter.of(Budget(work=work)))
+
+
+def _chains(theta: FloatArray) -> list[Chain]:
+    every = chains(neighbours(theta), np.random.SeedSequence(2))
+    explore(every, Meter.of(Budget(work=2000)))
+    return every
+
+
+def _error(figure: Figure) -> float:
+    return figure.high - figure.value
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9])
+def test_the_ladder_ends_at_the_normaliser(share: float) -> None:
+    theta = _instance(8, share)
+    figure = _ladder(theta)
+    assert abs(figure.value - _truth(theta)) <= FAR * _error(figure) + 1e-9
+    assert _error(figure) <= 0.05
+
+
+def test_without_evidence_the_ladder_counts_partitions() -> None:
+    figure = _ladder(np.zeros((30, 30)))
+    assert abs(figure.value - math.log(bell(30))) <= FAR * _error(figure)
+    assert _error(figure) <= 0.2
+
+
+def test_rungs_that_do_not_know_of_each_other_make_the_error_large() -> None:
+    """B and C would be apart but for A: without A the chain hardly meets what is sure with it."""
+    theta = np.array([[0.0, 350.0, 350.0], [350.0, 0.0, -30.0], [350.0, -30.0, 0.0]])
+    pairs = neighbours(theta)
+    order = np.array([1, 2, 0])
+    ladder = Ladder(pairs, np.zeros((1, 3), dtype=np.int64), order, 5, np.random.SeedSequence(0))
+    figure = log_normaliser(ladder, Meter.of(Budget(work=5000)))
+    assert abs(figure.value - _truth(theta)) <= FAR * _error(figure)
+    assert _error(figure) > 10.0
+
+
+def test_the_order_of_the_rungs_gives_support_first() -> None:
+    theta = np.array([[0.0, -30.0, 350.0], [-30.0, 0.0, 350.0], [350.0, 350.0, 0.0]])
+    order = rungs(neighbours(theta), np.ones((3, 3)))
+    assert order.tolist() == [0, 2, 1]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9])
+def test_the_census_finds_the_normaliser(share: float) -> None:
+    theta = _instance(9, share)
+    every = _chains(theta)
+    visited = united([chain.elite for chain in every])
+    figure = census(every, visited, Meter.of(Budget(work=200_000)))
+    assert figure is not None
+    assert abs(figure.value - _truth(theta)) <= FAR * _error(figure) + 1e-9
+    assert _error(figure) <= 0.01
+
+
+def test_the_census_gives_up_where_nothing_is_visited_twice() -> None:
+    every = _chains(np.zeros((40, 40)))
+    visited = united([chain.elite for chain in every])
+    assert census(every, visited, Meter.of(Budget(work=10_000))) is None
