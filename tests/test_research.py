@@ -50,7 +50,7 @@ def test_rows_of_all_models(tmp_path: Path) -> None:
         assert 0 < row["bits_per_mention"] < 20
         assert row["coverage"] >= 0.95
     shown = experiment(str(tmp_path / "train"))
-    assert shown.stdout.count("| evidential |") == 3
+    assert shown.stdout.count("\n| evidential |") == 3
 
 
 def _smallest(count: int) -> dict[str, list[Path]]:
