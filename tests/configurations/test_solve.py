@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from oracles.instances import log_odds, symmetric, uniform_pairs, with_holes
 from oracles.partitions import distribution, entropy_bits, joined, pair_marginals, partitions
+from partita.configurations.evidential import split
+from partita.configurations.exact import exact
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.many import solve_many
 from partita.configurations.rows import solve_rows
@@ -24,6 +26,7 @@ from partita.records import (
     CoreferenceSet,
     Distribution,
     PairProbabilities,
+    Posterior,
     Template,
     pair,
     restricted_growth,
@@ -316,3 +319,18 @@ def test_entropy_is_that_of_the_listed_probabilities() -> None:
     truth = {(i,): q for i, q in enumerate(shares(found).values())}
     assert found.entropy_bits.value == pytest.approx(entropy_bits(truth))
     assert joined((0, 0, 1)) == [(0, 1)]
+
+
+def test_parts_share_the_time_by_their_pairs() -> None:
+    theta = np.full((10, 10), -np.inf)
+    for first, last in ((0, 4), (4, 6), (6, 10)):
+        theta[first:last, first:last] = 0.0
+    asked: list[tuple[int, float]] = []
+
+    def engine(part: np.ndarray, share: float) -> Posterior:
+        asked.append((len(part), share))
+        return exact(part)
+
+    whole = split(theta, engine)
+    assert asked == [(2, 4 / 36), (4, 16 / 32), (4, 1.0)]
+    assert whole.count() == 15 * 2 * 15

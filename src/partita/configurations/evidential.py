@@ -28,13 +28,20 @@ def evidential(
 
 
 def split(theta: FloatArray, engine: Engine) -> Posterior:
-    """Components first, always: difficulty is that of the largest."""
+    """Components first, always: difficulty is that of the largest.
+
+    Small ones come first, and each may take its share of the time that is left, by its pairs.
+    """
     home = components(np.isfinite(theta))
     if len(theta) and home.max() == 0:
-        return engine(theta)
+        return engine(theta, 1.0)
     places = [np.flatnonzero(home == number) for number in range(home.max(initial=-1) + 1)]
-    parts = [Part(place, engine(theta[np.ix_(place, place)])) for place in places]
-    return Product(len(theta), parts)
+    pairs = np.array([len(place) ** 2 for place in places])
+    found: dict[int, Part] = {}
+    for n in np.argsort(pairs, kind="stable").tolist():
+        share = float(pairs[n] / pairs[[m for m in range(len(places)) if m not in found]].sum())
+        found[n] = Part(places[n], engine(theta[np.ix_(places[n], places[n])], share))
+    return Product(len(theta), [found[n] for n in range(len(places))])
 
 
 def with_groups(odds: Odds, groups: Posterior) -> Posterior:

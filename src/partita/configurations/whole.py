@@ -25,7 +25,8 @@ from partita.records import (
     restricted_growth,
 )
 
-Engine = Callable[[FloatArray], Posterior]  # the posterior of one connected component, from θ
+# The posterior of one connected component, from θ and the share of the time left that it may take.
+Engine = Callable[[FloatArray, float], Posterior]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

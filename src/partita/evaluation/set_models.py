@@ -33,7 +33,7 @@ PRECISION = 1.0  # of the prior on weights: with millions of pairs any choice is
 def _engine(budget: Budget, seed: int) -> Engine:
     """Exact for what is small, samples for what is not: every answer can be drawn from."""
     exact, sampled = (engine_for(budget, seed, method, None) for method in ("exact", "sampled"))
-    return lambda theta: (exact if len(theta) <= EXACT else sampled)(theta)
+    return lambda theta, share: (exact if len(theta) <= EXACT else sampled)(theta, share)
 
 
 @dataclass(slots=True)
