@@ -12,7 +12,7 @@ import pytest
 
 from oracles.instances import log_odds, planted_pairs, uniform_pairs
 from partita.configurations.exact import exact
-from partita.configurations.sampled import SampledPosterior, sampled
+from partita.configurations.sampled.posterior import SampledPosterior, sampled
 from partita.records import Budget, FloatArray
 
 SEEDS, WORK = 10, 120_000

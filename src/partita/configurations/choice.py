@@ -103,6 +103,6 @@ def _certified(theta: FloatArray, budget: Budget, progress: Progress | None) -> 
 
 
 def _sampled(theta: FloatArray, budget: Budget, seed: int, progress: Progress | None) -> Posterior:
-    from partita.configurations.sampled import sampled
+    from partita.configurations.sampled.posterior import sampled
 
     return sampled(theta, budget, seed, progress)

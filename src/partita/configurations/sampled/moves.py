@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.configurations.sampled_kernels import (
+from partita.configurations.sampled.kernels import (
     Pairs,
     State,
     attach,

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.sampled_meter import Meter
-from partita.configurations.sampled_starts import STARTS, starts, tied
-from partita.configurations.sampled_summary import Summary, pieces, summary
+from partita.configurations.sampled.meter import Meter
+from partita.configurations.sampled.starts import STARTS, starts, tied
+from partita.configurations.sampled.summary import Summary, pieces, summary
 from partita.records import FloatArray
 
 if TYPE_CHECKING:
-    from partita.configurations.sampled_kernels import Pairs, State
-    from partita.configurations.sampled_runs import Elite
+    from partita.configurations.sampled.kernels import Pairs, State
+    from partita.configurations.sampled.runs import Elite
 
 BATCHES = 10  # in a round
 LENGTH = 32  # the least number of sweeps in a batch whose mean may count
@@ -54,7 +54,7 @@ class Chain:
     scores: list[FloatArray] = field(default_factory=list)
 
     def run(self, sweeps: int) -> None:
-        from partita.configurations.sampled_runs import Notes, run
+        from partita.configurations.sampled.runs import Notes, run
 
         self.counts[:] = 0
         scores = np.empty(sweeps)
@@ -65,7 +65,7 @@ class Chain:
 
     def census(self, marks: NDArray[np.uint64], sweeps: int) -> FloatArray:
         """For each of so many further sweeps whether it ends in one of the marked partitions."""
-        from partita.configurations.sampled_runs import hits
+        from partita.configurations.sampled.runs import hits
 
         found = np.zeros(sweeps)
         hits(
@@ -87,7 +87,7 @@ def wander(
     pairs: Pairs, state: State, count: int, apart: int, rng: np.random.Generator
 ) -> NDArray[np.int32]:
     """Go on from a state; so many states, so many sweeps apart, as rows of labels."""
-    from partita.configurations.sampled_runs import run, states
+    from partita.configurations.sampled.runs import run, states
 
     n = len(pairs.theta)
     notes = states(count, n)
@@ -97,7 +97,7 @@ def wander(
 
 def chains(pairs: Pairs, seeds: np.random.SeedSequence) -> list[Chain]:
     """One for each start."""
-    from partita.configurations.sampled_runs import elite
+    from partita.configurations.sampled.runs import elite
 
     n = len(pairs.theta)
     first, *others = (np.random.default_rng(seed) for seed in seeds.spawn(1 + STARTS))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from partita.configurations.sampled_summary import Summary, summary
+from partita.configurations.sampled.summary import Summary, summary
 
 LENGTH, BATCHES, CHAINS = 100, 40, 4
 

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from partita.configurations.count import count
-from partita.configurations.sampled_best import best_visited, log_mass, missed, united
-from partita.configurations.sampled_census import census
-from partita.configurations.sampled_chains import Progress, chains, explore, wander
-from partita.configurations.sampled_ladder import Ladder, log_normaliser, rungs
-from partita.configurations.sampled_meter import Meter
-from partita.configurations.sampled_starts import (
+from partita.configurations.sampled.best import best_visited, log_mass, missed, united
+from partita.configurations.sampled.census import census
+from partita.configurations.sampled.chains import Progress, chains, explore, wander
+from partita.configurations.sampled.ladder import Ladder, log_normaliser, rungs
+from partita.configurations.sampled.meter import Meter
+from partita.configurations.sampled.starts import (
     STARTS,
     neighbours,
     predicted_bytes,
     state_of,
 )
-from partita.configurations.sampled_summary import Summary
+from partita.configurations.sampled.summary import Summary
 from partita.errors import TooLarge, Unavailable
 from partita.records import (
     Best,
@@ -41,8 +41,8 @@ from partita.records import (
 )
 
 if TYPE_CHECKING:
-    from partita.configurations.sampled_kernels import Pairs
-    from partita.configurations.sampled_runs import Elite
+    from partita.configurations.sampled.kernels import Pairs
+    from partita.configurations.sampled.runs import Elite
 
 CHAINS_SHARE = 0.65  # of the budget; what the chains leave, the normaliser may take
 FRESH = 100  # the most sweeps between two draws, or before a pass down the ladder

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.sampled_kernels import (
+from partita.configurations.sampled.kernels import (
     Pairs,
     Short,
     State,
@@ -26,7 +26,7 @@ from partita.configurations.sampled_kernels import (
     take,
     to_cell,
 )
-from partita.configurations.sampled_moves import exchange, partner, split_merge, sweep
+from partita.configurations.sampled.moves import exchange, partner, split_merge, sweep
 from partita.records import FloatArray, IntArray
 
 

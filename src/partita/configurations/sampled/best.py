@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita.configurations.sampled_meter import Meter
-from partita.configurations.sampled_starts import COOLING, SEARCHES, cooled, state_of
+from partita.configurations.sampled.meter import Meter
+from partita.configurations.sampled.starts import COOLING, SEARCHES, cooled, state_of
 from partita.records import Best, FloatArray, IntArray, restricted_growth
 
 if TYPE_CHECKING:
-    from partita.configurations.sampled_kernels import Pairs
-    from partita.configurations.sampled_runs import Elite
+    from partita.configurations.sampled.kernels import Pairs
+    from partita.configurations.sampled.runs import Elite
 
 LOOKS = 3e7  # around how many configurations to look, times n²
 
@@ -38,7 +38,7 @@ def log_mass(visited: Elite) -> float:
 
 def missed(pairs: Pairs, visited: Elite, rng: np.random.Generator, meter: Meter) -> float:
     """The largest log-weight of what cooling finds and no chain visited; minus infinity if none."""
-    from partita.configurations.sampled_runs import mark
+    from partita.configurations.sampled.runs import mark
 
     known, best = set(visited.marks.tolist()), -np.inf
     begun, count = time.monotonic(), int(np.clip(meter.sweeps() / (10 * COOLING), 1, SEARCHES))
@@ -62,7 +62,7 @@ def best_visited(pairs: Pairs, visited: Elite, k: int) -> Best:
 
 def _widened(pairs: Pairs, visited: Elite, k: int) -> Elite:
     """Look around the k best, the best first, until all have been looked around."""
-    from partita.configurations.sampled_runs import elite, expand
+    from partita.configurations.sampled.runs import elite, expand
 
     n = len(pairs.theta)
     found = elite(max(k, 16), n)

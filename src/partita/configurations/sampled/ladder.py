@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita.configurations.sampled_chains import Progress, together, wander
-from partita.configurations.sampled_meter import Meter
-from partita.configurations.sampled_starts import state_of, tied
+from partita.configurations.sampled.chains import Progress, together, wander
+from partita.configurations.sampled.meter import Meter
+from partita.configurations.sampled.starts import state_of, tied
 from partita.records import Figure, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from partita.configurations.sampled_kernels import Pairs
+    from partita.configurations.sampled.kernels import Pairs
 
 TARGET = 0.01  # the standard error, in nats, at which no more passes are made
 PASSES = 12  # into which the budget is cut
@@ -62,7 +62,7 @@ class Ladder:
         return 2.5 * steps * self.cost + self.fresh
 
     def _one(self, number: int, steps: int, seed: np.random.SeedSequence) -> FloatArray:
-        from partita.configurations.sampled_runs import ladder
+        from partita.configurations.sampled.runs import ladder
 
         n, rng = len(self.order), np.random.default_rng(seed)
         state = state_of(self.pairs, self.begin[number % len(self.begin)])

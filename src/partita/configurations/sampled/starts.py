@@ -10,7 +10,7 @@ from partita.configurations.optimum.local import local_search
 from partita.records import FloatArray, IntArray, restricted_growth
 
 if TYPE_CHECKING:
-    from partita.configurations.sampled_kernels import Pairs, State
+    from partita.configurations.sampled.kernels import Pairs, State
 
 STARTS = 4
 SEARCHES = 8  # local searches from which the best is taken
@@ -27,7 +27,7 @@ def predicted_bytes(n: int, compatible: int) -> int:
 
 def neighbours(theta: FloatArray) -> Pairs:
     """The compatible pairs by rows; a partner is picked in proportion to min(odds, e³)."""
-    from partita.configurations.sampled_kernels import Pairs
+    from partita.configurations.sampled.kernels import Pairs
 
     n = len(theta)
     possible = theta > -np.inf
@@ -68,8 +68,8 @@ def starts(pairs: Pairs, rng: np.random.Generator) -> list[State]:
 
 
 def state_of(pairs: Pairs, labels: IntArray) -> State:
-    from partita.configurations.sampled_kernels import blank
-    from partita.configurations.sampled_runs import adopt
+    from partita.configurations.sampled.kernels import blank
+    from partita.configurations.sampled.runs import adopt
 
     state = blank(len(labels))
     adopt(pairs, state, restricted_growth(labels))
@@ -100,8 +100,8 @@ def _steepest(theta: FloatArray) -> float:
 
 def cooled(pairs: Pairs, rng: np.random.Generator) -> State:
     """Templates dealt in a random order, then warmth taken away step by step."""
-    from partita.configurations.sampled_kernels import blank, place
-    from partita.configurations.sampled_runs import run, states
+    from partita.configurations.sampled.kernels import blank, place
+    from partita.configurations.sampled.runs import run, states
 
     n, state = len(pairs.theta), blank(len(pairs.theta))
     warm = pairs._replace(theta=np.empty_like(pairs.theta))

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.sampled_chains import Chain, Progress, together
-from partita.configurations.sampled_meter import Meter
+from partita.configurations.sampled.chains import Chain, Progress, together
+from partita.configurations.sampled.meter import Meter
 from partita.records import Figure, FloatArray
 
 if TYPE_CHECKING:
-    from partita.configurations.sampled_runs import Elite
+    from partita.configurations.sampled.runs import Elite
 
 SHARE = 0.05  # with less of the mass in V the ladder is the better way
 LENGTH = 16  # sweeps in a batch
