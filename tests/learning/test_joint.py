@@ -8,12 +8,15 @@ import pytest
 from oracles.joint_mentions import random_model, random_templates
 from partita.configurations.joint_model import STARTED, layout
 from partita.errors import InputError
-from partita.learning.joint import Settings, key_bits, lexicon_of, train_joint
+from partita.learning.joint import key_bits, lexicon_of, train_joint
+from partita.learning.joint_descent import Settings
 from partita.learning.joint_kernels import gradient
 from partita.learning.joint_lessons import gathered, lessons_of
 from partita.records import Configuration, Document
 
-QUICK = Settings(units=8, epochs=40, batch=16, dropped=0.0, known=1, decay=0.0, unsorted=0.5)
+QUICK = Settings(
+    units=8, members=1, epochs=40, batch=16, dropped=0.0, known=1, decay=0.0, unsorted=0.5
+)
 
 
 def document(seed: int, n: int = 14) -> Document:
@@ -37,9 +40,11 @@ def test_the_gradient_is_that_of_the_loss() -> None:
         moved = [w.copy() for w in weights]
         moved[which][at] += np.float32(change)
         nothing = tuple(np.zeros_like(w) for w in weights)
-        return gradient(tuple(moved), layout(), lesson, chosen, masks, nothing)
+        losses = np.zeros(len(chosen))
+        gradient(tuple(moved), layout(), lesson, chosen, masks, nothing, losses)
+        return float(losses.sum())
 
-    gradient(weights, layout(), lesson, chosen, masks, slopes)
+    gradient(weights, layout(), lesson, chosen, masks, slopes, np.zeros(len(chosen)))
     places = [(0, (0, 1)), (0, (30, 2)), (0, (STARTED, 0)), (1, (0, 1)), (2, (1, 3)), (3, (0,))]
     for which, at in places:
         numeric = (loss(which, at, 0.002) - loss(which, at, -0.002)) / 0.004
@@ -59,7 +64,7 @@ def test_learning_finds_the_rule_of_the_keys() -> None:
 
 
 def test_the_same_documents_and_seed_give_the_same_model() -> None:
-    quick = Settings(units=4, epochs=2, known=1)
+    quick = Settings(units=4, members=2, epochs=2, known=1)
     first, second = (train_joint([document(1), document(2)], settings=quick) for _ in range(2))
     assert (first.table == second.table).all()
     assert first.sha256 == second.sha256

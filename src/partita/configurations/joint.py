@@ -28,7 +28,7 @@ from partita.records import (
 )
 
 NINE = 9
-DRAWS = 256
+DRAWS = 128
 WIDTH = 64
 Network = tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray, IntArray]
 Mentions = tuple[NDArray[np.int32], NDArray[np.int32]]

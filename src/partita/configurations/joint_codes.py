@@ -72,6 +72,8 @@ CELL = (
     Characteristic("head share", 5, "the cell's share of earlier mentions with this head"),
     Characteristic("habit", 6, "how faithfully such mentions stayed in one cell so far"),
     Characteristic("as before", 3, "whether the last such mention is in this cell"),
+    Characteristic("speaking", 8, "I, we, you in the cell"),
+    Characteristic("spoken of", 16, "he, she, it, they in the cell"),
 )  # fmt: skip
 
 (
@@ -81,7 +83,8 @@ CELL = (
     C_STRONGEST, C_LIKE_RANK, C_FIRST, C_NEARBY, C_SHARE, C_SPEAKER, C_NAMED, C_FLAGS, C_POINTER,
     C_PARAGRAPHS, C_NAMES, C_COVER, C_OWNER, C_ADDRESSEE, C_MODIFIERS, C_COMPLEMENT,
     C_OTHER_COMPLEMENT, C_GAP, C_HEAD_COUNT, C_HEAD_SHARE, C_HABIT, C_AS_BEFORE,
-) = range(46)  # fmt: skip
+    C_SPEAKING, C_SPOKEN_OF,
+) = range(48)  # fmt: skip
 
 LEXEME = "lexeme"
 NEW = (

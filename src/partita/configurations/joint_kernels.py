@@ -235,6 +235,8 @@ def _gender(bits: int) -> int:
 def _pronouns(attributes: Small, mention: Small, cell: IntArray, out: Codes) -> None:
     """The cell's last pronoun: none, of this kind as last member, earlier one, other, as before."""
     kind = mention[column.KIND]
+    out[code.C_SPEAKING] = cell[CELL_KINDS] & 7
+    out[code.C_SPOKEN_OF] = (cell[CELL_KINDS] >> column.HE) & 15
     if cell[PRONOUN] < 0:
         out[code.C_PRONOUN] = out[code.C_LAST_PRONOUN] = 0
         return

@@ -9,34 +9,20 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from partita.configurations.joint import DRAWS, JointPosterior
-from partita.configurations.joint_model import STARTED, JointModel, layout
+from partita.configurations.joint_model import STARTED, JointModel
 from partita.errors import InputError
+from partita.learning.joint_descent import Descent, Settings
 from partita.learning.joint_lessons import Lessons, Single, Weights, gathered, lessons_of
 from partita.pairs.joint_features import joint_columns, lexeme
 from partita.records import Configuration, Document, FloatArray, Template
 
-Progress = Callable[[int, int, float], None]  # epochs done, epochs in all, bits per mention
+Progress = Callable[[int, int, float], None]  # epochs done, in all, bits per mention
 DIGITS = 4
-OTHER_SORT = -8.0  # where the scores of cells of another sort start
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How to learn; chosen on held-out documents of GUM's training part."""
-
-    units: int = 48
-    epochs: int = 10
-    batch: int = 64
-    rate: float = 0.003
-    decay: float = 0.4
-    dropped: float = 0.3
-    known: int = 4  # documents that must hold a word for it to have a lexeme
-    unsorted: float = 0.1  # the share of documents that are also learned without sorts
 
 
 def train_joint(
@@ -54,17 +40,52 @@ def train_joint(
     lexicon = lexicon_of(documents, settings.known)
     known = {word: n + 1 for n, word in enumerate(lexicon)}
     lesson = gathered([lessons_of(d, known) for d in _also_unsorted(documents, settings, rng)])
-    weights = _start(STARTED + 1 + len(lexicon), settings.units, rng)
-    bits = _descend(weights, lesson, settings, rng, progress)
-    table, bias, out, other = _rounded(weights)
+    members = []
+    for member in range(settings.members):
+        descent = Descent.start(STARTED + 1 + len(lexicon), settings, rng)
+        bits = _learn(lesson, descent, rng, member, progress)
+        members.append(descent.weights)
+    table, bias, out, other = _joined(members, settings.sharpness)
     figures, sha256 = _figures(documents, bits), digest(documents)
     return JointModel(table, bias, out, other, lexicon, learned_from, sha256, seed, figures)
 
 
-def _rounded(weights: Weights) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """What is beyond some digits tells nothing, and differs between machines."""
-    table, bias, out, other = (w.astype(np.float64).round(DIGITS) for w in weights)
-    return table, bias, out, other
+def _learn(
+    lesson: Lessons,
+    descent: Descent,
+    rng: np.random.Generator,
+    member: int,
+    progress: Progress | None,
+) -> float:
+    """All epochs of one member; the loss of the last one in bits per decision."""
+    bits, epochs = 0.0, descent.settings.epochs
+    for epoch in range(epochs):
+        bits = descent.epoch(lesson, epoch, rng)
+        if progress is not None:
+            progress(member * epochs + epoch + 1, descent.settings.members * epochs, bits)
+    return bits
+
+
+def _joined(
+    members: Sequence[Weights], sharpness: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """One network whose scores are the members' mean, sharpened.
+
+    What is beyond some digits tells nothing, and differs between machines.
+    """
+    tables, biases, outs, others = zip(*members, strict=True)
+    scale = sharpness / len(members)
+    return (
+        _rounded(np.concatenate(tables, axis=1)),
+        _rounded(np.concatenate(biases, axis=1)),
+        _rounded(np.concatenate(outs, axis=1) * scale),
+        _rounded(np.sum(others, axis=0) * scale),
+    )
+
+
+def _rounded(array: Single | FloatArray) -> FloatArray:
+    found: FloatArray = array.astype(np.float64).round(DIGITS)
+    return found
 
 
 def _figures(documents: Sequence[Document], bits: float) -> dict[str, float]:
@@ -113,60 +134,9 @@ def _also_unsorted(
     documents: Sequence[Document], settings: Settings, rng: np.random.Generator
 ) -> list[Document]:
     """The documents, and some again without sorts, as corpora without entity types will be."""
-    from dataclasses import replace
-
     again = np.flatnonzero(rng.random(len(documents)) < settings.unsorted)
     bare = [
         replace(d, templates=tuple(replace(t, sort="") for t in d.templates))
         for d in (documents[n] for n in again.tolist())
     ]
     return [*documents, *bare]
-
-
-def _start(rows: int, units: int, rng: np.random.Generator) -> Weights:
-    table = 0.08 * rng.standard_normal((rows, units))
-    table[STARTED:] *= 0.1  # a word must first earn what it says
-    out = 0.3 * rng.standard_normal((2, units))
-    bias, other = np.zeros((2, units)), np.full(3, OTHER_SORT)
-    single = [array.astype(np.float32) for array in (table, bias, out, other)]
-    return single[0], single[1], single[2], single[3]
-
-
-def _descend(
-    weights: Weights,
-    lesson: Lessons,
-    settings: Settings,
-    rng: np.random.Generator,
-    progress: Progress | None,
-) -> float:
-    """All epochs; the mean loss of the last one in bits per mention."""
-    from partita.learning.joint_kernels import gradient, step
-
-    slopes, means, squares = _zeros(weights), _zeros(weights), _zeros(weights)
-    count, offsets, done, bits = len(lesson[5]), layout(), 0, 0.0
-    steps = settings.epochs * -(-count // settings.batch)
-    for epoch in range(settings.epochs):
-        order, total = rng.permutation(count), 0.0
-        for first in range(0, count, settings.batch):
-            chosen = order[first : first + settings.batch]
-            masks = _masks(len(chosen), settings, rng)
-            total += gradient(weights, offsets, lesson, chosen, masks, slopes)
-            done += 1
-            rate = settings.rate * min(1.0, done / 50) * (1.0 - 0.95 * done / steps)
-            for k, (w, s, m, v) in enumerate(zip(weights, slopes, means, squares, strict=True)):
-                decay = settings.decay if k == 0 else 0.0
-                step(w.reshape(-1), s.reshape(-1), m.reshape(-1), v.reshape(-1), rate, done, decay)
-        bits = total / count / np.log(2.0)
-        if progress is not None:
-            progress(epoch + 1, settings.epochs, bits)
-    return float(bits)
-
-
-def _zeros(weights: Weights) -> Weights:
-    table, bias, out, other = (np.zeros_like(w) for w in weights)
-    return table, bias, out, other
-
-
-def _masks(count: int, settings: Settings, rng: np.random.Generator) -> Single:
-    kept = rng.random((count, settings.units), dtype=np.float32) >= settings.dropped
-    return np.where(kept, 1.0 / (1.0 - settings.dropped), 0.0).astype(np.float32)

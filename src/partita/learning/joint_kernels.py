@@ -70,9 +70,10 @@ def gradient(
     chosen: IntArray,
     masks: Single,
     slopes: Weights,
-) -> float:
-    """The loss of the chosen decisions in nats; adds its gradient to slopes."""
-    begin, widest, total = lesson[4], 0, 0.0
+    losses: FloatArray,
+) -> None:
+    """Write the losses of the chosen decisions in nats; add their gradient to slopes."""
+    begin, widest = lesson[4], 0
     for j in chosen:
         widest = max(widest, begin[j + 1] - begin[j])
     hidden = np.zeros((widest + 1, weights[0].shape[1]), np.float32)
@@ -85,8 +86,7 @@ def gradient(
             scores[r] = _forward(weights, 0, offsets[0], codes, -1, mask, hidden[r])
         lexeme = lesson[2][j]
         scores[found] = _forward(weights, 1, offsets[1], lesson[1][j], lexeme, mask, hidden[found])
-        total += _backward(weights, offsets, lesson, j, mask, hidden, scores, slopes)
-    return total
+        losses[j] = _backward(weights, offsets, lesson, j, mask, hidden, scores, slopes)
 
 
 @numba.njit(cache=True, nogil=True)

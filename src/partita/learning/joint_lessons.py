@@ -21,8 +21,8 @@ def lessons_of(document: Document, lexemes: Mapping[str, int]) -> Lessons:
     from partita.learning.joint_kernels import lessons
 
     columns = joint_columns(document.templates, lexemes)
-    labels = restricted_growth(document.labels[columns.order])
-    found: Lessons = lessons((columns.attributes, columns.relations), labels)
+    key = restricted_growth(document.labels[columns.order])
+    found: Lessons = lessons((columns.attributes, columns.relations), key)
     return found
 
 
