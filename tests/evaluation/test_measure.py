@@ -28,9 +28,9 @@ BUDGET = Budget(seconds=5)
 EXCLUDED = Excluded(0.1, 0.05)
 # The first three may corefer but for m1 and m3 (he and she); m4 and m5 are of another sort.
 TEMPLATES = (
-    Template("m1", start=0, end=2, sort="person", slots={"GENDER": "masc"}, form="pronoun"),
+    Template("m1", start=0, end=2, sort="person", context={"GENDER": "masc"}, form="pronoun"),
     Template("m2", start=5, end=9, sort="person", form="definite"),
-    Template("m3", start=10, end=13, sort="person", slots={"GENDER": "fem"}, form="pronoun"),
+    Template("m3", start=10, end=13, sort="person", context={"GENDER": "fem"}, form="pronoun"),
     Template("m4", start=20, end=25, sort="place"),
     Template("m5", start=30, end=35, sort="place"),
 )

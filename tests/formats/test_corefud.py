@@ -68,16 +68,16 @@ def test_templates_have_span_sort_head_form_and_region(tmp_path: Path) -> None:
         "indefinite",
     )
     assert (title.number, depot.number, men.number) == ("plural", "singular", 2)
-    assert depot.slots["MODIFIERS"] == ["old"]
-    assert depot.slots["ROLE"] == "subject"
-    assert depot.slots["DETERMINER"] == "the"
+    assert depot.context["MODIFIERS"] == ["old"]
+    assert depot.context["ROLE"] == "subject"
+    assert depot.context["DETERMINER"] == "the"
     assert place.slots["NAME"] == "Kinston"
-    assert place.slots["PARENT"] == depot.id
-    assert itself.slots["GENDER"] == "neut"
-    assert itself.slots["REFLEXIVE"] == "yes"
-    assert depot.slots["SPEAKER"] == "Ann"
+    assert place.context["PARENT"] == depot.id
+    assert itself.context["GENDER"] == "neut"
+    assert itself.context["REFLEXIVE"] == "yes"
+    assert depot.context["SPEAKER"] == "Ann"
     assert (zero.start, zero.text) == (zero.end, "")
-    assert [t.slots["PARAGRAPH"] for t in document.templates] == [0, 1, 1, 1, 1, 1]
+    assert [t.context["PARAGRAPH"] for t in document.templates] == [0, 1, 1, 1, 1, 1]
     assert [t.sentence for t in document.templates] == [0, 1, 1, 1, 1, 2]
     assert all("NAME" not in t.slots for t in (title, depot, itself, men))
 
@@ -110,7 +110,7 @@ def test_nested_same_entity_and_discontinuous_mentions(tmp_path: Path) -> None:
     assert [t.text for t in document.templates] == ["a c d e", "a b c d", "a b", "b"]
     assert str(document.key) == "(m1) (m2 m3) (m4)"
     assert document.templates[0].head == "c"
-    assert document.templates[2].slots["PARENT"] == "m2"
+    assert document.templates[2].context["PARENT"] == "m2"
 
 
 def test_fields_stand_in_the_order_of_the_header(tmp_path: Path) -> None:
@@ -143,8 +143,8 @@ def test_apposition_copula_and_conjunct(tmp_path: Path) -> None:
 8 foe foe NOUN NN Number=Sing 6 conj _ Entity=e4)
 """
     _, boss, both, friend = only(written(tmp_path, text)).templates
-    assert boss.slots["APPOSITION_OF"] == "m1"
-    assert friend.slots["COPULA_OF"] == both.slots["COPULA_OF"] == "m1"
+    assert boss.context["APPOSITION_OF"] == "m1"
+    assert friend.context["COPULA_OF"] == both.context["COPULA_OF"] == "m1"
     assert (both.number, friend.number) == ("plural", "singular")
 
 

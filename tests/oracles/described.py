@@ -32,8 +32,9 @@ def described(rng: np.random.Generator, number: int, before: list[Template]) -> 
         head=words[-1] if rng.random() < 0.9 else "",
         number=[None, "singular", "plural", 1, 2][rng.integers(5)],
         form=form,  # type: ignore[arg-type]
-        slots=_slots(rng, form, words, before),
+        slots=_slots(rng, form, words),
         antecedents=_antecedents(rng, before),
+        context=_context(rng, form, words, before),
     )
 
 
@@ -52,7 +53,11 @@ def drawn(least: int = 0, most: int = 9) -> st.SearchStrategy[list[Template]]:
     )
 
 
-def _slots(
+def _slots(rng: np.random.Generator, form: str, words: list[str]) -> dict[str, Any]:
+    return {"NAME": " ".join(words).upper()} if form == "name" and rng.random() < 0.7 else {}
+
+
+def _context(
     rng: np.random.Generator, form: str, words: list[str], before: list[Template]
 ) -> dict[str, Any]:
     given: dict[str, Any] = {
@@ -62,8 +67,6 @@ def _slots(
         "SPEAKER": str(rng.choice(["A", "B"])),
         "PARAGRAPH": len(before) // 3,
     }
-    if form == "name":
-        given["NAME"] = " ".join(words).upper()
     if form == "pronoun":
         given |= {"PERSON": str(rng.integers(1, 4)), "GENDER": str(rng.choice(["masc", "fem"]))}
     if before:

@@ -20,15 +20,14 @@ def random_templates(n: int, rng: np.random.Generator) -> tuple[Template, ...]:
     for k in range(n):
         which = int(rng.integers(len(WORDS)))
         text = WORDS[which]
-        slots = {"WORDS": text.lower().split(), "ROLE": str(rng.choice(["subject", "object"]))}
+        context = {"WORDS": text.lower().split(), "ROLE": str(rng.choice(["subject", "object"]))}
         if rng.random() < 0.5:
-            slots["SPEAKER"] = str(rng.choice(["Ann", "Lee"]))
-        if FORMS[which] == "name":
-            slots["NAME"] = text
+            context["SPEAKER"] = str(rng.choice(["Ann", "Lee"]))
+        slots = {"NAME": text} if FORMS[which] == "name" else {}
         found.append(
             Template(f"m{k + 1}", text, 10 * k, 10 * k + len(text), sentence=k // 3,
                      sort=str(rng.choice(SORTS)), head=text.split()[-1].lower(),
-                     number="singular", form=FORMS[which], slots=slots)
+                     number="singular", form=FORMS[which], slots=slots, context=context)
         )  # fmt: skip
     return tuple(found)
 

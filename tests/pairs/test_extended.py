@@ -31,7 +31,7 @@ def named(name: str) -> dict[str, Any]:
 
 
 def spoken(person: str, speaker: str) -> dict[str, Any]:
-    return {"form": "pronoun", "slots": {"PERSON": person, "SPEAKER": speaker}}
+    return {"form": "pronoun", "context": {"PERSON": person, "SPEAKER": speaker}}
 
 
 CASES: list[tuple[str, list[dict[str, Any]], str]] = [
@@ -43,7 +43,7 @@ CASES: list[tuple[str, list[dict[str, Any]], str]] = [
     ("number_agreement", [{"number": 2}, {"number": "plural"}], "same"),
     (
         "gender_agreement",
-        [{"slots": {"GENDER": "masc"}}, {"slots": {"GENDER": "fem"}}],
+        [{"context": {"GENDER": "masc"}}, {"context": {"GENDER": "fem"}}],
         "different",
     ),
     ("heads", [{"head": "depot"}, {"head": "depot", "form": "definite"}], "definite, same head"),
@@ -82,8 +82,8 @@ CASES: list[tuple[str, list[dict[str, Any]], str]] = [
         [{"sort": "b", "head": "x"}, {"sort": "b", "head": "x"}, {"sort": "b", "head": "y"}],
         "nearest with the head",
     ),
-    ("ties", [{}, {"slots": {"APPOSITION_OF": "x0"}}], "apposition"),
-    ("ties", [{"slots": {"COPULA_OF": "x1"}}, {}], "predicate"),
+    ("ties", [{}, {"context": {"APPOSITION_OF": "x0"}}], "apposition"),
+    ("ties", [{"context": {"COPULA_OF": "x1"}}, {}], "predicate"),
     ("ties", [{}, {}], "nothing"),
     ("nesting", [{"start": 0, "end": 20}, {"start": 5, "end": 9}], "nested"),
     ("nesting", [{"end": 20}, {"start": 5, "end": 9, "form": "pronoun"}], "nested pronoun"),
@@ -106,10 +106,14 @@ CASES: list[tuple[str, list[dict[str, Any]], str]] = [
     ("pronouns", [{"form": "name"}, {"form": "pronoun", "head": "they"}], "they, no pronoun"),
     ("pronouns", [{"form": "pronoun", "head": "it"}, {}], "no pronoun"),
     ("pronoun_of_s", [{"form": "pronoun", "head": "these"}, {}], "this"),
-    ("roles", [{"slots": {"ROLE": "subject"}}, {"slots": {"ROLE": "object"}}], "subject, object"),
+    (
+        "roles",
+        [{"context": {"ROLE": "subject"}}, {"context": {"ROLE": "object"}}],
+        "subject, object",
+    ),
     (
         "determiner_of_t",
-        [{"head": "x"}, {"head": "x", "slots": {"DETERMINER": "Their"}}],
+        [{"head": "x"}, {"head": "x", "context": {"DETERMINER": "Their"}}],
         "my, same head",
     ),
     ("determiner_of_t", [{"head": "x"}, {"head": "y"}], "no determiner, other head"),
@@ -139,7 +143,7 @@ def test_by_hand(name: str, templates: list[dict[str, Any]], expected: str) -> N
     ],
 )
 def test_modifiers_of_one_head(s: list[str], t: list[str], expected: str) -> None:
-    left, right = ({"head": "depot", "slots": {"MODIFIERS": m}} for m in (s, t))
+    left, right = ({"head": "depot", "context": {"MODIFIERS": m}} for m in (s, t))
     assert value("modifiers", left, right) == expected
     assert value("modifiers", left, {**right, "head": "bridge"}) == "other heads"
 

@@ -10,16 +10,18 @@ from partita.parameters import joint_columns as column
 from partita.records import Template
 
 
-def made(name: str, text: str, form: str, start: int = 0, **slots: object) -> Template:
+def made(name: str, text: str, form: str, start: int = 0, **said: object) -> Template:
     words = text.lower().split()
-    slots = {"WORDS": words, **slots}
+    slots = {"NAME": said.pop("NAME")} if "NAME" in said else {}
+    context = {"WORDS": words, **said}
+    place = (start, start + len(text))
     return Template(
-        name, text, start, start + len(text), sort="person", head=words[-1], form=form, slots=slots
+        name, text, *place, sort="person", head=words[-1], form=form, slots=slots, context=context
     )  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("text", "form", "slots", "kind"),
+    ("text", "form", "said", "kind"),
     [
         ("myself", "pronoun", {}, "i"),
         ("its", "pronoun", {}, "it"),
@@ -35,8 +37,8 @@ def made(name: str, text: str, form: str, start: int = 0, **slots: object) -> Te
         ("rain", "bare", {}, "bare"),
     ],
 )
-def test_kinds(text: str, form: str, slots: dict[str, object], kind: str) -> None:
-    assert column.KINDS[kind_of(made("a", text, form, **slots))] == kind
+def test_kinds(text: str, form: str, said: dict[str, object], kind: str) -> None:
+    assert column.KINDS[kind_of(made("a", text, form, **said))] == kind
 
 
 def related(earlier: Template, later: Template) -> int:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.described import drawn
-from partita.pairs.slots import CONTEXT, slot_columns
+from partita.pairs.slots import slot_columns
 from partita.records import Template
 from partita.templates.algebra import compatible, relation
 
@@ -50,7 +50,8 @@ def test_lists_and_texts_by_hand(templates: list[Template]) -> None:
 
 
 def _said(template: Template) -> dict[str, object]:
-    said: dict[str, object] = {k: v for k, v in template.slots.items() if k not in CONTEXT}
+    said: dict[str, object] = dict(template.slots)
+    said["modifiers"] = template.context.get("MODIFIERS")
     said["sort"], said["number"] = template.sort, template.number
     said["head"] = "" if template.form == "pronoun" else template.head
     return {name: value for name, value in said.items() if value not in ("", None)}

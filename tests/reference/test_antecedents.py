@@ -48,8 +48,8 @@ def test_with_only_c_and_d_c_is_preferred() -> None:
 
 
 def test_modifiers_that_clash_rule_a_candidate_out() -> None:
-    rail = replace(DEPOTS[1], slots={"MODIFIERS": ["rail"]})
-    ammunition = replace(DEPOTS[2], slots={"MODIFIERS": ["ammunition"]})
+    rail = replace(DEPOTS[1], context={"MODIFIERS": ["rail"]})
+    ammunition = replace(DEPOTS[2], context={"MODIFIERS": ["ammunition"]})
     assert listed((rail, ammunition, DEPOTS[3]), "C") == []
     assert listed((rail, ammunition, DEPOTS[3]), "D") == ["B", "C"]
 
@@ -71,15 +71,15 @@ def test_same_sentence_then_previous_left_to_right_then_earlier_right_to_left() 
 
 
 @pytest.mark.parametrize(
-    ("form", "slots", "reach"),
+    ("form", "context", "reach"),
     [("definite", {}, 10), ("pronoun", {}, 3), ("pronoun", {"REFLEXIVE": "yes"}, 0)],
 )
-def test_windows_and_at_most_one_beyond(form: str, slots: dict[str, str], reach: int) -> None:
+def test_windows_and_at_most_one_beyond(form: str, context: dict[str, str], reach: int) -> None:
     def found(distance: int) -> list[str]:
         first, second, it = text(
             {"id": "a", "head": "x", "form": "bare"},
             {"id": "b", "head": "x", "form": "bare"},
-            {"id": "c", "head": "x", "form": form, "sentence": distance, "slots": slots},
+            {"id": "c", "head": "x", "form": form, "sentence": distance, "context": context},
         )
         return listed((first, second, it), "c")
 
@@ -122,8 +122,8 @@ def test_a_more_general_sort_refers_back_to_a_more_special_one_and_not_the_rever
 
 
 def test_pronouns_agree_in_person_gender_and_speaker() -> None:
-    def pronoun(name: str, **slots: str) -> dict[str, object]:
-        return {"id": name, "form": "pronoun", "slots": slots}
+    def pronoun(name: str, **context: str) -> dict[str, object]:
+        return {"id": name, "form": "pronoun", "context": context}
 
     templates = text(
         pronoun("she", PERSON="3", GENDER="fem"),
@@ -172,7 +172,8 @@ TEMPLATES = st.lists(
         head=st.sampled_from(["", "man", "firm"]),
         number=st.sampled_from([None, "singular", "plural", 1, 12]),
         form=st.sampled_from(["pronoun", "definite", "name", "indefinite", "bare", ""]),
-        slots=st.sampled_from([{}, {"NAME": "IBM"}, {"MODIFIERS": ["old"]}, {"PERSON": "1"}]),
+        slots=st.sampled_from([{}, {"NAME": "IBM"}]),
+        context=st.sampled_from([{}, {"MODIFIERS": ["old"]}, {"PERSON": "1"}]),
     ),
     max_size=12,
 )

@@ -30,7 +30,7 @@ def test_sorts_genders_and_counts_that_differ_rule_out() -> None:
     assert not may(said(0, 1, number=2), said(2, 3, number=3))
     assert may(said(0, 1, number=2), said(2, 3, number="plural"))
     he, she = ({"GENDER": gender} for gender in ("masc", "fem"))
-    assert not may(said(0, 1, slots=he), said(2, 3, slots=she))
+    assert not may(said(0, 1, context=he), said(2, 3, context=she))
 
 
 def test_a_part_that_begins_its_whole_or_lies_deep_in_it_is_not_the_whole() -> None:

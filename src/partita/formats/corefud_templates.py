@@ -81,7 +81,8 @@ def _template(one: Expression, tied: dict[str, str], name: str, text: str) -> Te
     determiner = determiner_of(tree, one.head, inside)
     number = number_of(tree, one.head, inside)
     form = form_of(word, determiner, isinstance(number, int))
-    slots = _described(one, determiner) | tied
+    context = _described(one, determiner) | tied
+    called = name_of(tree, one.head, inside) if word.upos == "PROPN" else ""
     return Template(
         id=name,
         text=text,
@@ -93,8 +94,9 @@ def _template(one: Expression, tied: dict[str, str], name: str, text: str) -> Te
         head=word.lemma.lower() if word.lemma != "_" else word.form.lower(),
         number=number,
         form=form,
-        slots={name: value for name, value in slots.items() if value not in ("", [], None)},
+        slots={"NAME": called} if called else {},
         rule="corefud",
+        context={name: value for name, value in context.items() if value not in ("", [], None)},
     )
 
 
@@ -110,7 +112,6 @@ def _described(one: Expression, determiner: str) -> dict[str, Any]:
     tree, word, inside = one.at.tree, one.at.tree.words[one.head], set(one.inside)
     pronoun = word.upos in ("PRON", "DET")
     return {
-        "NAME": name_of(tree, one.head, inside) if word.upos == "PROPN" else "",
         "MODIFIERS": modifiers_of(tree, one.head, inside),
         "PERSON": feature(word, "Person") if pronoun else "",
         "GENDER": GENDERS.get(feature(word, "Gender"), "") if pronoun else "",

@@ -27,12 +27,13 @@ VERSION = 1
 SCHEMA = "results.schema.json"
 SMALL = 16
 PLAIN_BITS = 10_000
-SAYING = tuple(f.name for f in fields(Template) if f.name not in ("id", "slots", "antecedents"))
+HELD = ("slots", "antecedents", "context")
+SAYING = tuple(f.name for f in fields(Template) if f.name not in ("id", *HELD))
 
 Unlisted = tuple[int, float]  # how many pairs the input does not list, and what they were taken as
 Positions = list[tuple[int, int]]
 
-_said = attrgetter(*SAYING, "slots", "antecedents")
+_said = attrgetter(*SAYING, *HELD)
 _bare = _said(Template(""))
 _text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -89,6 +90,8 @@ def template_object(template: Template) -> dict[str, Any]:
         written["antecedents"] = [
             {"id": one.id, "preferred": one.preferred} for one in template.antecedents
         ]
+    if template.context:
+        written["context"] = dict(template.context)
     return written
 
 

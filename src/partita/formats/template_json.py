@@ -10,7 +10,7 @@ from partita.records import Antecedent, Form, Template
 
 TEXTS = ("text", "region", "sort", "head", "rule")
 INTEGERS = ("start", "end", "sentence")
-OTHERS = ("number", "form", "slots", "antecedents")
+OTHERS = ("number", "form", "slots", "antecedents", "context")
 
 
 def template_json(template: Template) -> dict[str, Any]:
@@ -18,6 +18,7 @@ def template_json(template: Template) -> dict[str, Any]:
     written = asdict(template)
     written["slots"] = dict(template.slots)
     written["antecedents"] = [asdict(one) for one in template.antecedents]
+    written["context"] = dict(template.context)
     return written
 
 
@@ -37,8 +38,9 @@ def template_of(value: Any, place: Place) -> Template:
         **read,
         number=_number(given.get("number"), name, place),
         form=_form(given.get("form", ""), name, place),
-        slots=_slots(given.get("slots", {}), name, place),
+        slots=_mapping(given.get("slots", {}), f"slots of {name} are", place),
         antecedents=_antecedents(given.get("antecedents", []), name, place),
+        context=_mapping(given.get("context", {}), f"context of {name} is", place),
     )
 
 
@@ -55,9 +57,9 @@ def _form(value: Any, name: str, place: Place) -> Form:
     return cast(Form, value)
 
 
-def _slots(value: Any, name: str, place: Place) -> dict[str, Any]:
+def _mapping(value: Any, what: str, place: Place) -> dict[str, Any]:
     if not isinstance(value, dict):
-        place.refuse(f"slots of {name} are {value!r}; expected an object")
+        place.refuse(f"{what} {value!r}; expected an object")
     return value
 
 

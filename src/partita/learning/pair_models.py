@@ -223,7 +223,10 @@ def _hash(documents: Sequence[Keyed]) -> str:
     """Of everything that the model may learn from."""
     digest = hashlib.sha256()
     for document in documents:
-        said = [asdict(t) | {"slots": dict(t.slots)} for t in document.templates]
+        said = [
+            asdict(t) | {"slots": dict(t.slots), "context": dict(t.context)}
+            for t in document.templates
+        ]
         text = json.dumps([document.name, said, document.labels.tolist()], default=str)
         digest.update(text.encode())
         digest.update(np.packbits(document.compatible).tobytes())

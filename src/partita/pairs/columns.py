@@ -104,10 +104,10 @@ def columns(
         initials=initials,
         text=interned(template.text.casefold() for template in templates),
         words=words,
-        modifiers=sets([readings.texts(t.slots.get("MODIFIERS")) for t in templates]),
+        modifiers=sets([readings.texts(t.context.get("MODIFIERS")) for t in templates]),
         person=_slot(templates, "PERSON", ("1", "2", "3")),
-        gender=interned(str(t.slots.get("GENDER", "")) for t in templates),
-        speaker=interned(str(t.slots.get("SPEAKER", "")) for t in templates),
+        gender=interned(str(t.context.get("GENDER", "")) for t in templates),
+        speaker=interned(str(t.context.get("SPEAKER", "")) for t in templates),
         role=_slot(templates, "ROLE", ROLES),
         pronoun=_whole(map(readings.pronoun, templates)),
         determiner=_whole(map(readings.determiner, templates)),
@@ -127,7 +127,7 @@ def _whole(values: Iterable[int]) -> Column:
 
 
 def _slot(templates: Sequence[Template], name: str, classes: Sequence[str]) -> Column:
-    return classed((t.slots.get(name) for t in templates), classes, len(classes))
+    return classed((t.context.get(name) for t in templates), classes, len(classes))
 
 
 def _short(names: Sequence[str]) -> tuple[Column, Column]:
@@ -143,7 +143,7 @@ def _frequency(heads: Column) -> Column:
 
 def _target(templates: Sequence[Template], ids: Sequence[str], name: str) -> Column:
     place = {each: n for n, each in enumerate(ids)}
-    return _whole(place.get(str(t.slots.get(name, "")), NIL) for t in templates)
+    return _whole(place.get(str(t.context.get(name, "")), NIL) for t in templates)
 
 
 def _rivals(templates: Sequence[Template], compatible: Bools | None) -> tuple[Column, Column]:

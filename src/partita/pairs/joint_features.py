@@ -179,7 +179,7 @@ def _refers(row: NDArray[np.int32], template: Template) -> None:
     """How the expression refers."""
     kind, word = kind_of(template), surface(template)
     pronoun = kind <= LAST_PRONOUN
-    determiner = str(template.slots.get("DETERMINER", ""))
+    determiner = str(template.context.get("DETERMINER", ""))
     determiner = "possessor" if determiner in POSSESSIVES else determiner
     row[KIND], row[GENDER] = kind, gender_of(template, kind)
     row[SORT] = _place(template.sort, SORTS)
@@ -193,15 +193,15 @@ def _refers(row: NDArray[np.int32], template: Template) -> None:
 
 def _stands(row: NDArray[np.int32], template: Template, length: int) -> None:
     """Where the expression stands."""
-    row[ROLE] = _place(str(template.slots.get("ROLE", "")), ROLES)
-    row[SENTENCE], row[PARAGRAPH] = template.sentence, template.slots.get("PARAGRAPH", 0)
+    row[ROLE] = _place(str(template.context.get("ROLE", "")), ROLES)
+    row[SENTENCE], row[PARAGRAPH] = template.sentence, template.context.get("PARAGRAPH", 0)
     row[START], row[END] = template.start, template.end
     row[REGION] = {"text": 0, "heading": 1}.get(template.region, 2)
     row[POSITION] = min(TENTHS - 1, TENTHS * template.start // max(1, length))
 
 
 def _modifiers(template: Template) -> list[str]:
-    return [str(word).lower() for word in template.slots.get("MODIFIERS", ())]
+    return [str(word).lower() for word in template.context.get("MODIFIERS", ())]
 
 
 def _complement(template: Template) -> int:
@@ -223,11 +223,11 @@ def _parents(found: NDArray[np.int32], templates: Sequence[Template]) -> None:
     places = {template.id: n for n, template in enumerate(templates)}
     found[:, PARENT] = found[:, OWNER] = -1
     for n, template in enumerate(templates):
-        around = places.get(str(template.slots.get("PARENT", "")), -1)
+        around = places.get(str(template.context.get("PARENT", "")), -1)
         if around < 0 or not _contains(templates[around], template):
             continue
         found[n, PARENT] = around
-        possessive = template.slots.get("ROLE") == "possessive"
+        possessive = template.context.get("ROLE") == "possessive"
         if possessive and around > n and templates[around].start == template.start:
             found[around, OWNER] = n
 
@@ -242,7 +242,7 @@ def _turns(found: NDArray[np.int32], templates: Sequence[Template]) -> None:
     numbers: dict[str, int] = {"": 0}
     speaking = before = 0
     for row, template in zip(found, templates, strict=True):
-        speaker = str(template.slots.get("SPEAKER", ""))
+        speaker = str(template.context.get("SPEAKER", ""))
         number = numbers.setdefault(speaker, len(numbers))
         if number != speaking:
             speaking, before = number, speaking
@@ -251,7 +251,7 @@ def _turns(found: NDArray[np.int32], templates: Sequence[Template]) -> None:
 
 def _speakers(templates: Sequence[Template]) -> NDArray[np.bool_]:
     """Which template's name is part of which speaker's."""
-    given = (str(template.slots.get("SPEAKER", "")) for template in templates)
+    given = (str(template.context.get("SPEAKER", "")) for template in templates)
     labels = [re.sub("[^a-z]", "", name.lower()) for name in dict.fromkeys(["", *given])]
     found = np.zeros((len(templates), len(labels)), dtype=np.bool_)
     for n, template in enumerate(templates):
@@ -264,6 +264,6 @@ def _speakers(templates: Sequence[Template]) -> NDArray[np.bool_]:
 def _tied(templates: Sequence[Template]) -> IntArray:
     """What each template is in apposition to, and what it is the predicate of; -1 for none."""
     places = {template.id: n for n, template in enumerate(templates)}
-    slots = ("APPOSITION_OF", "COPULA_OF")
-    tied = [[places.get(str(t.slots.get(slot, "")), -1) for slot in slots] for t in templates]
+    ties = ("APPOSITION_OF", "COPULA_OF")
+    tied = [[places.get(str(t.context.get(tie, "")), -1) for tie in ties] for t in templates]
     return np.array(tied, dtype=np.int64).reshape(-1, 2)

@@ -59,7 +59,7 @@ MEN = listed(
 
 def words_of(template: Template) -> list[str]:
     """The words of an expression in lower case."""
-    given = template.slots.get("WORDS")
+    given = template.context.get("WORDS")
     return [str(word) for word in given] if given else template.text.lower().split()
 
 
@@ -88,9 +88,9 @@ def _nominal(template: Template) -> str:
     if template.form == "name":
         return f"{plural}name"
     if template.form == "definite":
-        return _definite(str(template.slots.get("DETERMINER", "")), plural)
+        return _definite(str(template.context.get("DETERMINER", "")), plural)
     if template.form == "indefinite":
-        determiner = template.slots.get("DETERMINER")
+        determiner = template.context.get("DETERMINER")
         return "a" if determiner in ("a", "an") else "other determiner"
     return "numeral" if template.head[:1].isdigit() else f"{plural}bare"
 
@@ -110,7 +110,7 @@ def gender_of(template: Template, kind: int) -> int:
     """A bit by the pronoun, by the slot, or by a noun or title that names men or women; else 0."""
     by_pronoun = {HE: MASCULINE, SHE: FEMININE, IT: NEUTER}.get(kind)
     by_slot = {"masc": MASCULINE, "fem": FEMININE, "neut": NEUTER}.get(
-        str(template.slots.get("GENDER"))
+        str(template.context.get("GENDER"))
     )
     known = by_pronoun or by_slot
     if known or kind <= LAST_PRONOUN or template.sort not in ("person", "animal", ""):

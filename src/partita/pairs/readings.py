@@ -51,7 +51,7 @@ def head(template: Template) -> str:
 
 def all_words(template: Template) -> list[str]:
     """The words of the expression, or of the name where there is no expression."""
-    if given := template.slots.get("WORDS"):
+    if given := template.context.get("WORDS"):
         return [str(word).casefold() for word in given]
     return name_words(template.text or name(template))
 
@@ -94,7 +94,7 @@ def pronoun(template: Template) -> int:
 
 def determiner(template: Template) -> int:
     """Which group of determiners it has; their number for another one, one more for none."""
-    given = str(template.slots.get("DETERMINER", "")).casefold()
+    given = str(template.context.get("DETERMINER", "")).casefold()
     if not given:
         return len(DETERMINERS) + 1
     return DETERMINER_GROUP.get(given, len(DETERMINERS))

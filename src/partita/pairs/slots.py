@@ -17,13 +17,6 @@ from partita.records import Template
 from partita.templates.schema import Schema
 from partita.templates.slots import compare
 
-# Slots that tell where and how an expression stands, not what it says of its referent.
-CONTEXT = frozenset(
-    (
-        *("ADDRESSEE", "APPOSITION_OF", "COPULA_OF", "DETERMINER", "GENDER", "PARAGRAPH", "PARENT"),
-        *("PERSON", "REFLEXIVE", "ROLE", "SPEAKER", "WORDS"),
-    )
-)
 Below = Callable[[Places, Places], Bools]
 
 
@@ -83,13 +76,14 @@ def _plain(templates: Sequence[Template]) -> tuple[Slot, ...]:
 
 
 def _content(template: Template) -> dict[str, Any]:
-    """Sort, head and number count as slots; a pronoun is no description, so it has no head."""
+    """Sort, head, number and modifiers count as slots; a pronoun, no description, has no head."""
     own = {
         "sort": template.sort,
         "head": "" if template.form == "pronoun" else template.head,
         "number": template.number,
+        "modifiers": template.context.get("MODIFIERS"),
     }
-    said = {**own, **{name: v for name, v in template.slots.items() if name not in CONTEXT}}
+    said = {**own, **template.slots}
     return {name: value for name, value in said.items() if value not in (None, "", [], ())}
 
 

@@ -64,8 +64,8 @@ def kinds(templates: Sequence[Template], sorts: Hierarchy | None = None) -> Kind
         number=_whole(map(number, templates)),
         counted=_whole(t.number if isinstance(t.number, int) else NIL for t in templates),
         person=_whole(map(person, templates)),
-        gender=numbered(str(t.slots.get("GENDER", "")).casefold() for t in templates)[0],
-        speaker=numbered(str(t.slots.get("SPEAKER", "")) for t in templates)[0],
+        gender=numbered(str(t.context.get("GENDER", "")).casefold() for t in templates)[0],
+        speaker=numbered(str(t.context.get("SPEAKER", "")) for t in templates)[0],
         reflexive=np.array([_reflexive(t) for t in templates], dtype=np.bool_),
         sort=sort,
         fits=_fits(names, sorts),
@@ -97,14 +97,14 @@ def person(template: Template) -> int:
     """Of a pronoun: 1, 2 or 3; −1 of everything else."""
     if template.form != "pronoun":
         return NIL
-    if (given := str(template.slots.get("PERSON", ""))) in ("1", "2", "3"):
+    if (given := str(template.context.get("PERSON", ""))) in ("1", "2", "3"):
         return int(given)
     word = template.text.casefold() or template.head.casefold()
     return 1 if word in FIRST else 2 if word in SECOND else 3
 
 
 def modifiers(template: Template) -> frozenset[str]:
-    given = template.slots.get("MODIFIERS", ())
+    given = template.context.get("MODIFIERS", ())
     several = [given] if isinstance(given, str) else given
     return frozenset(str(word).casefold() for word in several)
 
@@ -118,7 +118,7 @@ def named(template: Template) -> Name | None:
 def _reflexive(template: Template) -> bool:
     word = template.head.casefold() or template.text.casefold()
     return template.form == "pronoun" and (
-        bool(template.slots.get("REFLEXIVE")) or word.endswith(("self", "selves"))
+        bool(template.context.get("REFLEXIVE")) or word.endswith(("self", "selves"))
     )
 
 

@@ -1,0 +1,1 @@
+"""From a message to its templates: tokens, tags, names, groups, phrases, domain rules."""

@@ -1,0 +1,45 @@
+"""What flows between the rooms: small frozen records in the paper's words."""
+
+from partita.records.arrays import FloatArray, IntArray
+from partita.records.configurations import Cell, Configuration, restricted_growth
+from partita.records.distributions import (
+    Budget,
+    Distribution,
+    Listed,
+    Listing,
+    PairProbabilities,
+    Remainder,
+)
+from partita.records.documents import Document, Message, Region, RegionKind
+from partita.records.posterior import Best, Figure, Kind, Marginals, Method, Posterior
+from partita.records.templates import Antecedent, CoreferenceSet, Form, Pair, Template, pair
+
+__all__ = [
+    "Antecedent",
+    "Best",
+    "Budget",
+    "Cell",
+    "Configuration",
+    "CoreferenceSet",
+    "Distribution",
+    "Document",
+    "Figure",
+    "FloatArray",
+    "Form",
+    "IntArray",
+    "Kind",
+    "Listed",
+    "Listing",
+    "Marginals",
+    "Message",
+    "Method",
+    "Pair",
+    "PairProbabilities",
+    "Posterior",
+    "Region",
+    "RegionKind",
+    "Remainder",
+    "Template",
+    "pair",
+    "restricted_growth",
+]

@@ -1,0 +1,83 @@
+"""Configurations: partitions of a coreference set into cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from partita.errors import InputError
+from partita.records.arrays import IntArray
+
+Cell = tuple[str, ...]
+
+
+@lru_cache(maxsize=1 << 16)
+def _natural(text: str) -> tuple[tuple[bool, int, str, str], ...]:
+    """A key that sorts T2 before T10: digits by how many there are, then as text."""
+    parts = [p for p in re.split(r"([0-9]+)", text) if p]
+    digits = [p.lstrip("0") if "0" <= p[0] <= "9" else "" for p in parts]
+    return tuple((not "0" <= p[0] <= "9", len(d), d, p) for p, d in zip(parts, digits, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A partition of a coreference set into cells; canonical however it was written."""
+
+    cells: tuple[Cell, ...]
+
+    def __init__(self, cells: Iterable[Iterable[str]]) -> None:
+        ordered = (tuple(sorted(cell, key=_natural)) for cell in cells)
+        canonical = tuple(sorted(filter(None, ordered), key=lambda cell: _natural(cell[0])))
+        members = [member for cell in canonical for member in cell]
+        if len(set(members)) < len(members):
+            twice = next(m for n, m in enumerate(members) if m in members[:n])
+            raise InputError(f"template {twice} stands in two cells of one configuration")
+        object.__setattr__(self, "cells", canonical)
+
+    @classmethod
+    def from_labels(cls, ids: Sequence[str], labels: Sequence[int] | IntArray) -> Configuration:
+        """The configuration in which templates with the same label share a cell."""
+        return cls.from_rows(ids, [[int(label) for label in labels]])[0]
+
+    @classmethod
+    def from_rows(cls, ids: Sequence[str], rows: Iterable[Sequence[int]]) -> list[Configuration]:
+        """One configuration a row of labels; members met in canonical order need no sorting."""
+        order = sorted(range(len(ids)), key=lambda place: _natural(ids[place]))
+        found = []
+        for row in rows:
+            cells: dict[int, list[str]] = {}
+            for place in order:
+                cells.setdefault(row[place], []).append(ids[place])
+            configuration = object.__new__(cls)
+            object.__setattr__(configuration, "cells", tuple(map(tuple, cells.values())))
+            found.append(configuration)
+        return found
+
+    def labels(self, ids: Sequence[str]) -> IntArray:
+        """For each id the number of its cell, cells numbered as they first appear."""
+        home = {member: n for n, cell in enumerate(self.cells) for member in cell}
+        if odd := set(home) ^ set(ids):
+            raise InputError(f"template {min(odd)} is not in both the configuration and the set")
+        return restricted_growth([home[name] for name in ids])
+
+    def together(self, left: str, right: str) -> bool:
+        return any(left in cell and right in cell for cell in self.cells)
+
+    def __iter__(self) -> Iterator[Cell]:
+        return iter(self.cells)
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __str__(self) -> str:
+        return " ".join(f"({' '.join(cell)})" for cell in self.cells)
+
+
+def restricted_growth(labels: Iterable[int]) -> IntArray:
+    """Labels renumbered by first appearance: equal partitions get equal arrays."""
+    seen: dict[int, int] = {}
+    return np.array([seen.setdefault(int(n), len(seen)) for n in labels], dtype=np.int64)

@@ -1,0 +1,173 @@
+"""Pair probabilities in, a distribution over configurations out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from partita.errors import InputError
+from partita.records.arrays import FloatArray, IntArray
+from partita.records.configurations import Configuration
+from partita.records.posterior import Figure, Marginals, Method, Posterior
+from partita.records.templates import CoreferenceSet
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairProbabilities:
+    """A coreference set and, for every two of its templates, the probability that they corefer.
+
+    `matrix` is symmetric in text order: 0 says incompatible, 1 says must-link.
+    """
+
+    set: CoreferenceSet
+    matrix: FloatArray
+
+    def __post_init__(self) -> None:
+        n = len(self.set)
+        if self.matrix.shape != (n, n):
+            raise InputError(f"{n} templates need a matrix of {n} by {n} pair probabilities")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One reported configuration."""
+
+    configuration: Configuration
+    probability: float
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listing(Sequence[Listed]):
+    """The reported configurations, most probable first; rows of labels until one is looked at."""
+
+    ids: tuple[str, ...]
+    rows: IntArray
+    probabilities: Sequence[float]
+    intervals: Sequence[tuple[float, float]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.probabilities)
+
+    @overload
+    def __getitem__(self, place: int) -> Listed: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Listed]: ...
+
+    def __getitem__(self, place: int | slice) -> Listed | list[Listed]:
+        if isinstance(place, slice):
+            return list(self)[place]
+        interval = None if self.intervals is None else self.intervals[place]
+        found = Configuration.from_labels(self.ids, self.rows[place])
+        return Listed(found, self.probabilities[place], interval)
+
+    def __iter__(self) -> Iterator[Listed]:
+        intervals: Sequence[tuple[float, float] | None] = self.intervals or [None] * len(self)
+        configurations = Configuration.from_rows(self.ids, self.rows.tolist())
+        return iter(map(Listed, configurations, self.probabilities, intervals))
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """What is not listed: how many configurations, and their probability in all."""
+
+    count: int | None
+    log2_count: float
+    probability: float
+    interval: tuple[float, float] | None = None
+
+    @property
+    def each(self) -> float:
+        """The probability of one of them: the remainder is spread uniformly, as in the paper."""
+        return self.probability * 2.0**-self.log2_count if self.probability else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much a computation may take: seconds (of a clock), bytes, and units of work.
+
+    `work` is deterministic: with it the same input gives the same bytes on any machine.
+    """
+
+    seconds: float = 30.0
+    memory: int = 4 << 30
+    work: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distribution:
+    """Probabilities of the configurations of one coreference set, and how they were obtained.
+
+    `configurations` lists the most probable ones and `remainder` holds all others, so that the
+    two together are everything. `posterior` answers what is not written here.
+    """
+
+    set: CoreferenceSet
+    model: str
+    method: Method
+    reason: str
+    probabilities: FloatArray
+    marginals: Marginals
+    configurations: Listing
+    remainder: Remainder
+    entropy_bits: Figure
+    conflict: float | None
+    log_normaliser: Figure
+    log2_count: Figure
+    count: int | None
+    seed: int
+    posterior: Posterior
+    converged: bool | None = None
+    gap: float = 0.0
+    pruned: float = 0.0
+
+    @property
+    def most_probable(self) -> Configuration:
+        return self.configurations[0].configuration
+
+    def log_probability(self, configuration: Configuration) -> Figure:
+        """The natural logarithm of the probability of one configuration."""
+        weight = self.posterior.log_weight(configuration.labels(self.set.ids))
+        total = self.log_normaliser
+        return Figure(weight - total.value, weight - total.high, weight - total.low, total.kind)
+
+    def marginal(self, left: str, right: str) -> float:
+        """The probability that two templates share a cell."""
+        ids = self.set.ids
+        return float(self.marginals.value[ids.index(left), ids.index(right)])
+
+    def cell(self, members: Iterable[str]) -> float:
+        """The probability that exactly these templates make up one cell."""
+        wanted = tuple(sorted(self.set.ids.index(member) for member in members))
+        return next((p for cell, p in self.posterior.cells() if cell == wanted), 0.0)
+
+    def draws(self, count: int, seed: int = 0) -> list[Configuration]:
+        """Configurations drawn from the distribution."""
+        rows = self.posterior.draws(count, np.random.default_rng(seed))
+        return [Configuration.from_labels(self.set.ids, row) for row in rows]
+
+    def pair_table(self) -> Any:
+        """Every pair with its probability before and after, as an Arrow table."""
+        from partita.formats.frames import pair_table
+
+        return pair_table(self)
+
+    def configuration_table(self) -> Any:
+        """Every listed configuration, as an Arrow table; pandas and Polars take these."""
+        from partita.formats.frames import configuration_table
+
+        return configuration_table(self)
+
+    def __str__(self) -> str:
+        from partita.views.terminal import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from partita.views.notebook import html
+
+        return html(self)

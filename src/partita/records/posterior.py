@@ -1,0 +1,115 @@
+"""Numbers that say how they were obtained, and the questions that a distribution answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from partita.records.arrays import FloatArray, IntArray
+
+Method = Literal["exact", "certified", "sampled"]
+Kind = Literal["exact", "interval", "estimate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number and how it was obtained.
+
+    exact: low = value = high. interval: the truth lies between low and high, certainly.
+    estimate: low and high are value minus and plus one standard error.
+    """
+
+    value: float
+    low: float
+    high: float
+    kind: Kind = "exact"
+
+    @classmethod
+    def exact(cls, value: float) -> Figure:
+        return cls(value, value, value)
+
+    @classmethod
+    def interval(cls, low: float, high: float) -> Figure:
+        return cls((low + high) / 2, low, high, "interval")
+
+    @classmethod
+    def estimate(cls, value: float, error: float) -> Figure:
+        return cls(value, value - error, value + error, "estimate")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marginals:
+    """For every two templates the probability that they share a cell; see `Figure` for kind."""
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+    kind: Kind = "exact"
+
+    @classmethod
+    def exact(cls, value: FloatArray) -> Marginals:
+        return cls(value, value, value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Best:
+    """Configurations as rows of labels, most probable first, with their log-weights.
+
+    Nothing that is not listed has a log-weight above the last one's plus `gap`: 0 where the
+    list is proved to be the best, infinite where nothing is known.
+    """
+
+    labels: IntArray
+    log_weights: FloatArray
+    gap: float = 0.0
+
+
+class Posterior(Protocol):
+    """A distribution over the configurations of n templates: every method answers these.
+
+    Configurations are rows of labels in restricted growth form, templates in text order.
+    A log-weight minus the log-normaliser is a log-probability (natural logarithms).
+    """
+
+    @property
+    def size(self) -> int:
+        """The number of templates."""
+
+    @property
+    def method(self) -> Method:
+        """How the answers are obtained."""
+
+    @property
+    def reason(self) -> str:
+        """Why in that way, for a person."""
+
+    @property
+    def log_normaliser(self) -> Figure:
+        """The logarithm of the sum of all weights."""
+
+    def log_weight(self, labels: IntArray) -> float:
+        """Of one configuration; minus infinity if it is impossible."""
+
+    def count(self) -> int | None:
+        """The number of possible configurations, exactly, or None where it is not known."""
+
+    def log2_count(self) -> Figure:
+        """The logarithm of that number, always."""
+
+    def entropy(self) -> Figure:
+        """In bits."""
+
+    def pairs(self) -> Marginals:
+        """The probability of every pair."""
+
+    def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
+        """Every possible cell, as positions, with its probability; Unavailable if not exact."""
+
+    def best(self, k: int) -> Best:
+        """The k most probable configurations."""
+
+    def draws(self, count: int, rng: np.random.Generator) -> IntArray:
+        """That many configurations drawn from the distribution, as rows of labels."""

@@ -1,0 +1,79 @@
+"""Templates, and coreference sets of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from partita.errors import InputError
+
+Form = Literal["indefinite", "definite", "pronoun", "name", "bare", ""]
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Antecedent:
+    """A template that the reference module lists as a possible antecedent."""
+
+    id: str
+    preferred: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Slots and values built from one expression, and where that expression stands.
+
+    `slots` say what the referent is; `context` holds what else is seen of the expression:
+    MODIFIERS, WORDS, DETERMINER, ROLE, PARAGRAPH, PARENT, of pronouns PERSON, GENDER, REFLEXIVE.
+    """
+
+    id: str
+    text: str = ""
+    start: int = 0
+    end: int = 0
+    region: str = "text"
+    sentence: int = 0
+    sort: str = ""
+    head: str = ""
+    number: int | str | None = None
+    form: Form = ""
+    slots: Mapping[str, Any] = field(default_factory=dict)
+    rule: str = ""
+    antecedents: tuple[Antecedent, ...] = ()
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+
+def pair(left: str, right: str) -> Pair:
+    """The two ids as an unordered pair: the same tuple whichever comes first."""
+    return (left, right) if left <= right else (right, left)
+
+
+@dataclass(frozen=True, slots=True)
+class CoreferenceSet:
+    """Templates that may corefer, in text order, and what is known a priori about pairs."""
+
+    templates: tuple[Template, ...]
+    incompatible: frozenset[Pair] = frozenset()
+    must: frozenset[Pair] = frozenset()
+    name: str = ""
+    ids: tuple[str, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        ids = tuple([template.id for template in self.templates])
+        object.__setattr__(self, "ids", ids)
+        known = set(ids)
+        if len(known) < len(ids):
+            twice = next(i for n, i in enumerate(ids) if i in ids[:n])
+            raise InputError(f"template {twice} stands twice in set {self.name!r}")
+        for given in (*self.incompatible, *self.must):
+            if unknown := set(given) - known:
+                raise InputError(f"set {self.name!r} has no template {min(unknown)}")
+
+    def __len__(self) -> int:
+        return len(self.templates)
+
+    @classmethod
+    def of(cls, ids: Iterable[str], name: str = "") -> CoreferenceSet:
+        """A set of bare templates, known by their ids alone."""
+        return cls(tuple(Template(i) for i in ids), name=name)
