@@ -11,7 +11,7 @@ from partita.evaluation.b_cubed import b_cubed
 from partita.evaluation.ceaf import ceaf_entity
 from partita.evaluation.expected import expected
 from partita.evaluation.lea import lea
-from partita.evaluation.muc import muc
+from partita.evaluation.muc_links import muc
 from partita.evaluation.scores import all_scores, scores
 from partita.evaluation.tally import Tally
 from partita.records import IntArray, restricted_growth
