@@ -11,6 +11,7 @@ from partita.records.distributions import (
     Remainder,
 )
 from partita.records.documents import Document, Message, Region, RegionKind
+from partita.records.entities import Entity, SlotValue
 from partita.records.posterior import Best, Figure, Kind, Marginals, Method, Posterior
 from partita.records.templates import Antecedent, CoreferenceSet, Form, Pair, Template, pair
 
@@ -23,6 +24,7 @@ __all__ = [
     "CoreferenceSet",
     "Distribution",
     "Document",
+    "Entity",
     "Figure",
     "FloatArray",
     "Form",
@@ -39,6 +41,7 @@ __all__ = [
     "Region",
     "RegionKind",
     "Remainder",
+    "SlotValue",
     "Template",
     "pair",
     "restricted_growth",

@@ -1,0 +1,1 @@
+"""From a distribution to merged entities whose slot values carry probabilities."""

@@ -1,0 +1,93 @@
+"""The merged template of every cell of a configuration, and how its templates call the thing.
+
+Descriptions after the practice of MUC-4: a name, then precise descriptions, then vague ones, which
+are the more general; of two that say the same the longer is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from partita.configurations.greedy import greedy_labels
+from partita.records import Configuration, CoreferenceSet, Template
+from partita.templates.algebra import Merged, compatible, merge, relation
+from partita.templates.name import Name
+from partita.templates.schema import Schema
+
+NAME = "NAME"
+
+
+def merged_cells(
+    configuration: Configuration, given: CoreferenceSet, schema: Schema
+) -> tuple[Merged, ...]:
+    """One merged template for every cell, by the first template of each in the text."""
+    by_id = {template.id: template for template in given.templates}
+    cells = [merge([by_id[name] for name in cell], schema) for cell in configuration]
+    place = {name: n for n, name in enumerate(given.ids)}
+    return tuple(sorted(cells, key=lambda cell: min(place[name] for name in cell.ids)))
+
+
+def greedy_configuration(given: CoreferenceSet) -> Configuration:
+    """The configuration of the paper's deterministic merger, which never looks back."""
+    place = {name: n for n, name in enumerate(given.ids)}
+    allowed = np.ones((len(given), len(given)), dtype=np.bool_)
+    for left, right in given.incompatible:
+        allowed[place[left], place[right]] = allowed[place[right], place[left]] = False
+    return Configuration.from_labels(given.ids, greedy_labels(allowed))
+
+
+def greedy_merged(given: CoreferenceSet, schema: Schema) -> tuple[Merged, ...]:
+    """What the deterministic merger makes of a set: the baseline."""
+    return merged_cells(greedy_configuration(given), given, schema)
+
+
+def called(members: Sequence[Template], schema: Schema) -> str:
+    """The longest name that any of them gives, or nothing."""
+    names = [name for member in members for name in _names(member, schema)]
+    return min(names, key=lambda name: (-len(name), name), default="")
+
+
+def _names(template: Template, schema: Schema) -> frozenset[str]:
+    given = schema.values(template).get(NAME)
+    if isinstance(given, Name):
+        return given.variants
+    return frozenset({template.text} if template.form == "name" and template.text else ())
+
+
+def descriptions(members: Sequence[Template], schema: Schema) -> tuple[str, ...]:
+    """How the thing is described where it is not named: precise first, then vague, then pronouns.
+
+    What cannot be compared is precise; a cell holds only templates that are compatible, but
+    whoever calls this may have others.
+    """
+    described = [m for m in members if m.form not in ("name", "pronoun") and m.text]
+    vague = [m for m in described if any(_more_general(m, other, schema) for other in described)]
+    precise = [m for m in described if m not in vague]
+    pronouns = [m for m in members if m.form == "pronoun"]
+    kept = [*_longest(precise, schema), *_longest(vague, schema), *pronouns]
+    return tuple(dict.fromkeys(member.text for member in kept))
+
+
+def _more_general(one: Template, other: Template, schema: Schema) -> bool:
+    if one is other or not compatible(one, other, schema):
+        return False
+    return relation(one, other, schema) == "properly subsumes"
+
+
+def _longest(members: Sequence[Template], schema: Schema) -> list[Template]:
+    """One for all that say the same: the longest text, where the first of them stands."""
+    kept: list[Template] = []
+    for member in members:
+        alike = (n for n, other in enumerate(kept) if _same(member, other, schema))
+        place = next(alike, None)
+        if place is None:
+            kept.append(member)
+        elif len(member.text) > len(kept[place].text):
+            kept[place] = member
+    return kept
+
+
+def _same(one: Template, other: Template, schema: Schema) -> bool:
+    return schema.values(one) == schema.values(other)

@@ -1,0 +1,40 @@
+"""Entities: what the templates of a cell say together, with probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from partita.records.posterior import Figure
+
+Plain = str | int | list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SlotValue:
+    """A value that a slot may have, in its plain form; None: nobody says anything about it.
+
+    `templates` are those of the set that say it, or something more general.
+    """
+
+    value: Plain | None
+    probability: Figure
+    templates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A cell of the most probable configuration, and what is known of the thing it stands for.
+
+    `probability` is that of exactly this cell. The values of `slots` are those of the thing that
+    the template `anchor` speaks of, whatever else speaks of it; of each slot they add up to 1.
+    """
+
+    id: str
+    sort: str
+    templates: tuple[str, ...]
+    anchor: str
+    probability: Figure
+    slots: Mapping[str, tuple[SlotValue, ...]]
+    name: str = ""
+    descriptions: tuple[str, ...] = ()

@@ -1,0 +1,171 @@
+"""Entities and the probabilities of their slot values, against every partition."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles.depots import SCHEMA, A, B, C, D
+from oracles.entities import pairs_of, random_set, slot_shares
+from partita.configurations.solve import solve
+from partita.entities import cells
+from partita.entities.anchors import anchor_of, entities_of, entity_alone, in_text_order
+from partita.entities.values import Around, Said, slot_values
+from partita.errors import Unavailable
+from partita.records import Distribution, Entity, PairProbabilities, SlotValue, Template
+from partita.reference.sets import coreference_sets
+
+TABLE_1 = {(0, 1): 0.671, (0, 3): 0.505, (1, 3): 0.752, (2, 3): 0.504}
+[DEPOTS] = coreference_sets([A, B, C, D], SCHEMA)
+
+
+def table_1() -> Distribution:
+    p = np.eye(4)
+    for (left, right), value in TABLE_1.items():
+        p[left, right] = p[right, left] = value
+    return solve(PairProbabilities(DEPOTS, p))
+
+
+def told(entity: Entity) -> dict[str, dict[str, float]]:
+    return {
+        name: {"" if v.value is None else str(v.value): v.probability.value for v in values}
+        for name, values in entity.slots.items()
+    }
+
+
+def test_the_paper():
+    first, second = entities_of(table_1(), SCHEMA)
+    assert (first.templates, first.anchor) == (("A", "B", "D"), "A")
+    assert first.probability.value == pytest.approx(0.3826, abs=5e-5)
+    assert told(first)["LOCATION"] == {"KINSTON": pytest.approx(1.0)}
+    assert (second.templates, second.anchor) == (("C",), "C")
+    assert second.probability.value == pytest.approx(1 - 0.1873, abs=1e-4)
+    [rail] = first.slots["TYPE"]
+    assert rail.templates == ("A", "B")
+    [depot] = first.slots["FACILITY"]
+    assert depot.templates == ("A", "B", "C", "D")
+
+
+def test_seen_from_a_vague_template_values_are_uncertain():
+    found = table_1()
+    around = cells.cells_of(found)
+    said = Said.of(DEPOTS.templates, SCHEMA)
+    values = slot_values(Around.of(around, 3, 4), said)
+    where = {v.value: v.probability.value for v in values["LOCATION"]}
+    with_a = found.marginal("A", "D")
+    assert where["KINSTON"] == pytest.approx(with_a)
+    assert where["FAIRVIEW"] == pytest.approx(found.marginal("C", "D"))
+    assert where[None] == pytest.approx(1 - with_a - found.marginal("C", "D"))
+    assert values["LOCATION"][-1] == SlotValue(
+        "FAIRVIEW", values["LOCATION"][-1].probability, ("C",)
+    )
+
+
+@given(st.integers(0, 2**32), st.integers(2, 6))
+@settings(deadline=None, max_examples=60)
+def test_values_are_those_of_all_partitions(seed, size):
+    rng = np.random.default_rng(seed)
+    pairs = pairs_of(random_set(size, SCHEMA, rng), rng)
+    found = solve(pairs)
+    entities = entities_of(found, SCHEMA)
+    assert sorted(m for e in entities for m in e.templates) == sorted(pairs.set.ids)
+    for entity in entities:
+        expected = slot_shares(pairs, entity.anchor, SCHEMA)
+        got = told(entity)
+        assert got.keys() == expected.keys()
+        for name, shares in expected.items():
+            assert got[name] == pytest.approx(shares)
+        assert entity.probability.value == pytest.approx(found.cell(entity.templates))
+
+
+@given(st.integers(0, 2**32), st.sampled_from(["uniform", "merging", "evidential"]))
+@settings(deadline=None, max_examples=40)
+def test_the_values_of_a_slot_add_up_to_one_with_any_model(seed, model):
+    rng = np.random.default_rng(seed)
+    found = solve(pairs_of(random_set(7, SCHEMA, rng), rng), model)
+    for entity in entities_of(found, SCHEMA):
+        assert entity.probability.kind == "exact"
+        for values in entity.slots.values():
+            assert math.fsum(v.probability.value for v in values) == pytest.approx(1.0)
+            assert all(0 < v.probability.value <= 1 for v in values)
+            ordered = [v.probability.value for v in values]
+            assert ordered == sorted(ordered, reverse=True)
+
+
+def test_drawn_values_are_near_the_exact_ones(monkeypatch):
+    rng = np.random.default_rng(7)
+    found = solve(pairs_of(random_set(7, SCHEMA, rng), rng))
+    exact = entities_of(found, SCHEMA)
+    monkeypatch.setattr(cells, "MOST", 3)
+    drawn = entities_of(found, SCHEMA)
+    assert drawn == entities_of(found, SCHEMA)
+    for one, other in zip(exact, drawn, strict=True):
+        assert other.probability.kind == "estimate"
+        assert other.probability.low < other.probability.high
+        for name, shares in told(one).items():
+            for value, share in shares.items():
+                assert told(other)[name].get(value, 0.0) == pytest.approx(share, abs=0.06)
+            assert math.fsum(told(other)[name].values()) == pytest.approx(1.0)
+
+
+class OnlyListed:
+    """A posterior that neither lists its cells nor can be drawn from."""
+
+    def cells(self):
+        raise Unavailable("no cells")
+
+    def draws(self, count, rng):
+        raise Unavailable("no draws")
+
+
+def test_bounds_from_what_is_listed_hold_the_truth():
+    rng = np.random.default_rng(11)
+    pairs = pairs_of(random_set(6, SCHEMA, rng), rng)
+    exact, short = solve(pairs), solve(pairs, top=4)
+    bounded = entities_of(replace(short, posterior=OnlyListed()), SCHEMA)
+    for one, other in zip(entities_of(exact, SCHEMA), bounded, strict=True):
+        assert other.probability.kind == "interval"
+        assert other.probability.low <= one.probability.value <= other.probability.high
+        truth = told(one)
+        for name, values in other.slots.items():
+            assert math.fsum(v.probability.value for v in values) == pytest.approx(1.0)
+            for v in values:
+                share = truth[name]["" if v.value is None else str(v.value)]
+                assert v.probability.low - 1e-12 <= share <= v.probability.high + 1e-12
+
+
+def test_names_count_by_their_longest_variant():
+    templates = [
+        Template("a", start=0, form="name", slots={"NAME": "KINSTON DEPOT"}),
+        Template("b", start=9, form="name", slots={"NAME": "KINSTON"}),
+    ]
+    [pair] = coreference_sets(templates, SCHEMA)
+    found = solve(PairProbabilities(pair, np.array([[1.0, 0.6], [0.6, 1.0]])))
+    [entity] = entities_of(found, SCHEMA)
+    [name] = entity.slots["NAME"]
+    assert (name.value, name.probability.value) == ("KINSTON DEPOT", pytest.approx(1.0))
+    assert entity.name == "KINSTON DEPOT"
+
+
+def test_what_is_alone_is_sure():
+    entity = entity_alone(C, SCHEMA)
+    assert entity.probability.value == 1.0
+    assert told(entity)["LOCATION"] == {"FAIRVIEW": 1.0}
+
+
+def test_numbers_follow_the_text():
+    entities = [*reversed(entities_of(table_1(), SCHEMA))]
+    ordered = in_text_order(entities, {"A": 0, "B": 1, "C": 2, "D": 3})
+    assert [(e.id, e.templates[0]) for e in ordered] == [("E1", "A"), ("E2", "C")]
+
+
+def test_the_anchor_says_most():
+    named = replace(D, id="N", form="name")
+    assert anchor_of([D, B, A], SCHEMA) is A
+    assert anchor_of([D, named], SCHEMA) is named
+    assert anchor_of([D, replace(D, id="E")], SCHEMA) is D
