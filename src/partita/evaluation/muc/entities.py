@@ -1,0 +1,94 @@
+"""CEAF-REE: the entities of five roles in a message, aligned one to one with those of the key.
+
+φ(g, s) = 1 if every string of s is one of g, else 0;  R = Σφ/|key|, P = Σφ/|response|.
+A role's entities are those of all templates of the message together (Du, Rush & Cardie 2021).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from partita.evaluation.muc.strings import judge
+from partita.evaluation.muc.tally import Tally
+from partita.evaluation.muc.templates import Fill, Incident
+from partita.evaluation.muc.verdicts import CORRECT
+from partita.records import FloatArray
+
+ROLES: Mapping[str, tuple[int, ...]] = {
+    "perpetrator individual": (9,),
+    "perpetrator organisation": (10,),
+    "target": (12,),
+    "victim": (18, 19),
+    "weapon": (6,),
+}
+
+Entity = tuple[frozenset[str], bool]  # its strings, and whether it may be missing
+
+
+def score_entities(response: Iterable[Incident], key: Iterable[Incident]) -> dict[str, Tally]:
+    """For each role how many entities are found, too many and missing."""
+    given, wanted = _by_message(response), _by_message(key)
+    return {
+        role: sum(
+            (_compared(given.get(m, ()), wanted.get(m, ()), slots) for m in {*given, *wanted}),
+            Tally(),
+        )
+        for role, slots in ROLES.items()
+    }
+
+
+def _by_message(incidents: Iterable[Incident]) -> dict[str, list[Incident]]:
+    found: dict[str, list[Incident]] = defaultdict(list)
+    for incident in incidents:
+        found[incident.message].append(incident)
+    return found
+
+
+def _compared(
+    response: Sequence[Incident], key: Sequence[Incident], slots: tuple[int, ...]
+) -> Tally:
+    given, wanted = _entities(response, slots), _entities(key, slots)
+    hits = _aligned([strings for strings, _ in given], wanted)
+    required = sum(not optional for n, (_, optional) in enumerate(wanted) if n not in hits)
+    return Tally(len(hits), 0, 0, len(given) - len(hits), required)
+
+
+def _entities(incidents: Sequence[Incident], slots: tuple[int, ...]) -> list[Entity]:
+    """The fills of all templates; those that share a string are one entity."""
+    found: list[Entity] = []
+    for incident in incidents:
+        for slot in slots:
+            for fill in incident.of(slot):
+                found = _joined(found, _entity(fill, incident.optional))
+    return found
+
+
+def _entity(fill: Fill, optional: bool) -> Entity:
+    strings = (*fill.values, *fill.tags)
+    return frozenset(" ".join(text.upper().split()) for text in strings), optional or fill.optional
+
+
+def _joined(entities: list[Entity], new: Entity) -> list[Entity]:
+    apart = [one for one in entities if one[0].isdisjoint(new[0])]
+    same = [one for one in entities if not one[0].isdisjoint(new[0])]
+    strings = new[0].union(*(one[0] for one in same))
+    return [*apart, (strings, new[1] and all(one[1] for one in same))]
+
+
+def _aligned(given: Sequence[frozenset[str]], wanted: Sequence[Entity]) -> set[int]:
+    """The places of the key's entities that are found."""
+    if not given or not wanted:
+        return set()
+    from scipy.optimize import linear_sum_assignment
+
+    table: FloatArray = np.array([[_inside(s, g) for g, _ in wanted] for s in given], dtype=float)
+    needed = np.array([not optional for _, optional in wanted])
+    rows, columns = linear_sum_assignment(table * (1 + 1e-3 * needed), maximize=True)
+    return {k for r, k in zip(rows.tolist(), columns.tolist(), strict=True) if table[r, k]}
+
+
+def _inside(strings: frozenset[str], entity: frozenset[str]) -> bool:
+    return all(any(judge(one, other) == CORRECT for other in entity) for one in strings)

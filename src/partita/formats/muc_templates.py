@@ -1,0 +1,164 @@
+"""Keys and responses of the MUC-4 exam: templates of 25 slots, one fill a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from partita.errors import InputError
+from partita.evaluation.muc.templates import SLOTS, Fill, Incident, Slot
+from partita.formats.muc_fills import Malformed, read_fill
+
+_SLOT = re.compile(r"\s{0,3}([0-9]{1,2})\.\s+([A-Z][A-Z ]*:\s*[A-Z][A-Z ]*?)(?:\s{2,}(.*)|\s*)$")
+_MESSAGE = re.compile(r"([A-Z0-9]+-MUC[34]-[0-9]+)")
+_NUMBER = re.compile(r"([0-9]+|\*|-)\s*(\(OPTIONAL\))?\s*")
+_RULE = re.compile(r"[\s*=_-]{4,}")  # what archives draw between templates
+LIMIT = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A fill that could not be read as it should be: where it stands and what was expected."""
+
+    file: str
+    line: int
+    slot: str
+    expected: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}, slot {self.slot}: expected {self.expected}"
+
+
+@dataclass(slots=True)
+class Exam:
+    """The templates of a file, the messages that it speaks of in order, and what is odd in it."""
+
+    file: str
+    incidents: list[Incident] = field(default_factory=list)
+    messages: dict[str, None] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A template on the way."""
+
+    message: str
+    line: int
+    number: str = ""
+    optional: bool = False
+    slot: Slot = SLOTS[0]
+    written: dict[int, list[tuple[int, str]]] = field(default_factory=dict)
+
+
+def read_exam(path: str | Path) -> Exam:
+    """All templates of a key or of a response."""
+    exam = Exam(str(path))
+    building: _Open | None = None
+    for number, line in _lines(path):
+        found = _SLOT.match(line)
+        if found is None:
+            _continue(building, line, number, exam)
+            continue
+        slot = _slot(found, number, exam.file)
+        if slot.number == 0:
+            _close(building, exam)
+            building = _Open(_message(found[3] or "", number, exam.file), number)
+            exam.messages[building.message] = None
+        elif building is None:
+            problem = f"slot {slot.number} stands before any 0. MESSAGE: ID"
+            raise InputError(problem, file=exam.file, line=number)
+        else:
+            _add(building, slot, found[3] or "", number, exam.file)
+    _close(building, exam)
+    if not exam.messages:
+        raise InputError("holds no template; expected lines such as 0. MESSAGE: ID", file=str(path))
+    return exam
+
+
+def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+    if len(data) > LIMIT:
+        raise InputError(f"is larger than {LIMIT >> 20} MB", file=str(path))
+    for number, line in enumerate(data.decode("latin-1").splitlines(), 1):
+        if line.strip() and not line.lstrip().startswith(";"):
+            yield number, line.rstrip()
+
+
+def _slot(found: re.Match[str], line: int, file: str) -> Slot:
+    """By its number; its title must be the one that belongs to that number."""
+    number, title = int(found[1]), re.sub(r"\s+", " ", found[2])
+    expected = f"{number}. {SLOTS[number].title}" if number < len(SLOTS) else "a slot from 0 to 24"
+    if number >= len(SLOTS) or title != SLOTS[number].title:
+        problem = f"is {number}. {title}; expected {expected}"
+        raise InputError(problem, file=file, line=line)
+    return SLOTS[number]
+
+
+def _message(written: str, line: int, file: str) -> str:
+    if found := _MESSAGE.search(written):
+        return found[1]
+    problem = f"message {written!r}; expected an id such as TST3-MUC4-0001"
+    raise InputError(problem, file=file, line=line)
+
+
+def _add(building: _Open, slot: Slot, written: str, line: int, file: str) -> None:
+    building.slot = slot
+    if slot.number in building.written:
+        raise InputError(f"slot {slot.title} stands twice in a template", file=file, line=line)
+    building.written[slot.number] = [(line, written)]
+    if slot.number != 1:
+        return
+    found = _NUMBER.fullmatch(written.strip())
+    if found is None:
+        problem = f"template {written!r}; expected a number, (OPTIONAL) behind it, or *"
+        raise InputError(problem, file=file, line=line)
+    building.number, building.optional = found[1], found[2] is not None
+
+
+def _continue(building: _Open | None, line: str, number: int, exam: Exam) -> None:
+    """A further fill of the slot before, or the rest of one that ends in a slash."""
+    if building is None or not line[0].isspace() or building.slot.number < 2:
+        return  # headings and trailers of an archive are not part of the answers
+    if _RULE.fullmatch(line):
+        return
+    fills = building.written[building.slot.number]
+    if fills[-1][1].rstrip().endswith("/") or line.lstrip().startswith("/"):
+        fills[-1] = (fills[-1][0], f"{fills[-1][1]} {line.strip()}")
+    else:
+        fills.append((number, line.strip()))
+
+
+def _close(building: _Open | None, exam: Exam) -> None:
+    """Keep the template; one of a message without incidents has no number and says nothing."""
+    if building is None or building.number in ("", "*", "-"):
+        return
+    fills = {
+        number: tuple(_fills(SLOTS[number], written, exam))
+        for number, written in building.written.items()
+        if number > 1
+    }
+    kept = {number: found for number, found in fills.items() if found}
+    exam.incidents.append(
+        Incident(building.message, building.number, kept, building.optional, building.line)
+    )
+
+
+def _fills(slot: Slot, written: Iterable[tuple[int, str]], exam: Exam) -> Iterator[Fill]:
+    for line, text in written:
+        try:
+            fill = read_fill(text, slot, line)
+        except Malformed as problem:
+            exam.problems.append(Problem(exam.file, line, slot.title, str(problem)))
+            fill = Fill((text.strip(" ?"),), (), text.startswith("?"), line)
+        if fill is None:
+            continue
+        if unknown := [v for v in fill.values if slot.choices and v not in slot.choices]:
+            expected = f"one of {', '.join(sorted(slot.choices))}, not {unknown[0]!r}"
+            exam.problems.append(Problem(exam.file, line, slot.title, expected))
+        yield fill
