@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from partita.formats.entity_json import entity_json
 from partita.records import (
     Configuration,
     Distribution,
+    Entity,
     Figure,
     FloatArray,
     Listing,
@@ -48,7 +50,10 @@ def schema() -> dict[str, Any]:
 
 
 def result_line(
-    distribution: Distribution, message: str = "", unlisted: Unlisted | None = None
+    distribution: Distribution,
+    message: str = "",
+    unlisted: Unlisted | None = None,
+    entities: Sequence[Entity] | None = None,
 ) -> str:
     """One set as one line, without its line end: full precision, counts as text.
 
@@ -69,13 +74,19 @@ def result_line(
         parts.append(f'"unlisted":{{"count":{unlisted[0]},"probability":{unlisted[1]!r}}}')
     parts.append(f'"pairs":{_pairs(distribution, quoted, apart + must)}')
     parts.append(f'"configurations":{_configurations(distribution.configurations, quoted)}')
-    return f"{{{','.join([*parts, *_rest(distribution)])}}}"
+    parts += _rest(distribution)
+    if entities is not None:
+        parts.append(f'"entities":{_text([entity_json(entity) for entity in entities])}')
+    return f"{{{','.join(parts)}}}"
 
 
-def singletons_line(templates: Iterable[Template], message: str = "") -> str:
-    """What is alone, as one line."""
+def singletons_line(
+    templates: Iterable[Template], message: str = "", run: Mapping[str, Any] | None = None
+) -> str:
+    """What is alone, as one line; with `run` it also says that the message is done, and how."""
     alone = [template_object(template) for template in templates]
-    return _text({"version": VERSION, "message": message, "singletons": alone})
+    written = {"version": VERSION, "message": message, "singletons": alone}
+    return _text(written if run is None else written | {"run": dict(run)})
 
 
 def template_object(template: Template) -> dict[str, Any]:

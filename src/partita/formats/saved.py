@@ -10,6 +10,7 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from partita.errors import InputError
+from partita.formats.entity_json import entity_of
 from partita.formats.pairs import opened
 from partita.formats.results import VERSION, whole
 from partita.formats.strict import Place, fields, list_of, number_of, parsed, text_of
@@ -18,6 +19,7 @@ from partita.formats.text import Lines
 from partita.records import (
     Configuration,
     CoreferenceSet,
+    Entity,
     FloatArray,
     Kind,
     Listed,
@@ -58,6 +60,7 @@ class Result:
     conflict: float | None
     seed: int
     converged: bool | None = None
+    entities: tuple[Entity, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,8 @@ def result_of(value: Any, place: Place) -> Result | Alone:
     if isinstance(value, dict) and value.get("version", VERSION) != VERSION:
         place.refuse(f"version is {value['version']!r}; this Partita reads version {VERSION}")
     if isinstance(value, dict) and "singletons" in value:
-        given = fields(value, "the line", place, needed=("version", "message", "singletons"))
+        needed = ("version", "message", "singletons")
+        given = fields(value, "the line", place, needed=needed, allowed=("run",))
         alone = tuple(
             template_of(one, place) for one in list_of(given["singletons"], "singletons", place)
         )
@@ -132,6 +136,9 @@ def _result(given: Mapping[str, Any], place: Place) -> Result:
         _optional(given["conflict"], "conflict", place),
         int(number_of(given["seed"], "seed", place)),
         given.get("converged"),
+        tuple(
+            entity_of(one, place) for one in list_of(given.get("entities", []), "entities", place)
+        ),
     )
 
 

@@ -36,12 +36,17 @@ def coreference_sets(
     place = _places(ordered)
     must = [pair(*link) for link in must]
     links = _linked(must, place)
-    allowed = _compatibility([schema.values(template) for template in ordered], schema)
+    allowed = compatible_by(ordered, schema)
     for i, j in _positions(cannot, place):
         allowed[i, j] = allowed[j, i] = False
     _contract(allowed, links, [template.id for template in ordered])
     components = (members for members in _components(allowed) if len(members) > 1)
     return tuple(_set(ordered, members, allowed, must) for members in components)
+
+
+def compatible_by(templates: Sequence[Template], schema: Schema) -> BoolArray:
+    """For every two templates whether nothing that they say tells them apart."""
+    return _compatibility([schema.values(template) for template in templates], schema)
 
 
 def alone(templates: Iterable[Template], sets: Iterable[CoreferenceSet]) -> tuple[Template, ...]:
