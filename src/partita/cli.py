@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from partita import options
-from partita.console import Console, NobodyListensError
-from partita.errors import PartitaError
+from partita import commands_muc, commands_research, options
+from partita.console import Console
+from partita.shell import edge
 
 if TYPE_CHECKING:
     from partita.batch import Wanted
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from partita.workspace import Task
 
 MANY = 20  # sets: of more, each is told in one line
-INTERRUPTED = 130  # what shells expect of a command that Ctrl-C has ended
 
 # Rich takes a tenth of a second to start; plain help is there at once and fits 80 columns.
 app = typer.Typer(
@@ -30,6 +27,10 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"max_content_width": 80, "help_option_names": ["-h", "--help"]},
 )
+
+
+commands_research.add_to(app)
+commands_muc.add_to(app)
 
 
 def main() -> None:
@@ -63,7 +64,7 @@ def demo() -> None:
 
     Example: partita demo
     """
-    with _edge() as console:
+    with edge() as console:
         from partita.demo import demo as pieces
 
         for piece in pieces(console.width, console.colour):
@@ -110,7 +111,7 @@ def solve(
     """
     if cautious is not None and clusters is None:
         raise typer.BadParameter("--cautious needs --clusters F.csv")
-    with _edge() as console:
+    with edge() as console:
         from partita.batch import answers
         from partita.delivery import Delivery
         from partita.workspace import read_sets
@@ -125,33 +126,6 @@ def solve(
         delivery.deliver(answers(sets, task, wanted, workers, console.progress))
     if delivery.failed or (strict and delivery.unsettled):
         raise typer.Exit(1)
-
-
-@app.command()
-def experiment(
-    corpora: options.Corpora,
-    source: options.Source = "corefud",
-    test: options.Test = None,
-    json: options.Json = False,
-    seed: options.Seed = 0,
-) -> None:
-    """Learns all models from a corpus and measures them: the paper's table.
-
-    CORPUS is a CoNLL-U file with CorefUD entities, or a folder of them. With
-    --test the models learn from all of CORPUS and are measured there; without
-    it, on the three divisions of the paper. Documents are never split.
-
-    \b
-    Examples:
-      partita experiment train --test dev
-      partita experiment corpus --json > rows.json
-    """
-    with _edge() as console:
-        from partita.research import study
-
-        found = study(corpora, test or [], seed, console.progress)
-        console.say(found.json() if json else found.markdown())
-        console.flush()
 
 
 def _task(
@@ -205,25 +179,6 @@ def _budget(seconds: float | None, memory: str | None, work: int | None) -> Budg
         default_memory() if memory is None else options.size_of(memory),
         work,
     )
-
-
-@contextmanager
-def _edge() -> Iterator[Console]:
-    """Where errors become one line and an exit code."""
-    console = Console()
-    try:
-        yield console
-    except PartitaError as error:
-        if str(error):  # sets that failed one by one have been told already
-            console.note(str(error))
-        raise typer.Exit(1) from error
-    except KeyboardInterrupt as error:
-        console.note(f"interrupted{'; ' if error.args else ''}{' '.join(map(str, error.args))}")
-        raise typer.Exit(INTERRUPTED) from error
-    except NobodyListensError:
-        raise typer.Exit(0) from None
-    finally:
-        console.clear()
 
 
 def _say_parameters(console: Console, model: str, parameters: Path | None) -> None:

@@ -57,7 +57,9 @@ def size_of(value: str) -> int:
 MODELS = "uniform greedy merging evidential scaled"
 METHODS = "auto exact certified sampled"
 FORMATS = "csv jsonl parquet"
-SOURCES = "corefud"
+SOURCES = "keys corefud"
+TAUGHT = "greedy merging evidential scaled joint"
+CHARACTERISTICS = "paper extended"
 
 Pairs = Annotated[
     str, typer.Argument(help="CSV, JSONL or Parquet with left,right,probability; - reads stdin.")
@@ -180,12 +182,48 @@ Workers = Annotated[
 ]
 
 Corpora = Annotated[
-    list[Path], typer.Argument(metavar="CORPUS...", help="Files or folders of CoNLL-U.")
+    list[Path],
+    typer.Argument(metavar="CORPUS...", help="Files or folders of CoNLL-U, or files of keys."),
+]
+Keys = Annotated[
+    list[Path],
+    typer.Argument(metavar="KEYS...", help="Files of keys, or files or folders of CoNLL-U."),
 ]
 Source = Annotated[
-    str,
-    typer.Option("--from", metavar="NAME", callback=one_of(SOURCES), help="The format: corefud."),
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="NAME",
+        callback=one_of(SOURCES),
+        help="The format: keys or corefud; without it keys if a name ends in .jsonl.",
+    ),
 ]
+Learned = Annotated[Path, typer.Option("--out", metavar="F", help="The file to write.")]
+Taught = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        callback=one_of(TAUGHT),
+        help=f"One of {TAUGHT.replace(' ', ', ')}; all but joint are learned together.",
+    ),
+]
+Characteristics = Annotated[
+    str,
+    typer.Option(
+        "--characteristics",
+        metavar="NAME",
+        callback=one_of(CHARACTERISTICS),
+        help="What is observed of a pair: paper or extended.",
+    ),
+]
+Select = Annotated[
+    bool, typer.Option("--select", help="Select features by gain, and tell which and why.")
+]
+About = Annotated[
+    str, typer.Option("--about", metavar="TEXT", help="What the file should say it comes from.")
+]
+JsonReport = Annotated[bool, typer.Option("--json", help="The report as JSON.")]
 Test = Annotated[
     list[Path] | None,
     typer.Option("--test", metavar="CORPUS", help="What to measure on; may be given often."),

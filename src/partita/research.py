@@ -16,7 +16,7 @@ from partita.evaluation.experiment import Effort, Experiment, run
 from partita.evaluation.joint import joint
 from partita.evaluation.markdown import markdown, sizes_markdown
 from partita.evaluation.splits import paper_splits
-from partita.formats.corefud import read_corefud
+from partita.formats.documents import read_documents
 
 Progress = Callable[[str], None]
 
@@ -44,13 +44,17 @@ def _section(name: str, found: Experiment) -> str:
 
 
 def study(
-    corpora: Sequence[Path], test: Sequence[Path], seed: int, progress: Progress | None = None
+    corpora: Sequence[Path],
+    test: Sequence[Path],
+    source: str | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> Study:
     """On documents to test on, or, without any, on the paper's three divisions of one corpus."""
     effort = Effort(seed=seed)
-    documents = _cuts(corpora, progress)
+    documents = read_cuts(corpora, source, progress)
     if test:
-        tested = _cuts(test, progress)
+        tested = read_cuts(test, source, progress)
         return Study({"": _run(documents, tested, effort, progress)})
     splits = paper_splits(len(documents), np.random.default_rng(seed))
     found: dict[str, Experiment] = {}
@@ -67,17 +71,18 @@ def _run(
     return run(train, test, [joint(seed=effort.seed)], effort=effort, progress=progress)
 
 
-def _cuts(corpora: Sequence[Path], progress: Progress | None) -> list[Cut]:
+def read_cuts(
+    corpora: Sequence[Path], source: str | None = None, progress: Progress | None = None
+) -> list[Cut]:
     """Every document of every corpus, cut into coreference sets."""
-    cuts = list(_read(corpora, progress))
-    if not cuts:
-        raise InputError(f"no documents in {', '.join(map(str, corpora))}")
+    cuts = list(_read(corpora, source, progress))
+    if not any(len(one.labels) for one in cuts):
+        raise InputError(f"no mentions in {', '.join(map(str, corpora))}")
     return cuts
 
 
-def _read(corpora: Sequence[Path], progress: Progress | None) -> Iterator[Cut]:
-    for corpus in corpora:
-        for document in read_corefud(corpus):
-            if progress:
-                progress(f"reading {document.name}")
-            yield cut(document)
+def _read(corpora: Sequence[Path], source: str | None, progress: Progress | None) -> Iterator[Cut]:
+    for document in read_documents(corpora, source):
+        if progress:
+            progress(f"reading {document.name}")
+        yield cut(document)

@@ -224,16 +224,9 @@ def learned_parameters(model: str, path: str | Path | None = None) -> Any:
     """The parameters of a model from a file, or those that come with the package."""
     if model not in LEARNED:
         return None
-    from partita.formats.parameters import (
-        greedy_parameters,
-        read_parameters,
-        scaled_parameters,
-        shipped_parameters,
-    )
+    from partita.formats.parameters import model_parameters
 
-    learned = shipped_parameters(model) if path is None else read_parameters(path)
-    of_model = greedy_parameters if model == "greedy" else scaled_parameters
-    return of_model(learned, "shipped parameters" if path is None else str(path))
+    return model_parameters(model, path)
 
 
 def default_memory() -> int:

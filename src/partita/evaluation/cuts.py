@@ -47,19 +47,30 @@ class Cut:
 
 
 def cut(document: Document) -> Cut:
-    """The document with antecedents, and its sets by what is known a priori."""
+    """The document with antecedents, and its sets by what is known a priori.
+
+    Antecedents that come with the templates are kept; where none does, they are looked for.
+    """
     allowed = compatible(document.templates)
     home = components(allowed)
     groups = (np.flatnonzero(home == n) for n in range(int(home.max(initial=-1)) + 1))
     labels = document.labels
     joined = labels[:, None] == labels[None, :]
     return Cut(
-        replace(document, templates=with_antecedents(document.templates)),
+        document if _referred(document) else _referring(document),
         allowed,
         labels,
         tuple(members for members in groups if len(members) > 1),
         bool((joined & (home[:, None] != home[None, :])).any()),
     )
+
+
+def _referred(document: Document) -> bool:
+    return any(template.antecedents for template in document.templates)
+
+
+def _referring(document: Document) -> Document:
+    return replace(document, templates=with_antecedents(document.templates))
 
 
 def coverage(cuts: Iterable[Cut]) -> float:

@@ -86,15 +86,19 @@ class Greedy:
     name: str = "greedy"
 
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
-        tallies = {2: Tally(), 3: Tally(), 4: Tally()}
-        for cut in cuts:
-            for members in cut.sets:
-                made = greedy_labels(cut.compatible[np.ix_(members, members)])
-                joined = made[:, None] == made[None, :]
-                right = np.array_equal(joined, cut.joined[np.ix_(members, members)])
-                tallies[min(len(members), 4)] += right
-        shares = (tallies[size].share for size in (2, 3, 4))
-        return GreedyFitted(self.counts, GreedyParameters(*shares))
+        return GreedyFitted(self.counts, greedy_shares(cuts))
+
+
+def greedy_shares(cuts: Sequence[Cut]) -> GreedyParameters:
+    """How often a greedy merger is right."""
+    tallies = {2: Tally(), 3: Tally(), 4: Tally()}
+    for cut in cuts:
+        for members in cut.sets:
+            made = greedy_labels(cut.compatible[np.ix_(members, members)])
+            joined = made[:, None] == made[None, :]
+            right = np.array_equal(joined, cut.joined[np.ix_(members, members)])
+            tallies[min(len(members), 4)] += right
+    return GreedyParameters(*(tallies[size].share for size in (2, 3, 4)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,14 +126,15 @@ class PairLearner:
         if cuts is not self.cuts:
             self.cuts, self.known = cuts, {}
         if ask.__name__ not in self.known:
-            given = training([_keyed(cut) for cut in cuts], ask, self.characteristics)
+            given = training([keyed(cut) for cut in cuts], ask, self.characteristics)
             self.known[ask.__name__] = train_pair_model(
                 given, name=ask.__name__, precision=PRECISION, seed=self.seed
             )
         return self.known[ask.__name__]
 
 
-def _keyed(cut: Cut) -> Keyed:
+def keyed(cut: Cut) -> Keyed:
+    """A document as pair models learn from it."""
     return Keyed(cut.document.name, cut.document.templates, cut.labels, cut.compatible)
 
 
@@ -145,11 +150,11 @@ class FromPairs:
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
         ask = merging_questions if self.name == "merging" else every_pair
         pairs = self.learner.learn(cuts, ask)
-        scaled = learn_scale(_sets(cuts, pairs)) if self.name == "scaled" else None
+        scaled = learn_scale(keyed_sets(cuts, pairs)) if self.name == "scaled" else None
         return PairFitted(self.name, pairs, scaled, self.budget, self.seed)
 
 
-def _sets(cuts: Sequence[Cut], pairs: PairModel) -> Iterator[tuple[FloatArray, IntArray]]:
+def keyed_sets(cuts: Sequence[Cut], pairs: PairModel) -> Iterator[tuple[FloatArray, IntArray]]:
     """The pair probabilities of every set, and the labels of its key."""
     for cut in cuts:
         matrix = pair_matrix(pairs, cut.document.templates, cut.compatible)

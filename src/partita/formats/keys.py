@@ -22,11 +22,16 @@ NEEDED = ("version", "message", "templates", "cells", "author", "time")
 
 def read_keys(path: str | Path) -> list[Key]:
     """The keys of a file, in its order."""
+    return [key for _, key in numbered_keys(path)]
+
+
+def numbered_keys(path: str | Path) -> Iterator[tuple[int, Key]]:
+    """The keys of a file, each with its line."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
-    return list(_keys(data.removeprefix(codecs.BOM_UTF8), str(path)))
+    return _keys(data.removeprefix(codecs.BOM_UTF8), str(path))
 
 
 def write_keys(path: str | Path, keys: Iterable[Key]) -> None:
@@ -70,11 +75,11 @@ def key_of(line: str, place: Place) -> Key:
     )
 
 
-def _keys(data: bytes, file: str) -> Iterator[Key]:
+def _keys(data: bytes, file: str) -> Iterator[tuple[int, Key]]:
     for number, raw in enumerate(data.split(b"\n"), 1):
         place = Place(file, number)
         if line := _decoded(raw, place).strip():
-            yield key_of(line, place)
+            yield number, key_of(line, place)
 
 
 def _decoded(raw: bytes, place: Place) -> str:

@@ -1,4 +1,4 @@
-"""Pair models as JSON files: features, weights and cut-offs, read strictly and written whole."""
+"""Parameters of models over pairs as one JSON file, read strictly and written whole."""
 
 from __future__ import annotations
 
@@ -10,69 +10,106 @@ from typing import Any
 
 import numpy as np
 
+from partita.configurations.greedy import GreedyParameters
+from partita.configurations.scaled import ScaledParameters
 from partita.errors import InputError
 from partita.formats.atomic import write_atomically
 from partita.formats.strict import Place, fields, integer_of, list_of, number_of, parsed, text_of
+from partita.learning.pair_parameters import EVERY_PAIR, QUESTIONS, PairParameters
 from partita.pairs.characteristics import Characteristic, Cutoffs, feature_names
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
+from partita.parameters import shipped_text
 
 VERSION = 1
 KIND = "pairs"
 FIELDS = (
-    "version", "model", "training", "characteristics", "weights", "cutoffs", "learned_from", "seed",
-    "figures",
+    "version", "model", "characteristics", EVERY_PAIR, QUESTIONS, "greedy", "scaled", "excluded",
+    "learned_from", "seed", "figures",
 )  # fmt: skip
+GREEDY = ("p2", "p3", "p_more")
+SCALED = ("scale", "bias")
 
 
-def write_pair_model(path: str | Path, model: MaximumEntropy) -> None:
-    """Replace a model file, or leave it as it was."""
-    write_atomically(path, pair_model_text(model))
+def write_pair_parameters(path: str | Path, learned: PairParameters) -> None:
+    """Replace a parameters file, or leave it as it was."""
+    write_atomically(path, pair_parameters_text(learned))
 
 
-def pair_model_text(model: MaximumEntropy) -> str:
-    """A model as JSON, the same bytes for the same values."""
-    written = {
-        "version": VERSION,
-        "model": KIND,
-        "training": model.training,
-        "characteristics": [one.name for one in model.characteristics],
-        "weights": dict(zip(model.features, model.weights.tolist(), strict=True)),
-        "cutoffs": list(model.cutoffs),
-        "learned_from": {"description": model.learned_from, "sha256": model.sha256},
-        "seed": model.seed,
-        "figures": dict(model.figures),
-    }
-    return json.dumps(written, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def read_pair_model(path: str | Path) -> MaximumEntropy:
-    """The model that a file holds."""
+def read_pair_parameters(path: str | Path) -> PairParameters:
+    """The parameters that a file holds."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
     except UnicodeDecodeError as error:
         raise InputError("is not UTF-8", file=str(path)) from error
-    return parse_pair_model(text, str(path))
+    return parse_pair_parameters(text, str(path))
 
 
-def parse_pair_model(text: str, file: str) -> MaximumEntropy:
-    """A model from JSON text; the file is named in errors."""
+def shipped_pair_parameters() -> PairParameters:
+    """The parameters that come with the package."""
+    text = shipped_text(KIND)
+    if text is None:
+        raise InputError(f"no parameters of {KIND} are shipped")
+    return parse_pair_parameters(text, f"shipped parameters of {KIND}")
+
+
+def shipped_pair_model(training: str = EVERY_PAIR) -> MaximumEntropy:
+    """The pair model that comes with the package: of every pair, or of the merging questions."""
+    return shipped_pair_parameters().pair_model(training)
+
+
+def pair_parameters_text(learned: PairParameters) -> str:
+    """As JSON, the same bytes for the same values."""
+    written = {
+        "version": VERSION,
+        "model": KIND,
+        "characteristics": [one.name for one in learned.every_pair.characteristics],
+        EVERY_PAIR: _written(learned.every_pair),
+        QUESTIONS: _written(learned.questions),
+        "greedy": {name: getattr(learned.greedy, name) for name in GREEDY},
+        "scaled": {name: getattr(learned.scaled, name) for name in SCALED},
+        "excluded": learned.excluded,
+        "learned_from": {"description": learned.learned_from, "sha256": learned.sha256},
+        "seed": learned.seed,
+        "figures": dict(learned.figures),
+    }
+    return json.dumps(written, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _written(model: MaximumEntropy) -> dict[str, Any]:
+    return {
+        "cutoffs": list(model.cutoffs),
+        "weights": dict(zip(model.features, model.weights.tolist(), strict=True)),
+        "figures": dict(model.figures),
+    }
+
+
+def parse_pair_parameters(text: str, file: str) -> PairParameters:
+    """Parameters from JSON text; the file is named in errors."""
     place = Place(file)
     given = _versioned(parsed(text, place), place)
     chosen = _characteristics(given["characteristics"], place)
-    description, digest = _learned_from(given["learned_from"], place)
-    return MaximumEntropy(
-        chosen,
-        np.array(_weights(given["weights"], feature_names(chosen), place), dtype=np.float64),
-        _cutoffs(given["cutoffs"], place),
-        text_of(given["training"], "training", place),
-        description,
-        digest,
-        integer_of(given["seed"], "seed", place),
-        _figures(given["figures"], place),
+    source = _learned_from(given["learned_from"], place)
+    seed = integer_of(given["seed"], "seed", place)
+    every, questions = (
+        _model(given[name], name, chosen, (*source, seed), place)
+        for name in (EVERY_PAIR, QUESTIONS)
     )
+    try:
+        return PairParameters(
+            every,
+            questions,
+            GreedyParameters(*_values(given["greedy"], "greedy", GREEDY, place)),
+            ScaledParameters(*_values(given["scaled"], "scaled", SCALED, place)),
+            number_of(given["excluded"], "excluded", place),
+            *source,
+            seed,
+            _figures(given["figures"], place),
+        )
+    except InputError as error:
+        raise InputError(error.problem, file=file) from error
 
 
 def _versioned(given: Any, place: Place) -> Mapping[str, Any]:
@@ -80,10 +117,34 @@ def _versioned(given: Any, place: Place) -> Mapping[str, Any]:
     if isinstance(given, dict):
         found, kind = given.get("version", VERSION), given.get("model", KIND)
         if kind != KIND:
-            place.refuse(f"holds a model {kind!r}; expected {KIND!r}")
+            place.refuse(f"holds parameters of {kind!r}; expected {KIND!r}")
         if type(found) is not int or found != VERSION:
             place.refuse(f"version is {found!r}; this Partita reads version {VERSION}")
     return fields(given, "the file", place, needed=FIELDS)
+
+
+def _model(
+    given: Any,
+    name: str,
+    chosen: tuple[Characteristic, ...],
+    source: tuple[str, str, int],
+    place: Place,
+) -> MaximumEntropy:
+    told = fields(given, name, place, needed=("cutoffs", "weights", "figures"))
+    weights = _weights(told["weights"], feature_names(chosen), place)
+    return MaximumEntropy(
+        chosen,
+        np.array(weights, dtype=np.float64),
+        _cutoffs(told["cutoffs"], place),
+        name,
+        *source,
+        _figures(told["figures"], place),
+    )
+
+
+def _values(given: Any, what: str, names: tuple[str, ...], place: Place) -> list[float]:
+    found = fields(given, what, place, needed=names)
+    return [number_of(found[name], name, place) for name in names]
 
 
 def _characteristics(given: Any, place: Place) -> tuple[Characteristic, ...]:

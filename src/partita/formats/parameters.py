@@ -21,14 +21,42 @@ VALUES = {"greedy": GREEDY, "scaled": SCALED}
 
 
 def read_parameters(path: str | Path) -> Learned:
-    """The parameters that a file holds."""
+    """The parameters that a file of one model holds."""
+    return parse_parameters(_text(path), str(path))
+
+
+def model_parameters(
+    model: str, path: str | Path | None = None
+) -> GreedyParameters | ScaledParameters:
+    """Of greedy or scaled: the shipped ones, or those of a file of that model, or of a file that
+    `partita train` has written for all models over pairs."""
+    if path is None:
+        learned, file = shipped_parameters(model), "shipped parameters"
+    else:
+        text, file = _text(path), str(path)
+        if _kind(text, file) == "pairs":
+            from partita.formats.pair_models import parse_pair_parameters
+
+            both = parse_pair_parameters(text, file)
+            return both.greedy if model == "greedy" else both.scaled
+        learned = parse_parameters(text, file)
+    if model == "greedy":
+        return greedy_parameters(learned, file)
+    return scaled_parameters(learned, file)
+
+
+def _text(path: str | Path) -> str:
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        return Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
     except UnicodeDecodeError as error:
         raise InputError("is not UTF-8", file=str(path)) from error
-    return parse_parameters(text, str(path))
+
+
+def _kind(text: str, file: str) -> str | None:
+    given = parsed(text, Place(file))
+    return given.get("model") if isinstance(given, dict) else None
 
 
 def shipped_parameters(model: str) -> Learned:

@@ -88,7 +88,7 @@ def training(
         cuts,
         np.concatenate([*codes, np.zeros((0, len(characteristics)), dtype=np.uint8)]),
         np.concatenate([*(a.yes for a in asked), np.zeros(0, dtype=np.bool_)]),
-        np.repeat(np.arange(len(documents)), [len(a) for a in asked]),
+        np.repeat(_numbers(documents), [len(a) for a in asked]),
         _hash(documents),
     )
 
@@ -190,6 +190,12 @@ def fit_classifier(estimator: Estimator, given: Training) -> Classifier:
     refuse_one_class(given.contexts())
     estimator.fit(features(given.codes, given.characteristics), given.yes)
     return Classifier(estimator, given.characteristics, given.cutoffs)
+
+
+def _numbers(documents: Sequence[Keyed]) -> IntArray:
+    """Sets of one message have one number: what is held out is held out whole."""
+    seen: dict[str, int] = {}
+    return np.array([seen.setdefault(d.name, len(seen)) for d in documents], dtype=np.int64)
 
 
 def _distance(known: Columns, asked: Asked) -> NDArray[np.int32]:

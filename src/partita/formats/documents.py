@@ -1,0 +1,53 @@
+"""Documents with keys, from files of keys or from CoNLL-U with CorefUD entities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from partita.errors import InputError
+from partita.formats.corefud import read_corefud
+from partita.formats.keys import numbered_keys
+from partita.learning.keyed import Key
+from partita.records import Document
+
+SOURCES = ("keys", "corefud")
+KEYS = ".jsonl"
+
+
+def read_documents(paths: Iterable[Path], source: str | None = None) -> Iterator[Document]:
+    """The documents of all files; without a source, files that end in .jsonl hold keys."""
+    seen: dict[tuple[str, str], tuple[str, int]] = {}
+    for path in paths:
+        if (source or _source_of(path)) == "corefud":
+            yield from read_corefud(path)
+        else:
+            yield from _keyed_sets(path, seen)
+
+
+def _source_of(path: Path) -> str:
+    return "keys" if path.suffix == KEYS else "corefud"
+
+
+def _keyed_sets(path: Path, seen: dict[tuple[str, str], tuple[str, int]]) -> Iterator[Document]:
+    """Every key is a document of its own: its templates are a coreference set of a message."""
+    found = 0
+    for line, key in numbered_keys(path):
+        found += 1
+        _refuse_overlap(key, str(path), line, seen)
+        templates = tuple(sorted(key.templates, key=lambda template: template.start))
+        yield Document(key.message, "", templates, key.configuration)
+    if not found:
+        raise InputError("holds no keys; expected a line of JSON for each", file=str(path))
+
+
+def _refuse_overlap(
+    key: Key, file: str, line: int, seen: dict[tuple[str, str], tuple[str, int]]
+) -> None:
+    """A template that two keys place would be learned from twice."""
+    for template in key.templates:
+        before = seen.setdefault((key.message, template.id), (file, line))
+        if before != (file, line):
+            where = f"line {before[1]}" if before[0] == file else f"{before[0]}, line {before[1]}"
+            problem = f"template {template.id} of message {key.message} has a key already ({where})"
+            raise InputError(problem, file=file, line=line)
