@@ -1,0 +1,210 @@
+"""The corpus of depots: its counts, and that every key says what its message says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import get_args
+
+import pytest
+import yaml
+
+from partita.formats.corpus import (
+    corpus_path,
+    message_files,
+    messages_without_key,
+    read_keyed_messages,
+)
+from partita.records import CoreferenceSet, Document, Template
+from partita.records.documents import RegionKind
+from partita.reference.sets import coreference_sets
+from partita.templates.algebra import compatible
+from partita.templates.date import DateType
+from partita.templates.measure import MeasureType
+from partita.templates.name import NameType
+from partita.templates.number import NumberType
+from partita.templates.place import PlaceType
+from partita.templates.schema import Schema
+from partita.templates.sort import SortType
+from partita.templates.sorts import Hierarchy
+from partita.templates.strings import StringsType
+from partita.templates.words import Aliases
+
+# True coreference that the slots deny, as knowledge sometimes is wrong.
+DENIED = {"dev-020", "msg-040", "msg-072"}
+MAIN = ("FACILITY", "UNIT", "EQUIPMENT")
+DOMAIN = yaml.safe_load((corpus_path().parent / "domain.yaml").read_text(encoding="utf-8"))
+
+
+def _slot(given, sorts):
+    aliases = Aliases.of(DOMAIN["aliases"])
+    made = {
+        "sort": lambda: SortType(sorts, given.get("under", "")),
+        "number": NumberType,
+        "place": lambda: PlaceType(Hierarchy.of(DOMAIN["places"]), aliases),
+        "name": lambda: NameType(aliases),
+        "strings": StringsType,
+        "string": lambda: StringsType(several=False),
+        "measure": lambda: MeasureType(given["unit"]),
+        "date": DateType,
+    }
+    return made[given["type"]]()
+
+
+@pytest.fixture(scope="module")
+def schema() -> Schema:
+    sorts = Hierarchy.of(DOMAIN["sorts"], overlapping=map(tuple, DOMAIN["overlapping"]))
+    return Schema({name: _slot(given, sorts) for name, given in DOMAIN["slots"].items()}, sorts)
+
+
+@pytest.fixture(scope="module")
+def corpus() -> list[Document]:
+    return list(read_keyed_messages(corpus_path()))
+
+
+@pytest.fixture(scope="module")
+def sets(corpus, schema) -> list[CoreferenceSet]:
+    return [found for one in corpus for found in coreference_sets(one.templates, schema)]
+
+
+def _pairs(found: CoreferenceSet) -> int:
+    return len(found) * (len(found) - 1) // 2 - len(found.incompatible)
+
+
+def _templates(corpus: list[Document]) -> Iterator[Template]:
+    return (template for document in corpus for template in document.templates)
+
+
+def _corefer(document: Document) -> Iterator[tuple[Template, Template]]:
+    by_id = {template.id: template for template in document.templates}
+    for cell in document.key:
+        yield from combinations([by_id[name] for name in cell], 2)
+
+
+def _same(corpus: list[Document], schema: Schema) -> int:
+    """Compatible pairs that corefer."""
+    return sum(compatible(s, t, schema) for document in corpus for s, t in _corefer(document))
+
+
+def test_it_is_about_as_large_as_the_papers(corpus, sets):
+    assert len(corpus) >= 72
+    assert not messages_without_key(corpus_path())
+    assert 120 <= len(sets) <= 160
+    assert 600 <= sum(map(_pairs, sets)) <= 800
+
+
+def test_the_first_24_are_for_those_who_write_rules():
+    names = [file.stem for file in message_files(corpus_path())]
+    wanted = [f"dev-{n:03}" if n <= 24 else f"msg-{n:03}" for n in range(1, len(names) + 1)]
+    assert names == wanted
+
+
+def test_sets_are_mostly_small(sets):
+    sizes = Counter(map(len, sets))
+    assert sum(n for size, n in sizes.items() if size <= 6) >= 0.8 * len(sets)
+    assert max(sizes) >= 8
+
+
+def test_texts_differ_and_about_half_are_in_upper_case(corpus):
+    assert len({document.text for document in corpus}) == len(corpus)
+    upper = sum(document.text.upper() == document.text for document in corpus)
+    assert 0.4 <= upper / len(corpus) <= 0.6
+
+
+def test_all_regions_and_forms_occur(corpus):
+    regions = Counter(template.region for template in _templates(corpus))
+    assert set(regions) == set(get_args(RegionKind))
+    forms = Counter(template.form for template in _templates(corpus))
+    assert set(forms) == {"indefinite", "definite", "pronoun", "name", "bare"}
+    assert min(forms.values()) >= 30
+
+
+def test_every_template_stands_where_it_says(corpus):
+    for document in corpus:
+        for one in document.templates:
+            assert document.text[one.start : one.end] == one.text, (document.name, one.id)
+            assert one.text == one.text.strip(), (document.name, one.id)
+
+
+def test_sentences_and_regions_go_on_in_text_order(corpus):
+    for document in corpus:
+        sentences = [template.sentence for template in document.templates]
+        assert sentences == sorted(sentences), document.name
+        of = {template.sentence: template.region for template in document.templates}
+        assert all(of[one.sentence] == one.region for one in document.templates), document.name
+
+
+def test_heads_stand_in_their_expressions(corpus):
+    for template in _templates(corpus):
+        stem = template.head.removesuffix("y")
+        assert stem.casefold() in template.text.casefold(), template
+
+
+def test_slots_are_read_by_the_schema(corpus, schema):
+    for document in corpus:
+        for template in document.templates:
+            values = schema.values(template)
+            mains = [name for name in MAIN if name in values]
+            assert len(mains) == (1 if template.sort else 0), (document.name, template.id)
+            assert [template.slots[name] for name in mains] == [template.sort] * len(mains)
+
+
+def test_only_pronouns_and_the_like_have_no_sort(corpus):
+    for template in _templates(corpus):
+        if not template.sort:
+            assert template.form == "pronoun" or template.head in ("one", "ones"), template
+
+
+def test_number_and_its_slot_agree(corpus):
+    numbers = NumberType()
+    for template in _templates(corpus):
+        if template.number is not None:
+            said = numbers.read(template.number)
+            assert numbers.unify(said, numbers.read(template.slots["NUMBER"])) is not None, template
+
+
+def test_keys_agree_with_the_slots_but_where_the_card_says_so(corpus, schema):
+    denied = {
+        document.name
+        for document in corpus
+        for s, t in _corefer(document)
+        if not compatible(s, t, schema)
+    }
+    assert denied == DENIED
+
+
+def test_compatible_pairs_are_no_sure_thing(corpus, sets, schema):
+    """Both answers are frequent, else the corpus would teach nothing."""
+    assert 0.4 <= _same(corpus, schema) / sum(map(_pairs, sets)) <= 0.7
+
+
+def test_indefinites_corefer_with_subject_lines_and_definites_stand_alone(corpus):
+    seen: Counter[str] = Counter()
+    for document in corpus:
+        pairs = list(_corefer(document))
+        alone = set(document.ids) - {t.id for pair in pairs for t in pair}
+        seen["definite alone"] += sum(
+            t.form == "definite" and t.id in alone for t in document.templates
+        )
+        seen["subject = indefinite"] += sum(
+            s.region == "subject" and t.form == "indefinite" for s, t in pairs
+        )
+    assert min(seen.values()) >= 15, seen
+
+
+def test_the_card_gives_the_counts(corpus, sets, schema):
+    card = Path(__file__).parents[2] / "docs" / "corpus.md"
+    text = " ".join(card.read_text(encoding="utf-8").split())
+    rows = {
+        "messages": len(corpus),
+        "templates": sum(map(len, corpus)),
+        "coreference sets": len(sets),
+        "compatible pairs": sum(map(_pairs, sets)),
+        "of them coreferring": _same(corpus, schema),
+    }
+    for name, count in rows.items():
+        assert f"| {name} | {count} |" in text, (name, count)
+    for size, count in Counter(map(len, sets)).items():
+        assert f"| {size} | {count} |" in text, (size, count)
