@@ -1,0 +1,96 @@
+"""From contributions to templates: all that is said about one phrase is one template."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from partita.extraction.cascade import Analysis, Columns
+from partita.extraction.contributions import Refusal
+from partita.extraction.domain import Domain
+from partita.extraction.phrases import Phrase
+from partita.extraction.templates_drafts import Draft, by_phrase, complete, drafted
+from partita.extraction.templates_pronouns import referring
+from partita.extraction.templates_rows import rows_joined
+from partita.extraction.templates_ties import Ties, ties
+from partita.extraction.templates_words import described, form_of, head_of, number_of
+from partita.records import Message, Template
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Built:
+    """The templates of a message in text order, and the values that no slot took."""
+
+    templates: tuple[Template, ...]
+    refusals: tuple[Refusal, ...] = ()
+
+
+def extract(message: Message, tokens: Columns, analysis: Analysis, domain: Domain) -> Built:
+    """What a domain's rules say of a message, as templates T1, T2, … in text order."""
+    groups = rows_joined(by_phrase(analysis.contributions), tokens, message.regions, domain)
+    drafts = [drafted(group, domain) for group in groups]
+    taken = [one for one in drafts if complete(one, domain) or one.pronoun]
+    kept = referring(taken, [_sentence(one, tokens) for one in taken])
+    tied = _tied(kept, analysis.phrases, tokens.ends_of_sentences)
+    templates = (
+        _template(n, one, context, message, tokens, domain)
+        for n, (one, context) in enumerate(zip(kept, tied, strict=True), 1)
+    )
+    refusals = tuple(refused for one in drafts for refused in one.said.refusals)
+    return Built(tuple(templates), refusals)
+
+
+def _sentence(draft: Draft, tokens: Columns) -> int:
+    return bisect_right(tokens.ends_of_sentences, draft.phrase.first)
+
+
+def _template(
+    number: int,
+    draft: Draft,
+    tied: dict[str, str],
+    message: Message,
+    tokens: Columns,
+    domain: Domain,
+) -> Template:
+    first, last = draft.phrase.first, draft.phrase.last
+    start, end = tokens.starts[first], tokens.ends[last]
+    region = message.regions[tokens.region[first]]
+    words = [text.lower() for text in tokens.texts[first : last + 1]]
+    context: dict[str, Any] = described(draft.phrase, words) | tied
+    context["PARAGRAPH"] = region.paragraph
+    return Template(
+        id=f"T{number}",
+        text=" ".join(message.text[start:end].split()),
+        start=start,
+        end=end,
+        region=region.kind,
+        sentence=_sentence(draft, tokens),
+        sort=draft.sort,
+        head=head_of(draft.phrase),
+        number=number_of(draft.phrase),
+        form=form_of(draft.phrase),
+        slots=draft.said.plain(domain.schema),
+        rule=draft.rule,
+        context={name: value for name, value in context.items() if value not in ("", [])},
+    )
+
+
+def _tied(
+    drafts: Sequence[Draft], phrases: Sequence[Phrase], ends: Sequence[int]
+) -> list[dict[str, str]]:
+    """The role of each draft, and the templates that it is in apposition to or says to be."""
+    places = {phrase.first: n for n, phrase in enumerate(phrases)}
+    found = ties(phrases, ends)
+    at = [places.get(one.phrase.first, -1) for one in drafts]
+    names = {place: f"T{n}" for n, place in enumerate(at, 1) if place >= 0}
+    return [_ties_of(place, found, names) if place >= 0 else {} for place in at]
+
+
+def _ties_of(place: int, found: Ties, names: dict[int, str]) -> dict[str, str]:
+    return {
+        "ROLE": found.role[place],
+        "APPOSITION_OF": names.get(found.apposition[place], ""),
+        "COPULA_OF": names.get(found.copula[place], ""),
+    }
