@@ -1,0 +1,224 @@
+"""A pattern's tree to a regular expression over the characters of a phase.
+
+Atoms become classes, labels groups; a label inside a repeat keeps the repeat's own group, so
+that all rounds can be found again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from partita.extraction.alphabet import ANY, Alphabet, character_class
+from partita.extraction.ambiguity import deterministic, firsts
+from partita.extraction.syntax import (
+    Atom,
+    Choice,
+    Label,
+    Node,
+    Repeat,
+    Row,
+    atoms,
+    labels,
+    longest,
+    single,
+)
+
+Span = tuple[int, int]
+Spans = tuple[Span, ...]  # of all groups, the whole match first
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """A repeat with labels inside: its group, and what one round is."""
+
+    group: int
+    body: Expression
+
+
+@dataclass(slots=True)
+class Expression:
+    """A compiled pattern; `groups` are those of each label, `rounds` the repeats with labels."""
+
+    node: Node
+    alphabet: Alphabet
+    groups: dict[str, list[int]] = field(default_factory=dict)
+    rounds: dict[str, list[Rounds]] = field(default_factory=dict)
+    about: int = 0
+    anything: bool = False
+    regex: re.Pattern[str] | None = None
+    source: str = ""
+    count: int = 0
+
+    def __post_init__(self) -> None:
+        for atom in atoms(self.node):
+            if atom.tests:
+                self.about |= self.alphabet.add(atom)
+            else:
+                self.anything = True
+
+    def compiled(self) -> re.Pattern[str]:
+        """The regular expression over all characters so far."""
+        if self.regex is None:
+            self.count = 0
+            self.source = self._written(self.node)
+            self.regex = re.compile(self.source)
+            for repeats in self.rounds.values():
+                for repeat in repeats:
+                    repeat.body.stale()
+        return self.regex
+
+    def stale(self) -> None:
+        """The alphabet has grown by characters that this pattern may match."""
+        self.regex = None
+
+    def reach(self) -> str:
+        """As a regular expression, what could belong to a match at all."""
+        if self.anything:
+            return f"{ANY}*+"
+        members = self.alphabet.members(self.about)
+        return f"{character_class(members)}*+" if members else ""
+
+    def spans(self, found: Spans, label: str) -> Span | None:
+        """Where the label stands in a match: its last round; nothing if it covers nothing."""
+        groups = self.groups.get(label, ())
+        covered = [found[n] for n in groups if found[n][1] > found[n][0] >= 0]
+        return max(covered) if covered else None
+
+    def all_spans(self, text: str, found: Spans, label: str) -> list[Span]:
+        """Everything that the label covers, in every round."""
+        inside = list(self._rounds(text, found, label))
+        if inside:
+            return inside
+        span = self.spans(found, label)
+        return [span] if span else []
+
+    def _rounds(self, text: str, found: Spans, label: str) -> Iterator[Span]:
+        for repeat in self.rounds.get(label, ()):
+            start, end = found[repeat.group]
+            for a, b in _tiled(repeat.body.compiled(), text, start, end):
+                whole = repeat.body.compiled().fullmatch(text, a, b)
+                if whole:
+                    yield from repeat.body.all_spans(text, whole.regs, label)
+
+    def _written(self, node: Node) -> str:
+        if merged := single(node):
+            return self._class(merged)
+        if isinstance(node, Row):
+            return "".join(map(self._written, node.parts))
+        if isinstance(node, Choice):
+            return f"(?:{'|'.join(map(self._written, node.branches))})"
+        if isinstance(node, Repeat):
+            return self._repeated(node)
+        assert isinstance(node, Label)
+        self.count += 1
+        groups = self.groups.setdefault(node.name, [])
+        if self.count not in groups:  # compiled again, it has the same groups
+            groups.append(self.count)
+        return f"({self._written(node.body)})"
+
+    def _repeated(self, node: Repeat) -> str:
+        times = "?" if (node.least, node.most) == (0, 1) else f"{{{node.least},{node.most}}}"
+        if node.most == 1 or not (inside := labels(node.body)):
+            return f"(?:{self._written(node.body)}){times}"
+        self.count += 1
+        rounds = Rounds(self.count, Expression(node.body, self.alphabet))
+        for label in sorted(inside):
+            known = self.rounds.setdefault(label, [])
+            if all(one.group != self.count for one in known):
+                known.append(rounds)
+        return f"((?:{self._written(node.body)}){times})"
+
+    def _class(self, merged: tuple[Atom, ...]) -> str:
+        if not all(atom.tests for atom in merged):
+            return ANY
+        return character_class(self.alphabet.members(self.alphabet.bits(merged)))
+
+
+def _tiled(body: re.Pattern[str], text: str, start: int, end: int) -> list[Span]:
+    """The rounds of a repeat: a way to lay matches of the body from start to end."""
+    failed: set[int] = set()
+    tiles: list[Span] = []
+
+    def laid(at: int) -> bool:
+        if at == end:
+            return True
+        for stop in range(end, at, -1):
+            if stop not in failed and body.fullmatch(text, at, stop):
+                tiles.append((at, stop))
+                if laid(stop):
+                    return True
+                tiles.pop()
+        failed.add(at)
+        return False
+
+    return tiles if start >= 0 and laid(start) else []
+
+
+@dataclass(slots=True)
+class Matcher:
+    """A rule's pattern, ready to be tried: itself, what must follow and what must precede."""
+
+    body: Expression
+    before: Expression | None
+    after: Expression | None  # reversed
+    first: int = 0  # atoms that a match may begin with
+    anything: bool = False  # or with any phrase
+    plain: bool = False  # the first match found is the longest
+    most: int = 0
+    regex: re.Pattern[str] | None = None
+    reach: re.Pattern[str] | None = None
+
+    @classmethod
+    def of(cls, alphabet: Alphabet, body: Node, before: Node | None, after: Node | None) -> Matcher:
+        """For the pattern `body`; `after` is given in the order of the text turned round."""
+        made = cls(
+            Expression(body, alphabet),
+            Expression(before, alphabet) if before else None,
+            Expression(after, alphabet) if after else None,
+        )
+        starts = firsts(body)
+        made.anything = any(not atom.tests for atom in starts)
+        made.first = alphabet.bits(atom for atom in starts if atom.tests)
+        made.plain = deterministic(body) and before is None
+        made.most = longest(body)
+        return made
+
+    def refresh(self, fresh: int) -> None:
+        """Forget what was compiled where a class has grown."""
+        for expression in (self.body, self.before, self.after):
+            if expression is not None and expression.about & fresh:
+                expression.stale()
+                self.regex = None
+
+    def match(self, text: str) -> re.Pattern[str]:
+        """The expression to be tried at a character, what must follow included."""
+        if self.regex is None:
+            body = self.body.compiled()
+            if self.before is not None:
+                self.before.compiled()
+                self.regex = re.compile(f"{self.body.source}(?={self.before.source})")
+            else:
+                self.regex = body
+            self.reach = None if self.plain else re.compile(self.body.reach())
+        return self.regex
+
+    def at(self, text: str, start: int, turned: str) -> Spans | None:
+        """The longest match that begins here, as the spans of its groups."""
+        found = (self.regex or self.match(text)).match(text, start)
+        if found is None:
+            return None
+        if self.after is not None and not self.after.compiled().match(turned, len(text) - start):
+            return None
+        return found.regs if self.plain else self._longer(text, start, found.regs)
+
+    def _longer(self, text: str, start: int, found: Spans) -> Spans:
+        """Python takes the first match; where that need not be the longest, look further."""
+        furthest = self.reach.match(text, start) if self.reach else None
+        limit = min(furthest.end() if furthest else len(text), start + self.most)
+        for end in range(limit, found[0][1], -1):
+            longer = self.body.compiled().fullmatch(text, start, end)
+            if longer and (self.before is None or self.before.compiled().match(text, end)):
+                return longer.regs
+        return found

@@ -1,0 +1,114 @@
+"""Which rules match where: the most phrases, then priority, then order; or all of them.
+
+A cursor goes from match to match; in a phase that starts everywhere each rule is tried at each
+phrase. Only rules that a phrase can begin are tried at it, and phrases that begin none are
+passed over by one search.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from partita.extraction.alphabet import Alphabet, character_class
+from partita.extraction.compiling import Matcher, Spans
+
+# What a message may cost in a phase, in ways to match that are tried: beyond, it is left as it is.
+WORK_AT_LEAST = 5_000_000
+WORK_PER_PHRASE = 20_000
+
+Search = Callable[..., re.Match[str] | None]
+Match = tuple[int, Spans]  # the rule's place in its phase; the match and its groups
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A rule in its phase: `number` is its place in the file, `cost` the ways of its pattern."""
+
+    number: int
+    matcher: Matcher
+    priority: int = 0
+    cost: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """Matches in the order of the text; not the whole of it, if the work came to an end."""
+
+    matches: list[Match]
+    whole: bool
+
+
+@dataclass(slots=True)
+class Matching:
+    """All rules of a phase over its alphabet, in the order in which they are preferred."""
+
+    alphabet: Alphabet
+    candidates: Sequence[Candidate]
+    starting: dict[str, tuple[Candidate, ...]] = field(default_factory=dict)
+    finder: re.Pattern[str] | None = None
+
+    def __post_init__(self) -> None:
+        self.candidates = sorted(self.candidates, key=lambda one: (-one.priority, one.number))
+
+    def cursor(self, text: str) -> Found:
+        """The best match at the cursor, then the best behind it, and so on."""
+        search, turned = self._ready(text)
+        starting, work = self.starting, WORK_AT_LEAST + WORK_PER_PHRASE * len(text)
+        matches: list[Match] = []
+        at = search(text)
+        while at is not None and work >= 0:
+            start = end = at.start()
+            best: Match | None = None
+            for candidate in starting[text[start]]:
+                work -= candidate.cost
+                spans = candidate.matcher.at(text, start, turned)
+                if spans is not None and spans[0][1] > end:
+                    end = spans[0][1]
+                    best = (candidate.number, spans)
+            if best is None:
+                at = search(text, start + 1)
+            else:
+                matches.append(best)
+                at = search(text, end)
+        return Found(matches, work >= 0)
+
+    def everywhere(self, text: str) -> Found:
+        """Every rule's longest match at every phrase."""
+        search, turned = self._ready(text)
+        starting, work = self.starting, WORK_AT_LEAST + WORK_PER_PHRASE * len(text)
+        matches: list[Match] = []
+        at = search(text)
+        while at is not None and work >= 0:
+            start = at.start()
+            for candidate in starting[text[start]]:
+                work -= candidate.cost
+                spans = candidate.matcher.at(text, start, turned)
+                if spans is not None:
+                    matches.append((candidate.number, spans))
+            at = search(text, start + 1)
+        return Found(matches, work >= 0)
+
+    def _ready(self, text: str) -> tuple[Search, str]:
+        """The search for phrases that a rule can begin with, over the alphabet as it is now."""
+        if len(self.starting) < len(self.alphabet.sets) or self.finder is None:
+            self._grow()
+        turned = text[::-1] if any(one.matcher.after for one in self.candidates) else ""
+        assert self.finder is not None
+        return self.finder.search, turned
+
+    def _grow(self) -> None:
+        fresh, self.alphabet.fresh = self.alphabet.fresh, 0
+        for candidate in self.candidates:
+            candidate.matcher.refresh(fresh)
+        for character, has in self.alphabet.sets.items():
+            if character not in self.starting:
+                self.starting[character] = self._beginning(has)
+        begin = [character for character, some in self.starting.items() if some]
+        self.finder = re.compile(character_class(begin))
+
+    def _beginning(self, has: int) -> tuple[Candidate, ...]:
+        return tuple(
+            one for one in self.candidates if one.matcher.anything or one.matcher.first & has
+        )

@@ -1,0 +1,111 @@
+"""A phase made ready: its rules over one alphabet, and what each of them does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from partita.extraction.alphabet import Alphabet
+from partita.extraction.ambiguity import firsts, ways
+from partita.extraction.building import Builder, Scene
+from partita.extraction.compiling import Matcher
+from partita.extraction.contributions import Contribution, Contributor
+from partita.extraction.domain import Phase, Rule
+from partita.extraction.matching import Candidate, Found, Matching
+from partita.extraction.phrases import Described
+from partita.extraction.syntax import reversed_
+from partita.extraction.tests import Tests
+
+Coded = Callable[[Mapping[str, Any]], list[str]]
+Sequence = tuple[list[Described], list[int]]  # phrases, and the first token of each
+
+
+@dataclass(slots=True)
+class Stage:
+    phase: Phase
+    number: int
+    alphabet: Alphabet
+    matching: Matching
+    matchers: list[Matcher]
+    builders: list[Builder]
+    contributors: list[Contributor]
+
+    @classmethod
+    def of(cls, phase: Phase, number: int, tests: Tests) -> Stage:
+        alphabet = Alphabet(tests)
+        matchers = [_matcher(rule, alphabet) for rule in phase.rules]
+        candidates = [
+            Candidate(n, matcher, rule.priority, cost(rule))
+            for n, (rule, matcher) in enumerate(zip(phase.rules, matchers, strict=True))
+        ]
+        return cls(
+            phase,
+            number,
+            alphabet,
+            Matching(alphabet, candidates),
+            matchers,
+            [Builder.of(rule.name, rule.build) for rule in phase.rules if rule.build],
+            [
+                Contributor.of(rule.name, rule.template, rule.priority, n)
+                for n, rule in enumerate(phase.rules)
+                if rule.template
+            ],
+        )
+
+    def scene(self, items: list[Described], starts: list[int], pieces: list[str]) -> Scene:
+        """The phrases as this phase reads them."""
+        number = self.number
+        characters = "".join([item.characters[number] for item in items])
+        return Scene(items, starts, pieces, characters, self.matchers[0].body)
+
+    def found(self, scene: Scene) -> Found:
+        if self.phase.starts == "cursor":
+            return self.matching.cursor(scene.characters)
+        return self.matching.everywhere(scene.characters)
+
+    def replaced(self, found: Found, scene: Scene, coded: Coded) -> Sequence:
+        """The sequence with every match made one phrase."""
+        items, starts = scene.items, scene.firsts
+        made: list[Described] = []
+        begins: list[int] = []
+        at = 0
+        for number, spans in found.matches:
+            start, end = spans[0]
+            made += items[at:start]
+            begins += starts[at:start]
+            made.append(self._built(number, spans, scene, coded))
+            begins.append(starts[start])
+            at = end
+        return made + items[at:], begins + starts[at:]
+
+    def _built(self, number: int, spans: Any, scene: Scene, coded: Coded) -> Described:
+        scene.expression, scene.spans = self.matchers[number].body, spans
+        attributes = self.builders[number].attributes(scene)
+        start, end = spans[0]
+        first = scene.firsts[start]
+        offsets = tuple([one - first for one in scene.firsts[start:end]])
+        parts = tuple(scene.items[start:end])
+        rule = self.builders[number].rule
+        return Described(attributes, coded(attributes), rule, parts, offsets)
+
+    def contributions(self, found: Found, scene: Scene) -> Iterator[Contribution]:
+        """What the matches of a domain phase say."""
+        for number, spans in found.matches:
+            scene.expression, scene.spans = self.matchers[number].body, spans
+            made = self.contributors[number].contribution(scene)
+            if made is not None:
+                yield made
+
+
+def _matcher(rule: Rule, alphabet: Alphabet) -> Matcher:
+    after = reversed_(rule.after) if rule.after else None
+    return Matcher.of(alphabet, rule.pattern, rule.before, after)
+
+
+def cost(rule: Rule) -> int:
+    """The ways in which a rule could match, with what must follow and precede."""
+    before = ways(rule.before) if rule.before else 1
+    after = ways(reversed_(rule.after)) if rule.after else 1
+    body = ways(rule.pattern, firsts(rule.before) if rule.before else frozenset())
+    return body * before * after

@@ -1,0 +1,198 @@
+"""A domain's own file: its sorts, slots, aliases, places, templates and phases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from partita.errors import InputError
+from partita.extraction.domain import At, Wanted
+from partita.formats.rules_yaml import (
+    Map,
+    Text,
+    Tree,
+    keys_among,
+    list_of,
+    map_of,
+    read_tree,
+    refuse,
+    text_of,
+    texts_of,
+)
+from partita.templates.date import DateType
+from partita.templates.measure import MeasureType
+from partita.templates.name import NameType
+from partita.templates.number import NumberType
+from partita.templates.place import PlaceType
+from partita.templates.schema import Schema
+from partita.templates.slots import SlotType
+from partita.templates.sort import SortType
+from partita.templates.sorts import Hierarchy
+from partita.templates.strings import StringsType
+from partita.templates.words import Aliases, symbol
+
+TYPES = ("sort", "number", "place", "measure", "date", "name", "string", "strings")
+_FIELDS = (
+    *("domain", "about", "extends", "sorts", "disjoint", "overlapping", "slots", "aliases"),
+    *("places", "templates", "phases"),
+)
+
+Pair = tuple[str, str]
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Sheet:
+    """What `domain.yaml` says, before anything is made of it."""
+
+    name: str
+    at: At
+    about: str = ""
+    extends: str = ""
+    sorts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    disjoint: list[Pair] = field(default_factory=list)
+    overlapping: list[Pair] = field(default_factory=list)
+    slots: dict[str, Map] = field(default_factory=dict)
+    aliases: list[tuple[str, ...]] = field(default_factory=list)
+    places: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    templates: dict[str, Wanted] = field(default_factory=dict)
+    phases: tuple[str, ...] = ()
+    places_of: dict[str, At] = field(default_factory=dict)  # where each part stands
+
+    def under(self, parent: Sheet) -> Sheet:
+        """This sheet with what it does not say itself taken from another."""
+        return Sheet(
+            self.name,
+            self.at,
+            self.about or parent.about,
+            self.extends,
+            parent.sorts | self.sorts,
+            parent.disjoint + self.disjoint,
+            parent.overlapping + self.overlapping,
+            parent.slots | self.slots,
+            self.aliases or parent.aliases,
+            parent.places | self.places,
+            self.templates or parent.templates,
+            self.phases or parent.phases,
+            parent.places_of | self.places_of,
+        )
+
+    def hierarchy(self) -> Hierarchy:
+        return self._made(
+            "sorts", lambda: Hierarchy.of(self.sorts, self.disjoint, self.overlapping)
+        )
+
+    def schema(self, sorts: Hierarchy) -> Schema:
+        """The type of each slot, in the order of the file."""
+        aliases = self._made("aliases", lambda: Aliases.of(self.aliases))
+        gazetteer = self._made("places", lambda: Hierarchy.of(self.places))
+        slots = {
+            name: _slot(name, given, sorts, gazetteer, aliases)
+            for name, given in self.slots.items()
+        }
+        return Schema(slots, sorts)
+
+    def _made(self, part: str, make: Callable[[], T]) -> T:
+        try:
+            return make()
+        except InputError as error:
+            refuse(f"{part}: {error.problem}", self.places_of.get(part, self.at))
+
+
+def read_sheet(path: Path) -> Sheet:
+    """The sheet of one `domain.yaml`."""
+    at = At(str(path), 1, 1)
+    tree = map_of(read_tree(path), "a domain", at)
+    keys_among(tree, "a domain", _FIELDS)
+    extends = tree.get("extends")
+    about = tree.get("about")
+    slots = map_of(tree.get("slots"), "slots", at)
+    return Sheet(
+        text_of(tree.get("domain"), "the name of the domain", at).value,
+        at,
+        text_of(about, "about", at).value if about is not None else "",
+        text_of(extends, "extends", at).value if extends is not None else "",
+        _hierarchy(tree.get("sorts"), "sorts", at),
+        _pairs(tree.get("disjoint"), "disjoint", at),
+        _pairs(tree.get("overlapping"), "overlapping", at),
+        {
+            symbol(key.value): map_of(value, f"slot {key.value}", key.at)
+            for key, value in slots.pairs
+        },
+        [_names(one, "aliases") for one in list_of(tree.get("aliases"), "aliases", at)],
+        _hierarchy(tree.get("places"), "places", at),
+        _templates(map_of(tree.get("templates"), "templates", at)),
+        tuple(text.value for text in texts_of(tree.get("phases"), "phases", at)),
+        {key.value: value.at for key, value in tree.pairs},
+    )
+
+
+def _hierarchy(tree: Tree | None, what: str, at: At) -> dict[str, tuple[str, ...]]:
+    """Each name with its parents; nothing is none."""
+    given = map_of(tree, what, at)
+    made: dict[str, tuple[str, ...]] = {}
+    for key, value in given.pairs:
+        if (name := symbol(key.value)) in made:
+            refuse(f"{name} stands twice among the {what}", key.at)
+        made[name] = tuple(symbol(text.value) for text in texts_of(value, key.value, key.at))
+    return made
+
+
+def _pairs(tree: Tree | None, what: str, at: At) -> list[Pair]:
+    pairs = []
+    for one in list_of(tree, what, at):
+        names = _names(one, what)
+        if len(names) != 2:
+            refuse(f"{what} is a list of pairs: [[A, B], [C, D]]", one.at)
+        pairs.append((names[0], names[1]))
+    return pairs
+
+
+def _names(tree: Tree, what: str) -> tuple[str, ...]:
+    return tuple(symbol(text.value) for text in texts_of(tree, what, tree.at))
+
+
+def _templates(given: Map) -> dict[str, Wanted]:
+    made = {}
+    for key, value in given.pairs:
+        fields = map_of(value, f"template {key.value}", key.at)
+        keys_among(fields, "a template", ("needs",))
+        needs = tuple(symbol(t.value) for t in texts_of(fields.get("needs"), "needs", key.at))
+        made[symbol(key.value)] = Wanted(symbol(key.value), needs)
+    return made
+
+
+def _slot(
+    name: str, given: Map, sorts: Hierarchy, gazetteer: Hierarchy, aliases: Aliases
+) -> SlotType[Any]:
+    keys_among(given, f"slot {name}", ("type", "under", "unit"))
+    kind = text_of(given.get("type"), f"the type of slot {name}", given.at)
+    try:
+        return _typed(kind, given, sorts, gazetteer, aliases)
+    except InputError as error:
+        if error.file:
+            raise
+        refuse(f"slot {name}: {error.problem}", given.at)
+
+
+def _typed(
+    kind: Text, given: Map, sorts: Hierarchy, gazetteer: Hierarchy, aliases: Aliases
+) -> SlotType[Any]:
+    under, unit = given.get("under"), given.get("unit")
+    if kind.value == "sort":
+        return SortType(sorts, text_of(under, "under", given.at).value if under else "")
+    if kind.value == "measure":
+        return MeasureType(text_of(unit, "the unit of a measure", given.at).value)
+    simple: Mapping[str, Callable[[], SlotType[Any]]] = {
+        "number": NumberType,
+        "date": DateType,
+        "place": lambda: PlaceType(gazetteer, aliases),
+        "name": lambda: NameType(aliases),
+        "string": lambda: StringsType(several=False),
+        "strings": StringsType,
+    }
+    if kind.value not in simple:
+        refuse(f"{kind.value!r} is no type of slots; expected {', '.join(TYPES)}", kind.at)
+    return simple[kind.value]()

@@ -1,0 +1,196 @@
+"""A file of rules to a phase."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from partita.extraction.ambiguity import firsts
+from partita.extraction.clauses import FORMS, Clause, clause_rules
+from partita.extraction.domain import At, Phase, Rule, Starts
+from partita.extraction.pattern import Macro
+from partita.extraction.problems import Problem
+from partita.extraction.syntax import Node, labels
+from partita.formats.rules_values import (
+    build_of,
+    contributing_of,
+    examples_of,
+    macros_of,
+    parsed_macro,
+    pattern_of,
+    safe,
+)
+from partita.formats.rules_yaml import (
+    Map,
+    RuleError,
+    Text,
+    Tree,
+    keys_among,
+    list_of,
+    map_of,
+    plain_value,
+    read_tree,
+    refuse,
+    text_of,
+    texts_of,
+)
+
+MOST_RULES = 1_000  # of a phase
+
+_FIELDS = ("phase", "about", "starts", "macros", "rules")
+_RULE = ("rule", "pattern", "before", "after", "priority", "build", "template", "examples")
+_CLAUSE = (
+    *("clause", "subject", "verb", "object", "with", "nominal", "forms"),
+    *("priority", "template", "examples"),
+)
+
+
+@dataclass(slots=True)
+class PhaseFile:
+    """A phase, what was wrong in its file, its macros and which of them were used."""
+
+    phase: Phase
+    problems: list[Problem]
+    verbs: set[str]
+    macros: Map
+    texts: list[str]
+
+
+@dataclass(slots=True)
+class _Reader:
+    starts: Starts
+    macros: Mapping[str, Macro]
+    verbs: set[str] = field(default_factory=set)
+    texts: list[str] = field(default_factory=list)
+
+    def rules(self, tree: Tree) -> tuple[Rule, ...]:
+        """One rule, or those that a clause stands for."""
+        given = map_of(tree, "a rule", tree.at)
+        return self._clause(given) if given.get("clause") is not None else (self._rule(given),)
+
+    def _rule(self, given: Map) -> Rule:
+        keys_among(given, "a rule", _RULE)
+        name = text_of(given.get("rule"), "the name of a rule", given.at).value
+        before = self._optional(given, "before")
+        follow = firsts(before) if before else frozenset()
+        text = text_of(given.get("pattern"), f"the pattern of rule {name!r}", given.at)
+        self.texts.append(text.value)
+        pattern = pattern_of(text, self.macros, follow)
+        known = labels(pattern)
+        building = self.starts == "cursor"
+        self._fits(given, building)
+        return Rule(
+            name,
+            pattern,
+            before,
+            self._optional(given, "after"),
+            _priority(given),
+            build_of(given.get("build"), known, given.at) if building else {},
+            None if building else contributing_of(given.get("template"), known, given.at),
+            examples_of(given.get("examples"), given.at),
+            text.at,
+        )
+
+    def _fits(self, given: Map, building: bool) -> None:
+        if building and given.get("template") is not None:
+            refuse("templates are for phases that start everywhere; expected build", given.at)
+        if not building and given.get("build") is not None:
+            refuse("a phase that starts everywhere builds templates, not phrases", given.at)
+
+    def _optional(self, given: Map, name: str) -> Node | None:
+        tree = given.get(name)
+        if tree is None:
+            return None
+        text = text_of(tree, name, given.at)
+        self.texts.append(text.value)
+        return pattern_of(text, self.macros)
+
+    def _clause(self, given: Map) -> tuple[Rule, ...]:
+        keys_among(given, "a clause", _CLAUSE)
+        name = text_of(given.get("clause"), "the name of a clause", given.at)
+        if self.starts == "cursor":
+            refuse("clauses are for phases that start everywhere", name.at)
+        with_ = map_of(given.get("with"), "with", given.at)
+        clause = Clause(
+            name.value,
+            tuple(text.value.lower() for text in texts_of(given.get("verb"), "verb", given.at)),
+            self._argument(given.get("subject"), given.at),
+            self._argument(given.get("object"), given.at),
+            {key.value.lower(): self._needed(one, key) for key, one in with_.pairs},
+            tuple(t.value.lower() for t in texts_of(given.get("nominal"), "nominal", given.at)),
+            self._forms(given),
+        )
+        if not clause.verbs and not clause.nominals:
+            refuse(f"clause {name.value!r} has neither verb nor nominal", name.at)
+        self.verbs.update(clause.verbs)
+        template = contributing_of(given.get("template"), clause.labels, given.at)
+        rules = clause_rules(
+            clause,
+            template,
+            _priority(given),
+            examples_of(given.get("examples"), given.at),
+            name.at,
+        )
+        for rule in rules:
+            safe(rule.pattern, name.at)
+        return rules
+
+    def _forms(self, given: Map) -> tuple[str, ...]:
+        for text in texts_of(given.get("forms"), "forms", given.at):
+            if text.value not in FORMS:
+                refuse(f"{text.value!r} is no form; expected {', '.join(FORMS)}", text.at)
+        forms = texts_of(given.get("forms"), "forms", given.at)
+        return tuple(text.value for text in forms) or FORMS
+
+    def _argument(self, tree: Tree | None, at: At) -> Node | None:
+        return None if tree is None else self._node(text_of(tree, "an argument", at))
+
+    def _needed(self, tree: Tree, key: Text) -> Node:
+        return self._node(text_of(tree, f"what {key.value} goes with", key.at))
+
+    def _node(self, text: Text) -> Node:
+        self.texts.append(text.value)
+        return parsed_macro(text, self.macros).node
+
+
+def read_phase(path: Path, name: str) -> PhaseFile:
+    """The phase of a file; a rule that is not one is left out and told."""
+    tree = map_of(read_tree(path), "a file of rules", At(str(path), 1, 1))
+    keys_among(tree, "a file of rules", _FIELDS)
+    said = tree.get("phase")
+    if said is not None and text_of(said, "phase", tree.at).value != name:
+        refuse(f"this file is phase {name}, by its name", said.at)
+    macros = map_of(tree.get("macros"), "macros", tree.at)
+    reader = _Reader(_starts(tree), macros_of(macros))
+    rules: list[Rule] = []
+    problems: list[Problem] = []
+    for one in list_of(tree.get("rules"), "rules", tree.at):
+        try:
+            rules += reader.rules(one)
+        except RuleError as error:
+            problems.append(Problem(error.at, error.said))
+    if len(rules) > MOST_RULES:
+        refuse(f"a phase has at most {MOST_RULES:,} rules; this one has {len(rules):,}", tree.at)
+    if not rules and not problems:
+        refuse("a phase needs at least one rule", tree.at)
+    phase = Phase(name, reader.starts, tuple(rules), At(str(path), 1, 1))
+    return PhaseFile(phase, problems, reader.verbs, macros, reader.texts)
+
+
+def _starts(tree: Map) -> Starts:
+    given = tree.get("starts")
+    said = "cursor" if given is None else text_of(given, "starts", tree.at).value
+    if said == "cursor":
+        return "cursor"
+    if said != "everywhere":
+        refuse(f"starts is {said!r}; expected cursor or everywhere", given.at if given else tree.at)
+    return "everywhere"
+
+
+def _priority(given: Map) -> int:
+    tree = given.get("priority")
+    value = plain_value(tree) if isinstance(tree, Text) else None
+    if tree is not None and (not isinstance(value, int) or isinstance(value, bool)):
+        refuse("priority must be a whole number", tree.at)
+    return value if isinstance(value, int) else 0
