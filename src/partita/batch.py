@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
+from partita.crew import Job, in_order
 from partita.errors import PartitaError
 from partita.formats.clusters import Row, cluster_rows
 from partita.formats.results import result_line
@@ -68,12 +67,16 @@ def answers(
         for first, last in pieces:
             yield from answered(sets.slice(first, last), task, wanted, progress)
         return
-    with _pool(workers) as pool:
-        try:
-            yield from _pooled(pool, pieces, sets, task, wanted, 4 * workers, progress)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    jobs = (_job(sets.slice(first, last), task, wanted, progress) for first, last in pieces)
+    for some in in_order(jobs, workers):
+        yield from some
+
+
+def _job(piece: Sets, task: Task, wanted: Wanted, progress: Progress | None) -> Job[list[Answer]]:
+    """Small sets go to any process; a large one has this one, which tells of its progress."""
+    if piece.sizes.max(initial=0) <= LARGE:
+        return Job(partial(answered, piece, task, wanted))
+    return Job(partial(answered, piece, task, wanted, progress), shared=False)
 
 
 def _pieces(sets: Sets) -> Iterator[tuple[int, int]]:
@@ -88,57 +91,6 @@ def _work(sets: Sets) -> float:
     """The work that can be shared, counted in small sets: a set of 14 is worth thousands of 5."""
     small = sets.sizes[sets.sizes <= LARGE]
     return float(np.sum(np.maximum(1.0, 3.0 ** (small - 8.0))))
-
-
-def _pool(workers: int) -> Executor:
-    """Fresh processes: forking one that runs threads is not safe."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    return ProcessPoolExecutor(workers, get_context("spawn"), initializer=_deaf)
-
-
-def _deaf() -> None:
-    """Ctrl-C is for the process that writes; the others end when it lets them go."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _pooled(
-    pool: Executor,
-    pieces: list[tuple[int, int]],
-    sets: Sets,
-    task: Task,
-    wanted: Wanted,
-    ahead: int,
-    progress: Progress | None,
-) -> Iterator[Answer]:
-    """Pieces are handed out a little ahead of what is written, so that answers do not pile up."""
-    waiting: deque[Future[list[Answer]] | Sets] = deque()
-    for first, last in pieces:
-        piece = sets.slice(first, last)
-        shared = piece.sizes.max(initial=0) <= LARGE
-        waiting.append(pool.submit(answered, piece, task, wanted) if shared else piece)
-        if len(waiting) > ahead:
-            yield from _next(waiting, task, wanted, progress)
-    while waiting:
-        yield from _next(waiting, task, wanted, progress)
-
-
-def _next(
-    waiting: deque[Future[list[Answer]] | Sets],
-    task: Task,
-    wanted: Wanted,
-    progress: Progress | None,
-) -> list[Answer]:
-    piece = waiting.popleft()
-    if isinstance(piece, Sets):
-        return answered(piece, task, wanted, progress)
-    from concurrent.futures.process import BrokenProcessPool
-
-    try:
-        return piece.result()
-    except BrokenProcessPool as error:
-        raise PartitaError("a worker process was ended from outside; try --workers 1") from error
 
 
 def answered(

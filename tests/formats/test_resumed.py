@@ -1,0 +1,134 @@
+"""Results that are taken up again: nothing whole is lost, nothing cut is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from partita.errors import InputError
+from partita.formats.resumed import finished, growing, refuse_other
+
+RUN = {"text": "t", "model": "evidential", "seed": 0}
+
+
+def lines(name: str, sets: int = 2, run: dict | None = RUN) -> list[str]:
+    written = [{"version": 1, "message": name, "set": f"{name}.{n}"} for n in range(sets)]
+    last = {"version": 1, "message": name, "singletons": []}
+    written.append(last if run is None else last | {"run": run})
+    return [json.dumps(one, separators=(",", ":"), ensure_ascii=False) for one in written]
+
+
+def whole(*names: str) -> bytes:
+    return "".join(f"{line}\n" for name in names for line in lines(name)).encode()
+
+
+def run_over(path: Path, names: list[str]) -> list[str]:
+    """A run over these messages: which of them it did."""
+    done, did = finished(path), []
+    with growing(path, done) as file:
+        for name in names:
+            if name in done:
+                file.keep(name)
+            else:
+                did.append(name)
+                file.add(name, lines(name))
+    return did
+
+
+@given(data=st.data())
+@settings(
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_cut_anywhere_and_taken_up_again(data, tmp_path):
+    names = ["é1", "b", "c", "d"]
+    full = whole(*names)
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(full[: data.draw(st.integers(0, len(full)))])
+    before = list(finished(path))
+    assert before == names[: len(before)]
+    assert run_over(path, names) == names[len(before) :]
+    assert path.read_bytes() == full
+    assert run_over(path, names) == []
+    assert path.read_bytes() == full
+
+
+def test_what_had_failed_gets_its_place(tmp_path):
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(whole("a", "c"))
+    assert run_over(path, ["a", "b", "c", "d"]) == ["b", "d"]
+    assert path.read_bytes() == whole("a", "b", "c", "d")
+
+
+def test_messages_of_other_inputs_stay(tmp_path):
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(whole("x", "a"))
+    assert run_over(path, ["a", "b"]) == ["b"]
+    assert path.read_bytes() == whole("x", "a", "b")
+
+
+def test_an_interruption_keeps_what_was_added(tmp_path):
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(whole("c")[:-3])
+
+    def interrupted() -> None:
+        with growing(path, finished(path)) as file:
+            file.add("a", lines("a"))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert path.read_bytes() == whole("a")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"left,right,probability\n", "line 1: is not JSON"),
+        (b"left,right", "line 1: is no line of results"),
+        (b"[1]\n", "line 1: is no line of results"),
+        (b'{"version":1,"message":"a\xff"}\n', "line 1: is not UTF-8"),
+        (
+            "\n".join(lines("a", run=None)).encode() + b"\n",
+            "line 3: was not written by partita run",
+        ),
+        (whole("a") + whole("b")[:30] + b"\n", "line 4: is not JSON"),
+        (b"".join(f"{lines(n)[0]}\n".encode() for n in "ab"), "line 2: message a has no end"),
+    ],
+)
+def test_a_file_of_something_else_is_not_touched(content, problem, tmp_path):
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=problem):
+        finished(path)
+    assert path.read_bytes() == content
+
+
+def test_other_settings_are_named(tmp_path):
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(whole("a"))
+    done = finished(path)
+    refuse_other(path, done, {"model": "evidential", "seed": 0})
+    with pytest.raises(InputError, match="done with model evidential, and this run has merging"):
+        refuse_other(path, done, {"model": "merging", "seed": 0})
+    with pytest.raises(InputError, match="done with seed 0, and this run has none"):
+        refuse_other(path, done, {"model": "evidential"})
+
+
+def test_there_may_be_no_file_and_no_folder(tmp_path):
+    assert finished(tmp_path / "none.jsonl") == {}
+    with (
+        pytest.raises(InputError, match="cannot be written: No such file"),
+        growing(tmp_path / "no" / "out.jsonl", {}),
+    ):
+        pass
+
+
+def test_a_device_remembers_nothing():
+    assert finished(os.devnull) == {}
+    with growing(Path(os.devnull), {}) as file:
+        file.add("a", lines("a"))
