@@ -1,0 +1,56 @@
+"""From messages to templates: tokens, tags, the cascade of a domain's rules, templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from partita.extraction.cascade import Cascade
+from partita.extraction.domain import Domain
+from partita.extraction.tagging import Tagger
+from partita.extraction.templates import Built, extract
+from partita.extraction.tokens import Tokens, tokenize
+from partita.records import Message, Template
+
+BATCH = 64  # messages that are tagged in one call
+
+
+class Extractor:
+    """A domain and a tagger, ready for messages; the same message gives the same templates."""
+
+    def __init__(self, domain: Domain, tagger: Tagger) -> None:
+        self.domain = domain
+        self.tagger = tagger
+        self.cascade = Cascade(domain)
+
+    def templates(self, message: Message) -> tuple[Template, ...]:
+        return self.built(message).templates
+
+    def built(self, message: Message) -> Built:
+        """The templates, and the values that no slot took."""
+        return next(self._batch([message]))
+
+    def templates_of(self, messages: Iterable[Message]) -> Iterator[tuple[Template, ...]]:
+        """The templates of each message; many are tagged in one call."""
+        waiting = iter(messages)
+        while batch := list(islice(waiting, BATCH)):
+            for built in self._batch(batch):
+                yield built.templates
+
+    def _batch(self, messages: Sequence[Message]) -> Iterator[Built]:
+        cut = [tokenize(message) for message in messages]
+        for message, tokens, tags in zip(messages, cut, self._tags(cut), strict=True):
+            analysis = self.cascade.run(tokens, tags, message.regions)
+            yield extract(message, tokens, analysis, self.domain)
+
+    def _tags(self, cut: Sequence[Tokens]) -> Iterator[list[str]]:
+        """The tags of each message's tokens."""
+        words = [text for tokens in cut for text in tokens.texts]
+        ends, first = [], 0
+        for tokens in cut:
+            ends += [first + end for end in tokens.ends_of_sentences]
+            first += len(tokens.texts)
+        tags, first = self.tagger.names(words, ends), 0
+        for tokens in cut:
+            yield tags[first : first + len(tokens.texts)]
+            first += len(tokens.texts)
