@@ -91,10 +91,10 @@ def meet(left: Firsts, right: Firsts) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def _overlap(left: Atom, right: Atom) -> bool:
-    return not any(_apart(a, b) for a in left.tests for b in right.tests)
+    return not any(apart(a, b) for a in left.tests for b in right.tests)
 
 
-def _apart(a: Test, b: Test) -> bool:
+def apart(a: Test, b: Test) -> bool:
     """Nothing passes both tests."""
     if a.attribute != b.attribute:
         return False

@@ -1,12 +1,12 @@
 """Regular expressions over one attribute: only such as match in a bounded number of steps.
 
-steps ≤ Π rounds · Π branches, over all repeats and brackets, as no repeat stands in another.
+ways(row) ≤ Π ways, ways(a|b) ≤ ways(a) + ways(b), and no repeat stands in another.
 """
 
 from __future__ import annotations
 
 import re
-from math import prod
+from dataclasses import dataclass, field
 
 LONGEST_VALUE = 64  # characters of an attribute that is looked at
 _LONGEST = 200  # characters of a regular expression
@@ -35,24 +35,36 @@ def explosive(expression: str) -> str:
 
 def _steps(plain: str) -> int:
     """An upper bound of the ways to match; 0 for repeats inside repeats."""
-    factors: list[int] = []
-    opened: list[list[int]] = [[0, 1]]  # of each open bracket: its first factor, its branches
-    last = (0, 1)  # where the last item's factors begin, and how many it has of its own
+    opened = [_Bracket()]
+    last = (0, 1)  # where the last bracket ended, and its ways
     for mark in _MARK.finditer(plain):
         if mark[0] in ("(", "(?:"):
-            opened.append([len(factors), 1])
+            opened.append(_Bracket())
         elif mark[0] == "|":
-            opened[-1][1] += 1
+            opened[-1].branches.append(1)
         elif mark[0] == ")":
-            begin, branches = opened.pop()
-            factors.append(branches)
-            last = (begin, mark.end())
+            last = (mark.end(), opened.pop().ways)
+            opened[-1].times(last[1])
         else:
-            within = factors[last[0] :] if last[1] == mark.start() else []
-            if (rounds := _rounds(mark)) > 2 and prod(within) > 1:
+            inner = last[1] if last[0] == mark.start() else 1
+            if (rounds := _rounds(mark)) > 1 and inner > 1 and mark[0] != "?":
                 return 0
-            factors.append(rounds)
-    return prod(factors)
+            opened[-1].times(rounds)
+    return opened[0].ways
+
+
+@dataclass(slots=True)
+class _Bracket:
+    """The ways of each branch so far."""
+
+    branches: list[int] = field(default_factory=lambda: [1])
+
+    @property
+    def ways(self) -> int:
+        return sum(self.branches)
+
+    def times(self, factor: int) -> None:
+        self.branches[-1] *= factor
 
 
 def _rounds(mark: re.Match[str]) -> int:
@@ -60,5 +72,5 @@ def _rounds(mark: re.Match[str]) -> int:
         return 2 if mark[0] == "?" else LONGEST_VALUE
     least = int(mark[1] or 0)
     most = int(mark[3] or LONGEST_VALUE) if mark[2] else least
-    # a round more than twice is a repeat, even if their number is fixed
-    return max(most - least + 1, 3 if most > 2 else 2 if most == 2 else 1)
+    # of a fixed number of rounds each may still be matched in several ways
+    return max(most - least + 1, min(most, 2))

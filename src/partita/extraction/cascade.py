@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -11,11 +11,11 @@ from typing import Any, Protocol
 from partita.extraction.alphabet import SEPARATOR
 from partita.extraction.contributions import Contribution
 from partita.extraction.cutting import cut_words
-from partita.extraction.domain import Domain, Phase
+from partita.extraction.domain import Domain
 from partita.extraction.lexicon import Cut, Lexicon
-from partita.extraction.matching import Match
+from partita.extraction.matching import Found
 from partita.extraction.phrases import Described, Phrase
-from partita.extraction.stage import Stage
+from partita.extraction.stage import Stage, replaced
 from partita.extraction.tests import Tests
 from partita.extraction.words import Vocabulary
 from partita.records.documents import Region
@@ -38,18 +38,22 @@ class Columns(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """What a phase saw and did, for whoever watches: which rule matched which characters."""
+    """What a phase saw and did, for whoever watches.
 
-    phase: Phase
+    `made` are the phrases of a phase with a cursor, one a match; `said` the contributions of one
+    that starts everywhere, with where the match begins. `pieces` are the tokens' texts.
+    """
+
+    stage: Stage
     items: list[Described]
-    starts: list[int]
-    matches: list[Match]
-    contributions: tuple[Contribution, ...]
-    whole: bool
+    characters: str
+    found: Found
+    pieces: list[str]
+    made: tuple[Described, ...] = ()
+    said: tuple[tuple[Contribution, int], ...] = ()
 
 
-class Observer(Protocol):
-    def __call__(self, step: Step) -> None: ...
+Observer = Callable[[Step], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,21 +103,24 @@ class Cascade:
         self.vocabulary.tidy()
         pieces = _pieces(tokens)
         items, starts = self._words(tokens, tags, regions, pieces)
-        contributions: tuple[Contribution, ...] = ()
+        contributions: list[Contribution] = []
         unfinished = []
         for stage in self.stages:
             scene = stage.scene(items, starts, pieces)
             found = stage.found(scene)
-            builds = stage.phase.starts == "cursor"
-            made = () if builds else tuple(stage.contributions(found, scene))
-            contributions += made
+            if stage.phase.starts == "cursor":
+                made = stage.built(found, scene, self._coded)
+                items, starts = replaced(found, scene, made)
+                step = Step(stage, scene.items, scene.characters, found, pieces, tuple(made))
+            else:
+                said = stage.said(found, scene)
+                contributions += [one for one, _ in said]
+                step = Step(stage, scene.items, scene.characters, found, pieces, (), tuple(said))
             if observer is not None:
-                observer(Step(stage.phase, items, starts, found.matches, made, found.whole))
-            if builds and found.matches:
-                items, starts = stage.replaced(found, scene, self._coded)
+                observer(step)
             if not found.whole:
                 unfinished.append(stage.phase.name)
-        return Analysis(items, starts, contributions, tuple(unfinished))
+        return Analysis(items, starts, tuple(contributions), tuple(unfinished))
 
     def _coded(self, attributes: Mapping[str, Any]) -> list[str]:
         """The character of a phrase in each phase."""

@@ -124,3 +124,4 @@ class Domain:
     templates: Mapping[str, Wanted] = field(default_factory=dict)
     verbs: frozenset[str] = frozenset()  # of clauses: their forms are known for sure
     about: str = ""
+    at: At = At()

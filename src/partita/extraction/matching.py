@@ -16,7 +16,7 @@ from partita.extraction.compiling import Matcher, Spans
 
 # What a message may cost in a phase, in ways to match that are tried: beyond, it is left as it is.
 WORK_AT_LEAST = 5_000_000
-WORK_PER_PHRASE = 20_000
+WORK_PER_PHRASE = 200_000
 
 Search = Callable[..., re.Match[str] | None]
 Match = tuple[int, Spans]  # the rule's place in its phase; the match and its groups
@@ -89,6 +89,12 @@ class Matching:
                     matches.append((candidate.number, spans))
             at = search(text, start + 1)
         return Found(matches, work >= 0)
+
+    def contenders(self, text: str, start: int) -> list[Match]:
+        """All rules that match at one place, for whoever wants to know who was beaten."""
+        _, turned = self._ready(text)
+        tried = ((one, one.matcher.at(text, start, turned)) for one in self.starting[text[start]])
+        return [(one.number, spans) for one, spans in tried if spans is not None]
 
     def _ready(self, text: str) -> tuple[Search, str]:
         """The search for phrases that a rule can begin with, over the alphabet as it is now."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from partita.extraction.alphabet import Alphabet
 from partita.extraction.ambiguity import firsts, ways
 from partita.extraction.building import Builder, Scene
-from partita.extraction.compiling import Matcher
+from partita.extraction.compiling import Matcher, Spans
 from partita.extraction.contributions import Contribution, Contributor
 from partita.extraction.domain import Phase, Rule
 from partita.extraction.matching import Candidate, Found, Matching
@@ -64,22 +64,11 @@ class Stage:
             return self.matching.cursor(scene.characters)
         return self.matching.everywhere(scene.characters)
 
-    def replaced(self, found: Found, scene: Scene, coded: Coded) -> Sequence:
-        """The sequence with every match made one phrase."""
-        items, starts = scene.items, scene.firsts
-        made: list[Described] = []
-        begins: list[int] = []
-        at = 0
-        for number, spans in found.matches:
-            start, end = spans[0]
-            made += items[at:start]
-            begins += starts[at:start]
-            made.append(self._built(number, spans, scene, coded))
-            begins.append(starts[start])
-            at = end
-        return made + items[at:], begins + starts[at:]
+    def built(self, found: Found, scene: Scene, coded: Coded) -> list[Described]:
+        """The phrase that each match becomes."""
+        return [self._built(number, spans, scene, coded) for number, spans in found.matches]
 
-    def _built(self, number: int, spans: Any, scene: Scene, coded: Coded) -> Described:
+    def _built(self, number: int, spans: Spans, scene: Scene, coded: Coded) -> Described:
         scene.expression, scene.spans = self.matchers[number].body, spans
         attributes = self.builders[number].attributes(scene)
         start, end = spans[0]
@@ -89,13 +78,32 @@ class Stage:
         rule = self.builders[number].rule
         return Described(attributes, coded(attributes), rule, parts, offsets)
 
-    def contributions(self, found: Found, scene: Scene) -> Iterator[Contribution]:
-        """What the matches of a domain phase say."""
+    def said(self, found: Found, scene: Scene) -> list[tuple[Contribution, int]]:
+        """What the matches of a domain phase say, with where each begins."""
+        said = []
         for number, spans in found.matches:
             scene.expression, scene.spans = self.matchers[number].body, spans
             made = self.contributors[number].contribution(scene)
             if made is not None:
-                yield made
+                said.append((made, spans[0][0]))
+        return said
+
+
+def replaced(found: Found, scene: Scene, made: list[Described]) -> Sequence:
+    """The sequence with every match made one phrase."""
+    items, starts = scene.items, scene.firsts
+    if not made:
+        return items, starts
+    kept: list[Described] = []
+    begins: list[int] = []
+    at = 0
+    for (_, spans), phrase in zip(found.matches, made, strict=True):
+        start, end = spans[0]
+        kept += items[at:start]
+        begins += starts[at : start + 1]
+        kept.append(phrase)
+        at = end
+    return kept + items[at:], begins + starts[at:]
 
 
 def _matcher(rule: Rule, alphabet: Alphabet) -> Matcher:

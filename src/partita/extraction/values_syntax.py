@@ -28,6 +28,8 @@ def parse_value(text: str, depth: int = 0) -> Value:
     if call := _CALL.fullmatch(text):
         arguments = tuple(parse_value(one, depth + 1) for one in _arguments(call[2]))
         return Call(call[1], arguments)
+    if re.match(r"[a-z]+\(", text) and not depth:
+        raise Refused(f"{text!r} is no value; the functions are {', '.join(FUNCTIONS)}", 0)
     if len(text) > 1 and text[0] == text[-1] == '"':
         return Literally(text[1:-1])
     return Literally(text)

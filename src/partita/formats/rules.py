@@ -26,6 +26,10 @@ class Loaded:
     problems: list[Problem] = field(default_factory=list)
     files: list[PhaseFile] = field(default_factory=list)
 
+    @property
+    def errors(self) -> list[Problem]:
+        return [problem for problem in self.problems if problem.error]
+
 
 def shipped() -> list[str]:
     """The names of the domains that come with Partita."""
@@ -59,8 +63,7 @@ def _shipped(folder: Path) -> Domain:
 
 def _read(folder: Path) -> Domain:
     loaded = load_domain(folder)
-    if loaded.problems:
-        first = loaded.problems[0]
+    for first in loaded.errors:
         raise RuleError(first.said, first.at)
     assert loaded.domain is not None
     return loaded.domain
@@ -122,6 +125,7 @@ def _load(loaded: Loaded, folders: list[Path], sheet: Sheet) -> None:
         sheet.templates,
         frozenset(verb for file in loaded.files for verb in file.verbs),
         sheet.about,
+        sheet.at,
     )
 
 

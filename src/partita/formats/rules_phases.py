@@ -9,7 +9,7 @@ from pathlib import Path
 from partita.extraction.ambiguity import firsts
 from partita.extraction.clauses import FORMS, Clause, clause_rules
 from partita.extraction.domain import At, Phase, Rule, Starts
-from partita.extraction.pattern import Macro
+from partita.extraction.pattern import Macro, names_in
 from partita.extraction.problems import Problem
 from partita.extraction.syntax import Node, labels
 from partita.formats.rules_values import (
@@ -48,13 +48,11 @@ _CLAUSE = (
 
 @dataclass(slots=True)
 class PhaseFile:
-    """A phase, what was wrong in its file, its macros and which of them were used."""
+    """A phase, what was wrong in its file, and the verbs of its clauses."""
 
     phase: Phase
     problems: list[Problem]
     verbs: set[str]
-    macros: Map
-    texts: list[str]
 
 
 @dataclass(slots=True)
@@ -175,7 +173,15 @@ def read_phase(path: Path, name: str) -> PhaseFile:
     if not rules and not problems:
         refuse("a phase needs at least one rule", tree.at)
     phase = Phase(name, reader.starts, tuple(rules), At(str(path), 1, 1))
-    return PhaseFile(phase, problems, reader.verbs, macros, reader.texts)
+    return PhaseFile(phase, [*problems, *_unused(macros, reader.texts)], reader.verbs)
+
+
+def _unused(macros: Map, texts: list[str]) -> list[Problem]:
+    """Macros that neither a rule nor another macro names."""
+    patterns = [value.value for _, value in macros.pairs if isinstance(value, Text)]
+    used = {name for text in (*texts, *patterns) for name in names_in(text)}
+    unused = [key for key, _ in macros.pairs if key.value not in used]
+    return [Problem(key.at, f"macro {key.value} is not used", error=False) for key in unused]
 
 
 def _starts(tree: Map) -> Starts:

@@ -111,12 +111,15 @@ def _literal(tree: Tree, what: str) -> object:
 def build_of(tree: Tree | None, known: set[str], at: At) -> dict[str, Value]:
     """What a rule of a phase sets in the phrase that it builds."""
     given = map_of(tree, "build", at)
+    for key, _ in given.pairs:
+        if not key.value.isidentifier():
+            refuse(f"{key.value!r} is no name of an attribute", key.at)
     built = {key.value: value_of(one, f"build {key.value}") for key, one in given.pairs}
     kind = built.get("kind")
     if not isinstance(kind, Literally) or not isinstance(kind.value, str):
         refuse("build must say which kind of phrase it is: {kind: ng}", given.at)
-    for key, value in zip(given.pairs, built.values(), strict=True):
-        check_labels(value, known, key[1].at)
+    for (_, one), value in zip(given.pairs, built.values(), strict=True):
+        check_labels(value, known, one.at)
     return built
 
 

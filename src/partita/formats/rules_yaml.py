@@ -155,10 +155,15 @@ class _Composer:
     def _map(self, depth: int, at: At) -> Map:
         pairs: dict[str, tuple[Text, Tree]] = {}
         flat = self._until("MappingEndEvent", lambda one: self._node(one, depth + 1))
+        last: Text | None = None
         for key in flat:
             value = next(flat)
             if not isinstance(key, Text):
                 refuse("a key must be a text", key.at)
+            if last is not None and _goes_on(pairs[last.value][1], value):
+                pairs[last.value] = (last, _joined(pairs[last.value][1], key))
+                continue
+            last = key
             if key.value in pairs:
                 refuse(f"{key.value!r} stands twice in one map", key.at)
             pairs[key.value] = (key, value)
@@ -173,6 +178,18 @@ class _Composer:
 
     def _at(self, event: Any) -> At:
         return At(self.file, event.start_mark.line + 1, event.start_mark.column + 1)
+
+
+def _goes_on(before: Tree, value: Tree) -> bool:
+    """YAML cuts {a: first($x, 1), b: 2} at every comma: a bracket that is open goes on."""
+    if not isinstance(before, Text) or not isinstance(value, Text):
+        return False
+    return value.nothing and before.plain and before.value.count("(") > before.value.count(")")
+
+
+def _joined(before: Tree, key: Text) -> Text:
+    assert isinstance(before, Text)
+    return Text(f"{before.value}, {key.value}", before.at)
 
 
 def text_of(tree: Tree | None, what: str, at: At) -> Text:
