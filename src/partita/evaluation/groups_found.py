@@ -1,0 +1,105 @@
+"""Groups that a domain's rules find in sentences whose trees are known, and their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+
+from partita.errors import InputError
+from partita.evaluation.groups import Node, Span, noun_groups, score, verb_groups
+from partita.evaluation.tally import Tally
+from partita.extraction.cascade import Cascade
+from partita.extraction.domain import Domain
+from partita.extraction.phrases import Phrase
+from partita.records import Region
+
+PHASE = "groups"
+NOTHING = Tally()
+NOMINAL = frozenset({"NN", "NNS", "NNP", "NNPS", "PRP", "WP", "WDT", "EX", "FW"})
+
+Tags = Callable[[Sequence[str], Sequence[int]], Sequence[str]]  # of words, by ends of sentences
+
+
+@dataclass(frozen=True, slots=True)
+class GroupScores:
+    """Equal spans of noun groups and of verb groups."""
+
+    noun: Tally = NOTHING
+    verb: Tally = NOTHING
+
+    def __add__(self, other: GroupScores) -> GroupScores:
+        return GroupScores(self.noun + other.noun, self.verb + other.verb)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Words as the cascade takes them, with a space behind each, in one region."""
+
+    texts: Sequence[str]
+    starts: Sequence[int]
+    ends: Sequence[int]
+    region: Sequence[int]
+    ends_of_sentences: Sequence[int]
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sequence[str]]) -> Given:
+        texts = [word for words in sentences for word in words]
+        after = list(accumulate(len(text) + 1 for text in texts))
+        starts = [end - len(text) - 1 for text, end in zip(texts, after, strict=True)]
+        bounds = list(accumulate(map(len, sentences)))
+        return cls(texts, starts, [end - 1 for end in after], [0] * len(texts), bounds)
+
+
+def grouping(domain: Domain) -> Cascade:
+    """The phases of a domain up to the one that makes groups."""
+    names = [phase.name for phase in domain.phases]
+    if PHASE not in names:
+        raise InputError(f"domain {domain.name!r} has no phase {PHASE!r}")
+    return Cascade(replace(domain, phases=domain.phases[: names.index(PHASE) + 1]))
+
+
+def group_scores(
+    documents: Iterable[Sequence[Sequence[Node]]], cascade: Cascade, tags: Tags
+) -> GroupScores:
+    """Of documents, each a list of sentences, each a list of the words of a tree."""
+    return sum((_document(one, cascade, tags) for one in documents), GroupScores())
+
+
+def _document(sentences: Sequence[Sequence[Node]], cascade: Cascade, tags: Tags) -> GroupScores:
+    given = Given.of([[word.form for word in words] for words in sentences])
+    tagged = tags(given.texts, given.ends_of_sentences)
+    end = given.ends[-1] if given.ends else 0
+    analysis = cascade.run(given, tagged, [Region("text", 0, end)])
+    nouns = list(_nouns(analysis.phrases, tagged))
+    verbs = [_span(phrase) for phrase in analysis.phrases if phrase.kind == "vg"]
+    bounds = pairwise([0, *given.ends_of_sentences])
+    trees = list(zip(bounds, sentences, strict=True))
+    return GroupScores(
+        score(_moved(trees, noun_groups), nouns), score(_moved(trees, verb_groups), verbs)
+    )
+
+
+def _moved(
+    trees: Iterable[tuple[Span, Sequence[Node]]], groups: Callable[[Sequence[Node]], list[Span]]
+) -> list[Span]:
+    """The groups of sentences at their places in the document."""
+    return [
+        (start + first, end + first) for (first, _), words in trees for start, end in groups(words)
+    ]
+
+
+def _nouns(phrases: Iterable[Phrase], tags: Sequence[str]) -> Iterator[Span]:
+    """Noun groups; dates and measures count as such where they hold a noun."""
+    for phrase in phrases:
+        if phrase.kind == "bearing":
+            yield from _nouns(phrase.parts, tags)
+        elif phrase.kind == "ng" or (
+            phrase.kind in ("date", "measure")
+            and NOMINAL.intersection(tags[phrase.first : phrase.last + 1])
+        ):
+            yield _span(phrase)
+
+
+def _span(phrase: Phrase) -> Span:
+    return phrase.first, phrase.last + 1
