@@ -1,0 +1,50 @@
+"""The joint model over coreference sets."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from oracles.joint_mentions import random_model, random_templates
+from partita.learning.joint import joint_posterior
+from partita.learning.joint_sets import Even, solve_joint
+from partita.records import CoreferenceSet, Distribution, PairProbabilities
+
+
+def sets(seed: int, *sizes: int) -> list[PairProbabilities]:
+    rng = np.random.default_rng(seed)
+    found = []
+    for size in sizes:
+        templates = random_templates(size, rng)
+        apart = frozenset({(templates[0].id, templates[-1].id)})
+        known = CoreferenceSet(templates, apart, name=str(size))
+        found.append(PairProbabilities(known, np.full((size, size), 0.5)))
+    return found
+
+
+def test_distributions_sum_to_one_and_know_what_is_incompatible():
+    model = random_model(np.random.default_rng(0))
+    for answer in solve_joint(sets(1, 2, 5, 11), model, top=200):
+        assert isinstance(answer, Distribution)
+        listed = math.fsum(one.probability for one in answer.configurations)
+        assert listed + answer.remainder.probability == pytest.approx(1.0)
+        first, last = answer.set.ids[0], answer.set.ids[-1]
+        assert answer.marginal(first, last) == 0.0
+        assert answer.method == ("exact" if len(answer.set) < 10 else "sampled")
+        assert answer.model == "joint"
+
+
+def test_as_given_is_what_the_joint_model_says_without_that_knowledge():
+    model = random_model(np.random.default_rng(0))
+    [given] = sets(4, 4)
+    [answer] = solve_joint([given], model)
+    free = joint_posterior(given.set.templates, model).pairs().value
+    assert answer.probabilities[0, 1] == pytest.approx(free[0, 1])
+    assert answer.probabilities[0, 3] == 0.0
+
+
+def test_the_pair_model_knows_nothing():
+    left = np.array([0, 0, 1])
+    assert Even().pair_probabilities(None, left, left + 1).tolist() == [0.5, 0.5, 0.5]
