@@ -39,12 +39,15 @@ class Rounds:
 
 @dataclass(slots=True)
 class Expression:
-    """A compiled pattern; `groups` are those of each label, `rounds` the repeats with labels."""
+    """A compiled pattern: the `groups` of each label, those among them that match `once`,
+    and the outermost repeats that have the label inside."""
 
     node: Node
     alphabet: Alphabet
     groups: dict[str, list[int]] = field(default_factory=dict)
+    once: dict[str, list[int]] = field(default_factory=dict)
     rounds: dict[str, list[Rounds]] = field(default_factory=dict)
+    repeated: int = 0
     about: int = 0
     anything: bool = False
     regex: re.Pattern[str] | None = None
@@ -88,11 +91,10 @@ class Expression:
 
     def all_spans(self, text: str, found: Spans, label: str) -> list[Span]:
         """Everything that the label covers, in every round."""
-        inside = list(self._rounds(text, found, label))
-        if inside:
-            return inside
-        span = self.spans(found, label)
-        return [span] if span else []
+        once = (found[n] for n in self.once.get(label, ()) if found[n][1] > found[n][0] >= 0)
+        if label not in self.rounds:
+            return list(once)
+        return sorted({*once, *self._rounds(text, found, label)})
 
     def _rounds(self, text: str, found: Spans, label: str) -> Iterator[Span]:
         for repeat in self.rounds.get(label, ()):
@@ -113,9 +115,10 @@ class Expression:
             return self._repeated(node)
         assert isinstance(node, Label)
         self.count += 1
-        groups = self.groups.setdefault(node.name, [])
-        if self.count not in groups:  # compiled again, it has the same groups
-            groups.append(self.count)
+        if self.count not in (groups := self.groups.setdefault(node.name, [])):
+            groups.append(self.count)  # compiled again, it has the same groups
+            if not self.repeated:
+                self.once.setdefault(node.name, []).append(self.count)
         return f"({self._written(node.body)})"
 
     def _repeated(self, node: Repeat) -> str:
@@ -123,12 +126,19 @@ class Expression:
         if node.most == 1 or not (inside := labels(node.body)):
             return f"(?:{self._written(node.body)}){times}"
         self.count += 1
+        if not self.repeated:
+            self._add_rounds(node, inside)
+        self.repeated += 1
+        written = f"((?:{self._written(node.body)}){times})"
+        self.repeated -= 1
+        return written
+
+    def _add_rounds(self, node: Repeat, inside: set[str]) -> None:
         rounds = Rounds(self.count, Expression(node.body, self.alphabet))
         for label in sorted(inside):
             known = self.rounds.setdefault(label, [])
             if all(one.group != self.count for one in known):
                 known.append(rounds)
-        return f"((?:{self._written(node.body)}){times})"
 
     def _class(self, merged: tuple[Atom, ...]) -> str:
         if not all(atom.tests for atom in merged):

@@ -25,8 +25,10 @@ from partita.extraction.syntax import Atom, Node, Test, atoms
 SLOW = 50_000  # ways to match
 
 WORDS = frozenset(
-    ("kind", "text", "word", "lemma", "tag", "shape", "sort", "says", "known")
-    + ("region", "column", "cased")
+    {
+        *("kind", "text", "word", "lemma", "tag", "shape", "sort", "says", "known"),
+        *("region", "column", "cased"),
+    }
 )
 
 

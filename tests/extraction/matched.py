@@ -1,0 +1,61 @@
+"""Phrases made by hand and read by the engine, for the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from partita.extraction.alphabet import SEPARATOR, Alphabet
+from partita.extraction.ambiguity import ways
+from partita.extraction.compiling import Matcher
+from partita.extraction.matching import Candidate, Matching
+from partita.extraction.pattern import parse
+from partita.extraction.syntax import Node, reversed_
+from partita.extraction.tests import Tests
+
+Phrases = Sequence[Mapping[str, Any] | None]
+
+
+def written(alphabet: Alphabet, phrases: Phrases) -> str:
+    """The characters of phrases; None is the end of a sentence."""
+    return "".join(
+        SEPARATOR if one is None else alphabet.character(alphabet.tests.mask(one))
+        for one in phrases
+    )
+
+
+def matcher(
+    node: Node, before: Node | None = None, after: Node | None = None, below: Any = None
+) -> Matcher:
+    return Matcher.of(
+        Alphabet(Tests(below or {})), node, before, reversed_(after) if after else None
+    )
+
+
+def longest(made: Matcher, phrases: Phrases, start: int) -> Any:
+    """The spans of the longest match there, and the text that they are of."""
+    text = written(made.body.alphabet, phrases)
+    fresh, made.body.alphabet.fresh = made.body.alphabet.fresh, 0
+    made.refresh(fresh)
+    return made.at(text, start, text[::-1]), text
+
+
+def matching(*rules: tuple[str, int]) -> Matching:
+    """Rules given as pattern and priority."""
+    alphabet = Alphabet(Tests({}))
+    return Matching(
+        alphabet,
+        [
+            Candidate(n, Matcher.of(alphabet, parse(text), None, None), priority, ways(parse(text)))
+            for n, (text, priority) in enumerate(rules)
+        ],
+    )
+
+
+def words(text: str) -> list[dict[str, Any] | None]:
+    """Words with their tags, `the/DT old/JJ depot/NN`; `|` ends a sentence."""
+    made: list[dict[str, Any] | None] = []
+    for one in text.split():
+        word, _, tag = one.rpartition("/")
+        made.append(None if one == "|" else {"kind": "word", "word": word.lower(), "tag": tag})
+    return [*made, None]
