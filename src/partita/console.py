@@ -73,3 +73,24 @@ class Console:
             sys.stderr.write(f"\r{' ' * len(self.shown)}\r")
             sys.stderr.flush()
             self.shown = ""
+
+
+@dataclass(slots=True)
+class Audience:
+    """Whoever reads standard output; where answers also go to a file, nobody need listen."""
+
+    console: Console
+    elsewhere: bool = False
+    heard: bool = True
+
+    def say(self, text: str, flush: bool = False) -> None:
+        if not self.heard:
+            return
+        try:
+            self.console.say(text)
+            if flush:
+                self.console.flush()
+        except NobodyListensError:
+            self.heard = False
+            if not self.elsewhere:
+                raise

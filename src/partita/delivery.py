@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
 from partita.batch import Answer, Wanted
-from partita.console import Console, NobodyListensError
+from partita.console import Audience, Console
 from partita.errors import PartitaError
 from partita.formats.clusters import HEADER, write_rows
 from partita.formats.results import singletons_line
@@ -33,7 +33,10 @@ class Delivery:
     done: int = 0
     failed: int = 0
     unsettled: int = 0
-    heard: bool = True
+    audience: Audience = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.audience = Audience(self.console, bool(self.out or self.clusters))
 
     def deliver(self, answers: Iterable[Answer]) -> None:
         """All of them. Ctrl-C keeps what was finished, an error leaves the files as they were."""
@@ -50,7 +53,7 @@ class Delivery:
             self._alone(out, clusters)
             if self.failed and not self.done and not self.sets.singletons:
                 raise NothingAnswered
-        self._say("", flush=True)
+        self.audience.say("", flush=True)
         if not self.wanted.shown and (self.out or self.clusters):
             self.console.note(f"{self.done:,} sets answered, {self.failed:,} failed")
 
@@ -71,9 +74,9 @@ class Delivery:
         if out is not None:
             out.write(answer.json + "\n")
         elif answer.json:
-            self._say(answer.json + "\n")
+            self.audience.say(answer.json + "\n")
         if answer.shown:
-            self._say(
+            self.audience.say(
                 "\n" + answer.shown if self.done and self.wanted.shown == "text" else answer.shown
             )
         if clusters is not None:
@@ -89,27 +92,14 @@ class Delivery:
         if out is not None:
             out.write(line)
         elif self.wanted.json:
-            self._say(line)
+            self.audience.say(line)
         if self.wanted.shown:
             from partita.views.terminal import names_text
 
-            self._say(names_text("Alone:", [t.id for t in alone], self.wanted.width))
+            self.audience.say(names_text("Alone:", [t.id for t in alone], self.wanted.width))
         if clusters is not None:
             named = ("",) if self.sets.named else ()
             write_rows(clusters, [(t.id, t.id, 1.0, *named) for t in alone])
-
-    def _say(self, text: str, flush: bool = False) -> None:
-        """Files are finished even if nobody reads standard output any more."""
-        if not self.heard:
-            return
-        try:
-            self.console.say(text)
-            if flush:
-                self.console.flush()
-        except NobodyListensError:
-            self.heard = False
-            if not self.out and not self.clusters:
-                raise
 
     def _kept(self) -> str:
         places = [str(place) for place in (self.out, self.clusters) if place]

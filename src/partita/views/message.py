@@ -48,11 +48,12 @@ def _title(found: Resolved) -> str:
 
 
 def _counted(found: Resolved) -> str:
-    sizes = {
-        "template": len(found.templates),
-        "set": len(found.distributions),
-        "entity": len(found.entities),
-    }
+    return counted(len(found.templates), len(found.distributions), len(found.entities))
+
+
+def counted(templates: int, sets: int, entities: int) -> str:
+    """How much there is, in words."""
+    sizes = {"template": templates, "set": sets, "entity": entities}
     return ", ".join(_many(count, noun) for noun, count in sizes.items())
 
 
