@@ -228,3 +228,40 @@ Test = Annotated[
     list[Path] | None,
     typer.Option("--test", metavar="CORPUS", help="What to measure on; may be given often."),
 ]
+Results = Annotated[
+    Path, typer.Argument(metavar="RESULTS", help="Results in JSONL; evaluate: or clusters in CSV.")
+]
+AnswerKeys = Annotated[
+    list[Path],
+    typer.Argument(metavar="KEYS...", help="Files of keys, or files or folders of CoNLL-U."),
+]
+PairsFile = Annotated[
+    Path | None,
+    typer.Option("--parameters", metavar="F", help="What train has written; without it, shipped."),
+]
+SetName = Annotated[str, typer.Argument(metavar="SET", help="The name of the coreference set.")]
+Left = Annotated[str, typer.Argument(metavar="LEFT", help="A template of the set.")]
+Right = Annotated[str, typer.Argument(metavar="RIGHT", help="Another one.")]
+Chart = Annotated[
+    Path | None,
+    typer.Option("--chart", metavar="F", help="Draw a waterfall: F.svg, F.html or F.png."),
+]
+Splits = Annotated[
+    int,
+    typer.Option(metavar="N", min=0, help="Without --test: divisions at random; 5 if unsaid."),
+]
+Largest = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=2, help="Only sets of at most N templates; e.g. --largest 9"),
+]
+Shipped = Annotated[
+    bool, typer.Option("--shipped", help="A row for the joint model that comes with Partita.")
+]
+Charts = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Draw reliability and bits by size as SVG into a folder."),
+]
+Domain = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The domain that says which slots may differ; e.g. depots."),
+]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,29 +12,85 @@ import numpy as np
 
 from partita.errors import InputError
 from partita.evaluation.cuts import Cut, cut
+from partita.evaluation.divisions import (
+    Compared,
+    compared,
+    compared_markdown,
+    divided,
+    only_small,
+    paper_markdown,
+)
 from partita.evaluation.experiment import Effort, Experiment, run
 from partita.evaluation.joint import joint
 from partita.evaluation.markdown import markdown, sizes_markdown
-from partita.evaluation.splits import paper_splits
-from partita.formats.documents import read_documents
+from partita.evaluation.models import Model
+from partita.evaluation.splits import grouped_splits, paper_splits
+from partita.formats.documents import read_documents, schema_of
+from partita.formats.joint_models import shipped_joint_model
+from partita.views.charts import save
+from partita.views.rows import reliability_chart, sizes_chart
 
 Progress = Callable[[str], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What to learn from, what to test on, or how to divide; which sets, and which models."""
+
+    corpora: Sequence[Path]
+    test: Sequence[Path] = ()
+    source: str | None = None
+    splits: int = 5
+    largest: int | None = None
+    shipped: bool = False
+    seed: int = 0
+    domain: str | None = None
+
+    def models(self) -> list[Model]:
+        """Besides those of the paper."""
+        learned = [joint(seed=self.seed)]
+        if self.shipped:
+            learned.append(joint(shipped_joint_model(), self.seed, "shipped joint"))
+        return list(learned)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Study:
-    """One experiment for every way to divide the documents, by name."""
+    """One experiment for every way to divide the documents, by name; of many splits the means."""
 
     experiments: dict[str, Experiment]
+    means: tuple[Compared, ...] = ()
 
     def json(self) -> str:
-        """The rows; of several divisions, the rows of each."""
+        """The rows; of several divisions, the rows of each and the means over splits."""
         found = {name: experiment.json() for name, experiment in self.experiments.items()}
         told: Any = found[""] if list(found) == [""] else {"splits": found}
+        if self.means:
+            told["compared"] = [asdict(one) for one in self.means]
         return json.dumps(told, ensure_ascii=False, allow_nan=False) + "\n"
 
     def markdown(self) -> str:
-        return "\n".join(_section(name, found) for name, found in self.experiments.items())
+        """Every division of the paper, its table, and the means over splits."""
+        told = {n: e for n, e in self.experiments.items() if not n.startswith("split ")}
+        parts = [_section(name, found) for name, found in told.items()]
+        if len(told) > 1:
+            rows = {name: found.rows for name, found in told.items()}
+            parts.append(f"## Bits per set (number right)\n\n{paper_markdown(rows)}\n")
+        if self.means:
+            count = len(self.experiments) - len(told)
+            parts.append(f"## Means of {count} splits\n\n{compared_markdown(self.means)}\n")
+        return "\n".join(parts)
+
+    def save_charts(self, folder: Path) -> None:
+        """Reliability and bits by size of every division that is told, as SVG."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot be made: {error.strerror}", file=str(folder)) from error
+        for name, found in self.experiments.items():
+            prefix = f"{name.replace(' ', '-')}-" if name else ""
+            save(reliability_chart(found.rows), folder / f"{prefix}reliability.svg")
+            save(sizes_chart(found.rows), folder / f"{prefix}sizes.svg")
 
 
 def _section(name: str, found: Experiment) -> str:
@@ -43,46 +99,31 @@ def _section(name: str, found: Experiment) -> str:
     return f"{title}\n\n{markdown(found.rows)}\n\n{sizes_markdown(found.rows)}\n"
 
 
-def study(
-    corpora: Sequence[Path],
-    test: Sequence[Path],
-    source: str | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Study:
-    """On documents to test on, or, without any, on the paper's three divisions of one corpus."""
-    effort = Effort(seed=seed)
-    documents = read_cuts(corpora, source, progress)
-    if test:
-        tested = read_cuts(test, source, progress)
-        return Study({"": _run(documents, tested, effort, progress)})
-    splits = paper_splits(len(documents), np.random.default_rng(seed))
-    found: dict[str, Experiment] = {}
-    for split in splits:
-        train, away = ([documents[n] for n in part] for part in (split.train, split.test))
-        found[split.name] = _run(train, away, effort, progress)
-    return Study(found)
+def study(design: Design, progress: Progress | None = None) -> Study:
+    """On documents to test on or, without any, on the paper's three divisions of one corpus and
+    on many more at random."""
+    effort = Effort(seed=design.seed)
+    documents = _cuts(design, design.corpora, progress)
+    if design.test:
+        tested = _cuts(design, design.test, progress)
+        models = design.models()
+        return Study({"": run(documents, tested, models, effort=effort, progress=progress)})
+    rng = np.random.default_rng(design.seed)
+    shapes = paper_splits(len(documents), rng)
+    more = tuple(grouped_splits(len(documents), rng, design.splits))
+    found = divided(documents, (*shapes, *more), design.models(), effort=effort, progress=progress)
+    many = {split.name: found[split.name].rows for split in more}
+    return Study(found, compared(many, design.seed) if many else ())
 
 
-def _run(
-    train: Sequence[Cut], test: Sequence[Cut], effort: Effort, progress: Progress | None
-) -> Experiment:
-    """The paper's models and the joint one."""
-    return run(train, test, [joint(seed=effort.seed)], effort=effort, progress=progress)
-
-
-def read_cuts(
-    corpora: Sequence[Path], source: str | None = None, progress: Progress | None = None
-) -> list[Cut]:
+def _cuts(design: Design, corpora: Sequence[Path], progress: Progress | None) -> list[Cut]:
     """Every document of every corpus, cut into coreference sets."""
-    cuts = list(_read(corpora, source, progress))
-    if not any(len(one.labels) for one in cuts):
-        raise InputError(f"no mentions in {', '.join(map(str, corpora))}")
-    return cuts
-
-
-def _read(corpora: Sequence[Path], source: str | None, progress: Progress | None) -> Iterator[Cut]:
-    for document in read_documents(corpora, source):
+    found, schema = [], schema_of(design.domain)
+    for document in read_documents(corpora, design.source):
         if progress:
             progress(f"reading {document.name}")
-        yield cut(document)
+        one = cut(document, schema)
+        found.append(one if design.largest is None else only_small(one, design.largest))
+    if not any(len(one.labels) for one in found):
+        raise InputError(f"no mentions in {', '.join(map(str, corpora))}")
+    return found

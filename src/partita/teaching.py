@@ -11,7 +11,7 @@ from typing import Any
 from partita.errors import InputError
 from partita.evaluation.cuts import Cut, cut
 from partita.evaluation.trained import Plan, Selections, train_pairs
-from partita.formats.documents import read_documents
+from partita.formats.documents import read_documents, schema_of
 from partita.formats.joint_models import write_joint_model
 from partita.formats.pair_models import write_pair_parameters
 from partita.learning.joint import train_joint
@@ -36,6 +36,7 @@ class Lesson:
     selecting: bool = False
     seed: int = 0
     about: str = ""
+    domain: str | None = None
 
     @property
     def words(self) -> str:
@@ -76,7 +77,7 @@ def train(lesson: Lesson, out: Path, progress: Progress) -> Report:
     plan = Plan(
         CHARACTERISTICS[lesson.characteristics], lesson.selecting, lesson.seed, lesson.words
     )
-    learned, selected = train_pairs(_cuts(documents, progress), plan, progress)
+    learned, selected = train_pairs(_cuts(documents, lesson.domain, progress), plan, progress)
     write_pair_parameters(out, learned)
     return Report(str(out), "greedy, merging, evidential, scaled", _figures(learned), selected)
 
@@ -91,11 +92,11 @@ def _documents(lesson: Lesson, progress: Progress) -> list[Document]:
     return found
 
 
-def _cuts(documents: Sequence[Document], progress: Progress) -> list[Cut]:
-    found = []
+def _cuts(documents: Sequence[Document], domain: str | None, progress: Progress) -> list[Cut]:
+    found, schema = [], schema_of(domain)
     for document in documents:
         progress(f"cutting {document.name} into sets")
-        found.append(cut(document))
+        found.append(cut(document, schema))
     return found
 
 
@@ -119,7 +120,7 @@ def _figures(learned: PairParameters) -> dict[str, Any]:
         told[f"pairs of {name}"] = model.figures["pairs"]
         told[f"bits per pair of {name}"] = model.figures["bits_per_pair"]
     told |= {"scale": learned.scaled.scale, "bias": learned.scaled.bias}
-    return told | {"excluded": learned.excluded}
+    return told | {"excluded": learned.excluded, "crossing": learned.crossing}
 
 
 def _told(value: float) -> str:

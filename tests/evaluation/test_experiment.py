@@ -7,10 +7,16 @@ import pytest
 
 from partita.errors import InputError
 from partita.evaluation.cuts import cut
+from partita.evaluation.divisions import (
+    compared,
+    compared_markdown,
+    divided,
+    only_small,
+    paper_markdown,
+)
 from partita.evaluation.experiment import Effort, experiment
 from partita.evaluation.joint import joint
 from partita.evaluation.markdown import markdown, sizes_markdown
-from partita.evaluation.small import compared, only_small, small_markdown, small_sets
 from partita.evaluation.splits import grouped_splits, paper_splits
 from partita.records import Budget, Configuration, Document, Template
 
@@ -85,14 +91,18 @@ def test_tables_for_a_person(documents: list[Document]) -> None:
 
 def test_the_papers_table_and_many_splits(documents: list[Document]) -> None:
     cuts = [cut(document) for document in documents]
-    rows = small_sets(cuts, paper_splits(len(cuts), np.random.default_rng(0)), effort=EFFORT)
+    found = divided(cuts, paper_splits(len(cuts), np.random.default_rng(0)), effort=EFFORT)
+    rows = {name: one.rows for name, one in found.items()}
     assert list(rows) == ["test 1", "test 2", "tests 1 and 2"]
-    assert small_markdown(rows).count("\n") == 2 + len(MODELS)
-    many = small_sets(
-        cuts, grouped_splits(len(cuts), np.random.default_rng(0), times=3), effort=EFFORT
-    )
-    for one in compared(many, times=100):
+    assert paper_markdown(rows).count("\n") == 2 + len(MODELS)
+    splits = grouped_splits(len(cuts), np.random.default_rng(0), times=3)
+    many = divided(cuts, splits, effort=EFFORT)
+    means = compared({name: one.rows for name, one in many.items()}, times=100)
+    assert [one.model for one in means] == MODELS
+    for one in means:
         assert one.bits_interval.low <= one.bits_per_set <= one.bits_interval.high
+        assert one.mention_interval.low <= one.bits_per_mention <= one.mention_interval.high
+    assert compared_markdown(means).count("\n") == 1 + len(MODELS)
 
 
 def test_only_small_sets_are_left(documents: list[Document]) -> None:

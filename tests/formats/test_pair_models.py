@@ -40,6 +40,7 @@ def learned() -> PairParameters:
         GreedyParameters(0.5, 0.25, 0.125),
         ScaledParameters(0.75, -0.5),
         0.01,
+        0.02,
         "drawn",
         "0" * 64,
         7,
@@ -66,11 +67,8 @@ def test_what_is_written_is_read_back_bit_by_bit(tmp_path: Path) -> None:
         assert pairs.cutoffs == (1.0, 2.0, 2.0, 9.0)
         assert (pairs.training, pairs.learned_from, pairs.seed) == (name, "drawn", 7)
         assert pairs.figures == {"pairs": 578}
-    assert (found.greedy, found.scaled, found.excluded) == (
-        learned().greedy,
-        learned().scaled,
-        0.01,
-    )
+    assert (found.greedy, found.scaled) == (learned().greedy, learned().scaled)
+    assert (found.excluded, found.crossing) == (0.01, 0.02)
     assert pair_parameters_text(found) == path.read_text(encoding="utf-8")
 
 
@@ -114,6 +112,7 @@ WEIGHTS = json.loads(pair_parameters_text(learned()))[EVERY_PAIR]["weights"]
         ({"figures": 3}, "figures are not an object"),
         ({"extra": 1}, "has a field 'extra'"),
         ({"excluded": 0}, "excluded is 0, not between 0 and 1"),
+        ({"crossing": 1}, "crossing is 1, not between 0 and 1"),
         ({"greedy": {"p2": 0.5, "p3": 0.5}}, "greedy has no field 'p_more'"),
         ({"greedy": {"p2": 0.5, "p3": 0.5, "p_more": 2}}, "p_more of the greedy model is 2"),
         ({"scaled": {"scale": -1, "bias": 0}}, "scale of the scaled model is -1"),

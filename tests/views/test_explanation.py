@@ -8,7 +8,7 @@ import math
 import pytest
 
 from partita.pairs.explanation import Contribution, Influence, PairExplanation, SetExplanation
-from partita.views.explanation import bars, chart, text
+from partita.views.explanation import Told, bars, chart, text
 
 PAIR = PairExplanation(
     "A",
@@ -31,10 +31,11 @@ REST = SetExplanation(
         Influence(("D", "E", "F"), 0.4, 0.0),
     ),
 )
+TOLD = Told("A", "B", PAIR.probability, 0.0)
 
 
 def test_the_text_lists_features_and_the_rest_of_the_set() -> None:
-    told = text(PAIR, REST, {"A": "the  big\n\x1bdepot", "C": "x" * 200})
+    told = text(TOLD, PAIR, REST, {"A": "the  big\n\x1bdepot", "C": "x" * 200})
     lines = told.splitlines()
     assert lines[0] == "A “the big ·depot” = B"
     assert any(line.split()[-2:] == ["+2.0000", "0.8808"] for line in lines)
@@ -46,11 +47,22 @@ def test_the_text_lists_features_and_the_rest_of_the_set() -> None:
 
 
 def test_without_a_set_only_the_pair_is_told() -> None:
-    assert "rest of the set" not in text(PAIR)
+    told = text(TOLD, PAIR)
+    assert "rest of the set" not in told
+    assert told.splitlines()[-1].split()[-1] == "0.0000"
+
+
+def test_without_features_that_is_said() -> None:
+    told = text(TOLD, None, REST, notes=["features are unknown " * 8])
+    assert "features are unknown" in told
+    assert "weight" not in told
+    assert "given everything else" in told
+    assert max(map(len, told.splitlines())) <= 80
+    assert next(bars(TOLD, None, REST))["label"] == "the pair alone"
 
 
 def test_each_bar_begins_where_the_last_one_ended() -> None:
-    found = list(bars(PAIR, REST))
+    found = list(bars(TOLD, PAIR, REST))
     steps = [bar for bar in found if bar["sign"] != "sum"]
     assert steps[0]["from"] == 0.0
     assert all(a["to"] == pytest.approx(b["from"]) for a, b in itertools.pairwise(steps))
@@ -61,7 +73,7 @@ def test_each_bar_begins_where_the_last_one_ended() -> None:
 
 
 def test_the_waterfall_is_drawn() -> None:
-    drawn = chart(PAIR, REST).to_dict()
+    drawn = chart(TOLD, PAIR, REST).to_dict()
     assert "names: identical" in str(drawn)
     assert drawn["title"] == "A = B"
-    assert len(list(bars(PAIR))) == 3
+    assert len(list(bars(TOLD, PAIR))) == 4

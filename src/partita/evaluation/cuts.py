@@ -15,6 +15,8 @@ from partita.evaluation.bits import Excluded, share
 from partita.records import Document, IntArray
 from partita.reference.antecedents import with_antecedents
 from partita.reference.exclusion import compatible
+from partita.reference.sets import compatible_by
+from partita.templates.schema import Schema
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +31,7 @@ class Cut:
     labels: IntArray
     sets: tuple[IntArray, ...]
     crosses: bool
+    schema: Schema | None = None
 
     @property
     def joined(self) -> BoolArray:
@@ -46,22 +49,25 @@ class Cut:
         return not self.compatible[np.ix_(members, members)].all()
 
 
-def cut(document: Document) -> Cut:
-    """The document with antecedents, and its sets by what is known a priori.
+def cut(document: Document, schema: Schema | None = None) -> Cut:
+    """The document with antecedents, and its sets by what is known a priori: what the schema of
+    its domain says of slots or, without one, that sorts, genders and counts differ.
 
     Antecedents that come with the templates are kept; where none does, they are looked for.
     """
-    allowed = compatible(document.templates)
+    given = document.templates
+    allowed = compatible(given) if schema is None else compatible_by(given, schema)
     home = components(allowed)
     groups = (np.flatnonzero(home == n) for n in range(int(home.max(initial=-1)) + 1))
     labels = document.labels
     joined = labels[:, None] == labels[None, :]
     return Cut(
-        document if _referred(document) else _referring(document),
+        document if _referred(document) else _referring(document, allowed, schema),
         allowed,
         labels,
         tuple(members for members in groups if len(members) > 1),
         bool((joined & (home[:, None] != home[None, :])).any()),
+        schema,
     )
 
 
@@ -69,8 +75,12 @@ def _referred(document: Document) -> bool:
     return any(template.antecedents for template in document.templates)
 
 
-def _referring(document: Document) -> Document:
-    return replace(document, templates=with_antecedents(document.templates))
+def _referring(document: Document, allowed: BoolArray, schema: Schema | None) -> Document:
+    given = document.templates
+    if schema is None:
+        return replace(document, templates=with_antecedents(given))
+    found = with_antecedents(given, sorts=schema.sorts, compatible=allowed)
+    return replace(document, templates=found)
 
 
 def coverage(cuts: Iterable[Cut]) -> float:

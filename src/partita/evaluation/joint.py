@@ -21,9 +21,9 @@ class Joint:
         return joint_posterior(document.templates, self.model, seed=self.seed)
 
 
-def joint(given: JointModel | None = None, seed: int = 0) -> OfDocuments:
-    """The row `joint`: the given model, such as the shipped one, or one learned from the
+def joint(given: JointModel | None = None, seed: int = 0, name: str = "joint") -> OfDocuments:
+    """A row of the table: the given model, such as the shipped one, or one learned from the
     training documents."""
     return OfDocuments(
-        "joint", lambda documents: Joint(given or train_joint(documents, seed=seed), seed)
+        name, lambda documents: Joint(given or train_joint(documents, seed=seed), seed)
     )

@@ -14,7 +14,10 @@ COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("as reported", lambda row: f"{row.reported_bits_per_set:.2f}"),
     ("coverage", lambda row: f"{row.coverage:.4f}"),
     ("Brier", lambda row: f"{row.brier:.4f}"),
-    ("pair reliability error", lambda row: f"{row.pair_reliability_error:.3f}"),
+    (
+        "pair reliability error",
+        lambda row: _with_interval(row, "pair_reliability_error", row.pair_reliability_error),
+    ),
     ("expected B³", lambda row: f"{row.expected_b_cubed:.3f}"),
     ("expected LEA", lambda row: f"{row.expected_lea:.3f}"),
     ("CoNLL", lambda row: f"{row.conll:.3f}"),

@@ -30,13 +30,18 @@ REPORTED = 10  # configurations that a report lists
 @dataclass(frozen=True, slots=True)
 class SetMeasure:
     """One coreference set: bits of its key, by the distribution and by the report of its best;
-    whether the best is right, and what probability it was given."""
+    the probabilities that the report states, and at which place it has the key, -1 for none."""
 
     size: int
     bits: float
     reported_bits: float
-    right: bool
-    stated: float
+    stated: tuple[float, ...]
+    found: int
+
+    @property
+    def right(self) -> bool:
+        """Whether the most probable configuration is the key."""
+        return self.found == 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,8 +77,9 @@ def measure(fitted: Fitted, cut: Cut, asking: Asking) -> Measure:
     )
     stated, observed = _marginals(cut, answers)
     rng = np.random.default_rng(asking.seed)
-    drawn = _assembled(cut, ((m, p.draws(asking.draws, rng)) for m, p in answers), asking.draws)
-    best = _assembled(cut, ((m, p.best(1).labels[:1]) for m, p in answers), 1)[0]
+    n = len(cut.labels)
+    drawn = assembled(n, ((m, p.draws(asking.draws, rng)) for m, p in answers), asking.draws)
+    best = assembled(n, ((m, p.best(1).labels[:1]) for m, p in answers), 1)[0]
     return Measure(
         cut.document.name,
         len(cut.labels),
@@ -118,13 +124,12 @@ def _set_measure(
     else:
         spent = allowed_bits(posterior.log_weight(key) - total, mass)
         allowed = log2_bell(len(members)) if whole else asking.counts.log2(cut, members)
-        reported = _reported_bits(listed, found, allowed) - math.log2(1 - mass)
-    return SetMeasure(
-        len(members), spent, reported, bool(len(found) and found[0] == 0), float(listed[0])
-    )
+        reported = reported_bits(listed, found, allowed) - math.log2(1 - mass)
+    place = int(found[0]) if len(found) else -1
+    return SetMeasure(len(members), spent, reported, tuple(listed.tolist()), place)
 
 
-def _reported_bits(listed: FloatArray, found: IntArray, log2_allowed: float) -> float:
+def reported_bits(listed: FloatArray, found: IntArray, log2_allowed: float) -> float:
     """What the key costs whoever got the report: its own probability, or its even share of the
     mass that is not listed."""
     if len(found):
@@ -164,9 +169,8 @@ def _marginals(cut: Cut, answers: list[Answer]) -> tuple[FloatArray, NDArray[np.
     return np.clip(stated[above], 0.0, 1.0), cut.joined[above]
 
 
-def _assembled(cut: Cut, rows: Iterable[tuple[IntArray, IntArray]], count: int) -> IntArray:
-    """Configurations of the whole document from those of its sets; the others are alone."""
-    n = len(cut.labels)
+def assembled(n: int, rows: Iterable[tuple[IntArray, IntArray]], count: int) -> IntArray:
+    """Configurations of all n templates from those of their sets; the others are alone."""
     found = np.tile(np.arange(n), (count, 1))
     for members, drawn in rows:
         found[:, members] = members[_first_member(drawn)]

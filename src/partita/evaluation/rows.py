@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.evaluation.bootstrap import Interval, bootstrap
 from partita.evaluation.calibration import (
@@ -18,6 +18,7 @@ from partita.evaluation.calibration import (
     pair_reliability_error,
     reliability,
     reliability_error,
+    undecided,
 )
 from partita.evaluation.measure import Measure, SetMeasure
 from partita.evaluation.scores import Scores
@@ -56,6 +57,8 @@ class Row:
     pair_reliability_error: float
     pair_reliability: tuple[Bin, ...]
     configuration_reliability_error: float
+    configuration_reliability: tuple[Bin, ...]
+    first_reliability_error: float
     expected_b_cubed: float
     expected_lea: float
     muc: float
@@ -95,8 +98,10 @@ def row(
         coverage=coverage,
         brier=brier(stated, observed),
         pair_reliability_error=pair_reliability_error(stated, observed),
-        pair_reliability=reliability(stated, observed),
-        configuration_reliability_error=_configurations(sets),
+        pair_reliability=reliability(*undecided(stated, observed)),
+        configuration_reliability_error=reliability_error(_configurations(sets)),
+        configuration_reliability=_configurations(sets),
+        first_reliability_error=reliability_error(_configurations(sets, 1)),
         expected_b_cubed=sum((m.expected_b_cubed for m in measures), Tally()).f,
         expected_lea=sum((m.expected_lea for m in measures), Tally()).f,
         muc=found.muc.f,
@@ -138,10 +143,20 @@ def _intervals(measures: Sequence[Measure], seed: int, times: int) -> dict[str, 
     """The same documents are drawn for every model, so that rows can be compared."""
     if not times:
         return {}
-    return {
+    found = {
         name: bootstrap(measures, figure, np.random.default_rng(seed), times=times)
         for name, figure in FIGURES
     }
+    open_pairs = [undecided(m.stated, m.observed) for m in measures]
+    drawn = np.random.default_rng(seed)
+    found["pair_reliability_error"] = bootstrap(open_pairs, _pairs_error, drawn, times=times)
+    return found
+
+
+def _pairs_error(some: Sequence[tuple[FloatArray, NDArray[np.bool_]]]) -> float:
+    stated = np.concatenate([np.zeros(0), *(one for one, _ in some)])
+    observed = np.concatenate([np.zeros(0, dtype=np.bool_), *(one for _, one in some)])
+    return reliability_error(reliability(stated, observed))
 
 
 def by_size(sets: Sequence[SetMeasure]) -> tuple[SizeRow, ...]:
@@ -157,11 +172,12 @@ def by_size(sets: Sequence[SetMeasure]) -> tuple[SizeRow, ...]:
     return tuple(rows)
 
 
-def _configurations(sets: Sequence[SetMeasure]) -> float:
-    """Reliability of the probabilities that the most probable configurations were given."""
-    stated = np.array([s.stated for s in sets], dtype=np.float64)
-    right = np.array([s.right for s in sets], dtype=np.bool_)
-    return reliability_error(reliability(stated, right))
+def _configurations(sets: Sequence[SetMeasure], most: int | None = None) -> tuple[Bin, ...]:
+    """Reliability of the probabilities that reported configurations were given: all, or the first
+    of each set."""
+    stated = [p for s in sets for p in s.stated[:most]]
+    right = [place == s.found for s in sets for place in range(len(s.stated[:most]))]
+    return reliability(np.array(stated, dtype=np.float64), np.array(right, dtype=np.bool_))
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -171,15 +187,3 @@ def _mean(values: Sequence[float]) -> float:
 def _ratio(above: Sequence[float], below: Sequence[float]) -> float:
     total = float(np.sum(below))
     return float(np.sum(above)) / total if total else 0.0
-
-
-def row_json(given: Row) -> dict[str, Any]:
-    """The row as plain data."""
-    from dataclasses import asdict
-
-    return asdict(given)
-
-
-def differences(first: Sequence[Measure], second: Sequence[Measure]) -> FloatArray:
-    """Bits that the first model needs more than the second, document by document."""
-    return np.array([a.bits - b.bits for a, b in zip(first, second, strict=True)])

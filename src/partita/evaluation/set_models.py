@@ -135,7 +135,8 @@ class PairLearner:
 
 def keyed(cut: Cut) -> Keyed:
     """A document as pair models learn from it."""
-    return Keyed(cut.document.name, cut.document.templates, cut.labels, cut.compatible)
+    templates = cut.document.templates
+    return Keyed(cut.document.name, templates, cut.labels, cut.compatible, cut.schema)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,7 +158,7 @@ class FromPairs:
 def keyed_sets(cuts: Sequence[Cut], pairs: PairModel) -> Iterator[tuple[FloatArray, IntArray]]:
     """The pair probabilities of every set, and the labels of its key."""
     for cut in cuts:
-        matrix = pair_matrix(pairs, cut.document.templates, cut.compatible)
+        matrix = pair_matrix(pairs, cut.document.templates, cut.compatible, cut.schema)
         for members in cut.sets:
             yield matrix[np.ix_(members, members)], cut.labels[members]
 
@@ -188,5 +189,5 @@ class PairFitted:
         if cut not in self.kept:
             self.kept.clear()
             templates = cut.document.templates
-            self.kept[cut] = pair_matrix(self.pairs, templates, cut.compatible)
+            self.kept[cut] = pair_matrix(self.pairs, templates, cut.compatible, cut.schema)
         return self.kept[cut]

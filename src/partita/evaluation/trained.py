@@ -59,14 +59,15 @@ def train_pairs(
     questions, every = learn(QUESTIONS, merging_questions), learn(EVERY_PAIR, every_pair)
     progress("scale and bias")
     scaled = learn_scale(keyed_sets(cuts, every))
-    shares = greedy_shares(cuts)
+    shares, excluded = greedy_shares(cuts), learn_excluded(cuts)
     rounded = GreedyParameters(*(_rounded(p) for p in (shares.p2, shares.p3, shares.p_more)))
     return PairParameters(
         every,
         questions,
         rounded,
         replace(scaled, scale=_rounded(scaled.scale), bias=_rounded(scaled.bias)),
-        _rounded(learn_excluded(cuts).sets),
+        _rounded(excluded.sets),
+        _rounded(excluded.documents),
         plan.learned_from,
         every.sha256,
         plan.seed,

@@ -10,6 +10,7 @@ from partita.formats.corefud import read_corefud
 from partita.formats.keys import numbered_keys
 from partita.learning.keyed import Key
 from partita.records import Document
+from partita.templates.schema import Schema
 
 SOURCES = ("keys", "corefud")
 KEYS = ".jsonl"
@@ -23,6 +24,15 @@ def read_documents(paths: Iterable[Path], source: str | None = None) -> Iterator
             yield from read_corefud(path)
         else:
             yield from _keyed_sets(path, seen)
+
+
+def schema_of(domain: str | None) -> Schema | None:
+    """The slots of a domain, shipped or a folder, or None where no domain is named."""
+    if domain is None:
+        return None
+    from partita.formats.rules import read_domain
+
+    return read_domain(domain).schema
 
 
 def _source_of(path: Path) -> str:

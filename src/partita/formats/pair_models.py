@@ -25,7 +25,7 @@ VERSION = 1
 KIND = "pairs"
 FIELDS = (
     "version", "model", "characteristics", EVERY_PAIR, QUESTIONS, "greedy", "scaled", "excluded",
-    "learned_from", "seed", "figures",
+    "crossing", "learned_from", "seed", "figures",
 )  # fmt: skip
 GREEDY = ("p2", "p3", "p_more")
 SCALED = ("scale", "bias")
@@ -71,6 +71,7 @@ def pair_parameters_text(learned: PairParameters) -> str:
         "greedy": {name: getattr(learned.greedy, name) for name in GREEDY},
         "scaled": {name: getattr(learned.scaled, name) for name in SCALED},
         "excluded": learned.excluded,
+        "crossing": learned.crossing,
         "learned_from": {"description": learned.learned_from, "sha256": learned.sha256},
         "seed": learned.seed,
         "figures": dict(learned.figures),
@@ -104,6 +105,7 @@ def parse_pair_parameters(text: str, file: str) -> PairParameters:
             GreedyParameters(*_values(given["greedy"], "greedy", GREEDY, place)),
             ScaledParameters(*_values(given["scaled"], "scaled", SCALED, place)),
             number_of(given["excluded"], "excluded", place),
+            number_of(given["crossing"], "crossing", place),
             *source,
             seed,
             _figures(given["figures"], place),

@@ -61,6 +61,7 @@ class Result:
     seed: int
     converged: bool | None = None
     entities: tuple[Entity, ...] = ()
+    log_normaliser: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,7 @@ def _result(given: Mapping[str, Any], place: Place) -> Result:
         tuple(
             entity_of(one, place) for one in list_of(given.get("entities", []), "entities", place)
         ),
+        _optional(given.get("log_normaliser"), "log_normaliser", place),
     )
 
 

@@ -33,7 +33,7 @@ from partita.templates.schema import Schema
 Progress = Callable[[str], None]
 
 PRECISION = 1.0  # of the prior where there are too few documents to choose one
-ENOUGH_PAIRS = 100_000  # for the choice of the prior: the weights are learned from all
+ENOUGH_PAIRS = 40_000  # for the choice of the prior: the weights are learned from all
 
 
 @dataclass(frozen=True, slots=True, eq=False)

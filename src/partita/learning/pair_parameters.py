@@ -18,21 +18,23 @@ TRAININGS = (EVERY_PAIR, QUESTIONS)
 @dataclass(frozen=True, slots=True, eq=False)
 class PairParameters:
     """Pair models of both training sets with the same characteristics; `excluded` is the mass of
-    what knowledge excludes from a set."""
+    what knowledge excludes from a set, `crossing` that of links between sets in a document."""
 
     every_pair: MaximumEntropy
     questions: MaximumEntropy
     greedy: GreedyParameters
     scaled: ScaledParameters
     excluded: float
+    crossing: float
     learned_from: str = ""
     sha256: str = ""
     seed: int = 0
     figures: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not 0 < self.excluded < 1:
-            raise InputError(f"excluded is {self.excluded}, not between 0 and 1")
+        for name in ("excluded", "crossing"):
+            if not 0 < (value := getattr(self, name)) < 1:
+                raise InputError(f"{name} is {value}, not between 0 and 1")
 
     def pair_model(self, training: str) -> MaximumEntropy:
         """By the name of the training set."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
-from partita.errors import Unavailable
+from partita.errors import InputError, Unavailable
 from partita.records import Distribution
+
+ENDINGS = (".svg", ".html", ".png", ".json")
 
 
 def configurations_chart(found: Distribution) -> Any:
     """The listed configurations and the remainder as bars."""
-    alt = _altair()
+    alt = altair()
     rows = [(str(item.configuration), item.probability) for item in found.configurations]
     if found.remainder.count != 0:
         rows.append(("all others", found.remainder.probability))
@@ -29,7 +33,22 @@ def configurations_chart(found: Distribution) -> Any:
     return (bars + numbers).properties(width=360)
 
 
-def _altair() -> Any:
+def save(chart: Any, path: Path) -> None:
+    """Write a chart beside its place and rename it; the file's ending says in which format."""
+    if path.suffix not in ENDINGS:
+        raise InputError(f"ends in {path.suffix!r}; expected {', '.join(ENDINGS)}", file=str(path))
+    beside = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
+    try:
+        chart.save(str(beside))
+        beside.replace(path)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from error
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def altair() -> Any:
+    """The library, which is an extra."""
     try:
         import altair
     except ImportError as error:

@@ -3,29 +3,51 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from partita.pairs.explanation import Influence, PairExplanation, SetExplanation
+from partita.views.charts import altair
 from partita.views.words import number
 
 WIDTH = 80
 FIRM = 40.0  # log-odds beyond which a chart shows no difference
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A pair, its own probability and what became of it."""
+
+    left: str
+    right: str
+    probability: float
+    marginal: float
+
+
 def text(
-    pair: PairExplanation,
+    told: Told,
+    pair: PairExplanation | None,
     rest: SetExplanation | None = None,
     expressions: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
     width: int = WIDTH,
 ) -> str:
     """The features with their weights, then what the rest of the set did."""
     said = expressions or {}
-    lines = [_cut(f"{_named(pair.left, said)} = {_named(pair.right, said)}", width), ""]
-    lines += list(_features(pair, width))
-    if rest is not None:
-        lines += ["", *_rest(rest, said, width)]
+    lines = [_cut(f"{_named(told.left, said)} = {_named(told.right, said)}", width)]
+    for note in notes:
+        lines += textwrap.wrap(note, width)
+    if pair is not None:
+        lines += ["", *_features(pair, width)]
+    lines += ["", *(_rest(rest, said, width) if rest is not None else _ends(told, width))]
     return "\n".join(lines) + "\n"
+
+
+def _ends(told: Told, width: int) -> Iterator[str]:
+    yield f"{_padded('the pair alone', width - 12)} {number(told.probability):>11}"
+    yield f"{_padded('given everything else', width - 12)} {number(told.marginal):>11}"
 
 
 def _features(pair: PairExplanation, width: int) -> Iterator[str]:
@@ -45,6 +67,7 @@ def _features(pair: PairExplanation, width: int) -> Iterator[str]:
 def _rest(rest: SetExplanation, said: Mapping[str, str], width: int) -> Iterator[str]:
     room = width - 22
     yield f"{'what the rest of the set did':{room}} {'change':>9} {'so far':>10}"
+    yield f"{_padded('the pair alone', room)} {'':9} {number(rest.probability):>10}"
     for step in rest.influences:
         change = step.after - step.before
         yield f"{_padded(_who(step, said), room)} {change:+9.4f} {number(step.after):>10}"
@@ -53,11 +76,10 @@ def _rest(rest: SetExplanation, said: Mapping[str, str], width: int) -> Iterator
     yield f"{_padded(label, room)} {change:+9.4f} {number(rest.marginal):>10}"
 
 
-def chart(pair: PairExplanation, rest: SetExplanation | None = None) -> Any:
+def chart(told: Told, pair: PairExplanation | None, rest: SetExplanation | None = None) -> Any:
     """A waterfall of log-odds: each bar begins where the one before it ended."""
-    import altair as alt
-
-    data = alt.InlineData(values=list(bars(pair, rest)))
+    alt = altair()
+    data = alt.InlineData(values=list(bars(told, pair, rest)))
     base = alt.Chart(data).encode(y=alt.Y("label:N", sort=alt.SortField("order"), title=None))
     colours = alt.Scale(domain=["for", "against", "sum"], range=["#4c78a8", "#e45756", "#72736e"])
     drawn = base.mark_bar().encode(
@@ -66,24 +88,26 @@ def chart(pair: PairExplanation, rest: SetExplanation | None = None) -> Any:
         color=alt.Color("sign:N", scale=colours, title=None),
         tooltip=["label:N", "from:Q", "to:Q", "probability:Q"],
     )
-    told = base.mark_text(align="left", dx=4).encode(
+    numbers = base.mark_text(align="left", dx=4).encode(
         x="end:Q", text=alt.Text("probability:Q", format=".3f")
     )
-    return (drawn + told).properties(title=f"{pair.left} = {pair.right}")
+    return (drawn + numbers).properties(title=f"{told.left} = {told.right}")
 
 
-def bars(pair: PairExplanation, rest: SetExplanation | None = None) -> Iterator[dict[str, Any]]:
+def bars(
+    told: Told, pair: PairExplanation | None, rest: SetExplanation | None = None
+) -> Iterator[dict[str, Any]]:
     """From, to and the probability reached, for each feature and then for each other template."""
     at, order = 0.0, 0
-    for one in (c for c in pair.contributions if c.weight):
+    for one in (c for c in pair.contributions if c.weight) if pair is not None else ():
         yield _bar(order, one.feature, at, at + one.weight)
         at, order = at + one.weight, order + 1
-    yield _bar(order, "the pair alone", 0.0, pair.log_odds, "sum")
+    alone = _firm(told.probability) if pair is None else pair.log_odds
+    yield _bar(order, "the pair alone", 0.0, alone, "sum")
     for step in rest.influences if rest is not None else ():
         order += 1
         yield _bar(order, f"with {_who(step, {})}", _firm(step.before), _firm(step.after))
-    if rest is not None:
-        yield _bar(order + 1, "given everything else", 0.0, _firm(rest.marginal), "sum")
+    yield _bar(order + 1, "given everything else", 0.0, _firm(told.marginal), "sum")
 
 
 def _bar(order: int, label: str, start: float, end: float, sign: str = "") -> dict[str, Any]:

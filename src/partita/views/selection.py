@@ -6,6 +6,7 @@ import textwrap
 from typing import Any
 
 from partita.learning.selection import Selection, Step
+from partita.views.charts import altair
 
 WIDTH = 80
 
@@ -50,8 +51,7 @@ def records(selection: Selection) -> list[dict[str, Any]]:
 
 def chart(selection: Selection) -> Any:
     """Weights as bars in the order of selection, beside the bits per pair that remain."""
-    import altair as alt
-
+    alt = altair()
     data = alt.InlineData(values=records(selection))
     order = alt.Y(
         "feature:N", sort=alt.SortField("order"), title=None, axis=alt.Axis(labelLimit=320)

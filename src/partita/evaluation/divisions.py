@@ -1,15 +1,15 @@
-"""The paper's own table on any corpus: small sets, its three split shapes, many splits."""
+"""Divisions of one corpus: the paper's own table, many splits compared, small sets alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from partita.evaluation.bootstrap import Interval, bootstrap
 from partita.evaluation.cuts import Cut
-from partita.evaluation.experiment import Effort, run
+from partita.evaluation.experiment import Effort, Experiment, run
 from partita.evaluation.markdown import table
 from partita.evaluation.models import Model, part
 from partita.evaluation.rows import Row
@@ -28,26 +28,29 @@ class Compared:
     bits_interval: Interval
     right: float
     right_interval: Interval
+    bits_per_mention: float
+    mention_interval: Interval
 
 
-def small_sets(
+def divided(
     documents: Sequence[Cut],
     splits: Iterable[Split],
     more: Sequence[Model] = (),
     *,
     effort: Effort | None = None,
-    largest: int = LARGEST,
     progress: Progress | None = None,
-) -> dict[str, tuple[Row, ...]]:
-    """For each split the rows of all models on sets of at most nine templates."""
-    chosen = replace(effort or Effort(), times=0)
-    small = [only_small(one, largest) for one in documents]
+) -> dict[str, Experiment]:
+    """For each split what all models come to."""
+    found = {}
+    for split in splits:
+        train, test = ([documents[n] for n in places] for places in (split.train, split.test))
+        told = None if progress is None else _within(split.name, progress)
+        found[split.name] = run(train, test, more, effort=effort, progress=told)
+    return found
 
-    def rows(split: Split) -> tuple[Row, ...]:
-        train, test = ([small[n] for n in places] for places in (split.train, split.test))
-        return run(train, test, more, effort=chosen, progress=progress).rows
 
-    return {split.name: rows(split) for split in splits}
+def _within(name: str, progress: Progress) -> Progress:
+    return lambda told: progress(f"{name}: {told}")
 
 
 def only_small(one: Cut, largest: int = LARGEST) -> Cut:
@@ -61,33 +64,37 @@ def only_small(one: Cut, largest: int = LARGEST) -> Cut:
         document.labels,
         tuple(np.searchsorted(members, each) for each in kept),
         crosses=False,
+        schema=one.schema,
     )
 
 
 def compared(
-    rows: dict[str, tuple[Row, ...]], seed: int = 0, times: int = 1000
+    rows: Mapping[str, tuple[Row, ...]], seed: int = 0, times: int = 1000
 ) -> tuple[Compared, ...]:
-    """Each model over all splits."""
+    """Each model over all splits; the same splits are drawn for every model."""
     names = [one.model for one in next(iter(rows.values()), ())]
     return tuple(_compared(name, list(rows.values()), seed, times) for name in names)
 
 
 def _compared(name: str, rows: Sequence[Sequence[Row]], seed: int, times: int) -> Compared:
     mine = [next(one for one in each if one.model == name) for each in rows]
-    bits = [one.bits_per_set for one in mine]
-    right = [one.right / max(one.sets, 1) for one in mine]
-    first, second = (
-        bootstrap(values, _mean, np.random.default_rng(seed), times=times)
-        for values in (bits, right)
+    figures = (
+        [one.bits_per_set for one in mine],
+        [one.right / max(one.sets, 1) for one in mine],
+        [one.bits_per_mention for one in mine],
     )
-    return Compared(name, _mean(bits), first, _mean(right), second)
+    first, second, third = (
+        bootstrap(values, _mean, np.random.default_rng(seed), times=times) for values in figures
+    )
+    bits, right, mention = map(_mean, figures)
+    return Compared(name, bits, first, right, second, mention, third)
 
 
 def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values))
 
 
-def small_markdown(rows: dict[str, tuple[Row, ...]]) -> str:
+def paper_markdown(rows: Mapping[str, tuple[Row, ...]]) -> str:
     """The paper's Table 2: a line for each model, bits per set and number right for each split."""
     names = [one.model for one in next(iter(rows.values()), ())]
     lines = [
@@ -104,3 +111,21 @@ def small_markdown(rows: dict[str, tuple[Row, ...]]) -> str:
     ]
     counts = ["sets", *(str(each[0].sets) for each in rows.values())]
     return table(["model", *rows], [counts, *lines])
+
+
+def compared_markdown(found: Sequence[Compared]) -> str:
+    """Means over splits with intervals of 95 %."""
+    lines = [
+        [
+            one.model,
+            _spread(one.bits_per_mention, one.mention_interval),
+            _spread(one.bits_per_set, one.bits_interval),
+            _spread(one.right, one.right_interval),
+        ]
+        for one in found
+    ]
+    return table(["model", "bits per mention", "bits per set", "share right"], lines)
+
+
+def _spread(value: float, interval: Interval) -> str:
+    return f"{value:.3f} ({interval.low:.3f}–{interval.high:.3f})"

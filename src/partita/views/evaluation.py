@@ -1,0 +1,67 @@
+"""Measured results as text of 80 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from partita.evaluation.rows import Row
+
+WIDTH = 80
+MARGIN = 34
+
+
+def text(row: Row, hard: bool = False, notes: Sequence[str] = (), width: int = WIDTH) -> str:
+    """Figures by name; of hard answers, which have no probabilities, the scores alone."""
+    lines = [
+        f"{row.model}: {row.documents:,} messages, {row.mentions:,} templates, {row.sets:,} sets"
+    ]
+    lines += [""] if hard else ["", *_bits(row), "", *_calibration(row)]
+    lines += ["", *_scores(row)] if not hard else _scores(row)
+    if not hard:
+        lines += ["", *_sizes(row)]
+    for note in notes:
+        lines += ["", *textwrap.wrap(note, width)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(name: str, value: str) -> str:
+    return f"{name:{MARGIN}}{value}"
+
+
+def _bits(row: Row) -> Iterator[str]:
+    yield _line("bits per set", _spread(row, "bits_per_set", row.bits_per_set))
+    yield _line("bits per set as reported", f"{row.reported_bits_per_set:.3f}")
+    yield _line("bits per mention", _spread(row, "bits_per_mention", row.bits_per_mention))
+    yield _line("right", f"{row.right:,} of {row.sets:,} sets")
+    yield _line("coverage of true links", f"{row.coverage:.4f}")
+
+
+def _calibration(row: Row) -> Iterator[str]:
+    yield _line("Brier score of pairs", f"{row.brier:.4f}")
+    yield _line("reliability error of pairs", f"{row.pair_reliability_error:.4f}")
+    error = row.configuration_reliability_error
+    yield _line("… of reported configurations", f"{error:.4f}")
+    yield _line("… of the most probable ones", f"{row.first_reliability_error:.4f}")
+    yield _line("expected B³, LEA", f"{row.expected_b_cubed:.4f}, {row.expected_lea:.4f}")
+
+
+def _scores(row: Row) -> Iterator[str]:
+    yield "of the most probable configuration"
+    for name, value in (("MUC", row.muc), ("B³", row.b_cubed), ("CEAFe", row.ceaf)):
+        yield _line(f"  {name}", f"{value:.4f}")
+    yield _line("  CoNLL", _spread(row, "conll", row.conll))
+    yield _line("  LEA", f"{row.lea:.4f}")
+
+
+def _sizes(row: Row) -> Iterator[str]:
+    yield f"{'size of the set':{MARGIN}}{'sets':>7}{'right':>7}{'bits per set':>14}"
+    for one in row.sizes:
+        yield f"{one.size:{MARGIN}}{one.sets:>7,}{one.right:>7,}{one.bits_per_set:>14.3f}"
+
+
+def _spread(row: Row, name: str, value: float) -> str:
+    if name not in row.intervals:
+        return f"{value:.3f}"
+    found = row.intervals[name]
+    return f"{value:.3f} ({found.low:.3f} to {found.high:.3f})"

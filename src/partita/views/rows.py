@@ -1,0 +1,54 @@
+"""Rows of an experiment as charts: is what is stated true, and what do sets of each size cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from partita.evaluation.rows import Row
+from partita.views.charts import altair
+
+
+def reliability_chart(rows: Sequence[Row]) -> Any:
+    """Stated probability of pairs against the frequency observed; on the line all is true."""
+    alt = altair()
+    points = alt.Chart(alt.InlineData(values=list(_bins(rows))))
+    axes = {
+        "x": alt.X("stated:Q", title="stated", scale=alt.Scale(domain=[0, 1])),
+        "y": alt.Y("observed:Q", title="observed", scale=alt.Scale(domain=[0, 1])),
+    }
+    drawn = points.mark_line(point=True).encode(**axes, color=alt.Color("model:N", title=None))
+    ends = alt.InlineData(values=[{"stated": n, "observed": n} for n in (0, 1)])
+    ideal = alt.Chart(ends).mark_line(color="#999999", strokeDash=[4, 3]).encode(**axes)
+    return (ideal + drawn).properties(
+        title="Reliability of pair probabilities between .05 and .95", width=360, height=360
+    )
+
+
+def _bins(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        for one in row.pair_reliability:
+            yield {"model": row.model, "stated": one.stated, "observed": one.observed}
+
+
+def sizes_chart(rows: Sequence[Row]) -> Any:
+    """Bits per set by the size of sets, a bar for each model."""
+    alt = altair()
+    values = [
+        {"model": row.model, "size": one.size, "bits": one.bits_per_set}
+        for row in rows
+        for one in row.sizes
+    ]
+    sizes = list(dict.fromkeys(one.size for row in rows for one in row.sizes))
+    models = [row.model for row in rows]
+    return (
+        alt.Chart(alt.InlineData(values=values))
+        .mark_bar()
+        .encode(
+            x=alt.X("size:N", sort=sizes, title="templates in the set"),
+            xOffset=alt.XOffset("model:N", sort=models),
+            y=alt.Y("bits:Q", title="bits per set", scale=alt.Scale(type="symlog")),
+            color=alt.Color("model:N", sort=models, title=None),
+        )
+        .properties(title="Bits per set by size", width=420, height=300)
+    )

@@ -1,0 +1,130 @@
+"""The command evaluate: results of ours, clusters of another tool, keys that know other things."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from partita.cli import app
+
+TABLE_1 = "left,right,probability\nA,B,.671\nA,C,0\nA,D,.505\nB,C,0\nB,D,.752\nC,D,.504\n"
+CELLS = [["A", "B", "D"], ["C"]]
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(a) for a in arguments])
+
+
+def key(message: str, cells: list[list[str]]) -> str:
+    templates = sorted(name for cell in cells for name in cell)
+    written = {"version": 1, "message": message, "templates": templates, "cells": cells}
+    return json.dumps({**written, "author": "Ann", "time": "1997-08-01T12:00:00"}) + "\n"
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    (tmp_path / "pairs.csv").write_text(TABLE_1)
+    out = tmp_path / "results.jsonl"
+    assert run("solve", tmp_path / "pairs.csv", "--out", out, "--top", "2").exit_code == 0
+    return out
+
+
+def evaluated(tmp_path: Path, results: Path, *keys: str) -> dict[str, Any]:
+    path = tmp_path / "keys.jsonl"
+    path.write_text("".join(keys))
+    told = run("evaluate", results, path, "--json")
+    assert told.exit_code == 0, told.stderr
+    found: dict[str, Any] = json.loads(told.stdout)
+    return found
+
+
+def excluded() -> float:
+    from partita.formats.pair_models import shipped_pair_parameters
+
+    return shipped_pair_parameters().excluded
+
+
+def test_our_results(tmp_path: Path, results: Path) -> None:
+    found = evaluated(tmp_path, results, key("pairs.csv", CELLS))
+    first = json.loads(results.read_text())["configurations"][0]
+    assert first["cells"] == CELLS
+    bits = -math.log2(first["probability"]) - math.log2(1 - excluded())
+    assert found["bits_per_set"] == pytest.approx(bits)
+    assert (found["right"], found["sets"], found["conll"]) == (1, 1, 1.0)
+    assert found["templates_only_in_results"] == found["templates_only_in_keys"] == 0
+    assert set(found["intervals"]) >= {"bits_per_set", "conll"}
+    assert found["sizes"][0]["size"] == "4-9"
+
+
+def test_a_key_that_is_not_listed_has_its_share_of_the_rest(tmp_path: Path, results: Path) -> None:
+    found = evaluated(tmp_path, results, key("pairs.csv", [["A"], ["B"], ["C"], ["D"]]))
+    rest = json.loads(results.read_text())["remainder"]
+    share = rest["probability"] / int(rest["count"])
+    reported = -math.log2(share) - math.log2(1 - excluded())
+    assert found["reported_bits_per_set"] == pytest.approx(reported)
+    assert found["bits_per_set"] != pytest.approx(reported)
+    assert found["sets_by_report"] == 0
+    assert found["right"] == 0
+
+
+def test_a_key_that_knowledge_excludes_is_not_infinite(tmp_path: Path, results: Path) -> None:
+    found = evaluated(tmp_path, results, key("pairs.csv", [["A", "C"], ["B"], ["D"]]))
+    assert found["bits_per_set"] == pytest.approx(math.log2(15 - 7) - math.log2(excluded()))
+    assert found["coverage"] == 0.0
+
+
+def test_templates_that_only_one_file_knows_are_counted(tmp_path: Path, results: Path) -> None:
+    found = evaluated(tmp_path, results, key("pairs.csv", [["A", "B"], ["D"], ["E"]]))
+    assert found["only_in_results"] == ["pairs.csv:C"]
+    assert found["only_in_keys"] == ["pairs.csv:E"]
+    assert found["mentions"] == 4
+    shown = run("evaluate", results, tmp_path / "keys.jsonl").stdout
+    assert "1 template in the results only: not measured (pairs.csv:C)" in shown
+    assert "1 template in the keys only: counted as alone (pairs.csv:E)" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_messages_of_another_name_are_matched_by_templates(tmp_path: Path, results: Path) -> None:
+    found = evaluated(tmp_path, results, key("one", CELLS), key("two", [["X"], ["Y"]]))
+    assert found["messages_matched_by_ids"] == 1
+    assert found["right"] == 1
+    assert found["templates_only_in_keys"] == 2
+
+
+def test_clusters_of_another_tool(tmp_path: Path) -> None:
+    clusters = tmp_path / "clusters.csv"
+    clusters.write_text("unique_id,cluster_id\nA,1\nB,1\nD,2\nC,3\n")
+    found = evaluated(tmp_path, clusters, key("m", CELLS))
+    assert found["bits_per_set"] is found["bits_per_mention"] is None
+    assert (found["right"], found["model"]) == (0, "clusters")
+    # one of two links of (A B D) found, none too many
+    assert found["muc"] == pytest.approx(2 / 3)
+    shown = run("evaluate", clusters, tmp_path / "keys.jsonl").stdout
+    assert "bits" not in shown
+    assert "CoNLL" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("r.jsonl", "", "holds no results"),
+        ("r.jsonl", '{"version": 9}\n', "line 1: version is 9"),
+        ("r.jsonl", "not json\n", "line 1"),
+        ("c.csv", "id,group\nA,1\n", "line 1: has no column cluster or cluster_id"),
+        ("c.csv", "id,cluster\nA,1\nA,2\n", "line 3: template A is in two clusters"),
+        ("c.csv", "id,cluster\n,2\n", "line 2: a row needs an id and a cluster"),
+        ("c.csv", "id,cluster\n", "holds no clusters"),
+    ],
+)
+def test_bad_results_are_one_line(tmp_path: Path, name: str, text: str, problem: str) -> None:
+    (tmp_path / name).write_text(text)
+    (tmp_path / "keys.jsonl").write_text(key("m", CELLS))
+    told = run("evaluate", tmp_path / name, tmp_path / "keys.jsonl")
+    assert told.exit_code == 1
+    assert told.stderr.count("\n") == 1
+    assert problem in told.stderr
