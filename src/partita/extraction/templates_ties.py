@@ -99,7 +99,7 @@ def _apposition(phrases: Sequence[Phrase], n: int, start: int, stop: int) -> int
     listed = n + 2 < stop and phrases[n + 2].text.lower() in ("and", "or", "&")
     named, mine = phrases[n - 2].attributes, phrases[n].attributes
     describes = named.get("form") == "name" and mine.get("form") in ("definite", "indefinite")
-    same = mine.get("number") == named.get("number")
+    same = _number(phrases[n]) == _number(phrases[n - 2])
     return n - 2 if closed and describes and same and not listed else -1
 
 
@@ -110,4 +110,9 @@ def _copula(phrases: Sequence[Phrase], n: int, start: int) -> int:
     verb = phrases[n - 1].attributes
     plain = verb.get("lemma") in COPULAS and not verb.get("negated") and not verb.get("modal")
     pointing = phrases[n - 2].attributes.get("person") in ("there", "relative")
-    return n - 2 if plain and not pointing else -1
+    same = _number(phrases[n]) == _number(phrases[n - 2])
+    return n - 2 if plain and same and not pointing else -1
+
+
+def _number(phrase: Phrase) -> str:
+    return str(phrase.attributes.get("number", ""))
