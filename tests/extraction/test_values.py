@@ -147,8 +147,8 @@ def test_every_angle_is_read_in_every_form(d: int, m: int, s: int, e: int) -> No
     assert coordinate(f"{d}°{m}'{s}\"S {e}°{m}'{s}\"E") == value
 
 
-PARTS = """twenty three hundred thousand dozen a and to - .. 10 1,200 2.5 0 km m x by ton square more
-than March MAR 15 1996 96 150430Z Z / , ° ' " N S W E 35 077 18S UJ several up of the half"""
+PARTS = """twenty three hundred thousand dozen a and to - .. 10 1,200 2.5 0 km m x by ton square
+more than March MAR 15 1996 96 150430Z Z / , ° ' " N S W E 35 077 18S UJ several up of the half"""
 PIECES = st.sampled_from(PARTS.split())
 NOISE = st.one_of(st.text(max_size=40), st.lists(PIECES, max_size=8).map(" ".join),
                   st.lists(PIECES, max_size=6).map("".join))  # fmt: skip

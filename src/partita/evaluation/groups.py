@@ -12,7 +12,8 @@ A noun group runs from determiner to head:
 - to its right, flat and compound dependents, as in names: [Matthew William Goode];
 - numerals beside a month belong to its group, whichever is the head: [3 April 1978];
 - punctuation and coordinators do not begin a group. A head inside the group of another (a
-  compound noun) has none of its own.
+  compound noun) has none of its own, and of two that overlap, as branches of the tree cross,
+  the first is taken.
 
 A verb group runs from the first auxiliary to the verb: the head is a VERB or AUX outside of noun
 groups; to its left the unbroken run of auxiliaries, "to" and adverbs of the same head, without
@@ -66,7 +67,16 @@ def noun_groups(words: Sequence[Node]) -> list[Span]:
         if _heads(words, place):
             spans.append((place, _group(words, place, firsts, lasts)))
     kept = [span for head, span in spans if not _covered(head, span, spans)]
-    return _with_dates(words, kept)
+    return _apart(_with_dates(words, kept))
+
+
+def _apart(spans: Iterable[Span]) -> list[Span]:
+    """Where branches of a tree cross, the group that begins first."""
+    apart: list[Span] = []
+    for span in sorted(set(spans)):
+        if not apart or span[0] >= apart[-1][1]:
+            apart.append(span)
+    return apart
 
 
 def _heads(words: Sequence[Node], place: int) -> bool:
@@ -134,11 +144,12 @@ def _clitic(words: Sequence[Node], place: int) -> bool:
 
 
 def _covered(head: int, span: Span, spans: Iterable[tuple[int, Span]]) -> bool:
-    """Whether another group holds this head."""
-    return any(
-        other != head and first <= head < end and (first, end) != span
-        for other, (first, end) in spans
-    ) or any(other < head and (first, end) == span for other, (first, end) in spans)
+    """Whether another group holds this head; of two equal ones the first stays."""
+    for other, (first, end) in spans:
+        same = (first, end) == span
+        if other != head and first <= head < end and (not same or other < head):
+            return True
+    return False
 
 
 def _with_dates(words: Sequence[Node], spans: Iterable[Span]) -> list[Span]:

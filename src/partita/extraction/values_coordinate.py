@@ -19,6 +19,7 @@ _WORDS = (
     (re.compile(r"\b(NORTH|SOUTH|EAST|WEST)\b"), lambda found: found[1][0]),
     (re.compile(r"\b(?:LATITUDE|LONGITUDE|LAT|LONG?)\b[.:]? ?"), ""),
 )
+_SPACED = re.compile(r" ?([°'\"-]) ?")
 _ANGLE = r"\d{1,7}(?:\.\d{1,8})?(?:[ °'\":-]{1,2}\d{1,2}(?:\.\d{1,8})?){0,2}[°'\"]?"
 _BEHIND = re.compile(rf"({_ANGLE}) ?([NS])(?:[ ,/;-]*({_ANGLE}) ?([EW]))?")
 _BEFORE = re.compile(rf"([NS]) ?({_ANGLE})(?:[ ,/;-]*([EW]) ?({_ANGLE}))?")
@@ -47,6 +48,7 @@ def _grid(said: str) -> str | None:
 def _degrees(said: str) -> str | None:
     for pattern, plain in _WORDS:
         said = pattern.sub(plain, said)
+    said = _SPACED.sub(r"\1", said)
     angles = [(_decimal(angle, side), side) for angle, side in _sides(said.strip())]
     if not angles or any(value is None for value, _ in angles):
         return None
