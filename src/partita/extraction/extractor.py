@@ -9,6 +9,7 @@ from partita.extraction.cascade import Cascade
 from partita.extraction.domain import Domain
 from partita.extraction.tagging import Tagger
 from partita.extraction.templates import Built, extract
+from partita.extraction.templates_slots import Reading
 from partita.extraction.tokens import Tokens, tokenize
 from partita.records import Message, Template
 
@@ -22,6 +23,7 @@ class Extractor:
         self.domain = domain
         self.tagger = tagger
         self.cascade = Cascade(domain)
+        self.reading = Reading(domain.schema)
 
     def templates(self, message: Message) -> tuple[Template, ...]:
         return self.built(message).templates
@@ -41,7 +43,7 @@ class Extractor:
         cut = [tokenize(message) for message in messages]
         for message, tokens, tags in zip(messages, cut, self._tags(cut), strict=True):
             analysis = self.cascade.run(tokens, tags, message.regions)
-            yield extract(message, tokens, analysis, self.domain)
+            yield extract(message, tokens, analysis, self.domain, self.reading)
 
     def _tags(self, cut: Sequence[Tokens]) -> Iterator[list[str]]:
         """The tags of each message's tokens."""

@@ -10,11 +10,11 @@ from typing import Any
 from partita.extraction.cascade import Analysis, Columns
 from partita.extraction.contributions import Refusal
 from partita.extraction.domain import Domain
-from partita.extraction.phrases import Phrase
 from partita.extraction.templates_drafts import Draft, by_phrase, complete, drafted
 from partita.extraction.templates_pronouns import referring
 from partita.extraction.templates_rows import rows_joined
-from partita.extraction.templates_ties import Ties, ties
+from partita.extraction.templates_slots import Reading
+from partita.extraction.templates_ties import ties
 from partita.extraction.templates_words import described, form_of, head_of, number_of
 from partita.records import Message, Template
 
@@ -27,13 +27,24 @@ class Built:
     refusals: tuple[Refusal, ...] = ()
 
 
-def extract(message: Message, tokens: Columns, analysis: Analysis, domain: Domain) -> Built:
-    """What a domain's rules say of a message, as templates T1, T2, … in text order."""
-    groups = rows_joined(by_phrase(analysis.contributions), tokens, message.regions, domain)
-    drafts = [drafted(group, domain) for group in groups]
+def extract(
+    message: Message,
+    tokens: Columns,
+    analysis: Analysis,
+    domain: Domain,
+    reading: Reading | None = None,
+) -> Built:
+    """What a domain's rules say of a message, as templates T1, T2, … in text order.
+
+    Who has many messages gives the same `reading` for all, which remembers values.
+    """
+    read = reading or Reading(domain.schema)
+    groups = by_phrase(analysis.contributions)
+    rows = rows_joined(groups, tokens, message.regions, domain, read)
+    drafts = [drafted(group, domain, read) for group in rows]
     taken = [one for one in drafts if complete(one, domain) or one.pronoun]
     kept = referring(taken, [_sentence(one, tokens) for one in taken])
-    tied = _tied(kept, analysis.phrases, tokens.ends_of_sentences)
+    tied = _tied(kept, analysis)
     templates = (
         _template(n, one, context, message, tokens, domain)
         for n, (one, context) in enumerate(zip(kept, tied, strict=True), 1)
@@ -77,20 +88,17 @@ def _template(
     )
 
 
-def _tied(
-    drafts: Sequence[Draft], phrases: Sequence[Phrase], ends: Sequence[int]
-) -> list[dict[str, str]]:
+def _tied(drafts: Sequence[Draft], analysis: Analysis) -> list[dict[str, str]]:
     """The role of each draft, and the templates that it is in apposition to or says to be."""
-    places = {phrase.first: n for n, phrase in enumerate(phrases)}
-    found = ties(phrases, ends)
-    at = [places.get(one.phrase.first, -1) for one in drafts]
-    names = {place: f"T{n}" for n, place in enumerate(at, 1) if place >= 0}
-    return [_ties_of(place, found, names) if place >= 0 else {} for place in at]
-
-
-def _ties_of(place: int, found: Ties, names: dict[int, str]) -> dict[str, str]:
-    return {
-        "ROLE": found.role[place],
-        "APPOSITION_OF": names.get(found.apposition[place], ""),
-        "COPULA_OF": names.get(found.copula[place], ""),
-    }
+    phrases = [item.attributes for item in analysis.items]
+    places = [bisect_right(analysis.starts, one.phrase.first) - 1 for one in drafts]
+    names = {place: f"T{n}" for n, place in enumerate(places, 1)}
+    found = [ties(phrases, place) for place in places]
+    return [
+        {
+            "ROLE": one.role,
+            "APPOSITION_OF": names.get(one.apposition, ""),
+            "COPULA_OF": names.get(one.copula, ""),
+        }
+        for one in found
+    ]

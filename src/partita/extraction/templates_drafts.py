@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from partita.extraction.contributions import Contribution
 from partita.extraction.domain import Domain
 from partita.extraction.phrases import Phrase
-from partita.extraction.templates_slots import Said, main_sort, said
+from partita.extraction.templates_slots import Reading, Said, main_sort, said
 
 Group = Sequence[Contribution]
 
@@ -26,13 +26,13 @@ class Draft:
         return self.phrase.attributes.get("form") == "pronoun" and bool(self.said.values)
 
 
-def drafted(group: Group, domain: Domain) -> Draft:
+def drafted(group: Group, domain: Domain, reading: Reading) -> Draft:
     """What contributions to one phrase say together, with the names of their rules."""
     ranked = sorted(group, key=lambda one: one.rank)
     wanted = [one.sort for one in domain.templates.values()]
     sort = main_sort(ranked, wanted, domain.sorts)
     rule = ", ".join(dict.fromkeys(one.rule for one in ranked))
-    return Draft(group[0].about, sort, said(ranked, domain.schema), rule)
+    return Draft(group[0].about, sort, said(ranked, reading), rule)
 
 
 def complete(draft: Draft, domain: Domain) -> bool:

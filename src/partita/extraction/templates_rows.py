@@ -8,13 +8,18 @@ from partita.extraction.cascade import Columns
 from partita.extraction.contributions import Contribution
 from partita.extraction.domain import Domain
 from partita.extraction.templates_drafts import Draft, Group, complete, drafted
+from partita.extraction.templates_slots import Reading
 from partita.records import Region
 
 Row = tuple[int, int]
 
 
 def rows_joined(
-    groups: Sequence[Group], tokens: Columns, regions: Sequence[Region], domain: Domain
+    groups: Sequence[Group],
+    tokens: Columns,
+    regions: Sequence[Region],
+    domain: Domain,
+    reading: Reading,
 ) -> list[Group]:
     """The groups of contributions, those of one row of a table joined to its first template.
 
@@ -28,18 +33,23 @@ def rows_joined(
             rows.setdefault((region.table, region.row), []).append(n)
     joined = [list(group) for group in groups]
     for members in rows.values():
-        _join(members, joined, domain)
+        _join(members, joined, domain, reading)
     return [group for group in joined if group]
 
 
-def _join(members: Sequence[int], joined: list[list[Contribution]], domain: Domain) -> None:
-    drafts = {n: drafted(joined[n], domain) for n in members}
+def _join(
+    members: Sequence[int],
+    joined: list[list[Contribution]],
+    domain: Domain,
+    reading: Reading,
+) -> None:
+    drafts = {n: drafted(joined[n], domain, reading) for n in members}
     first = next((n for n in members if complete(drafts[n], domain)), None)
     for n in members:
         if first is not None and n != first and _belongs(drafts[n], drafts[first], domain):
             joined[first] += joined[n]
             joined[n] = []
-            drafts[first] = drafted(joined[first], domain)
+            drafts[first] = drafted(joined[first], domain, reading)
 
 
 def _belongs(draft: Draft, first: Draft, domain: Domain) -> bool:

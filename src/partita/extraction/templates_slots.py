@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,28 @@ from partita.extraction.contributions import Contribution, Refusal, fitting
 from partita.templates.schema import Schema, plain
 from partita.templates.slots import Value
 from partita.templates.sorts import Hierarchy
+
+REMEMBERED = 50_000  # values, over all messages
+
+Read = tuple[Value | None, str]
+
+
+@dataclass(slots=True)
+class Reading:
+    """Values brought to the types of a schema's slots; the same ones come again and again."""
+
+    schema: Schema
+    known: dict[tuple[str, Hashable], Read] = field(default_factory=dict)
+
+    def value(self, slot: str, given: Any) -> Read:
+        """The value as far as the slot's type takes it, or why it does not."""
+        key = (slot, given)
+        if key not in self.known:
+            if len(self.known) >= REMEMBERED:
+                self.known.clear()
+            fits, reason = fitting(self.schema, slot, given)
+            self.known[key] = None if fits is None else self.schema.slots[slot].read(fits), reason
+        return self.known[key]
 
 
 @dataclass(slots=True)
@@ -25,7 +47,7 @@ class Said:
         return {slot: found[slot] for slot in schema.slots if slot in found}
 
 
-def said(ranked: Iterable[Contribution], schema: Schema) -> Said:
+def said(ranked: Iterable[Contribution], reading: Reading) -> Said:
     """The value of the best contribution to each slot, and of others what agrees with it.
 
     "The Kinston depot in North Carolina" is in Kinston, though the second match is longer. A
@@ -38,21 +60,19 @@ def said(ranked: Iterable[Contribution], schema: Schema) -> Said:
             if value == "":
                 empty.add(slot)
             elif slot not in empty:
-                _add(found, one, slot, value, schema)
+                _add(found, one, slot, value, reading)
     return found
 
 
-def _add(found: Said, one: Contribution, slot: str, value: Any, schema: Schema) -> None:
-    fits, reason = fitting(schema, slot, value)
-    if fits is None:
-        found.refusals.append(Refusal(one, slot, value, reason))
+def _add(found: Said, one: Contribution, slot: str, given: Any, reading: Reading) -> None:
+    value, reason = reading.value(slot, given)
+    if value is None:
+        found.refusals.append(Refusal(one, slot, given, reason))
         return
-    kind = schema.slots[slot]
-    read: Value = kind.read(fits)
     known = found.values.get(slot)
-    both = read if known is None else kind.unify(known, read)
+    both = value if known is None else reading.schema.slots[slot].unify(known, value)
     if both is None:
-        found.refusals.append(Refusal(one, slot, value, f"it is {known} already"))
+        found.refusals.append(Refusal(one, slot, given, f"it is {known} already"))
     else:
         found.values[slot] = both
 

@@ -1,118 +1,107 @@
-"""How expressions stand to their clause and to each other: role, apposition, predicate of a copula.
+"""How an expression stands to its clause and to others: role, apposition, predicate of a copula.
 
 Read off the sequence of phrases that the cascade leaves: ng vg ng, ng , ng , and the like.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from partita.extraction.phrases import Phrase
+Said = Mapping[str, Any]
 
 POSSESSIVE = frozenset({"'s", "’s", "'", "’"})
 OPENING = frozenset({",", "(", "-", "--", "–", "—"})
+CLOSING = OPENING | {")", ".", ";", ":"}
 COPULAS = frozenset({"be", "become", "remain"})
-CLOSING = frozenset({",", ")", "-", "--", "–", "—", ".", ";", ":"})
 LITTLE = frozenset({"when", "location", "time", "date"})  # stands between subject and verb
 
 
 @dataclass(frozen=True, slots=True)
 class Ties:
-    """Of the phrase at each place its role, and the places of what it is tied to (−1: nothing)."""
+    """The role of a phrase, and the places of what it is tied to (−1: nothing)."""
 
-    role: tuple[str, ...]
-    apposition: tuple[int, ...]
-    copula: tuple[int, ...]
-
-
-def ties(phrases: Sequence[Phrase], ends: Sequence[int]) -> Ties:
-    """The ties of all noun groups; `ends` are the tokens behind the last of each sentence."""
-    role = [""] * len(phrases)
-    apposition, copula = [-1] * len(phrases), [-1] * len(phrases)
-    for start, stop in _sentences(phrases, ends):
-        for n in range(start, stop):
-            if phrases[n].kind == "ng":
-                apposition[n] = _apposition(phrases, n, start, stop)
-                copula[n] = _copula(phrases, n, start)
-                role[n] = _role(phrases, n, start, stop, apposition[n])
-    return Ties(tuple(role), tuple(apposition), tuple(copula))
+    role: str
+    apposition: int
+    copula: int
 
 
-def _sentences(phrases: Sequence[Phrase], ends: Sequence[int]) -> Iterator[tuple[int, int]]:
-    start = 0
-    for end in ends:
-        stop = start
-        while stop < len(phrases) and phrases[stop].first < end:
-            stop += 1
-        if stop > start:
-            yield start, stop
-        start = stop
+def ties(phrases: Sequence[Said], n: int) -> Ties:
+    """The ties of the noun group at a place; what ends a sentence says nothing of itself."""
+    apposition = _apposition(phrases, n)
+    return Ties(_role(phrases, n, apposition), apposition, _copula(phrases, n))
 
 
-def _role(phrases: Sequence[Phrase], n: int, start: int, stop: int, apposition: int) -> str:
-    if n + 1 < stop and phrases[n + 1].text in POSSESSIVE:
+def _at(phrases: Sequence[Said], n: int) -> Said:
+    return phrases[n] if 0 <= n < len(phrases) else {}
+
+
+def _text(phrase: Said) -> str:
+    return str(phrase.get("text", ""))
+
+
+def _role(phrases: Sequence[Said], n: int, apposition: int) -> str:
+    if _text(_at(phrases, n + 1)) in POSSESSIVE:
         return "possessive"
     if apposition >= 0:
         return "apposition"
-    before = phrases[n - 1] if n > start else None
-    if before is not None and _preposition(before):
+    before = _at(phrases, n - 1)
+    if _preposition(before):
         return "oblique"
-    if before is not None and before.kind == "vg":
-        return "object" if before.attributes.get("lemma") not in COPULAS else "other"
-    return "subject" if _followed_by_verb(phrases, n, stop) else "other"
+    if before.get("kind") == "vg":
+        return "other" if before.get("lemma") in COPULAS else "object"
+    return "subject" if _followed_by_verb(phrases, n) else "other"
 
 
-def _preposition(phrase: Phrase) -> bool:
-    if phrase.kind in ("bearing", "location"):
-        return True
-    return phrase.kind == "word" and phrase.attributes.get("tag") in ("IN", "TO")
+def _preposition(phrase: Said) -> bool:
+    kind = phrase.get("kind")
+    if kind == "word":
+        return phrase.get("tag") in ("IN", "TO")
+    return kind in ("bearing", "location")
 
 
-def _followed_by_verb(phrases: Sequence[Phrase], n: int, stop: int) -> bool:
+def _followed_by_verb(phrases: Sequence[Said], n: int) -> bool:
     """Whether a finite verb comes next, over prepositional phrases, times and adverbs."""
     at = n + 1
-    while at < stop:
-        here = phrases[at]
-        if here.kind == "vg":
-            return bool(here.attributes.get("form", "finite") == "finite")
-        if _preposition(here) and at + 1 < stop and phrases[at + 1].kind == "ng":
+    while here := _at(phrases, at):
+        if here["kind"] == "vg":
+            return bool(here.get("form", "finite") == "finite")
+        if _preposition(here) and _at(phrases, at + 1).get("kind") == "ng":
             at += 1
-        elif here.kind not in LITTLE and not _adverb(here):
+        elif here["kind"] not in LITTLE and not _adverb(here):
             return False
         at += 1
     return False
 
 
-def _adverb(phrase: Phrase) -> bool:
-    return phrase.kind == "word" and str(phrase.attributes.get("tag", "")).startswith("RB")
+def _adverb(phrase: Said) -> bool:
+    return phrase.get("kind") == "word" and str(phrase.get("tag", "")).startswith("RB")
 
 
-def _apposition(phrases: Sequence[Phrase], n: int, start: int, stop: int) -> int:
+def _apposition(phrases: Sequence[Said], n: int) -> int:
     """The name before a comma or bracket that this group describes: "Landers, the air base, …".
 
     What another conjunct follows is a member of a list: "Landers, a depot, and a bridge".
     """
-    if n - 2 < start or phrases[n - 1].text not in OPENING or phrases[n - 2].kind != "ng":
+    named, mark, mine, after = (_at(phrases, n + k) for k in (-2, -1, 0, 1))
+    if named.get("kind") != "ng" or _text(mark) not in OPENING or not mark:
         return -1
-    closed = n + 1 >= stop or phrases[n + 1].text in CLOSING or _preposition(phrases[n + 1])
-    listed = n + 2 < stop and phrases[n + 2].text.lower() in ("and", "or", "&")
-    named, mine = phrases[n - 2].attributes, phrases[n].attributes
+    closed = not after or _text(after) in CLOSING or _preposition(after)
+    listed = _text(_at(phrases, n + 2)).lower() in ("and", "or", "&")
     describes = named.get("form") == "name" and mine.get("form") in ("definite", "indefinite")
-    same = _number(phrases[n]) == _number(phrases[n - 2])
-    return n - 2 if closed and describes and same and not listed else -1
+    return n - 2 if closed and describes and not listed and _agree(mine, named) else -1
 
 
-def _copula(phrases: Sequence[Phrase], n: int, start: int) -> int:
+def _copula(phrases: Sequence[Said], n: int) -> int:
     """The subject of "the facility is an ammunition depot", not of "is not"."""
-    if n - 2 < start or phrases[n - 1].kind != "vg" or phrases[n - 2].kind != "ng":
+    subject, verb = _at(phrases, n - 2), _at(phrases, n - 1)
+    if verb.get("kind") != "vg" or not verb or subject.get("kind") != "ng":
         return -1
-    verb = phrases[n - 1].attributes
     plain = verb.get("lemma") in COPULAS and not verb.get("negated") and not verb.get("modal")
-    pointing = phrases[n - 2].attributes.get("person") in ("there", "relative")
-    same = _number(phrases[n]) == _number(phrases[n - 2])
-    return n - 2 if plain and same and not pointing else -1
+    pointing = subject.get("person") in ("there", "relative")
+    return n - 2 if plain and not pointing and _agree(phrases[n], subject) else -1
 
 
-def _number(phrase: Phrase) -> str:
-    return str(phrase.attributes.get("number", ""))
+def _agree(left: Said, right: Said) -> bool:
+    return str(left.get("number", "")) == str(right.get("number", ""))
