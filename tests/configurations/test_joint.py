@@ -10,12 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.joint_mentions import random_model, random_templates
+from partita.configurations import joint_codes as code
 from partita.configurations.count import bell
 from partita.configurations.joint import JointPosterior
 from partita.configurations.joint_explained import explain
+from partita.configurations.joint_network_kernels import decision
 from partita.configurations.partitions import partitions
 from partita.errors import InputError, Unavailable
 from partita.learning.joint import joint_posterior
+from partita.records import Template
 
 
 def posterior(n: int, seed: int, draws: int = 400) -> JointPosterior:
@@ -135,6 +138,29 @@ def test_explanations_add_up_to_the_probability_of_the_choice(n: int, seed: int)
         assert sum(shares) == pytest.approx(1.0, abs=1e-9)
         total += math.log(why.probability)
     assert total == pytest.approx(found.log_weight(row), abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("said", "paragraphs", "turns"),
+    [
+        (("I", "you"), (0, 1), 5 * 2),  # who was I a paragraph ago
+        (("you", "I"), (0, 2), 3),
+        (("I", "you", "I"), (0, 1, 1), 5 * 2 + 1),
+        (("I", "I"), (0, 7), 5 * 4),
+        (("I", "it"), (0, 1), 0),  # only I and you ask
+    ],
+)
+def test_turns_are_told_by_paragraphs(
+    said: tuple[str, ...], paragraphs: tuple[int, ...], turns: int
+) -> None:
+    templates = [
+        Template(f"m{n}", text, n, n + 1, head=text, form="pronoun", context={"PARAGRAPH": at})
+        for n, (text, at) in enumerate(zip(said, paragraphs, strict=True))
+    ]
+    found = joint_posterior(templates, random_model(np.random.default_rng(0)))
+    last, together = len(said) - 1, np.zeros(len(said), dtype=np.int64)
+    codes = decision(found.mentions, found.network, together, last)[0]
+    assert codes[0, code.C_TURNS] == turns
 
 
 def test_a_cell_that_is_not_there_yet_cannot_be_explained() -> None:

@@ -75,7 +75,6 @@ def test_templates_have_span_sort_head_form_and_region(tmp_path: Path) -> None:
     assert place.context["PARENT"] == depot.id
     assert itself.context["GENDER"] == "neut"
     assert itself.context["REFLEXIVE"] == "yes"
-    assert depot.context["SPEAKER"] == "Ann"
     assert (zero.start, zero.text) == (zero.end, "")
     assert [t.context["PARAGRAPH"] for t in document.templates] == [0, 1, 1, 1, 1, 1]
     assert [t.sentence for t in document.templates] == [0, 1, 1, 1, 1, 2]
@@ -92,9 +91,10 @@ def test_the_key_holds_singletons_and_the_text_holds_every_template(tmp_path: Pa
 
 def test_nothing_of_the_annotation_that_gives_the_answer_away_is_kept(tmp_path: Path) -> None:
     header = "# global.Entity = GRP-etype-infstat-salience-centering-minspan-link-identity"
+    said = "# speaker = ANN\n# addressee = LEE"
     row = "1 it it PRON PRP _ 0 root _ Entity=(7-event-GIVEN-SALIENT-CENTRE-1-LINK-IDENTITY)"
-    document = only(written(tmp_path, f"{header}\n{row}\n"))
-    for given in ("GIVEN", "SALIENT", "CENTRE", "LINK", "IDENTITY"):
+    document = only(written(tmp_path, f"{header}\n{said}\n{row}\n"))
+    for given in ("GIVEN", "SALIENT", "CENTRE", "LINK", "IDENTITY", "ANN", "LEE"):
         assert given not in repr(document.templates)
 
 

@@ -15,14 +15,13 @@ SORTS = ("", "person", "organization")
 
 
 def random_templates(n: int, rng: np.random.Generator) -> tuple[Template, ...]:
-    """n mentions in sentences of about three, some nested, some with speakers."""
+    """n mentions in sentences of about three, paragraphs of five."""
     found = []
     for k in range(n):
         which = int(rng.integers(len(WORDS)))
         text = WORDS[which]
         context = {"WORDS": text.lower().split(), "ROLE": str(rng.choice(["subject", "object"]))}
-        if rng.random() < 0.5:
-            context["SPEAKER"] = str(rng.choice(["Ann", "Lee"]))
+        context["PARAGRAPH"] = k // 5
         slots = {"NAME": text} if FORMS[which] == "name" else {}
         found.append(
             Template(f"m{k + 1}", text, 10 * k, 10 * k + len(text), sentence=k // 3,

@@ -76,12 +76,6 @@ def test_parents_that_do_not_contain_are_not_followed() -> None:
     assert not related(one, two) & column.NESTED
 
 
-def test_speakers_are_known_by_name() -> None:
-    named = made("a", "Ann", "name", NAME="Ann")
-    speaks = made("b", "I", "pronoun", 50, SPEAKER="AnnLee")
-    assert related(named, speaks) & column.EARLIER_IS_SPEAKER
-
-
 def test_appositions_and_predicates() -> None:
     one = made("a", "Ann", "name", NAME="Ann")
     assert related(one, made("b", "a doctor", "indefinite", 9, COPULA_OF="a")) & column.PREDICATED

@@ -24,8 +24,8 @@ from partita.parameters.joint_columns import (
     NAME,
     NUMBER,
     OTHER_NUMERAL,
-    OTHER_SPEAKER,
     OWNER,
+    PARAGRAPH,
     PART_OF_NAME,
     PLURAL_NAME,
     SAME_HEAD,
@@ -33,7 +33,6 @@ from partita.parameters.joint_columns import (
     SAME_TEXT,
     SHARED_WORD,
     SORT,
-    SPEAKER,
     YOU,
 )
 from partita.records import IntArray
@@ -46,13 +45,12 @@ FIRST, LAST, SIZE, CELL_SORT, FORMS, CELL_KINDS, NUMBERS, GENDERS, PRONOUN = ran
 CELL_COLUMNS = 9
 HAS_PRONOUN, HAS_NAME, HAS_NOUN = 1, 2, 4
 (
-    BITS, LEVEL, NEAREST, NOUNS, MATCHED, CLASH, PERSONS, OWNED, ADDRESSED, MODIFIERS_THERE,
+    BITS, LEVEL, NEAREST, NOUNS, MATCHED, CLASH, OWNED, LAST_ME, LAST_YOU, MODIFIERS_THERE,
     COMPLEMENT_THERE, HEADS,
 ) = range(12)  # fmt: skip
 SEEN_COLUMNS = 12
 NO_WORDS = 9  # the level of a cell of pronouns
 TRUE_MATCH = 4  # from this level on the heads agree and no numeral differs
-MY_I, OTHER_I, MY_YOU, OTHER_YOU = 1, 2, 4, 8
 
 
 @numba.njit(cache=True, nogil=True)
@@ -164,9 +162,9 @@ def look_through(mentions: Mentions, state: State, j: int, c: int, seen: IntArra
         seen[BITS] |= bits
         if attributes[i, KIND] > LAST_PRONOUN:
             _compare_words(attributes[i], bits, seen)
-        seen[PERSONS] |= _persons(attributes[j], attributes[i])
         seen[OWNED] = max(seen[OWNED], _owned(attributes[j], attributes[i], state[0], bits))
-        seen[ADDRESSED] = max(seen[ADDRESSED], _addressed(attributes[j], attributes[i]))
+        if attributes[j, KIND] == ME or attributes[j, KIND] == YOU:
+            _turns(attributes[j], attributes[i], seen)
         i = state[1][i]
     if attributes[j, KIND] <= LAST_PRONOUN:
         seen[LEVEL] = seen[NEAREST] = 0
@@ -194,15 +192,14 @@ def _compare_words(member: Small, bits: int, seen: IntArray) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def _persons(mention: Small, member: Small) -> int:
-    """A member that says I or you, by the mention's speaker or by another."""
-    known = mention[SPEAKER] > 0 and member[SPEAKER] > 0
-    same = not known or mention[SPEAKER] == member[SPEAKER]
-    if member[KIND] == ME:
-        return MY_I if same else OTHER_I
-    if member[KIND] == YOU:
-        return MY_YOU if same else OTHER_YOU
-    return 0
+def _turns(mention: Small, member: Small, seen: IntArray) -> None:
+    """How many paragraphs ago the cell was I, and was you: 1 in this one, 2, 3, 4 for more; who
+    speaks changes with the paragraph, so the I of the one before is often the you of this one."""
+    ago = 1 + min(3, max(0, mention[PARAGRAPH] - member[PARAGRAPH]))
+    if member[KIND] == ME and seen[LAST_ME] == 0:
+        seen[LAST_ME] = ago
+    if member[KIND] == YOU and seen[LAST_YOU] == 0:
+        seen[LAST_YOU] = ago
 
 
 @numba.njit(cache=True, nogil=True)
@@ -213,20 +210,6 @@ def _owned(mention: Small, member: Small, home: IntArray, bits: int) -> int:
     if home[mention[OWNER]] != home[member[OWNER]]:
         return 1
     return 3 if bits & SAME_HEAD else 2
-
-
-@numba.njit(cache=True, nogil=True)
-def _addressed(mention: Small, member: Small) -> int:
-    """1 you: who spoke before as I; 2 you: who was you then too; 3 I: who was addressed."""
-    if mention[KIND] == YOU and mention[OTHER_SPEAKER] > 0:
-        if member[KIND] == ME:
-            return 1 if member[SPEAKER] == mention[OTHER_SPEAKER] else 0
-        turn = member[SPEAKER] == mention[SPEAKER]
-        same = turn and member[OTHER_SPEAKER] == mention[OTHER_SPEAKER]
-        return 2 if member[KIND] == YOU and same else 0
-    if mention[KIND] == ME and mention[SPEAKER] > 0 and member[KIND] == YOU:
-        return 3 if member[OTHER_SPEAKER] == mention[SPEAKER] else 0
-    return 0
 
 
 @numba.njit(cache=True, nogil=True)
@@ -250,10 +233,9 @@ def habit(attributes: Small, home: IntArray, j: int) -> tuple[int, int]:
 
 @numba.njit(cache=True, nogil=True)
 def _such(member: Small, mention: Small) -> bool:
-    """Pronouns of one kind and, for I, we and you, of one speaker; nouns and names of one head."""
+    """Pronouns of one kind; nouns and names of one head."""
     if not same_sort(member[SORT], mention[SORT]):
         return False
     if mention[KIND] > LAST_PRONOUN:
         return bool(member[KIND] > LAST_PRONOUN and member[HEAD] == mention[HEAD])
-    speaker = mention[KIND] > YOU or member[SPEAKER] == mention[SPEAKER]
-    return bool(member[KIND] == mention[KIND] and speaker)
+    return bool(member[KIND] == mention[KIND])

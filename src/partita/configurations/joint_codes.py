@@ -41,7 +41,6 @@ CELL = (
     Characteristic("forms", 8, "whether the cell holds pronouns, names, nouns"),
     Characteristic("number", 12, "number of the mention and numbers in the cell"),
     Characteristic("gender", 20, "gender of the mention and genders in the cell"),
-    Characteristic("persons", 16, "I and you in the cell, of this speaker or of another"),
     Characteristic("pronoun", 5, "whether the cell's last pronoun is of the mention's kind"),
     Characteristic("last pronoun", 12, "the kind of the cell's last pronoun"),
     Characteristic("roles", R * R, "role of the mention and of the last member"),
@@ -55,15 +54,14 @@ CELL = (
     Characteristic("first group", G, "how the first member refers, coarsely"),
     Characteristic("nearby role", 2 * R, "role of a last member in this or the last sentence"),
     Characteristic("share", 6, "size compared with the largest cell of the sort"),
-    Characteristic("speaker", 3, "whether the last member is said by the same speaker"),
-    Characteristic("speaker's name", 4, "a name of the speaker; other numerals"),
+    Characteristic("numerals", 2, "whether a member holds other numerals"),
     Characteristic("flags", 4, "possessive, reflexive"),
     Characteristic("pointer", 5, "this, that, these, those"),
     Characteristic("paragraphs", 4, "paragraphs since the last member"),
     Characteristic("names", 5, "shared stem, shared part of a name, acronym"),
     Characteristic("cover", 4, "all words of the mention are in the cell, or the other way"),
     Characteristic("owner", 4, "whether the possessors are in one cell"),
-    Characteristic("addressee", 4, "the one who spoke before as I, or was addressed before as you"),
+    Characteristic("turns", 25, "of I and you: paragraphs since the cell's last I, and last you"),
     Characteristic("modifiers", 7, "modifiers compared with those of the most alike member"),
     Characteristic("complement", 5, "what follows the head of the mention"),
     Characteristic("other complement", 5, "what follows the head of the most alike member"),
@@ -78,13 +76,13 @@ CELL = (
 
 (
     C_KIND, C_GROUP, C_SORT, C_LIKENESS, C_NEAREST, C_ALIKE, C_SENTENCES, C_RANK, C_AGREEING,
-    C_SIZE, C_LAST_KIND, C_LAST_GROUP, C_FORMS, C_NUMBER, C_GENDER, C_PERSONS, C_PRONOUN,
+    C_SIZE, C_LAST_KIND, C_LAST_GROUP, C_FORMS, C_NUMBER, C_GENDER, C_PRONOUN,
     C_LAST_PRONOUN, C_ROLES, C_NESTING, C_APPOSITION, C_HEADINGS, C_MENTIONS, C_RIVALS,
-    C_STRONGEST, C_LIKE_RANK, C_FIRST, C_NEARBY, C_SHARE, C_SPEAKER, C_NAMED, C_FLAGS, C_POINTER,
-    C_PARAGRAPHS, C_NAMES, C_COVER, C_OWNER, C_ADDRESSEE, C_MODIFIERS, C_COMPLEMENT,
+    C_STRONGEST, C_LIKE_RANK, C_FIRST, C_NEARBY, C_SHARE, C_NUMERALS, C_FLAGS, C_POINTER,
+    C_PARAGRAPHS, C_NAMES, C_COVER, C_OWNER, C_TURNS, C_MODIFIERS, C_COMPLEMENT,
     C_OTHER_COMPLEMENT, C_GAP, C_HEAD_COUNT, C_HEAD_SHARE, C_HABIT, C_AS_BEFORE,
     C_SPEAKING, C_SPOKEN_OF,
-) = range(48)  # fmt: skip
+) = range(46)  # fmt: skip
 
 LEXEME = "lexeme"
 NEW = (
@@ -105,7 +103,6 @@ NEW = (
     Characteristic("pointer", 5, "this, that, these, those"),
     Characteristic("parent", G + 1, "how the mention around it refers"),
     Characteristic("overlaps", 3, "cells that share a word with it"),
-    Characteristic("speakers", 6, "whether this speaker's I, you or we has a cell"),
     Characteristic("likest", 6, "cells that have the strongest likeness"),
     Characteristic("apposition", 3, "apposition to a member, or predicate of one"),
     Characteristic("complement", 5, "what follows the head"),
@@ -115,10 +112,10 @@ NEW = (
 )  # fmt: skip
 (
     N_KIND, N_SORT, N_BEST, N_CELLS, N_LENGTH, N_MODIFIERS, N_DETERMINER, N_POSITION, N_REGION,
-    N_ROLE, N_NESTED, N_AGREEING, N_NEAR, N_FLAGS, N_POINTER, N_PARENT, N_OVERLAPS, N_SPEAKERS,
+    N_ROLE, N_NESTED, N_AGREEING, N_NEAR, N_FLAGS, N_POINTER, N_PARENT, N_OVERLAPS,
     N_LIKEST, N_APPOSITION, N_COMPLEMENT, N_HEAD_COUNT, N_SPLIT,
     N_HABIT,
-) = range(24)  # fmt: skip
+) = range(23)  # fmt: skip
 # Cells of another sort are not looked at closely: one weight for each of three classes.
 OTHER = ("other sort", "other sort, same head", "other sort, same text")
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from partita.configurations import joint_codes as code
 from partita.configurations.joint_cells_kernels import (
-    ADDRESSED,
     BITS,
     CELL_KINDS,
     CELL_SORT,
@@ -22,18 +21,16 @@ from partita.configurations.joint_cells_kernels import (
     GENDERS,
     HEADS,
     LAST,
+    LAST_ME,
+    LAST_YOU,
     LEVEL,
     MATCHED,
     MODIFIERS_THERE,
-    MY_I,
-    MY_YOU,
     NEAREST,
     NO_WORDS,
     NOUNS,
     NUMBERS,
-    OTHER_I,
     OWNED,
-    PERSONS,
     PRONOUN,
     SEEN_COLUMNS,
     SIZE,
@@ -53,9 +50,9 @@ LEVEL_COUNT = code.LEVELS
 KIND_GROUPS = np.array(column.GROUPS)
 THIRD_AS_NUMBER = 3
 (
-    BEST, BIGGEST, AGREE, HERE, BEFORE, OVERLAPS, SPOKEN, APPOSED_TO, LIKE, ALL_HEADS, HEAD_CELLS,
-) = range(11)  # fmt: skip
-TOTALS = 11
+    BEST, BIGGEST, AGREE, HERE, BEFORE, OVERLAPS, APPOSED_TO, LIKE, ALL_HEADS, HEAD_CELLS,
+) = range(10)  # fmt: skip
+TOTALS = 10
 
 
 @numba.njit(cache=True, nogil=True)
@@ -138,7 +135,7 @@ def _row(
         totals[BEFORE] += out[code.C_SENTENCES] == 1
     else:
         out[code.C_AGREEING] = 0
-    _count(mention, cell, seen, totals, levels, out)
+    _count(seen, totals, levels, out)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -173,8 +170,7 @@ def _words(seen: IntArray, out: Codes) -> None:
     out[code.C_COVER] = cover + (bits & column.ALL_OF_LATER > 0)
     out[code.C_MODIFIERS] = seen[MODIFIERS_THERE]
     out[code.C_OTHER_COMPLEMENT] = seen[COMPLEMENT_THERE]
-    named = 2 if bits & column.LATER_IS_SPEAKER else 1 if bits & column.EARLIER_IS_SPEAKER else 0
-    out[code.C_NAMED] = named if named else 3 * seen[CLASH]
+    out[code.C_NUMERALS] = seen[CLASH]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -210,17 +206,13 @@ def _members(
         if share > edge:
             found += 1
     out[code.C_SHARE] = 5 if cell[SIZE] == biggest and biggest > 1 else found
-    known = mention[column.SPEAKER] > 0 and last[column.SPEAKER] > 0
-    same = mention[column.SPEAKER] == last[column.SPEAKER]
-    out[code.C_SPEAKER] = (1 if same else 2) if known else 0
 
 
 @numba.njit(cache=True, nogil=True)
 def _agreement(mention: Small, cell: IntArray, seen: IntArray, out: Codes) -> None:
     out[code.C_NUMBER] = 4 * mention[column.NUMBER] + cell[NUMBERS]
     out[code.C_GENDER] = 5 * _gender(mention[column.GENDER]) + _gender(cell[GENDERS])
-    out[code.C_PERSONS] = seen[PERSONS]
-    out[code.C_OWNER], out[code.C_ADDRESSEE] = seen[OWNED], seen[ADDRESSED]
+    out[code.C_OWNER], out[code.C_TURNS] = seen[OWNED], 5 * seen[LAST_ME] + seen[LAST_YOU]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -277,9 +269,7 @@ def _agrees(mention: Small, cell: IntArray, out: Codes) -> bool:
 
 
 @numba.njit(cache=True, nogil=True)
-def _count(
-    mention: Small, cell: IntArray, seen: IntArray, totals: IntArray, levels: IntArray, out: Codes
-) -> None:
+def _count(seen: IntArray, totals: IntArray, levels: IntArray, out: Codes) -> None:
     """What this cell adds to the totals over all cells of the sort."""
     likeness = seen[LEVEL]
     out[code.C_LIKE_RANK] = 0
@@ -293,17 +283,6 @@ def _count(
     totals[ALL_HEADS] += seen[HEADS]
     totals[HEAD_CELLS] += seen[HEADS] > 0
     totals[APPOSED_TO] = max(totals[APPOSED_TO], out[code.C_APPOSITION])
-    totals[SPOKEN] = max(totals[SPOKEN], _spoken(mention[column.KIND], cell, seen[PERSONS]))
-
-
-@numba.njit(cache=True, nogil=True)
-def _spoken(kind: int, cell: IntArray, persons: int) -> int:
-    """1 this speaker's I, you or we has a cell; 2 you may be another's I."""
-    if kind == column.ME:
-        return 1 if persons & MY_I else 0
-    if kind == column.YOU:
-        return 2 if persons & OTHER_I else 1 if persons & MY_YOU else 0
-    return (cell[CELL_KINDS] >> column.WE) & 1 if kind == column.WE else 0
 
 
 @numba.njit(cache=True, nogil=True)
@@ -346,7 +325,6 @@ def _new(
     parent = mention[column.PARENT]
     around = KIND_GROUPS[attributes[parent, column.KIND]] if parent >= 0 else column.GROUP_COUNT
     out[code.N_PARENT], out[code.N_OVERLAPS] = around, min(2, totals[OVERLAPS])
-    out[code.N_SPEAKERS] = 2 * totals[SPOKEN] + (mention[column.SPEAKER] > 0)
     out[code.N_LIKEST] = min(5, levels[best]) if best > 0 else 0
     out[code.N_APPOSITION] = totals[APPOSED_TO]
     out[code.N_COMPLEMENT], out[code.N_HEAD_COUNT] = (

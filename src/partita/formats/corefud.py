@@ -101,14 +101,7 @@ class _Building:
             self._write(" " if self.blocks.paragraph == paragraph else "\n\n")
         text, spans = laid_out(sentence, self.length)
         placed = Placed(
-            Tree(sentence),
-            tuple(given),
-            spans,
-            self.read,
-            self.blocks.paragraph,
-            region,
-            sentence.comments.get("speaker", ""),
-            sentence.comments.get("addressee", ""),
+            Tree(sentence), tuple(given), spans, self.read, self.blocks.paragraph, region
         )
         self._keep(placed, text)
         self._write(text)

@@ -34,8 +34,6 @@ class Placed:
     index: int
     paragraph: int
     region: str
-    speaker: str
-    addressee: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,8 +116,6 @@ def _described(one: Expression, determiner: str) -> dict[str, Any]:
         "REFLEXIVE": feature(word, "Reflex").lower() if pronoun else "",
         "ROLE": role_of(tree, one.head),
         "DETERMINER": determiner,
-        "SPEAKER": one.at.speaker,
-        "ADDRESSEE": one.at.addressee,
         "PARAGRAPH": one.at.paragraph,
         "WORDS": [tree.words[n].form.lower() for n in sorted(inside)],
     }

@@ -40,7 +40,6 @@ from partita.parameters.joint_columns import (
     LEXEME,
     MODIFIERS,
     NUMBER,
-    OTHER_SPEAKER,
     OWNER,
     PARAGRAPH,
     PARENT,
@@ -55,7 +54,6 @@ from partita.parameters.joint_columns import (
     SINGULAR,
     SORT,
     SORTS,
-    SPEAKER,
     START,
     YOU,
 )
@@ -97,7 +95,6 @@ def joint_columns(templates: Sequence[Template], lexicon: Mapping[str, int]) -> 
         _sets([text.name for text in texts], numbers),
         _sets([[w for w in text.content if w[0].isdigit()] for text in texts], numbers),
         _sets([_modifiers(template) for template in ordered], numbers),
-        _speakers(ordered),
         _tied(ordered),
     )
     return JointColumns(np.array(order, dtype=np.int64), attributes, found)
@@ -171,7 +168,6 @@ def _attributes(
         row[MODIFIERS] = min(len(_modifiers(template)), MOST_MODIFIERS)
         row[COMPLEMENT] = _complement(template)
     _parents(found, templates)
-    _turns(found, templates)
     return found
 
 
@@ -235,30 +231,6 @@ def _parents(found: NDArray[np.int32], templates: Sequence[Template]) -> None:
 def _contains(outer: Template, inner: Template) -> bool:
     longer = outer.end - outer.start > inner.end - inner.start
     return longer and outer.start <= inner.start and inner.end <= outer.end
-
-
-def _turns(found: NDArray[np.int32], templates: Sequence[Template]) -> None:
-    """Who speaks, and who spoke before: often the one who is addressed."""
-    numbers: dict[str, int] = {"": 0}
-    speaking = before = 0
-    for row, template in zip(found, templates, strict=True):
-        speaker = str(template.context.get("SPEAKER", ""))
-        number = numbers.setdefault(speaker, len(numbers))
-        if number != speaking:
-            speaking, before = number, speaking
-        row[SPEAKER], row[OTHER_SPEAKER] = speaking, before
-
-
-def _speakers(templates: Sequence[Template]) -> NDArray[np.bool_]:
-    """Which template's name is part of which speaker's."""
-    given = (str(template.context.get("SPEAKER", "")) for template in templates)
-    labels = [re.sub("[^a-z]", "", name.lower()) for name in dict.fromkeys(["", *given])]
-    found = np.zeros((len(templates), len(labels)), dtype=np.bool_)
-    for n, template in enumerate(templates):
-        if template.sort == "person" and "NAME" in template.slots:
-            parts = [w for w in str(template.slots["NAME"]).lower().split() if len(w) > 2]
-            found[n] = [any(part in label for part in parts) for label in labels]
-    return found
 
 
 def _tied(templates: Sequence[Template]) -> IntArray:

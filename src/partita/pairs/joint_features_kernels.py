@@ -15,11 +15,9 @@ from partita.parameters.joint_columns import (
     ALL_OF_LATER,
     APPOSED,
     COMMON_MODIFIERS,
-    EARLIER_IS_SPEAKER,
     EARLIER_MODIFIED,
     HEAD,
     HEAD_INSIDE,
-    LATER_IS_SPEAKER,
     LATER_MODIFIED,
     MODIFIED,
     NESTED,
@@ -36,13 +34,11 @@ from partita.parameters.joint_columns import (
     SHARED_NAME,
     SHARED_WORD,
     SIBLINGS,
-    SPEAKER,
 )
 from partita.records import IntArray
 
 Attributes = NDArray[np.int32]
 Relations = NDArray[np.int32]
-Flags = NDArray[np.bool_]
 Sets = tuple[IntArray, IntArray]
 
 
@@ -54,7 +50,6 @@ def relations(
     names: Sets,
     numerals: Sets,
     modifiers: Sets,
-    speakers: Flags,
     tied: IntArray,
 ) -> Relations:
     """relations[later, earlier]; strings holds text, stem, initials and compact text of each."""
@@ -62,7 +57,7 @@ def relations(
     found = np.zeros((n, n), np.int32)
     for j in range(n):
         for i in range(j):
-            bits = _structure(attributes, speakers, tied, i, j)
+            bits = _structure(attributes, tied, i, j)
             if strings[i, 0] > 0 and strings[j, 0] > 0:
                 bits |= _texts(attributes, strings, i, j) | _words(attributes, words, i, j)
                 bits |= _names(names, i, j) | _numerals(numerals, i, j)
@@ -133,7 +128,7 @@ def _modifiers(modifiers: Sets, i: int, j: int) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _structure(attributes: Attributes, speakers: Flags, tied: IntArray, i: int, j: int) -> int:
+def _structure(attributes: Attributes, tied: IntArray, i: int, j: int) -> int:
     apposition, copula = 0, 1
     bits = 0
     if _inside(attributes, j, i) or _inside(attributes, i, j):
@@ -144,10 +139,6 @@ def _structure(attributes: Attributes, speakers: Flags, tied: IntArray, i: int, 
         bits |= APPOSED
     if tied[j, copula] == i or tied[i, copula] == j:
         bits |= PREDICATED
-    if speakers[i, attributes[j, SPEAKER]]:
-        bits |= EARLIER_IS_SPEAKER
-    if speakers[j, attributes[i, SPEAKER]]:
-        bits |= LATER_IS_SPEAKER
     return bits
 
 
