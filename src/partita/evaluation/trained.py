@@ -28,6 +28,7 @@ from partita.pairs.models import MaximumEntropy
 Progress = Callable[[str], None]
 Selections = dict[str, Selection]
 HELD_OUT = 0.25  # of the documents: their likelihood says when to stop selecting
+FEW_PAIRS = 5_000  # of fewer, what is held out is mostly chance: negligible gain says when to stop
 ENOUGH_PAIRS = 100_000  # for the selection: the weights are learned from all
 DIGITS = 6  # what is beyond them differs between machines, and tells nothing
 
@@ -83,7 +84,8 @@ def _learn(
     if not plan.selecting:
         found = train_pair_model(given, name=name, seed=seed, learned_from=words, progress=told)
         return _short(found), None
-    away = HELD_OUT if len(np.unique(given.documents)) > 1 else 0.0
+    few = len(given.yes) < FEW_PAIRS or len(np.unique(given.documents)) < 2
+    away = 0.0 if few else HELD_OUT
     part = _enough(given, np.random.default_rng(seed))
     selection = select_features(part, held_out=away, seed=seed, progress=told)
     told(f"fitting {len(selection.steps)} weights to {len(given.yes):,} pairs")
