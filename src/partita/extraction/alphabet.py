@@ -15,7 +15,10 @@ from partita.extraction.tests import Tests
 
 SEPARATOR = "\0"  # between sentences and regions
 ANY = "[^\\x00]"
-LARGEST = 60_000  # characters
+LARGEST = 50_000  # characters
+
+# None of these means anything in a class, and each takes one byte; others follow.
+_SMALL = [chr(code) for code in range(1, 256) if not 32 <= code < 127 or chr(code).isalnum()]
 
 
 @dataclass(slots=True)
@@ -57,7 +60,8 @@ class Alphabet:
             raise TooLarge(
                 "the phrases of a phase", f"more than {LARGEST:,} characters", f"{LARGEST:,}"
             )
-        character = chr(len(self.by_set) + 1)
+        count = len(self.by_set)
+        character = _SMALL[count] if count < len(_SMALL) else chr(256 + count - len(_SMALL))
         self.by_set[atoms] = character
         self.sets[character] = atoms
         self.fresh |= atoms
@@ -74,18 +78,5 @@ class Alphabet:
 
 
 def character_class(characters: Sequence[str]) -> str:
-    """A class of a regular expression, in ranges; of no characters what never matches."""
-    if not characters:
-        return "(?!)"
-    codes = sorted(map(ord, characters))
-    starts = [code for n, code in enumerate(codes) if not n or codes[n - 1] != code - 1]
-    ends = [code for n, code in enumerate(codes) if n + 1 == len(codes) or codes[n + 1] != code + 1]
-    ranges = (
-        _escaped(a) if a == b else f"{_escaped(a)}-{_escaped(b)}"
-        for a, b in zip(starts, ends, strict=True)
-    )
-    return f"[{''.join(ranges)}]"
-
-
-def _escaped(code: int) -> str:
-    return f"\\u{code:04x}"
+    """A class of a regular expression; of no characters what never matches."""
+    return f"[{''.join(characters)}]" if characters else "(?!)"

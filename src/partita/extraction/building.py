@@ -15,6 +15,7 @@ from partita.extraction.tests import shown
 from partita.templates.words import symbol
 
 LONGEST = 2_000  # characters of a text that a value is read from
+SPECIAL = SINGLE | {"sort", "says"}
 
 
 @dataclass(slots=True)
@@ -25,22 +26,8 @@ class Scene:
     firsts: list[int]
     pieces: list[str]
     characters: str
-    expression: Expression
     spans: Spans = ()
     phrases: dict[int, Phrase] = field(default_factory=dict)
-
-    def span(self, label: str) -> Span | None:
-        """The phrases that a label covers; the last round's, if it is repeated."""
-        groups = self.expression.groups.get(label, ())
-        if len(groups) == 1:
-            span = self.spans[groups[0]]
-            return span if span[1] > span[0] >= 0 else None
-        return self.expression.spans(self.spans, label)
-
-    def all(self, label: str) -> list[Described]:
-        """The phrases that a label covers, in all rounds."""
-        spans = self.expression.all_spans(self.characters, self.spans, label)
-        return [item for start, end in spans for item in self.items[start:end]]
 
     def phrase(self, n: int) -> Phrase:
         """The phrase at a place of the sequence: always the same object."""
@@ -50,51 +37,88 @@ class Scene:
 
     def text(self, span: Span) -> str:
         """As it stands in the message, white space made single."""
-        first, last = self.firsts[span[0]], self.firsts[span[1]]
+        start, end = span
+        if end - start == 1:
+            return str(self.items[start].attributes["text"])
+        first, last = self.firsts[start], self.firsts[end]
         return "".join(self.pieces[first:last]).rstrip()
 
 
 Maker = Callable[[Scene], Any]
+Finder = Callable[[Scene], Span | None]
 
 
-def maker(value: Value) -> Maker:
+def finder(expression: Expression, label: str) -> Finder:
+    """Where a label stands in a match: its last round, if it is repeated."""
+    groups = expression.groups.get(label, [])
+    if len(groups) != 1:
+        return lambda scene: expression.spans(scene.spans, label)
+    group = groups[0]
+
+    def alone(scene: Scene) -> Span | None:
+        span = scene.spans[group]
+        return span if span[1] > span[0] else None
+
+    return alone
+
+
+def maker(value: Value, expression: Expression) -> Maker:
     """The function that gives the value of a match; None is nothing."""
     if isinstance(value, Literally):
         return lambda scene: value.value
     if isinstance(value, Call):
-        return _calling(value)
+        return _calling(value, [maker(one, expression) for one in value.arguments])
     if isinstance(value, Filled):
-        return _filling({slot: maker(one) for slot, one in value.slots.items()})
-    return _referring(value)
+        return _filling({slot: maker(one, expression) for slot, one in value.slots.items()})
+    if value.which in ("all", "count"):
+        return _gathering(value, expression)
+    groups = expression.groups.get(value.label, [])
+    if value.which == "last" and len(groups) == 1:
+        return _plainly(groups[0], value.attribute)
+    return _referring(value, finder(expression, value.label))
 
 
-def _referring(value: Reference) -> Maker:
-    label, attribute = value.label, value.attribute
+def _plainly(group: int, attribute: str) -> Maker:
+    """The most frequent kind of value: an attribute of the phrase at the end of one group."""
+
+    def last(scene: Scene) -> Any:
+        start, end = scene.spans[group]
+        return scene.items[end - 1].attributes.get(attribute) if end > start else None
+
+    return last
+
+
+def _referring(value: Reference, find: Finder) -> Maker:
+    attribute = value.attribute
 
     def whole(scene: Scene) -> Any:
-        span = scene.span(label)
+        span = find(scene)
         return scene.text(span) if span else None
 
     def last(scene: Scene) -> Any:
-        span = scene.span(label)
+        span = find(scene)
         return scene.items[span[1] - 1].attributes.get(attribute) if span else None
 
     def first(scene: Scene) -> Any:
-        span = scene.span(label)
+        span = find(scene)
         return scene.items[span[0]].attributes.get(attribute) if span else None
 
+    return {"text": whole, "last": last}.get(value.which, first)
+
+
+def _gathering(value: Reference, expression: Expression) -> Maker:
+    def all_of(scene: Scene) -> list[Described]:
+        spans = expression.all_spans(scene.characters, scene.spans, value.label)
+        return [item for start, end in spans for item in scene.items[start:end]]
+
     def every(scene: Scene) -> Any:
-        found = (item.attributes.get(attribute) for item in scene.all(label))
+        found = [item.attributes.get(value.attribute) for item in all_of(scene)]
         return _flat(one for one in found if one is not None) or None
 
-    def count(scene: Scene) -> Any:
-        return len(scene.all(label))
-
-    return {"text": whole, "last": last, "first": first, "all": every, "count": count}[value.which]
+    return every if value.which == "all" else lambda scene: len(all_of(scene))
 
 
-def _calling(call: Call) -> Maker:
-    arguments = [maker(one) for one in call.arguments]
+def _calling(call: Call, arguments: list[Maker]) -> Maker:
     if call.function == "first":
         return lambda scene: next(
             (found for one in arguments if (found := one(scene)) is not None), None
@@ -160,34 +184,39 @@ def together(value: Any) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Builder:
-    """A rule's `build`, made ready."""
+    """A rule's `build`, made ready: values that are always the same, and those of a match."""
 
-    kind: str
-    makers: list[tuple[str, Maker]]
+    same: dict[str, Any]
+    makers: list[tuple[str, Maker, bool]]  # attribute, value, whether the attribute is special
     rule: str
 
     @classmethod
-    def of(cls, rule: str, build: Mapping[str, Value]) -> Builder:
-        kind = build["kind"]
-        assert isinstance(kind, Literally)
-        made = [(name, maker(value)) for name, value in build.items() if name != "kind"]
-        return cls(str(kind.value), made, rule)
+    def of(cls, rule: str, build: Mapping[str, Value], expression: Expression) -> Builder:
+        same = {
+            name: one_value(name, value.value)
+            for name, value in build.items()
+            if isinstance(value, Literally) and value.value is not None
+        }
+        makers = [
+            (name, maker(value, expression), name in SPECIAL)
+            for name, value in build.items()
+            if not isinstance(value, Literally)
+        ]
+        return cls(same, makers, rule)
 
-    def attributes(self, scene: Scene) -> dict[str, Any]:
+    def attributes(self, scene: Scene, text: str) -> dict[str, Any]:
         """Of the phrase that the match becomes."""
         start, end = scene.spans[0]
         begins = scene.items[start].attributes
-        made: dict[str, Any] = {"kind": self.kind, "text": scene.text((start, end))}
-        made["region"] = begins.get("region", "")
+        made: dict[str, Any] = {"kind": "", "text": text, "region": begins["region"]}
         if "column" in begins:
             made["column"] = begins["column"]
-        says = [
-            item.attributes["says"] for item in scene.items[start:end] if "says" in item.attributes
-        ]
-        if says:
-            made["says"] = together(tuple(says))
-        for name, make in self.makers:
+        for item in scene.items[start:end]:
+            if "says" in item.attributes:
+                made["says"] = {**made.get("says", {}), **item.attributes["says"]}
+        made.update(self.same)
+        for name, make, special in self.makers:
             value = make(scene)
             if value is not None:
-                made[name] = one_value(name, value)
+                made[name] = one_value(name, value) if special else value
         return made

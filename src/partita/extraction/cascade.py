@@ -20,6 +20,8 @@ from partita.extraction.tests import Tests
 from partita.extraction.words import Vocabulary
 from partita.records.documents import Region
 
+REMEMBERED = 400_000  # words and phrases, over all messages
+
 
 class Columns(Protocol):
     """The tokens of a message as the cascade needs them, a column each."""
@@ -91,6 +93,7 @@ class Cascade:
         lexicon = Lexicon.of(domain.entries, domain.verbs, cut)
         self.vocabulary = Vocabulary(lexicon, self._coded)
         self.separator = Described({}, [SEPARATOR] * len(self.stages))
+        self.codes: dict[int, list[str]] = {}
 
     def run(
         self,
@@ -100,7 +103,7 @@ class Cascade:
         observer: Observer | None = None,
     ) -> Analysis:
         """All phases over one message."""
-        self.vocabulary.tidy()
+        self._tidy()
         pieces = _pieces(tokens)
         items, starts = self._words(tokens, tags, regions, pieces)
         contributions: list[Contribution] = []
@@ -122,10 +125,25 @@ class Cascade:
                 unfinished.append(stage.phase.name)
         return Analysis(items, starts, tuple(contributions), tuple(unfinished))
 
+    def _tidy(self) -> None:
+        """Between messages: forget words and phrases once they have become too many."""
+        known = [
+            self.vocabulary.size,
+            len(self.codes),
+            *(len(stage.known) for stage in self.stages),
+        ]
+        if sum(known) > REMEMBERED:
+            self.vocabulary.clear()
+            self.codes.clear()
+            for stage in self.stages:
+                stage.known.clear()
+
     def _coded(self, attributes: Mapping[str, Any]) -> list[str]:
-        """The character of a phrase in each phase."""
+        """The character of a phrase in each phase; phrases that pass the same tests share them."""
         mask = self.tests.mask(attributes)
-        return [stage.alphabet.character(mask) for stage in self.stages]
+        if (known := self.codes.get(mask)) is None:
+            known = self.codes[mask] = [stage.alphabet.character(mask) for stage in self.stages]
+        return known
 
     def _words(
         self,

@@ -22,6 +22,7 @@ from partita.extraction.syntax import (
     atoms,
     labels,
     longest,
+    nullable,
     single,
 )
 
@@ -51,7 +52,6 @@ class Expression:
     about: int = 0
     anything: bool = False
     regex: re.Pattern[str] | None = None
-    source: str = ""
     count: int = 0
 
     def __post_init__(self) -> None:
@@ -60,17 +60,21 @@ class Expression:
                 self.about |= self.alphabet.add(atom)
             else:
                 self.anything = True
+        self.written()  # what groups there are does not depend on the alphabet
 
     def compiled(self) -> re.Pattern[str]:
         """The regular expression over all characters so far."""
         if self.regex is None:
-            self.count = 0
-            self.source = self._written(self.node)
-            self.regex = re.compile(self.source)
+            self.regex = re.compile(self.written())
             for repeats in self.rounds.values():
                 for repeat in repeats:
                     repeat.body.stale()
         return self.regex
+
+    def written(self) -> str:
+        """The regular expression as text."""
+        self.count = 0
+        return self._written(self.node)
 
     def stale(self) -> None:
         """The alphabet has grown by characters that this pattern may match."""
@@ -166,6 +170,41 @@ def _tiled(body: re.Pattern[str], text: str, start: int, end: int) -> list[Span]
     return tiles if start >= 0 and laid(start) else []
 
 
+END = 1  # bits of openings, before those of atoms: a match may end here
+PHRASE = 2  # any phrase at all
+
+
+def _bit(atom: Atom, alphabet: Alphabet) -> int:
+    return alphabet.atoms[atom] << 2 if atom.tests else PHRASE
+
+
+def _openings(node: Node, after: int, alphabet: Alphabet) -> set[tuple[int, int]]:
+    """The first atoms of a match, each with what may come next."""
+    if isinstance(node, Atom):
+        return {(_bit(node, alphabet), after)}
+    if isinstance(node, Choice):
+        return set().union(*(_openings(one, after, alphabet) for one in node.branches))
+    if isinstance(node, Label):
+        return _openings(node.body, after, alphabet)
+    if isinstance(node, Repeat):
+        again = _firsts(node.body, alphabet) if node.most > 1 else 0
+        return _openings(node.body, after | again, alphabet)
+    found: set[tuple[int, int]] = set()
+    for part in reversed(node.parts):
+        opening = _openings(part, after, alphabet)
+        found = found | opening if nullable(part) else opening
+        begins = _firsts(part, alphabet)
+        after = after | begins if nullable(part) else begins
+    return found
+
+
+def _firsts(node: Node, alphabet: Alphabet) -> int:
+    bits = 0
+    for atom in firsts(node):
+        bits |= _bit(atom, alphabet)
+    return bits
+
+
 @dataclass(slots=True)
 class Matcher:
     """A rule's pattern, ready to be tried: itself, what must follow and what must precede."""
@@ -173,8 +212,7 @@ class Matcher:
     body: Expression
     before: Expression | None
     after: Expression | None  # reversed
-    first: int = 0  # atoms that a match may begin with
-    anything: bool = False  # or with any phrase
+    openings: list[tuple[int, int]] = field(default_factory=list)
     plain: bool = False  # the first match found is the longest
     most: int = 0
     regex: re.Pattern[str] | None = None
@@ -188,12 +226,14 @@ class Matcher:
             Expression(before, alphabet) if before else None,
             Expression(after, alphabet) if after else None,
         )
-        starts = firsts(body)
-        made.anything = any(not atom.tests for atom in starts)
-        made.first = alphabet.bits(atom for atom in starts if atom.tests)
+        made.openings = sorted(_openings(body, END, alphabet))
         made.plain = deterministic(body) and before is None
         made.most = longest(body)
         return made
+
+    def viable(self, first: int, second: int) -> bool:
+        """Whether a match may begin with phrases that satisfy these atoms."""
+        return any(atom & first and after & second for atom, after in self.openings)
 
     def refresh(self, fresh: int) -> None:
         """Forget what was compiled where a class has grown."""
@@ -205,12 +245,11 @@ class Matcher:
     def match(self, text: str) -> re.Pattern[str]:
         """The expression to be tried at a character, what must follow included."""
         if self.regex is None:
-            body = self.body.compiled()
             if self.before is not None:
-                self.before.compiled()
-                self.regex = re.compile(f"{self.body.source}(?={self.before.source})")
+                body, before = self.body.written(), self.before.written()
+                self.regex = re.compile(f"{body}(?={before})")
             else:
-                self.regex = body
+                self.regex = self.body.compiled()
             self.reach = None if self.plain else re.compile(self.body.reach())
         return self.regex
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from partita.errors import InputError
-from partita.extraction.building import Maker, Scene, maker, one_value, together
-from partita.extraction.domain import Contributing
+from partita.extraction.building import Finder, Maker, Scene, finder, maker, one_value, together
+from partita.extraction.compiling import Expression
+from partita.extraction.domain import Contributing, Rule
 from partita.extraction.phrases import Phrase
 from partita.templates.schema import Schema
 
@@ -52,7 +53,7 @@ class Contributor:
     """A rule's `template`, made ready."""
 
     rule: str
-    about: str
+    about: Finder
     slots: list[tuple[str, Maker]]
     sort: Maker | None
     says: list[Maker]
@@ -60,20 +61,20 @@ class Contributor:
     order: int = 0
 
     @classmethod
-    def of(cls, rule: str, given: Contributing, priority: int, order: int) -> Contributor:
+    def of(cls, rule: Rule, given: Contributing, order: int, found: Expression) -> Contributor:
         return cls(
-            rule,
-            given.about,
-            [(slot, maker(value)) for slot, value in given.slots.items()],
-            maker(given.sort) if given.sort is not None else None,
-            [maker(value) for value in given.says],
-            priority,
+            rule.name,
+            finder(found, given.about),
+            [(slot, maker(value, found)) for slot, value in given.slots.items()],
+            maker(given.sort, found) if given.sort is not None else None,
+            [maker(value, found) for value in given.says],
+            rule.priority,
             order,
         )
 
     def contribution(self, scene: Scene) -> Contribution | None:
         """What this match says; nothing, if the phrase that it is about was left out."""
-        about = scene.span(self.about)
+        about = self.about(scene)
         if about is None:
             return None
         n, (start, end) = about[1] - 1, scene.spans[0]

@@ -50,11 +50,10 @@ def _family(phase: Phase, rule: Rule) -> set[int]:
 
 def _matching(step: Step, family: set[int]) -> int | None:
     """If one of the rules matches at all: who won where it does."""
-    for n, character in enumerate(step.characters):
-        if character in step.stage.matching.starting:
-            matching = {number for number, _ in step.stage.matching.contenders(step.characters, n)}
-            if matching & family:
-                return _winner(step, n)
+    for n in range(len(step.characters)):
+        matching = {number for number, _ in step.stage.matching.contenders(step.characters, n)}
+        if matching & family:
+            return _winner(step, n)
     return None
 
 

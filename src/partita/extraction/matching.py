@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from partita.extraction.alphabet import Alphabet, character_class
-from partita.extraction.compiling import Matcher, Spans
+from partita.extraction.alphabet import SEPARATOR, Alphabet, character_class
+from partita.extraction.compiling import END, PHRASE, Matcher, Spans
 
 # What a message may cost in a phase, in ways to match that are tried: beyond, it is left as it is.
 WORK_AT_LEAST = 5_000_000
@@ -47,6 +47,7 @@ class Matching:
     alphabet: Alphabet
     candidates: Sequence[Candidate]
     starting: dict[str, tuple[Candidate, ...]] = field(default_factory=dict)
+    pairs: dict[str, tuple[Candidate, ...]] = field(default_factory=dict)
     finder: re.Pattern[str] | None = None
 
     def __post_init__(self) -> None:
@@ -55,13 +56,15 @@ class Matching:
     def cursor(self, text: str) -> Found:
         """The best match at the cursor, then the best behind it, and so on."""
         search, turned = self._ready(text)
-        starting, work = self.starting, WORK_AT_LEAST + WORK_PER_PHRASE * len(text)
+        pairs, work = self.pairs, WORK_AT_LEAST + WORK_PER_PHRASE * len(text)
         matches: list[Match] = []
         at = search(text)
         while at is not None and work >= 0:
             start = end = at.start()
             best: Match | None = None
-            for candidate in starting[text[start]]:
+            if (tried := pairs.get(text[start : start + 2])) is None:
+                tried = self._pair(text[start : start + 2])
+            for candidate in tried:
                 work -= candidate.cost
                 spans = candidate.matcher.at(text, start, turned)
                 if spans is not None and spans[0][1] > end:
@@ -77,12 +80,14 @@ class Matching:
     def everywhere(self, text: str) -> Found:
         """Every rule's longest match at every phrase."""
         search, turned = self._ready(text)
-        starting, work = self.starting, WORK_AT_LEAST + WORK_PER_PHRASE * len(text)
+        pairs, work = self.pairs, WORK_AT_LEAST + WORK_PER_PHRASE * len(text)
         matches: list[Match] = []
         at = search(text)
         while at is not None and work >= 0:
             start = at.start()
-            for candidate in starting[text[start]]:
+            if (tried := pairs.get(text[start : start + 2])) is None:
+                tried = self._pair(text[start : start + 2])
+            for candidate in tried:
                 work -= candidate.cost
                 spans = candidate.matcher.at(text, start, turned)
                 if spans is not None:
@@ -93,7 +98,8 @@ class Matching:
     def contenders(self, text: str, start: int) -> list[Match]:
         """All rules that match at one place, for whoever wants to know who was beaten."""
         _, turned = self._ready(text)
-        tried = ((one, one.matcher.at(text, start, turned)) for one in self.starting[text[start]])
+        some = self.starting.get(text[start], ())
+        tried = ((one, one.matcher.at(text, start, turned)) for one in some)
         return [(one.number, spans) for one, spans in tried if spans is not None]
 
     def _ready(self, text: str) -> tuple[Search, str]:
@@ -108,13 +114,25 @@ class Matching:
         fresh, self.alphabet.fresh = self.alphabet.fresh, 0
         for candidate in self.candidates:
             candidate.matcher.refresh(fresh)
-        for character, has in self.alphabet.sets.items():
+        for character in self.alphabet.sets:
             if character not in self.starting:
-                self.starting[character] = self._beginning(has)
+                self.starting[character] = self._beginning(character)
         begin = [character for character, some in self.starting.items() if some]
         self.finder = re.compile(character_class(begin))
 
-    def _beginning(self, has: int) -> tuple[Candidate, ...]:
-        return tuple(
-            one for one in self.candidates if one.matcher.anything or one.matcher.first & has
-        )
+    def _pair(self, both: str) -> tuple[Candidate, ...]:
+        """The rules that can begin with the first of two phrases and go on with the second."""
+        first, second = (self._bits(character) for character in both)
+        found = tuple(one for one in self.starting[both[0]] if one.matcher.viable(first, second))
+        self.pairs[both] = found
+        return found
+
+    def _beginning(self, character: str) -> tuple[Candidate, ...]:
+        first = self._bits(character)
+        return tuple(one for one in self.candidates if one.matcher.viable(first, ~0))
+
+    def _bits(self, character: str) -> int:
+        """The atoms of a character as openings have them; any match may end before it."""
+        if character == SEPARATOR:
+            return END
+        return self.alphabet.sets[character] << 2 | PHRASE | END

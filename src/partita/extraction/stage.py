@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from partita.extraction.alphabet import Alphabet
 from partita.extraction.ambiguity import firsts, ways
 from partita.extraction.building import Builder, Scene
-from partita.extraction.compiling import Matcher, Spans
+from partita.extraction.compiling import Matcher
 from partita.extraction.contributions import Contribution, Contributor
 from partita.extraction.domain import Phase, Rule
 from partita.extraction.matching import Candidate, Found, Matching
@@ -30,6 +30,7 @@ class Stage:
     matchers: list[Matcher]
     builders: list[Builder]
     contributors: list[Contributor]
+    known: dict[tuple[Any, ...], Described] = field(default_factory=dict)
 
     @classmethod
     def of(cls, phase: Phase, number: int, tests: Tests) -> Stage:
@@ -45,9 +46,13 @@ class Stage:
             alphabet,
             Matching(alphabet, candidates),
             matchers,
-            [Builder.of(rule.name, rule.build) for rule in phase.rules if rule.build],
             [
-                Contributor.of(rule.name, rule.template, rule.priority, n)
+                Builder.of(rule.name, rule.build, matcher.body)
+                for rule, matcher in zip(phase.rules, matchers, strict=True)
+                if rule.build
+            ],
+            [
+                Contributor.of(rule, rule.template, n, matchers[n].body)
                 for n, rule in enumerate(phase.rules)
                 if rule.template
             ],
@@ -57,7 +62,7 @@ class Stage:
         """The phrases as this phase reads them."""
         number = self.number
         characters = "".join([item.characters[number] for item in items])
-        return Scene(items, starts, pieces, characters, self.matchers[0].body)
+        return Scene(items, starts, pieces, characters)
 
     def found(self, scene: Scene) -> Found:
         if self.phase.starts == "cursor":
@@ -65,24 +70,32 @@ class Stage:
         return self.matching.everywhere(scene.characters)
 
     def built(self, found: Found, scene: Scene, coded: Coded) -> list[Described]:
-        """The phrase that each match becomes."""
-        return [self._built(number, spans, scene, coded) for number, spans in found.matches]
+        """The phrase that each match becomes: the same phrases by the same rule are the same."""
+        made = []
+        known, items = self.known, scene.items
+        for number, spans in found.matches:
+            start, end = spans[0]
+            text = scene.text(spans[0])
+            key = (number, text, *items[start:end])
+            if (phrase := known.get(key)) is None:
+                scene.spans = spans
+                phrase = known[key] = self._built(number, text, scene, coded)
+            made.append(phrase)
+        return made
 
-    def _built(self, number: int, spans: Spans, scene: Scene, coded: Coded) -> Described:
-        scene.expression, scene.spans = self.matchers[number].body, spans
-        attributes = self.builders[number].attributes(scene)
-        start, end = spans[0]
+    def _built(self, number: int, text: str, scene: Scene, coded: Coded) -> Described:
+        attributes = self.builders[number].attributes(scene, text)
+        start, end = scene.spans[0]
         first = scene.firsts[start]
         offsets = tuple([one - first for one in scene.firsts[start:end]])
         parts = tuple(scene.items[start:end])
-        rule = self.builders[number].rule
-        return Described(attributes, coded(attributes), rule, parts, offsets)
+        return Described(attributes, coded(attributes), self.builders[number].rule, parts, offsets)
 
     def said(self, found: Found, scene: Scene) -> list[tuple[Contribution, int]]:
         """What the matches of a domain phase say, with where each begins."""
         said = []
         for number, spans in found.matches:
-            scene.expression, scene.spans = self.matchers[number].body, spans
+            scene.spans = spans
             made = self.contributors[number].contribution(scene)
             if made is not None:
                 said.append((made, spans[0][0]))

@@ -26,34 +26,18 @@ def shown(value: object) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-def predicate(test: Test, below: Below) -> Callable[[Any], bool]:
-    """Whether a value that the phrase has passes; of several values one must."""
-    if test.operator in ("has", "not"):
-        return truth if test.operator == "has" else lambda value: not truth(value)
-    if test.operator == "!=":
-        equal = _equal(test, below)
-        return lambda value: not any(map(equal, _members(value)))
-    one = {"=": _equal, "~": _matching}.get(test.operator, _compared)(test, below)
-    return lambda value: any(map(one, _members(value)))
-
-
 def _members(value: Any) -> tuple[str, ...]:
     return tuple(map(shown, value)) if isinstance(value, tuple) else (shown(value),)
 
 
-def _equal(test: Test, below: Below) -> Callable[[str], bool]:
+def _wanted(test: Test, below: Below) -> frozenset[str]:
     wanted = frozenset(test.values)
     if test.attribute == "sort":
-        wanted = wanted.union(*(below.get(value, frozenset()) for value in wanted))
-    return wanted.__contains__
+        return wanted.union(*(below.get(value, frozenset()) for value in wanted))
+    return wanted
 
 
-def _matching(test: Test, below: Below) -> Callable[[str], bool]:
-    fits = re.compile(test.values[0]).fullmatch
-    return lambda value: len(value) <= LONGEST_VALUE and fits(value) is not None
-
-
-def _compared(test: Test, below: Below) -> Callable[[str], bool]:
+def _compared(test: Test) -> Callable[[str], bool]:
     bound, less = float(test.values[0]), test.operator == "<"
 
     def holds(value: str) -> bool:
@@ -70,36 +54,63 @@ def _number(value: str) -> float | None:
         return None
 
 
-def _key(value: Any) -> Any:
-    """True, 1 and 1.0 are equal as keys and different as values."""
-    return tuple(map(shown, value)) if isinstance(value, tuple) else (value.__class__, value)
+class Column(dict[Any, int]):
+    """All tests of one attribute: which bits each value flips, remembered.
 
+    Texts are their own keys; True, 1 and 1.0, which are equal, go with their class.
+    """
 
-@dataclass(slots=True)
-class Column:
-    """All tests of one attribute: which bits each value flips, remembered."""
+    def __init__(self) -> None:
+        super().__init__()
+        self.present = self.absent = self.unequal = 0  # tests: attr, !attr, attr!=…
+        self.equal: dict[str, int] = {}  # bits of attr=… and attr!=… by value
+        self.others: list[tuple[int, Callable[[str], bool]]] = []  # attr<n, attr>n
+        self.regexes: list[tuple[int, str, Callable[[str], Any]]] = []
+        self.any_regex: Callable[[str], Any] = lambda value: None
 
-    tests: list[tuple[int, Callable[[Any], bool]]] = field(default_factory=list)
-    absent: int = 0
-    known: dict[Any, int] = field(default_factory=dict)
+    def add(self, bit: int, test: Test, below: Below) -> None:
+        self.clear()
+        if test.operator in ("=", "!="):
+            for value in _wanted(test, below):
+                self.equal[value] = self.equal.get(value, 0) | bit
+            self.unequal |= bit if test.operator == "!=" else 0
+        elif test.operator == "has":
+            self.present |= bit
+        elif test.operator == "not":
+            self.absent |= bit
+        elif test.operator == "~":
+            self._add_regex(bit, test.values[0])
+        else:
+            self.others.append((bit, _compared(test)))
+
+    def _add_regex(self, bit: int, regex: str) -> None:
+        """Most values match none: one expression tells that at once."""
+        self.regexes.append((bit, regex, re.compile(regex).fullmatch))
+        self.any_regex = re.compile("|".join(f"(?:{one})" for _, one, _ in self.regexes)).fullmatch
 
     def flipped(self, value: Any) -> int:
-        key = value if value.__class__ is str else _key(value)
-        try:
-            return self.known[key]
-        except KeyError:
-            return self._learn(key, value)
-        except TypeError:  # a value that cannot be a key
-            return self._bits(value) ^ self.absent
+        """The bits of a value that is no text."""
+        if isinstance(value, tuple):
+            return self[tuple(map(shown, value))]
+        return self[value.__class__, value] if value.__hash__ else self._bits(value)
 
-    def _learn(self, key: Any, value: Any) -> int:
-        if len(self.known) >= REMEMBERED:
-            self.known.clear()
-        self.known[key] = bits = self._bits(value) ^ self.absent
+    def __missing__(self, key: Any) -> int:
+        if len(self) >= REMEMBERED:
+            self.clear()
+        plain = isinstance(key, str) or not key or isinstance(key[0], str)
+        self[key] = bits = self._bits(key if plain else key[1])
         return bits
 
     def _bits(self, value: Any) -> int:
-        return sum(bit for bit, holds in self.tests if holds(value))
+        bits = (self.present | self.absent) if truth(value) else 0
+        named = 0
+        for member in _members(value):
+            named |= self.equal.get(member, 0)
+            for bit, holds in self.others:
+                bits |= bit if holds(member) else 0
+            if len(member) <= LONGEST_VALUE and self.any_regex(member):
+                bits |= sum(bit for bit, _, fits in self.regexes if fits(member))
+        return bits | (named ^ self.unequal)
 
 
 @dataclass(slots=True)
@@ -131,14 +142,13 @@ class Tests:
         mask, columns = self.absent, self.columns
         for name, value in attributes.items():
             if name in columns:
-                mask ^= columns[name].flipped(value)
+                column = columns[name]
+                mask ^= column[value] if value.__class__ is str else column.flipped(value)
         return mask
 
     def _add(self, test: Test) -> None:
         bit = self.bits[test] = 1 << len(self.bits)
         column = self.columns.setdefault(test.attribute, Column())
-        column.known.clear()
-        column.tests.append((bit, predicate(test, self.below)))
+        column.add(bit, test, self.below)
         if test.operator == "not":
-            column.absent |= bit
             self.absent |= bit

@@ -32,7 +32,7 @@ def parse_value(text: str, depth: int = 0) -> Value:
         raise Refused(f"{text!r} is no value; the functions are {', '.join(FUNCTIONS)}", 0)
     if len(text) > 1 and text[0] == text[-1] == '"':
         return Literally(text[1:-1])
-    return Literally(text)
+    return Literally(int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else text)
 
 
 def _reference(text: str) -> Reference:

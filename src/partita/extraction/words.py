@@ -9,8 +9,6 @@ from typing import Any
 from partita.extraction.lexicon import Lexicon, Longer, Meaning, united
 from partita.extraction.phrases import Described
 
-REMEMBERED = 300_000  # different words, over all messages
-
 Coded = Callable[[Mapping[str, Any]], list[str]]
 
 
@@ -96,11 +94,13 @@ class Vocabulary:
             self.settings[setting] = Words(setting, self.lexicon, self.coded)
         return self.settings[setting]
 
-    def tidy(self) -> None:
-        """Between messages: forget everything once it has become too much."""
-        if sum(map(len, self.settings.values())) + len(self.multiwords) > REMEMBERED:
-            self.settings.clear()
-            self.multiwords.clear()
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.settings.values())) + len(self.multiwords)
+
+    def clear(self) -> None:
+        self.settings.clear()
+        self.multiwords.clear()
 
     def joined(
         self, items: list[Described], pieces: Sequence[str], begin: int
