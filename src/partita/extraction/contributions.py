@@ -98,6 +98,8 @@ def fitting(schema: Schema, slot: str, value: Any) -> tuple[Any, str]:
     """The value as far as the slot's type takes it, and why not all of it."""
     if slot not in schema.slots:
         return None, f"there is no slot {slot}"
+    if value == "":  # a rule says that there is nothing
+        return None, ""
     read = schema.slots[slot].read
     try:
         return read(list(value) if isinstance(value, tuple) else value).json(), ""

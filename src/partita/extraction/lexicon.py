@@ -57,11 +57,11 @@ class Lexicon:
         several: dict[tuple[str, ...], list[Meaning]] = {}
         for entry in entries:
             for form, meaning in _meanings(entry, forms):
-                pieces = cut(form)
-                if len(pieces) == 1:
-                    made.words.setdefault(pieces[0], []).append(meaning)
-                elif pieces:
-                    several.setdefault(pieces, []).append(meaning)
+                for pieces in {cut(form): None, cut(form.upper()): None}:
+                    if len(pieces) == 1:
+                        made.words.setdefault(pieces[0], []).append(meaning)
+                    elif pieces:
+                        several.setdefault(pieces, []).append(meaning)
         for pieces in sorted(several, key=len, reverse=True):
             longer = Longer(pieces[1:], tuple(several[pieces]))
             made.longer[pieces[0]] = (*made.longer.get(pieces[0], ()), longer)

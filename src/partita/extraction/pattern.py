@@ -150,7 +150,7 @@ class Parser:
         """Words in a row, or the one phrase that they are if the lexicon has them."""
         start = self.at
         text, self.at = quoted(self.text, self.at)
-        each = self.words(text.lower())
+        each = self.words(text)
         if not each:
             self.at = start
             self.refuse("the quotes hold no word")

@@ -49,7 +49,9 @@ class Words(dict[tuple[str, str], Described]):
         text, tag = key
         word = text.lower()
         meanings = self.lexicon.meanings(word, tag)
-        lemma = meanings[0].lemma if meanings else self.lexicon.forms.lemma(word, tag)
+        lemma = meanings[0].lemma if meanings else word
+        if lemma == word and not (meanings and tag.startswith("N")):  # guarded is listed as it is
+            lemma = self.lexicon.forms.lemma(word, tag)
         attributes = self.described(text, word, lemma, tag, meanings)
         longer = self.lexicon.longer.get(word, ())
         self[key] = made = Described(attributes, self.coded(attributes), longer=longer)

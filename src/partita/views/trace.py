@@ -11,9 +11,11 @@ from partita.extraction.tracing import Piece, Seen, Win
 LINES = 400  # of a phase: more are counted, not shown
 
 
-def trace_text(seen: Sequence[Seen], width: int = 80) -> str:
-    """Phase by phase, sentence by sentence."""
-    return "\n".join(line for one in seen for line in (*_phase(one, width), "")) + "\n"
+def trace_text(message: str, seen: Sequence[Seen], width: int = 80) -> str:
+    """A message phase by phase, sentence by sentence."""
+    lines = [f"Message {clean(message)}", ""]
+    lines += [line for one in seen for line in (*_phase(one, width), "")]
+    return "\n".join(lines) + "\n"
 
 
 def _phase(seen: Seen, width: int) -> Iterator[str]:

@@ -11,7 +11,7 @@ from partita.views.trace import clean, counted, pairs
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --built: #2a72; --mark: #888; }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
-h1 { font-size: 1.3rem } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem }
+h1 { font-size: 1.3rem } h2 { font-size: 1.15rem } h3 { margin: 2rem 0 .5rem }
 .sentence { border-top: 1px solid var(--line); padding: .6rem 0 }
 .phrase { display: inline-block; margin: .1rem .25rem .1rem 0 }
 .built { background: var(--built); border-radius: .3rem; padding: 0 .3rem }
@@ -23,24 +23,29 @@ nav a { margin-right: 1rem }
 """
 
 
-def trace_html(seen: Sequence[Seen], title: str) -> str:
-    """The whole file."""
-    links = "".join(f'<a href="#p{n}">{_safe(one.phase)}</a>' for n, one in enumerate(seen))
-    phases = "".join(_phase(one, n) for n, one in enumerate(seen))
+def trace_html(messages: Sequence[tuple[str, Sequence[Seen]]], title: str) -> str:
+    """The whole file: messages, in each of them the phases."""
+    body = "".join(_message(n, name, seen) for n, (name, seen) in enumerate(messages))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>{_safe(title)}</title><style>{_STYLE}</style></head>"
-        f"<body><h1>{_safe(title)}</h1><nav>{links}</nav>{phases}</body></html>\n"
+        f"<body><h1>{_safe(title)}</h1>{body}</body></html>\n"
     )
 
 
-def _phase(seen: Seen, n: int) -> str:
+def _message(n: int, name: str, seen: Sequence[Seen]) -> str:
+    links = "".join(f'<a href="#m{n}p{k}">{_safe(one.phase)}</a>' for k, one in enumerate(seen))
+    phases = "".join(_phase(one, f"m{n}p{k}") for k, one in enumerate(seen))
+    return f"<h2>Message {_safe(name)}</h2><nav>{links}</nav>{phases}"
+
+
+def _phase(seen: Seen, place: str) -> str:
     stopped = "" if seen.whole else "<p>The work that a message may cost came to an end here.</p>"
     sentences = "".join(
         _sentence(pieces, wins) for pieces, wins in zip(seen.sentences, seen.wins, strict=True)
     )
-    head = f'<section id="p{n}"><h2>{_safe(seen.phase)} <small>{counted(seen)}</small></h2>'
+    head = f'<section id="{place}"><h3>{_safe(seen.phase)} <small>{counted(seen)}</small></h3>'
     return f"{head}{stopped}{sentences}</section>"
 
 
