@@ -1,0 +1,99 @@
+"""Tokens and sentences: examples of both traditions, and what holds for any text."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from partita.extraction.tokens import BLANK, LINE, NONE, tokenize
+from partita.records import Message, Region
+
+
+def message(*texts: str) -> Message:
+    """One region a text, a blank line between them."""
+    regions, start = [], 0
+    for text in texts:
+        regions.append(Region("text", start, start + len(text)))
+        start += len(text) + 2
+    return Message("m", "\n\n".join(texts), tuple(regions))
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("A rail depot, near Kinston.", "A|rail|depot|,|near|Kinston|."),
+        ("They don't; it's the army's.", "They|do|n't|;|it|'s|the|army|'s|."),
+        ("WE CAN'T, IT CANNOT", "WE|CA|N'T|,|IT|CAN|NOT"),
+        ("a well-known non-military site", "a|well|-|known|non-military|site"),
+        ("$1,200.50 or 50% of 3rd", "$|1,200.50|or|50|%|of|3rd"),
+        ("T-62 and MiG-29 near BTR-60PB", "T-62|and|MiG-29|near|BTR-60PB"),
+        ("AT 35-14N 077-34W, 150430ZMAR96", "AT|35-14N|077-34W|,|150430ZMAR96"),
+        ("35°14'N at 18STG12345678", "35°14'N|at|18STG12345678"),
+        ("100km from the U.S. at 5 p.m.", "100|km|from|the|U.S.|at|5|p.m."),
+        ("Gen. Smith (ret.) of St. Paul", "Gen.|Smith|(|ret|.|)|of|St.|Paul"),
+        ("ammo/fuel, 2/7 Cav", "ammo|/|fuel|,|2|/|7|Cav"),
+        ("mail bob.ray@host.mil or www.host.org.", "mail|bob.ray@host.mil|or|www.host.org|."),
+        ("in 1990s -- so ... what?!", "in|1990s|--|so|...|what|?!"),
+        ("2-12-96 and 1996-03-15", "2|-|12|-|96|and|1996-03-15"),
+    ],
+)
+def test_tokens(text: str, tokens: str) -> None:
+    assert "|".join(tokenize(message(text)).texts) == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("One depot. Two depots! Three?", 3),
+        ("Gen. Smith met Dr. No. 5 at 3.5 km.", 1),
+        ("IT IS IN THE U.S. THE DEPOT IS NEW.", 2),
+        ("THE U.S. ARMY IS IN ST. PAUL. IT LEFT.", 2),
+        ('He said "go." They went.', 2),
+        ("1. The depot is new. 2 trucks came.", 2),
+        ("They left (at dawn.) Nobody saw.", 2),
+        ("Fuel, ammo, etc. The rest is gone.", 2),
+        ("J. R. Ray came. e.g. this", 1),
+    ],
+)
+def test_sentences(text: str, count: int) -> None:
+    assert len(tokenize(message(text)).ends_of_sentences) == count
+
+
+def test_sentences_stay_in_their_regions_and_space_is_known() -> None:
+    found = tokenize(message("Rail depot", "a depot\nwas\tfound"))
+    assert found.sentence == [0, 0, 1, 1, 1, 1]
+    assert found.ends_of_sentences == [2, 6]
+    assert found.region == [0, 0, 1, 1, 1, 1]
+    assert found.space == [NONE, BLANK, LINE, BLANK, LINE, BLANK]
+
+
+def test_nothing_has_no_tokens() -> None:
+    assert len(tokenize(message("", "  \n "))) == 0
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.text(max_size=60), max_size=4))
+def test_every_character_is_in_one_token_of_its_region(texts: list[str]) -> None:
+    given = message(*texts)
+    found = tokenize(given)
+    for text, start, end in zip(found.texts, found.starts, found.ends, strict=True):
+        assert given.text[start:end] == text
+    for place, region in enumerate(given.regions):
+        joined = "".join(t for t, r in zip(found.texts, found.region, strict=True) if r == place)
+        assert joined == "".join(given.text[region.start : region.end].split())
+    assert found.ends_of_sentences[-1:] in ([], [len(found)])
+    assert found.ends_of_sentences == sorted(set(found.ends_of_sentences))
+    assert len(found.space) == len(found.sentence) == len(found)
+    ends = [0, *found.ends_of_sentences]
+    for number, (first, last) in enumerate(pairwise(ends)):
+        assert set(found.sentence[first:last]) == {number}
+        assert len(set(found.region[first:last])) == 1
+
+
+@pytest.mark.parametrize("unit", ["a", "a.", "1,111", "a_", "_", "-", "'", "n't", "T-1", "@", "1."])
+def test_long_lines_of_one_kind_are_read_whole(unit: str) -> None:
+    text = unit * (40_000 // len(unit))
+    assert "".join(tokenize(message(text)).texts) == text
