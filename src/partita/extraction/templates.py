@@ -42,7 +42,11 @@ def extract(
     groups = by_phrase(analysis.contributions)
     rows = rows_joined(groups, tokens, message.regions, domain, read)
     drafts = [drafted(group, domain, read) for group in rows]
-    taken = [one for one in drafts if complete(one, domain) or one.pronoun]
+    taken = [
+        one
+        for one in drafts
+        if (complete(one, domain) or one.pronoun) and not _label(one, message, tokens)
+    ]
     kept = referring(taken, [_sentence(one, tokens) for one in taken])
     tied = _tied(kept, analysis)
     templates = (
@@ -51,6 +55,12 @@ def extract(
     )
     refusals = tuple(refused for one in drafts for refused in one.said.refusals)
     return Built(tuple(templates), refusals)
+
+
+def _label(draft: Draft, message: Message, tokens: Columns) -> bool:
+    """The heading of a table's column speaks of nothing by itself."""
+    region = message.regions[tokens.region[draft.phrase.first]]
+    return region.kind == "heading" and region.table >= 0
 
 
 def _sentence(draft: Draft, tokens: Columns) -> int:

@@ -20,7 +20,7 @@ def head_of(phrase: Phrase) -> str:
     """The head's lemma; of a multiword its last word, by which other expressions take it up."""
     said = phrase.attributes
     words = str(said.get("lemma") or said.get("head") or phrase.text).lower().split()
-    return words[-1] if words else ""
+    return words[-1].rstrip(".") if words else ""
 
 
 def form_of(phrase: Phrase) -> Form:
