@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from partita.errors import PartitaError
 from partita.pipeline import Solve, Stages
-from partita.records import Budget
+from partita.records import Budget, Distribution, PairProbabilities
 from partita.workspace import default_memory
 
 if TYPE_CHECKING:  # loaded when a run begins: help must be there at once
@@ -24,6 +25,7 @@ MODELS = ("uniform", "greedy", "merging", "evidential", "scaled", "joint")
 SECONDS = 2.0  # that an exact answer may be expected to take
 STEPS = {"merging": 3_000_000}  # a second or two for a set of forty templates
 STEP = 30_000
+COMMON = 60  # templates: sets of more are rare
 PAIRS = "pairs.json"  # a domain's own parameters, beside its rules
 DIGITS = 16  # of a hash: enough to tell files apart
 
@@ -116,16 +118,27 @@ def _pair_models(settings: Settings, learned: PairParameters) -> tuple[Any, Solv
         "greedy": learned.greedy,
         "scaled": learned.scaled,
     }
-    solve = partial(
+    answer = partial(
         solve_many,
         model=settings.model,
         parameters=of_model.get(settings.model),
         top=settings.top,
         threshold=settings.threshold,
-        budget=settings.budget,
         seed=settings.seed,
     )
+
+    def solve(sets: Sequence[PairProbabilities]) -> Iterator[Distribution | PartitaError]:
+        for one in sets:
+            yield from answer([one], budget=budget_for(len(one.set), settings.budget))
+
     return learned.pair_model(training_of(settings.model)), solve
+
+
+def budget_for(templates: int, budget: Budget) -> Budget:
+    """Of a large set every step takes longer, so it gets fewer."""
+    if budget.work is None or templates <= COMMON:
+        return budget
+    return replace(budget, work=max(1, int(budget.work * (COMMON / templates) ** 2)))
 
 
 def _told(settings: Settings, rules: str, parameters: str) -> dict[str, Any]:

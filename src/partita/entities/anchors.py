@@ -22,12 +22,13 @@ def entities_of(distribution: Distribution, schema: Schema) -> tuple[Entity, ...
     """The entities of one coreference set, in text order."""
     given, cells = distribution.set, cells_of(distribution)
     said = Said.of(given.templates, schema)
+    place = {name: n for n, name in enumerate(given.ids)}
     found = []
     for merged in merged_cells(distribution.most_probable, given, schema):
         anchor = anchor_of(merged.members, schema).id
-        around = Around.of(cells, given.ids.index(anchor), len(given))
-        place = tuple(n for n, name in enumerate(given.ids) if name in merged.ids)
-        probability = cells.figure(cells.shares.get(place, 0.0))
+        around = Around.of(cells, place[anchor], len(given))
+        cell = tuple(sorted(place[name] for name in merged.ids))
+        probability = cells.figure(cells.shares.get(cell, 0.0))
         found.append(_entity(merged, anchor, probability, slot_values(around, said), schema))
     return tuple(found)
 

@@ -17,7 +17,7 @@ from partita.errors import Unavailable
 from partita.records import Distribution, Figure, FloatArray, IntArray, Kind
 
 MOST = 1 << 16  # cells that are all looked at; a set that has more is drawn from
-DRAWS = 2000
+DRAWS = 500
 
 Cell = tuple[int, ...]
 

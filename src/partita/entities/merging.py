@@ -12,9 +12,10 @@ import numpy as np
 
 from partita.configurations.greedy import greedy_labels
 from partita.records import Configuration, CoreferenceSet, Template
-from partita.templates.algebra import Merged, compatible, merge, relation
+from partita.templates.algebra import Merged, merge, relation
 from partita.templates.name import Name
 from partita.templates.schema import Schema
+from partita.templates.slots import Value
 
 NAME = "NAME"
 
@@ -57,37 +58,21 @@ def _names(template: Template, schema: Schema) -> frozenset[str]:
 
 
 def descriptions(members: Sequence[Template], schema: Schema) -> tuple[str, ...]:
-    """How the thing is described where it is not named: precise first, then vague, then pronouns.
+    """How a thing is described where it is not named: precise first, then vague, then pronouns.
 
-    What cannot be compared is precise; a cell holds only templates that are compatible, but
-    whoever calls this may have others.
+    The members are those of a cell, so that any two are compatible.
     """
-    described = [m for m in members if m.form not in ("name", "pronoun") and m.text]
-    vague = [m for m in described if any(_more_general(m, other, schema) for other in described)]
-    precise = [m for m in described if m not in vague]
-    pronouns = [m for m in members if m.form == "pronoun"]
-    kept = [*_longest(precise, schema), *_longest(vague, schema), *pronouns]
-    return tuple(dict.fromkeys(member.text for member in kept))
+    texts = [m for m in members if m.form not in ("name", "pronoun") and m.text]
+    groups: dict[frozenset[tuple[str, Value]], list[Template]] = {}
+    for member in texts:  # those that say the same, by the first of them
+        groups.setdefault(frozenset(schema.values(member).items()), []).append(member)
+    said = [merge([group[0]], schema) for group in groups.values()]
+    vague = [any(_more_general(one, other, schema) for other in said) for one in said]
+    longest = [max(group, key=lambda one: len(one.text)).text for group in groups.values()]
+    ordered = [text for _, text in sorted(zip(vague, longest, strict=True), key=lambda x: x[0])]
+    pronouns = [member.text for member in members if member.form == "pronoun"]
+    return tuple(dict.fromkeys([*ordered, *pronouns]))
 
 
-def _more_general(one: Template, other: Template, schema: Schema) -> bool:
-    if one is other or not compatible(one, other, schema):
-        return False
-    return relation(one, other, schema) == "properly subsumes"
-
-
-def _longest(members: Sequence[Template], schema: Schema) -> list[Template]:
-    """One for all that say the same: the longest text, where the first of them stands."""
-    kept: list[Template] = []
-    for member in members:
-        alike = (n for n, other in enumerate(kept) if _same(member, other, schema))
-        place = next(alike, None)
-        if place is None:
-            kept.append(member)
-        elif len(member.text) > len(kept[place].text):
-            kept[place] = member
-    return kept
-
-
-def _same(one: Template, other: Template, schema: Schema) -> bool:
-    return schema.values(one) == schema.values(other)
+def _more_general(one: Merged, other: Merged, schema: Schema) -> bool:
+    return one is not other and relation(one, other, schema) == "properly subsumes"
