@@ -1,6 +1,7 @@
 """Examples of what each phase of the base domain builds, mostly in mixed and in upper case.
 
-A text is given as word/TAG, so that the rules are tested and not the tagger.
+A text is given as word/TAG, so that the rules are tested and not the tagger; at the end whole
+texts, with our own tokens and tags.
 """
 
 from __future__ import annotations
@@ -12,9 +13,13 @@ import pytest
 
 from partita.evaluation.groups_found import Given
 from partita.extraction.cascade import Cascade
+from partita.extraction.lint import linted
+from partita.extraction.lint_examples import failing
 from partita.extraction.phrases import Phrase
-from partita.formats.rules import read_domain
-from partita.records import Region
+from partita.extraction.tokens import Tokens, tokenize
+from partita.formats.rules import load_domain, read_domain
+from partita.formats.tagger_models import shipped_tagger
+from partita.records import Message, Region
 
 UPPER_TOO = pytest.mark.parametrize("upper", [False, True], ids=["mixed", "upper"])
 
@@ -63,9 +68,11 @@ def test_numbers(tagged: str, value: int | str, upper: bool) -> None:
 @pytest.mark.parametrize(
     ("tagged", "value"),
     [
-        ("100/CD km/NN", "100 km"), ("5/CD x/NN 10/CD meters/NNS", "50 m2"), ("3-ton/JJ", "3 ton"),
+        ("100/CD km/NN", "100 km"), ("5/CD x/NN 10/CD meters/NNS", "50 m2"),
+        ("3/CD -/HYPH ton/NN", "3 ton"),
         ("about/RB 20/CD miles/NNS", "20 mi"), ("10/CD to/IN 15/CD km/NN", "10..15 km"),
-        ("105mm/CD", "105 mm"), ("2,000/CD -/HYPH foot/NN", "2000 ft"), ("400/CD m/NN", "400 m"),
+        ("105/CD mm/NN", "105 mm"),
+        ("2,000/CD -/HYPH foot/NN", "2000 ft"), ("400/CD m/NN", "400 m"),
         ("40/CD square/JJ km/NN", "40 km2"),
     ],
 )  # fmt: skip
@@ -98,6 +105,7 @@ def test_coordinates(tagged: str, value: str, upper: bool) -> None:
         ("March/NNP 15/CD ,/, 1996/CD", "1996-03-15"), ("150430ZMAR96/CD", "1996-03-15"),
         ("150430Z/CD Mar/NNP 96/CD", "1996-03-15"), ("1996-03-15/CD", "1996-03-15"),
         ("in/IN March/NNP 1996/CD", "1996-03"), ("15MAR96/CD", "1996-03-15"),
+        ("15/CD -/HYPH MAR-96/NN", "1996-03-15"),
         ("Friday/NNP ,/, 15/CD March/NNP 1996/CD", "1996-03-15"),
         ("at/IN 0430Z/CD on/IN 15/CD March/NNP 1996/CD", "1996-03-15"),
         ("3/15/96/CD", "1996-03-15"), ("late/JJ 1996/CD", "1996"),
@@ -178,7 +186,7 @@ GROUPS = [
     ("old/JJ and/CC dusty/JJ depots/NNS", group("bare", "PLURAL", "depot")),
     ("admin/NN and/CC support/NN areas/NNS", group("bare", "PLURAL", "area")),
     ("dozens/NNS of/IN tanks/NNS", group("indefinite", "24..", "tank")),
-    ("3-ton/JJ trucks/NNS", group("bare", "PLURAL", "truck", mods=("3-ton",))),
+    ("3/CD -/HYPH ton/NN trucks/NNS", group("bare", "PLURAL", "truck")),
     ("the/DT northern/JJ one/CD", group("definite", 1, "one")),
     ("it/PRP", group("pronoun", 1, "it", person="third")),
     ("they/PRP", group("pronoun", "PLURAL", "they", person="third")),
@@ -330,3 +338,42 @@ def test_a_group_with_a_known_head_is_a_name_only_where_capitals_tell() -> None:
     assert only(text, "ng").attributes["form"] == "name"
     depot = "Ostervik/NNP Committee/NNP"
     assert "BODY" in only(depot, "ng").attributes["sort"]
+
+
+def tagged(text: str) -> tuple[Tokens, list[str], tuple[Region, ...]]:
+    """A text of one region with our own tokens and tags."""
+    message = Message("m", text, (Region("text", 0, len(text)),))
+    tokens = tokenize(message)
+    return tokens, shipped_tagger().names(tokens.texts, tokens.ends_of_sentences), message.regions
+
+
+def test_nothing_is_wrong_with_the_domain_and_every_example_matches() -> None:
+    loaded = load_domain("english")
+    assert loaded.domain is not None
+    assert loaded.problems == []
+    assert linted(loaded.domain) == []
+    assert [problem.said for problem in failing(cascade(), tagged) if problem.error] == []
+
+
+TEXTS = [
+    (
+        "Gen. Smith of Acme Corp. saw 105mm guns and 3-ton trucks at 150430Z MAR 96.",
+        ["Gen. Smith", "Acme Corp.", "105mm guns", "3-ton trucks", "at 150430Z MAR 96"],
+    ),
+    (
+        "Two bridges 5 km north of Mosul, Iraq, were destroyed by the division's artillery.",
+        ["Two bridges", "5 km north of Mosul, Iraq", "the division", "artillery"],
+    ),
+    (
+        "The base covers about 25 hectares at 35-14N 077-34W; it was built in March 1987.",
+        ["The base", "about 25 hectares", "35-14N 077-34W", "it", "in March 1987"],
+    ),
+]
+
+
+@UPPER_TOO
+@pytest.mark.parametrize(("text", "expected"), TEXTS)
+def test_texts_with_our_own_tokens_and_tags(text: str, expected: list[str], upper: bool) -> None:
+    found = cascade().run(*tagged(text.upper() if upper else text)).phrases
+    wanted = [one.upper() if upper else one for one in expected]
+    assert [p.text for p in found if p.kind not in ("word", "vg")] == wanted

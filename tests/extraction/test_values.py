@@ -97,6 +97,7 @@ def test_every_day_is_read_in_every_form(day: datetime.date, form: str) -> None:
     [
         ("100 km", "100 km"), ("100 KILOMETERS", "100 km"), ("105mm", "105 mm"), ("3-ton", "3 ton"),
         ("2,000-foot", "2000 ft"), ("two miles", "2 mi"), ("half a mile", "0.5 mi"),
+        ("1/2 ton", "0.5 ton"),
         ("10-15 km", "10..15 km"), ("5 x 10 meters", "50 m2"), ("5 m by 10 m", "50 m2"),
         ("2 x 3 x 4 m", "24 m3"), ("10 square km", "10 km2"), ("20 nautical miles", "20 nm"),
         ("5 metric tons", "5 t"), ("50 km per hour", "50 km/h"), ("more than 5 km", "5.. km"),

@@ -31,6 +31,7 @@ _OPEN = (
     (re.compile(r"(?:AT LEAST|NO LESS THAN|MORE THAN|OVER|IN EXCESS OF|ABOVE) "), "{}.."),
     (re.compile(r"(?:AT MOST|UP TO|NO MORE THAN|LESS THAN|UNDER|BELOW|WITHIN) "), "..{}"),
 )
+_PART = re.compile(r"([0-9]{1,4}) ?/ ?([0-9]{1,4})")
 _ONE = {"A": Fraction(1), "AN": Fraction(1), "HALF A": Fraction(1, 2), "HALF AN": Fraction(1, 2)}
 _ODD = {"KMS": "km", "MTRS": "m", "MTR": "m", "KLICKS": "km", "KLICK": "km", "KGS": "kg"}
 
@@ -73,8 +74,13 @@ def _spellings() -> dict[str, str]:
 
 
 def _size(said: str) -> str | None:
-    value = _ONE.get(said) or amount(said)
+    value = _ONE.get(said) or _fraction(said) or amount(said)
     return None if value is None else decimal(value)
+
+
+def _fraction(said: str) -> Fraction | None:
+    found = _PART.fullmatch(said)
+    return Fraction(int(found[1]), int(found[2])) if found and int(found[2]) else None
 
 
 def _area(said: str, unit: str) -> str | None:
