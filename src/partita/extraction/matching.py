@@ -14,12 +14,19 @@ from dataclasses import dataclass, field
 from partita.extraction.alphabet import SEPARATOR, Alphabet, character_class
 from partita.extraction.compiling import END, PHRASE, Matcher, Spans
 
-# What a message may cost in a phase, in ways to match that are tried: beyond, it is left as it is.
-WORK_AT_LEAST = 5_000_000
-WORK_PER_PHRASE = 200_000
+# What a message may cost in a phase, in ways to match (some 30 ns each): beyond, it is left as it
+# is. The rules of the shipped domains cost some hundreds a phrase.
+WORK_AT_LEAST = 2_000_000
+WORK_PER_PHRASE = 10_000
+WORK_AT_MOST = 4_000_000_000
 
 Search = Callable[..., re.Match[str] | None]
 Match = tuple[int, Spans]  # the rule's place in its phase; the match and its groups
+
+
+def budget(text: str) -> int:
+    """The work that the phrases of a message may cost in a phase."""
+    return min(WORK_AT_LEAST + WORK_PER_PHRASE * len(text), WORK_AT_MOST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +63,7 @@ class Matching:
     def cursor(self, text: str) -> Found:
         """The best match at the cursor, then the best behind it, and so on."""
         search, turned = self._ready(text)
-        pairs, work = self.pairs, WORK_AT_LEAST + WORK_PER_PHRASE * len(text)
+        pairs, work = self.pairs, budget(text)
         matches: list[Match] = []
         at = search(text)
         while at is not None and work >= 0:
@@ -80,7 +87,7 @@ class Matching:
     def everywhere(self, text: str) -> Found:
         """Every rule's longest match at every phrase."""
         search, turned = self._ready(text)
-        pairs, work = self.pairs, WORK_AT_LEAST + WORK_PER_PHRASE * len(text)
+        pairs, work = self.pairs, budget(text)
         matches: list[Match] = []
         at = search(text)
         while at is not None and work >= 0:
@@ -122,7 +129,7 @@ class Matching:
 
     def _pair(self, both: str) -> tuple[Candidate, ...]:
         """The rules that can begin with the first of two phrases and go on with the second."""
-        first, second = (self._bits(character) for character in both)
+        first, second = map(self._bits, (both + SEPARATOR)[:2])
         found = tuple(one for one in self.starting[both[0]] if one.matcher.viable(first, second))
         self.pairs[both] = found
         return found

@@ -67,6 +67,10 @@ class Parser:
     def refuse(self, problem: str) -> NoReturn:
         raise Refused(problem, self.at)
 
+    def refuse_item(self) -> NoReturn:
+        found = repr(self.peek()) if self.peek() else "the end"
+        self.refuse(f"found {found}; expected a quoted word, [tests], a name, '.' or '('")
+
     def peek(self) -> str:
         """The next character that is not white space, or nothing at the end."""
         space = _SPACE.match(self.text, self.at)
@@ -87,8 +91,7 @@ class Parser:
         while self.peek() not in ("", "|", ")"):
             parts.append(self.item(depth))
         if not parts:
-            found = repr(self.peek()) if self.peek() else "the end"
-            self.refuse(f"found {found}; expected a quoted word, [tests], a name, '.' or '('")
+            self.refuse_item()
         return parts[0] if len(parts) == 1 else Row(tuple(parts))
 
     def item(self, depth: int) -> Node:
@@ -162,10 +165,7 @@ class Parser:
     def name(self) -> Node:
         found = _NAME.match(self.text, self.at)
         if not found:
-            problem = (
-                f"found {self.text[self.at]!r}; expected a quoted word, [tests], a name or '('"
-            )
-            self.refuse(problem)
+            self.refuse_item()
         name = found[0]
         if not name.isupper():
             self.at = found.end()

@@ -12,6 +12,7 @@ _ATTRIBUTE = re.compile(r"\s*(!?)\s*([A-Za-z_][A-Za-z0-9_]*)\s*")
 _OPERATOR = re.compile(r"(!=|=|~|<|>)\s*")
 # a comma is a value where a value must come; anything is after a backslash
 _BARE = re.compile(r'(?:,|\\.|[^,|\]"\s\\])(?:\\.|[^,|\]"\\])*')
+_UNPARTED = re.compile(r"\s[A-Za-z_]\w*\s*(?:[=~<>]|!=)")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 _REGEX = re.compile(r"/((?:[^/\\\n]|\\.)*)/")
 _FOLDED = ("word", "lemma", "column")
@@ -85,6 +86,8 @@ def _value(text: str, at: int, name: str) -> tuple[str, int]:
     if text[at : at + 1] == '"':
         value, at = quoted(text, at)
     elif bare := _BARE.match(text, at):
+        if next_test := _UNPARTED.search(bare[0]):
+            raise Refused("a comma is missing between two tests", at + next_test.start() + 1)
         value, at = re.sub(r"\\(.)", r"\1", bare[0]), bare.end()
     else:
         raise Refused(f"expected a value after {name}", at)
