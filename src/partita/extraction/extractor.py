@@ -42,6 +42,9 @@ class Extractor:
     def _batch(self, messages: Sequence[Message]) -> Iterator[Built]:
         cut = [tokenize(message) for message in messages]
         for message, tokens, tags in zip(messages, cut, self._tags(cut), strict=True):
+            if not tokens.texts:
+                yield Built(())
+                continue
             analysis = self.cascade.run(tokens, tags, message.regions)
             yield extract(message, tokens, analysis, self.domain, self.reading)
 
