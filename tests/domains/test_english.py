@@ -293,6 +293,13 @@ def test_a_location_is_no_place(upper: bool) -> None:
 
 
 @UPPER_TOO
+def test_a_location_may_have_no_landmark(upper: bool) -> None:
+    said = only("3/CD km/NN to/IN the/DT east/NN", "location", upper).attributes
+    assert (said["distance"], said["direction"]) == ("3 km", "EAST")
+    assert "landmark" not in said
+
+
+@UPPER_TOO
 def test_a_landmark_that_is_no_place_stays_visible(upper: bool) -> None:
     text = "immediately/RB east/RB of/IN the/DT depot/NN"
     assert kinds(text, upper) == ["bearing", "ng"]

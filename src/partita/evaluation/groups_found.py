@@ -92,7 +92,7 @@ def _moved(
 def _nouns(phrases: Iterable[Phrase], tags: Sequence[str]) -> Iterator[Span]:
     """Noun groups; dates and measures count as such where they hold a noun."""
     for phrase in phrases:
-        if phrase.kind == "bearing":
+        if phrase.kind in ("bearing", "location"):
             yield from _nouns(phrase.parts, tags)
         elif phrase.kind == "ng" or (
             phrase.kind in ("date", "measure")
