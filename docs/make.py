@@ -7,19 +7,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+from typer.main import get_command
+
 import partita
+from partita.cli import app
 from partita.views.charts import configurations_chart
 
 HERE = Path(__file__).parent
 TABLE_1 = {("A", "B"): 0.671, ("A", "C"): 0, ("A", "D"): 0.505,
            ("B", "C"): 0, ("B", "D"): 0.752, ("C", "D"): 0.504}  # fmt: skip
-COMMANDS = ("solve", "experiment", "demo")
 
 
 def reference() -> str:
     """The public names with their signatures and docstrings, and the commands' help."""
     names = [_entry(name, getattr(partita, name)) for name in partita.__all__]
-    commands = [_help(name) for name in COMMANDS]
+    commands = [_help(name) for name in get_command(app).commands]
     return "\n".join(["# Reference", "", "Made from the code by `make docs`.", "",
                       "## Python", "", *names, "## Commands", "", *commands])  # fmt: skip
 

@@ -71,7 +71,7 @@ def evaluate(
 
         found = evaluate(results, keys, parameters, seed, console.progress)
         if found.by_ids:
-            console.note(f"{found.by_ids} messages are matched by their templates, not by name")
+            console.note(found.matching)
         console.say(found.json() if json else found.text())
         console.flush()
 

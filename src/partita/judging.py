@@ -19,7 +19,7 @@ from partita.formats.documents import read_documents
 from partita.formats.pair_models import read_pair_parameters, shipped_pair_parameters
 from partita.formats.saved import Alone, Result, read_results
 from partita.records import Document, FloatArray, IntArray, restricted_growth
-from partita.views.evaluation import text
+from partita.views.evaluation import counted, text
 
 Progress = Callable[[str], None]
 NO_BITS = ("bits_per_set", "bits_per_template", "reported_bits_per_set", "bits_per_mention")
@@ -51,6 +51,11 @@ class Judgement:
     by_ids: int
     by_report: int
 
+    @property
+    def matching(self) -> str:
+        """What is to be said of how messages were matched."""
+        return f"{counted(self.by_ids, 'message')} matched by templates, not by name"
+
     def json(self) -> str:
         told: dict[str, Any] = asdict(self.row)
         if self.hard:
@@ -78,7 +83,7 @@ def _note(names: tuple[str, ...], what: str) -> str:
     if not names:
         return ""
     shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-    return f"{len(names):,} template{'' if len(names) == 1 else 's'} {what} ({shown})"
+    return f"{counted(len(names), 'template')} {what} ({shown})"
 
 
 def evaluate(

@@ -13,9 +13,8 @@ MARGIN = 34
 
 def text(row: Row, hard: bool = False, notes: Sequence[str] = (), width: int = WIDTH) -> str:
     """Figures by name; of hard answers, which have no probabilities, the scores alone."""
-    lines = [
-        f"{row.model}: {row.documents:,} messages, {row.mentions:,} templates, {row.sets:,} sets"
-    ]
+    given = ((row.documents, "message"), (row.mentions, "template"), (row.sets, "set"))
+    lines = [f"{row.model}: {', '.join(counted(n, noun) for n, noun in given)}"]
     lines += [""] if hard else ["", *_bits(row), "", *_calibration(row)]
     lines += ["", *_scores(row)] if not hard else _scores(row)
     if not hard:
@@ -23,6 +22,11 @@ def text(row: Row, hard: bool = False, notes: Sequence[str] = (), width: int = W
     for note in notes:
         lines += ["", *textwrap.wrap(note, width)]
     return "\n".join(lines) + "\n"
+
+
+def counted(n: int, noun: str) -> str:
+    """A number of things in words."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _line(name: str, value: str) -> str:
