@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from partita import commands_muc, commands_research, options
+from partita import (
+    commands_muc,
+    commands_research,
+    commands_run,
+    options,
+    rules_commands,
+    tagger_commands,
+)
 from partita.console import Console
 from partita.shell import edge
 
@@ -29,8 +36,8 @@ app = typer.Typer(
 )
 
 
-commands_research.add_to(app)
-commands_muc.add_to(app)
+for _family in (commands_run, commands_research, commands_muc, rules_commands, tagger_commands):
+    _family.add_to(app)
 
 
 def main() -> None:
