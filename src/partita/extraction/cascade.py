@@ -74,11 +74,10 @@ class Analysis:
 
 
 def phrases_of(items: Sequence[Described], starts: Sequence[int]) -> tuple[Phrase, ...]:
-    """The phrases of a sequence, without the marks between sentences."""
-    behind = [*starts[1:], 0]
+    """The phrases of a sequence, without the marks behind sentences."""
     return tuple(
         item.phrase(first, after - 1)
-        for item, first, after in zip(items, starts, behind, strict=True)
+        for item, first, after in zip(items, starts, starts[1:], strict=False)
         if item.attributes
     )
 
@@ -181,8 +180,8 @@ _begins_longer = attrgetter("longer")
 
 def _pieces(tokens: Columns) -> list[str]:
     """The tokens with a space behind each that has white space behind it."""
-    following = [*tokens.starts[1:], 0]
-    return [
+    pieces = [
         f"{text} " if end < start else text
-        for text, end, start in zip(tokens.texts, tokens.ends, following, strict=True)
+        for text, end, start in zip(tokens.texts, tokens.ends, tokens.starts[1:], strict=False)
     ]
+    return [*pieces, *tokens.texts[-1:]]

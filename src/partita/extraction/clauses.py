@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from partita.extraction.domain import At, Contributing, Rule
-from partita.extraction.syntax import Atom, Choice, Label, Node, Repeat, Row, Test, labels
+from partita.extraction.syntax import Atom, Choice, Label, Node, Repeat, Row, Test, atoms, labels
 
 FORMS = ("active", "passive", "relative", "reduced", "infinitive", "nominal")
 MOST_PHRASES = 3  # prepositional phrases that follow a clause
@@ -28,10 +28,16 @@ def _phrase(**tests: str) -> Atom:
 
 _PREPOSITION = _phrase(tag="IN|TO")
 _ADVERB = Choice((_phrase(tag="RB|RBR|RBS"), _phrase(kind="when|date|location")))
-_ASIDE = Choice((_ADVERB, Row((_PREPOSITION, _phrase(kind="ng|date|number|measure|name")))))
+_THING = _phrase(kind="ng|date|number|measure|name")
+_ASIDE = Choice((_ADVERB, Row((_PREPOSITION, _THING))))
 _RELATIVE = Choice((_phrase(word="which|that|who"), _phrase(kind="ng", person="relative")))
 _COMMA = Repeat(_phrase(word=","), 0, 1)
 _GAP = Repeat(_ASIDE, 0, 2)
+
+# What the transformations test for themselves: no author needs to build all of it.
+OWN_TESTS = frozenset(
+    test for node in (_ASIDE, _RELATIVE, _COMMA) for atom in atoms(node) for test in atom.tests
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +118,7 @@ def _reduced(clause: Clause, object_: Node) -> Node:
     """Without an auxiliary, what follows must show that it is a participle."""
     participle = _verb(clause, voice="passive|either", form="participle|gerund")
     phrases = _tail(clause, agent=True, least=1)
-    shown = Row(
-        (Choice((_PREPOSITION, _phrase(word="by"))), _phrase(kind="ng|date|number|measure"))
-    )
+    shown = Row((Choice((_PREPOSITION, _phrase(word="by"))), _THING))
     return _row(object_, _COMMA, participle, Choice((phrases, shown)) if phrases else shown)
 
 
@@ -141,9 +145,9 @@ def _tail(clause: Clause, agent: bool, least: int = 0) -> Node | None:
     if not phrases:
         return None
     one = phrases[0] if len(phrases) == 1 else Choice(tuple(phrases))
-    return Repeat(
-        Row((Repeat(_ASIDE, 0, 2), one)), least, max(least, min(len(phrases), MOST_PHRASES))
-    )
+    # the fewest other things first, or they would take what belongs to the clause
+    near = Choice((one, Row((_ASIDE, one)), Row((_ASIDE, _ASIDE, one))))
+    return Repeat(near, least, max(least, min(len(phrases), MOST_PHRASES)))
 
 
 def _prepositions(words: str) -> Node:

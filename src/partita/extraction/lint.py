@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from partita.extraction.ambiguity import apart
+from partita.extraction.clauses import OWN_TESTS
 from partita.extraction.domain import (
     At,
     Call,
@@ -55,9 +56,10 @@ def _patterns(rule: Rule) -> Iterator[Node]:
 
 
 def _tests(rule: Rule) -> Iterator[Test]:
+    own = OWN_TESTS if rule.clause else frozenset()
     for pattern in _patterns(rule):
         for atom in atoms(pattern):
-            yield from atom.tests
+            yield from (test for test in atom.tests if test not in own)
 
 
 def _sorts(domain: Domain) -> Iterator[Problem]:

@@ -1,0 +1,114 @@
+"""What lint finds in a domain, and what it leaves alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from extraction.toy import DOMAIN, GROUPS, LEXICON, RULES, TEXT, tagged, written
+from partita.extraction.cascade import Cascade
+from partita.extraction.lint import linted
+from partita.extraction.lint_examples import failing
+from partita.extraction.lint_order import covers
+from partita.extraction.pattern import parse
+from partita.formats.rules import read_domain
+
+
+def found(folder: Path, **files: str) -> list[tuple[str, bool]]:
+    return [(one.said, one.error) for one in linted(read_domain(written(folder, **files)))]
+
+
+def test_a_domain_that_is_in_order(tmp_path: Path) -> None:
+    assert found(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said", "error"),
+    [
+        ("lexicon", "sort: DEPOT", "sort: DEPUT", "unknown sort DEPUT", True),
+        ("rules", "where:[sort=PLACE]", "where:[sort=PLAICE]", "unknown sort PLAICE", True),
+        ("groups", "sort: $head.sort", "sort: HEDD", "unknown sort HEDD", True),
+        ("domain", "  FACILITY: {needs", "  FACTORY: {needs", "unknown sort FACTORY", True),
+        ("rules", "slots: {LOCATION", "slots: {LOCUS", "unknown slot LOCUS", True),
+        ("lexicon", "says: {FACILITY", "says: {FACULTY", "unknown slot FACULTY", True),
+        ("domain", "needs: [FACILITY]", "needs: [FACULTY]", "unknown slot FACULTY", True),
+        ("rules", 'what:[kind=ng, sort=FACILITY]"', 'what:np"', "no earlier phase builds np", True),
+        ("rules", 'what:[kind=ng, sort=FACILITY]"', 'what:[kind=np|ng]"', "builds np", False),
+        ("rules", "$what.sort", "$what.sart", "no earlier phase sets the attribute 'sart'", False),
+        ("groups", "[lemma=be]", "[tag=VB, tag=NN]", "nothing can pass together", True),
+        ("groups", "[lemma=be]", "[known, !known]", "nothing can pass together", True),
+        (
+            "groups",
+            '"main:[tag=VBD|VBN]"',
+            '"main:[tag=VBD|VBN]{0,50} [tag=VBD]{0,40} [tag=VBD]{0,40} [tag=VBD|VBN]"',
+            "ways: it is slow",
+            False,
+        ),
+    ],
+)
+def test_what_is_found(
+    tmp_path: Path, name: str, old: str, new: str, said: str, error: bool
+) -> None:
+    texts = {"domain": DOMAIN, "lexicon": LEXICON, "groups": GROUPS, "rules": RULES}
+    assert old in texts[name]
+    assert not any(said in one for one, _ in found(tmp_path))
+    told = found(tmp_path, **{name: texts[name].replace(old, new, 1)})
+    assert [(said in one, is_error) for one, is_error in told if said in one][:1] == [(True, error)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "lost"),
+    [
+        ("a:[tag=NN]", "b:[tag=NN]", True),
+        ("[tag=NN|NNS]", "[tag=NN, known]", True),
+        ("[tag=NN]", "[tag=NN|NNS]", False),
+        ("[tag=JJ]* [tag=NN]", "[tag=JJ]{1,2} [tag=NN]", True),
+        ("[tag=JJ]? [tag=NN]", "[tag=JJ] [tag=NN]", True),
+        ("[tag=JJ] [tag=NN]", "[tag=JJ]? [tag=NN]", False),
+        ("[tag=A] | [tag=B]", "[tag=B]", True),
+        ("[sort=FACILITY]", "[sort=DEPOT]", True),
+        ("[sort=DEPOT]", "[sort=FACILITY]", False),
+        (".", "[tag=NN]", True),
+        ("[known]", "[known=true]", True),
+        ("[word!=a]", "[word!=a|b]", True),
+        ("[word!=a|b]", "[word!=a]", False),
+    ],
+)
+def test_rules_that_never_win(tmp_path: Path, first: str, second: str, lost: bool) -> None:
+    rule = "  - {rule: %s, pattern: '%s', build: {kind: ng}}\n"
+    groups = "rules:\n" + rule % ("one", first) + rule % ("two", second)
+    told = [said for said, _ in found(tmp_path, groups=groups) if "never wins" in said]
+    assert told == (["rule 'two' never wins: 'one' matches wherever it does"] if lost else [])
+
+
+def test_priority_and_context_decide_too(tmp_path: Path) -> None:
+    rule = "  - {rule: %s, pattern: '[tag=NN]', build: {kind: ng}, %s}\n"
+    groups = "rules:\n" + rule % ("one", "priority: 1") + rule % ("two", "priority: 2")
+    assert "rule 'one' never wins: 'two' matches wherever it does" in dict(
+        found(tmp_path, groups=groups)
+    )
+    groups = "rules:\n" + rule % ("one", "before: '[tag=VB]'") + rule % ("two", "priority: 0")
+    assert not any("never wins" in said for said, _ in found(tmp_path, groups=groups))
+
+
+def test_covering_is_not_claimed_of_other_shapes() -> None:
+    assert not covers(parse("[tag=A]{1,2}"), parse("[tag=A] [tag=A]"), {})
+    assert not covers(parse("[tag=A] [tag=B]"), parse("[tag=A]"), {})
+
+
+def test_examples(tmp_path: Path) -> None:
+    groups = """
+rules:
+  - {rule: noun, pattern: "[tag=NN]", build: {kind: ng}, examples: ["depot/NN", "go/VB"]}
+  - {rule: nouns, pattern: "[tag=NN] [tag=NN]", build: {kind: ng}, examples: ["rail/NN depot/NN"]}
+  - {rule: late, pattern: "[tag=NN]", build: {kind: ng}, examples: ["the/DT depot/NN"]}
+"""
+    rules = RULES.replace("nominal:", 'examples: ["go/VB"]\n    nominal:')
+    made = Cascade(read_domain(written(tmp_path, groups=groups, rules=rules)))
+    told = [(one.said, one.error) for one in failing(made, lambda text: (*tagged(text), TEXT))]
+    assert told == [
+        ("rule 'noun': the example 'go/VB' does not match", True),
+        ("rule 'late': the example 'the/DT depot/NN' is won by 'noun'", False),
+        ("rule 'construction (active)': the example 'go/VB' does not match", True),
+    ]
