@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from partita.extraction.templates_drafts import Draft, by_phrase, complete, draf
 from partita.extraction.templates_pronouns import referring
 from partita.extraction.templates_rows import rows_joined
 from partita.extraction.templates_slots import Reading
-from partita.extraction.templates_ties import ties
+from partita.extraction.templates_ties import Ties, ties
 from partita.extraction.templates_words import described, form_of, head_of, number_of
 from partita.records import Message, Template
 
@@ -104,11 +104,15 @@ def _tied(drafts: Sequence[Draft], analysis: Analysis) -> list[dict[str, str]]:
     places = [bisect_right(analysis.starts, one.phrase.first) - 1 for one in drafts]
     names = {place: f"T{n}" for n, place in enumerate(places, 1)}
     found = [ties(phrases, place) for place in places]
-    return [
-        {
-            "ROLE": one.role,
-            "APPOSITION_OF": names.get(one.apposition, ""),
-            "COPULA_OF": names.get(one.copula, ""),
-        }
-        for one in found
-    ]
+    return [_named_ties(one, names) for one in found]
+
+
+def _named_ties(found: Ties, names: Mapping[int, str]) -> dict[str, str]:
+    """What is in apposition to no template may as well follow a place: "at Lund, a depot"."""
+    apposition = names.get(found.apposition, "")
+    role = "other" if found.role == "apposition" and not apposition else found.role
+    return {
+        "ROLE": role,
+        "APPOSITION_OF": apposition,
+        "COPULA_OF": names.get(found.copula, ""),
+    }

@@ -17,10 +17,16 @@ GENDERS = {
 
 
 def head_of(phrase: Phrase) -> str:
-    """The head's lemma; of a multiword its last word, by which other expressions take it up."""
+    """The head's lemma; of a multiword its last word, by which other expressions take it up.
+
+    The last word of "depot 14" and "warehouse b" is no head: there it is the first.
+    """
     said = phrase.attributes
     words = str(said.get("lemma") or said.get("head") or phrase.text).lower().split()
-    return words[-1].rstrip(".") if words else ""
+    if not words:
+        return ""
+    named = len(words) > 1 and (len(words[-1]) == 1 or words[-1].isdecimal())
+    return words[0 if named else -1].rstrip(".")
 
 
 def form_of(phrase: Phrase) -> Form:
