@@ -10,7 +10,7 @@ import pytest
 from oracles.depots import SCHEMA, A, B, C, D
 from partita.configurations.many import solve_many
 from partita.errors import TooLarge
-from partita.pipeline import Stages, resolve
+from partita.pipeline import MOST, Stages, resolve
 from partita.records import Message, Template
 
 TABLE_1 = {"AB": 0.671, "AD": 0.505, "BD": 0.752, "CD": 0.504}
@@ -77,3 +77,9 @@ def test_a_set_that_cannot_be_answered_fails_the_message():
 
     with pytest.raises(TooLarge):
         resolve(MESSAGE, stages(solve=refuse))
+
+
+def test_a_message_with_too_many_templates_is_refused():
+    many = tuple(replace(D, id=f"D{n}", start=n) for n in range(MOST + 1))
+    with pytest.raises(TooLarge, match="2,001 templates, the budget is 2,000; split it"):
+        resolve(MESSAGE, stages(many))

@@ -18,6 +18,8 @@ from partita.records import Distribution, Figure, FloatArray, IntArray, Kind
 
 MOST = 1 << 16  # cells that are all looked at; a set that has more is drawn from
 DRAWS = 500
+FEWEST = 32
+COMMON = 60  # templates: of larger sets a draw takes longer, and fewer are made
 
 Cell = tuple[int, ...]
 
@@ -59,10 +61,15 @@ def cells_of(distribution: Distribution) -> Cells:
     if found and len(found) <= MOST:
         return Cells(found)
     try:
-        rows = distribution.posterior.draws(DRAWS, np.random.default_rng(distribution.seed))
+        number = _number(len(distribution.set))
+        rows = distribution.posterior.draws(number, np.random.default_rng(distribution.seed))
     except Unavailable:
         return _listed(distribution)
     return Cells(_shares(rows, np.full(len(rows), 1.0 / len(rows))), "estimate", len(rows))
+
+
+def _number(templates: int) -> int:
+    return max(FEWEST, int(DRAWS * min(1.0, (COMMON / templates) ** 2)))
 
 
 def _listed(distribution: Distribution) -> Cells:

@@ -5,8 +5,9 @@ P(x = v) = Σ_{cells C ∋ anchor} P(C)·[the merged template of C says x = v], 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from partita.records import FloatArray, SlotValue, Template
 from partita.records.entities import Plain
 from partita.templates.name import Name
 from partita.templates.schema import Schema, Values
-from partita.templates.slots import Value
+from partita.templates.slots import SlotType, Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,43 +38,61 @@ class Around:
         return cls(members, shares / shares.sum(), cells)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """The different values that the templates of a set hold in one slot: template × value."""
+
+    slot: SlotType[Any]
+    values: tuple[Value, ...]
+    holds: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, name: str, said: Sequence[Values], schema: Schema) -> Held:
+        values = tuple(dict.fromkeys(own[name] for own in said if name in own))
+        place = {value: n for n, value in enumerate(values)}
+        holds = np.zeros((len(said), len(values)), dtype=np.bool_)
+        for row, own in enumerate(said):
+            if name in own:
+                holds[row, place[own[name]]] = True
+        return cls(schema.slot(name), values, holds)
+
+    def unified(self, choice: NDArray[np.bool_]) -> Value | None:
+        """These values together; nil if there are none. In a cell any two of them unify."""
+        together: Value | None = None
+        for n in np.flatnonzero(choice).tolist():
+            value = self.values[n]
+            together = value if together is None else self.slot.unify(together, value)
+        return together
+
+    def saying(self, value: Value | None) -> NDArray[np.bool_]:
+        """Which templates say this value, or something more general."""
+        fits = [value is not None and self.slot.unify(own, value) == value for own in self.values]
+        return np.any(self.holds[:, np.array(fits, dtype=np.bool_)], axis=1, keepdims=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Said:
-    """What every template of a set says."""
+    """What the templates of a set say, slot by slot, in the schema's order."""
 
     ids: tuple[str, ...]
-    values: tuple[Values, ...]
-    schema: Schema
+    slots: Mapping[str, Held]
 
     @classmethod
     def of(cls, templates: Sequence[Template], schema: Schema) -> Said:
-        values = tuple(schema.values(template) for template in templates)
-        return cls(tuple(template.id for template in templates), values, schema)
-
-    def unified(self, name: str, values: Sequence[Value]) -> Value | None:
-        """All of them together; nil if there are none. In a cell any two of them unify."""
-        together: Value | None = None
-        for value in values:
-            unify = self.schema.slot(name).unify
-            together = value if together is None else unify(together, value)
-        return together
-
-    def saying(self, name: str, value: Value | None) -> set[str]:
-        """The templates that say this value, or something more general."""
-        if value is None:
-            return set()
-        unify = self.schema.slot(name).unify
-        held = (
-            (one, own[name]) for one, own in zip(self.ids, self.values, strict=True) if name in own
-        )
-        return {one for one, own in held if unify(own, value) == value}
+        said = [schema.values(template) for template in templates]
+        held = {name: Held.of(name, said, schema) for name in schema.slots}
+        filled = {name: one for name, one in held.items() if one.values}
+        return cls(tuple(template.id for template in templates), filled)
 
 
 def slot_values(around: Around, said: Said) -> dict[str, tuple[SlotValue, ...]]:
     """Every slot of which the anchor, or something that may be the same, says anything."""
-    near = np.flatnonzero(around.members.any(axis=0)).tolist()
-    filled = {name for n in near for name in said.values[n]}
-    return {name: _values(name, around, said) for name in said.schema.slots if name in filled}
+    near = around.members.any(axis=0)
+    return {
+        name: _values(around, held, said.ids)
+        for name, held in said.slots.items()
+        if held.holds[near].any()
+    }
 
 
 def shown(value: Value) -> Plain:
@@ -83,34 +102,31 @@ def shown(value: Value) -> Plain:
     return value.json()
 
 
-def _values(name: str, around: Around, said: Said) -> tuple[SlotValue, ...]:
+def _values(around: Around, held: Held, ids: Sequence[str]) -> tuple[SlotValue, ...]:
     """Values that look the same count together: of two names that of the longest variant."""
     shares: dict[str, float] = {}
-    saying: dict[str, set[str]] = {}
     forms: dict[str, Plain | None] = {}
-    for value, share in _unified(name, around, said):
+    saying: dict[str, NDArray[np.bool_]] = {}
+    for value, share in _unified(around, held):
         plain = None if value is None else shown(value)
         key = repr(plain)
         forms[key] = plain
         shares[key] = shares.get(key, 0.0) + share
-        saying[key] = saying.get(key, set()) | said.saying(name, value)
+        saying[key] = saying.get(key, False) | held.saying(value)
     return tuple(
         SlotValue(
             forms[key],
             around.cells.figure(shares[key]),
-            tuple(one for one in said.ids if one in saying[key]),
+            tuple(ids[n] for n in np.flatnonzero(saying[key]).tolist()),
         )
         for key in sorted(shares, key=lambda key: (-shares[key], key))
     )
 
 
-def _unified(name: str, around: Around, said: Said) -> list[tuple[Value | None, float]]:
+def _unified(around: Around, held: Held) -> list[tuple[Value | None, float]]:
     """What the cells say, with their sums. It depends only on which different values a cell
     holds: each such choice is unified once."""
-    distinct = list(dict.fromkeys(own[name] for own in said.values if name in own))
-    holds = np.array([[own.get(name) == one for one in distinct] for own in said.values])
-    present = around.members.astype(np.float64) @ holds > 0
+    present = around.members.astype(np.float64) @ held.holds > 0
     choices, where = np.unique(present, axis=0, return_inverse=True)
     sums = np.bincount(where.reshape(-1), around.shares, len(choices)).tolist()
-    held = ([one for one, has in zip(distinct, row, strict=True) if has] for row in choices)
-    return [(said.unified(name, values), share) for values, share in zip(held, sums, strict=True)]
+    return [(held.unified(choice), share) for choice, share in zip(choices, sums, strict=True)]
