@@ -67,7 +67,9 @@ class Held:
     def saying(self, value: Value | None) -> NDArray[np.bool_]:
         """Which templates say this value, or something more general."""
         fits = [value is not None and self.slot.unify(own, value) == value for own in self.values]
-        return np.any(self.holds[:, np.array(fits, dtype=np.bool_)], axis=1, keepdims=False)
+        chosen = self.holds[:, np.array(fits, dtype=np.bool_)]
+        found: NDArray[np.bool_] = np.logical_or.reduce(chosen, axis=1)
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
