@@ -112,7 +112,7 @@ def test_of_several_meanings_the_first_fills_a_slot() -> None:
 
 def test_multiwords_are_cut_as_messages_are() -> None:
     made = lexicon(Entry({"surface-to-air missile": ""}, ("NN",)), Entry({"t-72": ""}, ("NN",)))
-    rests = {longer.rest for longer in made.longer["surface"]}
+    rests = {longer.rest for longer in made.longer["surface"]["-"]}
     assert rests == {("-", "to", "-", "air", noun) for noun in ("missile", "missiles")}
     assert "t-72" in made.words
 

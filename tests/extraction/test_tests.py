@@ -35,7 +35,7 @@ PHRASES = st.fixed_dictionaries({}, optional={"a": VALUES, "sort": VALUES, "othe
 @given(st.lists(TESTS, min_size=1, max_size=8), st.lists(PHRASES, min_size=1, max_size=6))
 def test_a_mask_has_the_tests_that_hold(tests: list[Test], phrases: list[dict[str, Any]]) -> None:
     made = Tests(BELOW)
-    bits = [made.bit(test) for test in tests]
+    bits = [made.needed([test]) for test in tests]
     for phrase in phrases:  # several, so that what is remembered is used
         mask = made.mask(phrase)
         assert [bool(mask & bit) for bit in bits] == [holds(one, phrase, BELOW) for one in tests]
@@ -43,16 +43,25 @@ def test_a_mask_has_the_tests_that_hold(tests: list[Test], phrases: list[dict[st
 
 def test_slots_can_be_tested_for_being_there() -> None:
     made = Tests({})
-    has, none = made.bit(Test("says", "has")), made.bit(Test("says", "not"))
+    has, none = made.needed([Test("says", "has")]), made.needed([Test("says", "not")])
     assert made.mask({"says": {"TYPE": "RAIL"}}) == has
     assert made.mask({}) == none
 
 
 def test_long_values_match_no_regular_expression() -> None:
     made = Tests({})
-    bit = made.bit(Test("text", "~", ("x*",)))
+    bit = made.needed([Test("text", "~", ("x*",))])
     assert made.mask({"text": "x" * 64}) == bit
     assert made.mask({"text": "x" * 65}) == 0
+
+
+def test_a_regular_expression_is_tried_where_the_rest_of_its_atom_holds() -> None:
+    made = Tests({})
+    noun, regex = Test("tag", "=", ("NN",)), Test("text", "~", ("x+",))
+    atom = made.needed([noun, regex])
+    assert made.mask({"tag": "NN", "text": "xx"}) == atom
+    assert made.mask({"tag": "NN", "text": "xy"}) == made.bits[noun]
+    assert made.mask({"tag": "VB", "text": "xx"}) == 0
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: Any) -> None:

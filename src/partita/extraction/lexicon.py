@@ -35,7 +35,7 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class Longer:
-    """A multiword by what comes after its first word, in lower case."""
+    """A multiword by what comes after its first word, in lower case; at least one word does."""
 
     rest: tuple[str, ...]
     meanings: tuple[Meaning, ...]
@@ -43,11 +43,11 @@ class Longer:
 
 @dataclass(slots=True)
 class Lexicon:
-    """Meanings by word in lower case; multiwords by their first word, longest first."""
+    """Meanings by word in lower case; multiwords by their first two words, longest first."""
 
     forms: Forms
     words: dict[str, list[Meaning]] = field(default_factory=dict)
-    longer: dict[str, tuple[Longer, ...]] = field(default_factory=dict)
+    longer: dict[str, dict[str, list[Longer]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, entries: Iterable[Entry], verbs: Iterable[str], cut: Cut) -> Lexicon:
@@ -64,7 +64,7 @@ class Lexicon:
                         several.setdefault(pieces, []).append(meaning)
         for pieces in sorted(several, key=len, reverse=True):
             longer = Longer(pieces[1:], tuple(several[pieces]))
-            made.longer[pieces[0]] = (*made.longer.get(pieces[0], ()), longer)
+            made.longer.setdefault(pieces[0], {}).setdefault(pieces[1], []).append(longer)
         return made
 
     def meanings(self, word: str, tag: str) -> list[Meaning]:

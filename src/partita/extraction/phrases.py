@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,7 @@ class Described:
     rule: str = ""
     parts: tuple[Described, ...] = ()
     offsets: tuple[int, ...] = ()  # of the parts' first tokens, from the phrase's own
-    longer: tuple[Longer, ...] = ()  # multiwords that begin with this word
+    longer: Mapping[str, Sequence[Longer]] | None = None  # that begin so, by their second word
 
     def phrase(self, first: int, last: int) -> Phrase:
         """The phrase at these tokens."""

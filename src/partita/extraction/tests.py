@@ -65,8 +65,6 @@ class Column(dict[Any, int]):
         self.present = self.absent = self.unequal = 0  # tests: attr, !attr, attr!=…
         self.equal: dict[str, int] = {}  # bits of attr=… and attr!=… by value
         self.others: list[tuple[int, Callable[[str], bool]]] = []  # attr<n, attr>n
-        self.regexes: list[tuple[int, str, Callable[[str], Any]]] = []
-        self.any_regex: Callable[[str], Any] = lambda value: None
 
     def add(self, bit: int, test: Test, below: Below) -> None:
         self.clear()
@@ -78,15 +76,8 @@ class Column(dict[Any, int]):
             self.present |= bit
         elif test.operator == "not":
             self.absent |= bit
-        elif test.operator == "~":
-            self._add_regex(bit, test.values[0])
         else:
             self.others.append((bit, _compared(test)))
-
-    def _add_regex(self, bit: int, regex: str) -> None:
-        """Most values match none: one expression tells that at once."""
-        self.regexes.append((bit, regex, re.compile(regex).fullmatch))
-        self.any_regex = re.compile("|".join(f"(?:{one})" for _, one, _ in self.regexes)).fullmatch
 
     def flipped(self, value: Any) -> int:
         """The bits of a value that is no text."""
@@ -108,14 +99,48 @@ class Column(dict[Any, int]):
             named |= self.equal.get(member, 0)
             for bit, holds in self.others:
                 bits |= bit if holds(member) else 0
-            if len(member) <= LONGEST_VALUE and self.any_regex(member):
-                bits |= sum(bit for bit, _, fits in self.regexes if fits(member))
         return bits | (named ^ self.unequal)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Regex:
+    """A test by a regular expression, which is tried only where it can matter."""
+
+    bit: int
+    attribute: str
+    written: str
+    fits: Callable[[str], Any]
+    guards: list[int] = field(default_factory=list)  # tests that go with it, in some atom all
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Regexes:
+    """Several of one attribute: most values match none of them, which one expression tells."""
+
+    attribute: str
+    each: tuple[Regex, ...]
+    some: Callable[[str], Any]
+
+    @classmethod
+    def of(cls, each: tuple[Regex, ...]) -> Regexes:
+        written = "|".join(f"(?:{one.written})" for one in each)
+        return cls(each[0].attribute, each, re.compile(written).fullmatch)
+
+    def bits(self, value: Any) -> int:
+        found = 0
+        for member in _members(value):
+            if len(member) <= LONGEST_VALUE and self.some(member):
+                found |= sum(one.bit for one in self.each if one.fits(member))
+        return found
 
 
 @dataclass(slots=True)
 class Tests:
-    """Every different test of all phases, a bit each."""
+    """Every different test of all phases, a bit each.
+
+    A mask has the bits of all tests that hold; of regular expressions only those that some atom
+    needs, all of whose other tests hold.
+    """
 
     __test__ = False
 
@@ -123,18 +148,21 @@ class Tests:
     bits: dict[Test, int] = field(default_factory=dict)
     columns: dict[str, Column] = field(default_factory=dict)
     absent: int = 0
-
-    def bit(self, test: Test) -> int:
-        """The bit of a test, which is its own from now on."""
-        if test not in self.bits:
-            self._add(test)
-        return self.bits[test]
+    regexes: dict[int, Regex] = field(default_factory=dict)
+    pending: dict[int, list[Regexes]] = field(default_factory=dict)
+    groups: dict[tuple[Regex, ...], Regexes] = field(default_factory=dict)
 
     def needed(self, tests: Iterable[Test]) -> int:
-        """The bits that must be set for all of the tests to hold."""
+        """The bits that must be set for all tests of an atom to hold."""
         bits = 0
         for test in tests:
-            bits |= self.bit(test)
+            if test not in self.bits:
+                self._add(test)
+            bits |= self.bits[test]
+        guard = bits & ~sum(self.regexes)
+        for bit, regex in self.regexes.items():
+            if bit & bits:
+                regex.guards.append(guard)
         return bits
 
     def mask(self, attributes: Mapping[str, Any]) -> int:
@@ -144,10 +172,37 @@ class Tests:
             if name in columns:
                 column = columns[name]
                 mask ^= column[value] if value.__class__ is str else column.flipped(value)
+        if (regexes := self.pending.get(mask)) is None:
+            regexes = self._pending(mask)
+        for one in regexes:
+            if one.attribute in attributes:
+                mask |= one.bits(attributes[one.attribute])
         return mask
+
+    def _pending(self, mask: int) -> list[Regexes]:
+        """The regular expressions that can matter where these other tests hold."""
+        if len(self.pending) >= REMEMBERED:
+            self.pending.clear()
+        groups: dict[str, list[Regex]] = {}
+        for regex in self.regexes.values():
+            if any(mask & guard == guard for guard in regex.guards):
+                groups.setdefault(regex.attribute, []).append(regex)
+        self.pending[mask] = found = [self._grouped(tuple(each)) for each in groups.values()]
+        return found
+
+    def _grouped(self, each: tuple[Regex, ...]) -> Regexes:
+        if each not in self.groups:
+            self.groups[each] = Regexes.of(each)
+        return self.groups[each]
 
     def _add(self, test: Test) -> None:
         bit = self.bits[test] = 1 << len(self.bits)
+        self.pending.clear()
+        if test.operator == "~":
+            (written,) = test.values
+            fits = re.compile(written).fullmatch
+            self.regexes[bit] = Regex(bit, test.attribute, written, fits)
+            return
         column = self.columns.setdefault(test.attribute, Column())
         column.add(bit, test, self.below)
         if test.operator == "not":

@@ -53,7 +53,7 @@ class Words(dict[tuple[str, str], Described]):
         if lemma == word and not (meanings and tag.startswith("N")):  # guarded is listed as it is
             lemma = self.lexicon.forms.lemma(word, tag)
         attributes = self.described(text, word, lemma, tag, meanings)
-        longer = self.lexicon.longer.get(word, ())
+        longer = self.lexicon.longer.get(word)
         self[key] = made = Described(attributes, self.coded(attributes), longer=longer)
         return made
 
@@ -112,7 +112,7 @@ class Vocabulary:
         starts: list[int] = []
         n = 0
         while n < len(items):
-            found = self._longest(items, n) if items[n].longer else None
+            found = self._longest(items, n)
             end = n + 1 + (len(found.rest) if found else 0)
             text = "".join(pieces[n:end]).rstrip() if found else ""
             made.append(self._multiword(found, items[n:end], text) if found else items[n])
@@ -121,9 +121,12 @@ class Vocabulary:
         return made, starts
 
     def _longest(self, items: list[Described], n: int) -> Longer | None:
-        for longer in items[n].longer:
+        word, following = items[n], items[n + 1 : n + 2]
+        if word.longer is None or not following:
+            return None
+        for longer in word.longer.get(following[0].attributes["word"], ()):
             after = items[n + 1 : n + 1 + len(longer.rest)]
-            if tuple(one.attributes["word"] for one in after) == longer.rest:
+            if tuple([one.attributes["word"] for one in after]) == longer.rest:
                 return longer
         return None
 
