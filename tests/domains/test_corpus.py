@@ -33,7 +33,9 @@ from partita.templates.strings import StringsType
 from partita.templates.words import Aliases
 
 # True coreference that the slots deny, as knowledge sometimes is wrong.
-DENIED = {"dev-020", "msg-040", "msg-072"}
+DENIED = {"dev-020", "msg-040", "msg-072", "new-079"}
+# Looked at by who writes rules; not looked at; written when the rules were frozen.
+PARTS = {"dev": range(1, 25), "msg": range(25, 73), "new": range(73, 101)}
 MAIN = ("FACILITY", "UNIT", "EQUIPMENT")
 DOMAIN = yaml.safe_load((corpus_path().parent / "domain.yaml").read_text(encoding="utf-8"))
 
@@ -66,6 +68,14 @@ def corpus() -> list[Document]:
 
 @pytest.fixture(scope="module")
 def sets(corpus, schema) -> list[CoreferenceSet]:
+    return _sets(corpus, schema)
+
+
+def _part(corpus: list[Document], part: str) -> list[Document]:
+    return [document for document in corpus if document.name.startswith(part)]
+
+
+def _sets(corpus: list[Document], schema: Schema) -> list[CoreferenceSet]:
     return [found for one in corpus for found in coreference_sets(one.templates, schema)]
 
 
@@ -88,17 +98,18 @@ def _same(corpus: list[Document], schema: Schema) -> int:
     return sum(compatible(s, t, schema) for document in corpus for s, t in _corefer(document))
 
 
-def test_it_is_about_as_large_as_the_papers(corpus, sets):
-    assert len(corpus) >= 72
+def test_what_was_written_before_the_rules_is_about_as_large_as_the_papers(corpus, schema):
+    before = _part(corpus, "dev") + _part(corpus, "msg")
+    assert len(before) == 72
     assert not messages_without_key(corpus_path())
+    sets = _sets(before, schema)
     assert 120 <= len(sets) <= 160
     assert 600 <= sum(map(_pairs, sets)) <= 800
 
 
-def test_the_first_24_are_for_those_who_write_rules():
+def test_names_tell_the_parts():
     names = [file.stem for file in message_files(corpus_path())]
-    wanted = [f"dev-{n:03}" if n <= 24 else f"msg-{n:03}" for n in range(1, len(names) + 1)]
-    assert names == wanted
+    assert names == [f"{part}-{n:03}" for part, numbers in PARTS.items() for n in numbers]
 
 
 def test_sets_are_mostly_small(sets):
@@ -194,17 +205,25 @@ def test_indefinites_corefer_with_subject_lines_and_definites_stand_alone(corpus
     assert min(seen.values()) >= 15, seen
 
 
-def test_the_card_gives_the_counts(corpus, sets, schema):
-    card = Path(__file__).parents[2] / "docs" / "corpus.md"
-    text = " ".join(card.read_text(encoding="utf-8").split())
-    rows = {
+def _counts(corpus: list[Document], schema: Schema) -> dict[str, int]:
+    sets = _sets(corpus, schema)
+    sizes = Counter(map(len, sets))
+    return {
         "messages": len(corpus),
         "templates": sum(map(len, corpus)),
         "coreference sets": len(sets),
         "compatible pairs": sum(map(_pairs, sets)),
         "of them coreferring": _same(corpus, schema),
+        **{f"{size}": sizes[size] for size in range(2, 10)},
+        "10 to 16": sum(n for size, n in sizes.items() if size >= 10),
     }
-    for name, count in rows.items():
-        assert f"| {name} | {count} |" in text, (name, count)
-    for size, count in Counter(map(len, sets)).items():
-        assert f"| {size} | {count} |" in text, (size, count)
+
+
+def test_the_card_gives_the_counts(corpus, sets, schema):
+    card = Path(__file__).parents[2] / "docs" / "corpus.md"
+    text = " ".join(card.read_text(encoding="utf-8").split())
+    columns = [_counts(_part(corpus, part), schema) for part in ("dev", "msg", "new", "")]
+    for name in columns[0]:
+        row = " | ".join(str(column[name]) for column in columns)
+        assert f"| {name} | {row} |" in text, (name, row)
+    assert max(map(len, sets)) == 16
