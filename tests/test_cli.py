@@ -276,7 +276,14 @@ def test_demo_ends_in_the_seven_configurations():
     assert "(A B D) (C)                 0.3826    0.2503" in shown
     assert "(A B) (C D)                 0.1257    0.3382" in shown
     assert "swapped" in shown
-    assert len(shown.split("evidential   merging\n")[1].splitlines()) == 7
+    assert len(shown.split("evidential   merging\n")[1].split("\n\n")[0].splitlines()) == 7
+
+
+def test_demo_goes_from_the_text_to_the_configurations_and_on_to_the_corpus():
+    shown = run("demo").stdout
+    assert "FACILITY DEPOT, NUMBER 1, LOCATION KINSTON, TYPE RAIL" in shown
+    assert "Set kinston.1: 4 templates, 7 configurations, evidential" in shown
+    assert "72 messages" in shown
 
 
 def test_every_option_is_explained():

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -13,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from partita.crew import Job, in_order
+from partita.crew import Job, in_order, uncollected
 from partita.errors import PartitaError
 from partita.formats.clusters import Row, cluster_rows
 from partita.formats.results import result_line
@@ -98,23 +96,11 @@ def answered(
 ) -> list[Answer]:
     """Some sets, solved and brought into the forms that are wanted."""
     unlisted = sets.unlisted().tolist()
-    with _uncollected():
+    with uncollected():
         return [
             _answer(sets, k, answer, wanted, unlisted[k])
             for k, answer in enumerate(solved(sets, task, progress))
         ]
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Thousands of small records come and go without cycles: walking them all costs a sixth."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def _answer(

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any, Literal
 
-from partita.crew import Job, in_order
+from partita.crew import Job, in_order, uncollected
 from partita.errors import PartitaError
 from partita.formats.message_given import Given
 from partita.formats.messages import message_of
@@ -123,12 +123,17 @@ def _each(items: Iterable[Item], settings: Settings, wanted: Wanted) -> Iterator
             yield item
             continue
         try:
-            yield _done(item, ready(settings), wanted)
+            with uncollected():
+                found = _done(item, ready(settings), wanted)
         except PartitaError as error:
-            yield Done(item.id, error=f"{item.place}: message {item.id}: {error}")
+            found = _failed(item, str(error))
         except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-            told = f"a fault of Partita ({type(error).__name__}: {error})"
-            yield Done(item.id, error=f"{item.place}: message {item.id}: {told}")
+            found = _failed(item, f"a fault of Partita ({type(error).__name__}: {error})")
+        yield found
+
+
+def _failed(given: Given, problem: str) -> Done:
+    return Done(given.id, error=f"{given.place}: message {given.id}: {problem}")
 
 
 def _done(given: Given, made: Ready, wanted: Wanted) -> Done:
