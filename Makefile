@@ -2,9 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SECONDS ?= 600
+SEED ?= 0
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test check bench fuzz docs clean
 
 demo: $(VENV)/.ready
 	$(BIN)/partita demo
@@ -20,6 +22,9 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m pytest benchmarks -o python_files="bench_*.py" -o pythonpath="tests benchmarks" --benchmark-columns=min,median,rounds -q
+
+fuzz: $(VENV)/.dev
+	$(BIN)/python benchmarks/fuzz.py --seconds $(SECONDS) --seed $(SEED)
 
 docs: $(VENV)/.dev
 	$(BIN)/python docs/make.py
