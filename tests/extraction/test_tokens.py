@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.extraction.tokens import BLANK, LINE, NONE, tokenize
+from partita.extraction.tokens_patterns import PATTERNS
+from partita.extraction.tokens_scanner import scan
+from partita.formats.corefud import corefud_files
+from partita.formats.corefud_sentences import sentences
+from partita.formats.corefud_text import laid_out
 from partita.records import Message, Region
+
+DATA = Path(os.environ.get("PARTITA_DATA", "../shared/data"))
 
 
 def message(*texts: str) -> Message:
@@ -38,6 +48,11 @@ def message(*texts: str) -> Message:
         ("mail bob.ray@host.mil or www.host.org.", "mail|bob.ray@host.mil|or|www.host.org|."),
         ("in 1990s -- so ... what?!", "in|1990s|--|so|...|what|?!"),
         ("2-12-96 and 1996-03-15", "2|-|12|-|96|and|1996-03-15"),
+        ("AT 150430Z MAR 96 NEAR 35° 14' N", "AT|150430Z MAR 96|NEAR|35° 14' N"),
+        ("GRID 18STG 12345678, J. Smith", "GRID|18STG 12345678|,|J.|Smith"),
+        ("BATTALION NO. 4 AND NO.5 SAID NO.", "BATTALION|NO.|4|AND|NO.|5|SAID|NO|."),
+        ("SEE HTTP://WWW.HOST.MIL/A.", "SEE|HTTP://WWW.HOST.MIL/A|."),
+        ("plan C. then D.", "plan|C|.|then|D|."),
     ],
 )
 def test_tokens(text: str, tokens: str) -> None:
@@ -56,6 +71,11 @@ def test_tokens(text: str, tokens: str) -> None:
         ("They left (at dawn.) Nobody saw.", 2),
         ("Fuel, ammo, etc. The rest is gone.", 2),
         ("J. R. Ray came. e.g. this", 1),
+        ("It has areas (e.g. The North). It is old.", 2),
+        ("It is old. [17] It was large.", 2),
+        ("THE U.S. AND COLOMBIAN TROOPS LEFT. THEY WON.", 2),
+        ("No. They left. Not No. 5.", 3),
+        ("Ray Inc., a firm, left. S. F., Cal., too.", 2),
     ],
 )
 def test_sentences(text: str, count: int) -> None:
@@ -74,8 +94,28 @@ def test_nothing_has_no_tokens() -> None:
     assert len(tokenize(message("", "  \n "))) == 0
 
 
-@settings(deadline=None, max_examples=150)
-@given(st.lists(st.text(max_size=60), max_size=4))
+PIECES = st.sampled_from(
+    ["U.S.", "J.", "No.", "4", "150430Z", "MAR", "96", "35°", "14'", "N", "18STG", "1234", "don't",
+     "T-62", "a@b.org", "www.x.mil", "1,200", "3.5", "e-mail", "x" * 50, "(", ")", '"', ".", "...",
+     "A.", "km", "100km", "[1]", "é", "\U0001d400", "\u0301", "\x00"]
+)  # fmt: skip
+BLANKS = st.sampled_from([" ", "  ", "\n", "\r\n", "\t", "\u2028", "\x1c", ""])
+MIXED = st.lists(st.tuples(PIECES, BLANKS), max_size=12).map(
+    lambda pairs: "".join(piece + blank for piece, blank in pairs)
+)
+
+
+@settings(deadline=None, max_examples=500)
+@given(st.one_of(MIXED, st.text(max_size=60)))
+def test_words_cut_one_by_one_give_what_the_patterns_give_on_the_whole(text: str) -> None:
+    matches = list(re.compile("|".join(PATTERNS)).finditer(text))
+    texts, starts, ends = scan(text, 0, len(text))
+    assert texts == [match[0] for match in matches]
+    assert list(zip(starts, ends, strict=True)) == [match.span() for match in matches]
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.one_of(MIXED, st.text(st.characters(), max_size=60)), max_size=4))
 def test_every_character_is_in_one_token_of_its_region(texts: list[str]) -> None:
     given = message(*texts)
     found = tokenize(given)
@@ -83,7 +123,7 @@ def test_every_character_is_in_one_token_of_its_region(texts: list[str]) -> None
         assert given.text[start:end] == text
     for place, region in enumerate(given.regions):
         joined = "".join(t for t, r in zip(found.texts, found.region, strict=True) if r == place)
-        assert joined == "".join(given.text[region.start : region.end].split())
+        assert "".join(joined.split()) == "".join(given.text[region.start : region.end].split())
     assert found.ends_of_sentences[-1:] in ([], [len(found)])
     assert found.ends_of_sentences == sorted(set(found.ends_of_sentences))
     assert len(found.space) == len(found.sentence) == len(found)
@@ -97,3 +137,38 @@ def test_every_character_is_in_one_token_of_its_region(texts: list[str]) -> None
 def test_long_lines_of_one_kind_are_read_whole(unit: str) -> None:
     text = unit * (40_000 // len(unit))
     assert "".join(tokenize(message(text)).texts) == text
+
+
+def measured(path: Path) -> tuple[float, float]:
+    """F1 of tokens and of sentence ends against a treebank; a paragraph is a region."""
+    gold, ends, starts, pieces, length = set(), set(), [0], [], 0
+    for file in corefud_files(path):
+        for sentence in sentences(file):
+            if any(name.startswith(("newpar", "newdoc")) for name in sentence.comments):
+                starts.append(length)
+            text, spans = laid_out(sentence, length)
+            gold.update(span for span in spans if span[0] < span[1])
+            pieces.append(text)
+            ends.add(length + len(text))
+            length += len(text) + 1
+    places = [pair for pair in pairwise([*starts, length]) if pair[0] < pair[1]]
+    regions = tuple(Region("text", start, end - 1) for start, end in places)
+    found = tokenize(Message("m", " ".join(pieces), regions))
+    cut = set(zip(found.starts, found.ends, strict=True))
+    return f1(cut, gold), f1({found.ends[end - 1] for end in found.ends_of_sentences}, ends)
+
+
+def f1(found: set[object], gold: set[object]) -> float:
+    return 2 * len(found & gold) / (len(found) + len(gold))
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    ("name", "tokens", "ends"), [("gum/dev", 0.994, 0.975), ("ewt/dev.conllu", 0.983, 0.9)]
+)
+def test_tokens_and_sentences_of_the_treebanks(name: str, tokens: float, ends: float) -> None:
+    if not (DATA / name).exists():
+        pytest.skip(f"needs {DATA / name}")
+    of_tokens, of_ends = measured(DATA / name)
+    assert of_tokens >= tokens
+    assert of_ends >= ends

@@ -1,86 +1,70 @@
-"""Tokens as the English treebanks cut them, and as military messages write them.
-
-Clitics (n't, 's), hyphens between words, currency and per cent are tokens of their own;
-abbreviations keep their point, designators (T-62), coordinates, date-time groups and addresses are
-one token. Every character that is not white space is in exactly one token.
-"""
+"""The tokens of a text: words between blanks are cut once and remembered, most by one look-up."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-# With their point they are one token; those of the second line never end a sentence.
-ABBREVIATIONS = frozenset(
-    re.findall(
-        r"\S+",
-        "etc al inc ltd co corp jr sr vs dept approx est "
-        "mr mrs ms dr prof gen col lt capt maj sgt cpl cmdr adm brig rev hon gov sen rep pres st "
-        "mt ft no nos fig figs vol pp art cf e.g i.e viz "
-        "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri "
-        "km mi ave blvd rd hwy bldg",
-    )
-)
-_PREFIXES = (
-    "non|pre|post|re|pro|anti|semi|co|ex|e|mid|multi|over|under|vice|counter|ultra|trans|sub"
-)
+from partita.extraction.tokens_patterns import OPEN_ENDED, PATTERNS
 
-_PATTERNS = (
-    # a plain word before white space or a comma: most of a text, tried first
-    r"(?!(?i:cannot|gonna|wanna|gotta)\b)[^\W\d_]+(?=[\s,;)\]]|$)",
-    # addresses
-    r"(?:https?://|www\.)[^\s<>\"()]*[^\s<>\"().,;:!?]",
-    r"[\w+-]{1,64}(?:\.{1,3}[\w+-]{1,64}){0,8}(?:\.\.\.)?@[\w-]{1,64}(?:\.[\w-]{1,64}){1,8}",
-    r"[\w-]{1,64}(?:\.[\w-]{1,64}){0,6}\.(?:com|org|net|edu|gov|mil|int|pdf|docx?|html?|txt|xls)\b",
-    # date-time groups, times, coordinates, grids
-    r"\d{6}Z ?[A-Z]{3} ?\d{2}\b",
-    r"\d{4}Z\b",
-    r"\d{2,3}-\d{2}(?:-\d{2}(?:\.\d+)?)?[NSEW]\b",
-    r"\d{2,7}(?:\.\d+)?[NS]\d{3,7}(?:\.\d+)?[EW]\b",
-    r"\d{1,3}°(?: ?\d{1,2}(?:\.\d+)?['′])?(?: ?\d{1,2}(?:\.\d+)?[\"″])? ?[NSEW]\b",
-    r"\d{1,2}[C-HJ-NP-X][A-HJ-NP-Z]{2} ?\d{4,10}\b",
-    # designators: T-62, MiG-29, BTR-60PB, SA-2
-    r"[A-Za-z]{1,6}-\d+[A-Za-z]{0,3}\b(?!-)",
-    # dates with slashes and dashes, fractions, units such as 2/7
-    r"\d{1,4}/\d{1,2}/\d{2,4}\b",
-    r"\d{4}-\d{2}-\d{2}\b",
-    r"\d{1,2}:\d{2}(?::\d{2})?",
-    # numbers, ordinals, decades
-    r"\d{1,3}(?:,\d{3}){1,6}(?:\.\d+)?(?!\w|,\d)",
-    r"\d+(?:st|nd|rd|th|ST|ND|RD|TH|s)\b",
-    r"['’]\d{2}s\b",
-    r"\d+(?:\.\d+)+(?!\w)",
-    r"\d+(?=(?:km|m|mi|nm|ft|cm|mm|kg|kt|kts|mph|kph|hrs?|min|ton|tons|mt|KM|M|MI|NM|FT|MM|KG|MT)\b)",
-    r"\d+(?!\w)",
-    # clitics
-    r"[^\W\d_]+?(?=n['’]t\b|N['’]T\b)",
-    r"[nN]['’][tT]\b",
-    r"['’](?:s|re|ve|ll|d|m|S|RE|VE|LL|D|M)\b",
-    r"(?:can|CAN|Can)(?=not\b|NOT\b)",
-    r"(?i:gon|wan|got)(?=(?i:na|ta)\b)",
-    # abbreviations
-    r"(?:[^\W\d_]\.){2,}",
-    rf"\b(?i:{'|'.join(sorted(map(re.escape, ABBREVIATIONS), key=len, reverse=True))})\.",
-    r"\b[A-Z]\.(?=\s+[A-Z])",
-    # words with a prefix, words with digits or points in them, words
-    rf"(?i:{_PREFIXES})-[^\W\d_]{{2,}}\b(?!-)",
-    r"[^\W_]+(?:_+[^\W_]+)+",
-    r"[^\W_]*\d[^\W_]*",
-    r"[^\W\d_]+",
-    # dots, dashes, rows of one sign
-    r"[:;]-?[)(DP](?!\w)",
-    r"\.{2,}",
-    r"[!?]{2,}",
-    r"-{2,}",
-    r"_+",
-    r"([^\w\s])\1{2,}",
-    r"\S",
-)
-# No pattern reads far ahead without taking what it read: time is linear in the length.
-_TOKEN = re.compile("|".join(_PATTERNS))
+REMEMBERED = 1 << 16
+LONGEST = 40
+_TOKEN = re.compile("|".join(PATTERNS))
+_WORD = re.compile(r"\S+")
+
+Scanned = tuple[list[str], list[int], list[int]]
 
 
-def scan(text: str, start: int, end: int) -> tuple[list[str], list[int], list[int]]:
+def scan(text: str, start: int, end: int) -> Scanned:
     """The tokens of text[start:end] with where they begin and end in the text."""
-    found = list(_TOKEN.finditer(text, start, end))
-    spans = [match.span() for match in found]
-    return [m[0] for m in found], [s for s, _ in spans], [e for _, e in spans]
+    found: Scanned = ([], [], [])
+    while start < end:
+        start = _words(text, start, end, found)
+    return found
+
+
+def _words(text: str, start: int, end: int, found: Scanned) -> int:
+    """Cut words until a token has taken more than its word; where to go on."""
+    texts, starts, ends = found
+    for match in _WORD.finditer(text, start, end):
+        word, (begin, stop) = match[0], match.span()
+        pieces = _pieces(word) if stop - begin <= LONGEST else _cut(word)
+        if len(pieces) == 1:
+            texts.append(word)
+            starts.append(begin)
+            ends.append(stop)
+        elif pieces:
+            for piece in pieces:
+                texts.append(piece)
+                starts.append(begin)
+                begin += len(piece)
+                ends.append(begin)
+        else:
+            behind = _in_context(text, begin, stop, end, found)
+            if behind > stop:
+                return behind
+    return end
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _pieces(word: str) -> tuple[str, ...]:
+    return _cut(word)
+
+
+def _cut(word: str) -> tuple[str, ...]:
+    """The tokens of a word, or nothing where what follows the word decides."""
+    if OPEN_ENDED.search(word, max(0, len(word) - LONGEST)):
+        return ()
+    return tuple(match[0] for match in _TOKEN.finditer(word))
+
+
+def _in_context(text: str, begin: int, stop: int, end: int, found: Scanned) -> int:
+    """Cut a word with what follows it in sight; the end of its last token."""
+    texts, starts, ends = found
+    for match in _TOKEN.finditer(text, begin, end):
+        texts.append(match[0])
+        starts.append(match.start())
+        ends.append(match.end())
+        if match.end() >= stop:
+            break
+    return ends[-1]

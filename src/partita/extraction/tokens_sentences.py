@@ -1,7 +1,8 @@
 """Where sentences end inside a region: at a full stop, a question or exclamation mark.
 
 Closing quotes and brackets go with the sentence before. A point that belongs to an abbreviation
-ends nothing, unless the word behind it can only begin a sentence.
+ends nothing, unless the word behind it can only begin a sentence. A mark of citation, `[17]`,
+belongs to what it stands behind.
 """
 
 from __future__ import annotations
@@ -19,6 +20,14 @@ _STARTERS = frozenset(
         "before when while if as but and however according no one two some all both meanwhile",
     )
 )
+# where everything is in upper case a capital letter says nothing, and fewer words can be trusted
+_UPPER_STARTERS = frozenset(
+    re.findall(
+        r"\S+",
+        "the this these those it he she they we i there here however meanwhile according",
+    )
+)
+_NEVER = frozenset(("e.g.", "i.e."))
 # Abbreviations behind which a sentence may end; behind a title or "No." a name or number follows.
 _LAST = frozenset(("etc.", "al.", "inc.", "ltd.", "co.", "corp.", "jr.", "sr.", "km.", "mi."))
 _INITIALS = re.compile(r"(?:[^\W\d_]\.){2,}")
@@ -35,6 +44,8 @@ def sentence_ends(texts: Sequence[str], space: Sequence[int]) -> Iterator[int]:
             continue
         while place < count and texts[place] in CLOSERS and not space[place]:
             place += 1
+        if texts[place : place + 3 : 2] == ["[", "]"] and texts[place + 1].isdigit():
+            place += 3
         if place < count:
             yield place
     if count:
@@ -48,8 +59,11 @@ def _stops(texts: Sequence[str], behind: int, space: Sequence[int]) -> bool:
         if not following or _numbering(texts, behind):
             return False
         return _begins(following) or (token in "?!" and bool(space[behind]))
-    if token.lower() in _LAST or _INITIALS.fullmatch(token):
-        return following.lower() in _STARTERS and following[0].isupper()
+    low = token.lower()
+    if low in _LAST or (_INITIALS.fullmatch(token) and low not in _NEVER):
+        before = texts[behind - 2] if behind > 1 else ""
+        starters = _UPPER_STARTERS if before.isupper() else _STARTERS
+        return following.lower() in starters and following[0].isupper()
     return False
 
 
@@ -61,7 +75,7 @@ def _next(texts: Sequence[str], place: int) -> str:
 
 
 def _begins(token: str) -> bool:
-    return not token[0].islower()
+    return not token[0].islower() and token[0] not in ",;:%/&"
 
 
 def _numbering(texts: Sequence[str], behind: int) -> bool:
