@@ -30,8 +30,8 @@ KNOWN = SUBJECTS | frozenset(
     precedence classification class msgid msg-id message-id msg message msg.no serial source
     sources origin originator drafter sender author byline dateline organization organisation
     reply-to in-reply-to attn attention via action distribution dist keywords importance
-    newsgroups msg_id message_id msg_no report_no report_number serial_no date_time date/time
-    date-time_group date_time_group report_date
+    newsgroups for memorandum_for copies msg_id message_id msg_no report_no report_number
+    serial_no date_time date/time date-time_group date_time_group report_date
     """.split()  # noqa: SIM905
 )
 PREAMBLE = 3
