@@ -1,4 +1,4 @@
-"""The commands for people who write domains: partita rules lint, partita rules trace."""
+"""The commands for people who write domains: partita rules lint, trace, test."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from partita import options
 from partita.shell import edge
 
 rules = typer.Typer(
@@ -24,6 +25,14 @@ Html = Annotated[
     Path | None, typer.Option("--html", metavar="F", help="Write one HTML file instead.")
 ]
 Phase = Annotated[str, typer.Option(metavar="NAME", help="Show this phase only.")]
+
+Corpus = Annotated[
+    Path, typer.Argument(metavar="CORPUS", help="A folder of messages, *.txt, with keys.jsonl.")
+]
+Only = Annotated[
+    str, typer.Option(metavar="NAME", help="Messages whose names begin so, and no others.")
+]
+Errors = Annotated[int, typer.Option(metavar="N", min=0, help="List so many errors.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -83,4 +92,37 @@ def trace(file: File, domain: Domain = "depots", html: Html = None, phase: Phase
             told = [(one.message, one.seen) for one in traced]
             write_atomically(html, trace_html(told, f"{file} through {domain}"))
             console.note(f"{html} shows what each phase saw")
+        console.flush()
+
+
+@rules.command("test")
+def measure(
+    corpus: Corpus,
+    domain: Domain = "depots",
+    only: Only = "",
+    errors: Errors = 0,
+    json: options.JsonReport = False,
+) -> None:
+    """Recall and precision of templates and slots, against keys.
+
+    A template is found if one has the same head word; a slot is right if
+    it holds an equal value. Of the others, less and more count those whose
+    value is compatible with the key's and says less or more than that.
+
+    \b
+    Examples:
+      partita rules test corpus --domain my-domain
+      partita rules test corpus --only new- --errors 40
+    """
+    with edge() as console:
+        from partita.views.extraction import extraction_json, extraction_text
+        from partita.workshop_rules import measure_corpus
+
+        measured = measure_corpus(corpus, domain, only)
+        if json:
+            from json import dumps
+
+            console.say(dumps(extraction_json(measured, errors), ensure_ascii=False) + "\n")
+        else:
+            console.say(extraction_text(measured, errors, console.width))
         console.flush()

@@ -1,4 +1,5 @@
-"""Tools for people who write domains, as the shells call them: lint and trace."""
+"""Tools for people who write domains, as the shells call them: lint, trace, and a test
+against keys."""
 
 from __future__ import annotations
 
@@ -7,13 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from partita.errors import InputError, PartitaError
+from partita.evaluation.extraction import Extraction, measure_extraction
 from partita.extraction.cascade import Cascade, Columns
+from partita.extraction.extractor import Extractor
 from partita.extraction.lint import linted
 from partita.extraction.lint_examples import failing
 from partita.extraction.problems import Problem
 from partita.extraction.tagging import Tagger
 from partita.extraction.tokens import tokenize
 from partita.extraction.tracing import Seen, Tracer
+from partita.formats.corpus import read_keyed_messages
 from partita.formats.messages import analysed, read_messages
 from partita.formats.rules import load_domain, read_domain
 from partita.formats.tagger_models import shipped_tagger
@@ -71,6 +75,19 @@ def trace_messages(
         seen = tuple(one for one in tracer.seen if not phase or one.phase == phase)
         traced.append(Traced(message.id, seen))
     return traced
+
+
+def measure_corpus(corpus: str | Path, domain: str | Path, only: str = "") -> Extraction:
+    """What a domain finds in a folder of messages, beside their keys; of those alone whose names
+    begin as wanted."""
+    read = read_domain(domain)
+    documents = [one for one in read_keyed_messages(corpus) if one.name.startswith(only)]
+    if not documents:
+        which = f" whose name begins with {only!r}" if only else ""
+        raise InputError(f"holds no key of a message{which}", file=str(corpus))
+    messages = [analysed(one.name, one.text) for one in documents]
+    found = Extractor(read, shipped_tagger()).templates_of(messages)
+    return measure_extraction(zip(documents, found, strict=True), read.schema)
 
 
 def _plain(text: str) -> Message:

@@ -37,6 +37,7 @@ def test_a_domain_that_is_in_order(tmp_path: Path) -> None:
         ("rules", 'what:[kind=ng, sort=FACILITY]"', 'what:[kind=np|ng]"', "builds np", False),
         ("rules", "$what.sort", "$what.sart", "no earlier phase sets the attribute 'sart'", False),
         ("groups", "[lemma=be]", "[tag=VB, tag=NN]", "nothing can pass together", True),
+        ("groups", "[lemma=be]", "[word=on-site]", "is cut into on - site", False),
         ("groups", "[lemma=be]", "[known, !known]", "nothing can pass together", True),
         (
             "groups",

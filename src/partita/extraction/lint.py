@@ -3,10 +3,12 @@ that never win, patterns that are slow."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from partita.extraction.ambiguity import apart
 from partita.extraction.clauses import OWN_TESTS
+from partita.extraction.cutting import cut_words
 from partita.extraction.domain import (
     At,
     Call,
@@ -23,6 +25,8 @@ from partita.extraction.problems import Problem
 from partita.extraction.stage import cost
 from partita.extraction.syntax import Atom, Node, Test, atoms
 
+_HYPHEN = re.compile(r"\w+(?:-\w+)+")
+
 SLOW = 50_000  # ways to match
 
 WORDS = frozenset(
@@ -35,7 +39,7 @@ WORDS = frozenset(
 
 def linted(domain: Domain) -> list[Problem]:
     """Everything that can be told without a text, in the order of the files."""
-    found = [*_sorts(domain), *_slots(domain)]
+    found = [*_sorts(domain), *_slots(domain), *_words(domain)]
     kinds, attributes = {"word"}, set(WORDS)
     for phase in domain.phases:
         found += _phase(phase, kinds, attributes)
@@ -111,6 +115,18 @@ def _named_slots(domain: Domain) -> Iterator[tuple[At, str]]:
             yield from ((rule.at, slot) for slot in named)
     for wanted in domain.templates.values():
         yield from ((domain.at, slot) for slot in wanted.needs)
+
+
+def _words(domain: Domain) -> Iterator[Problem]:
+    """Words with hyphens that no message has, as they are cut into several."""
+    multiwords = {cut_words(word) for entry in domain.entries for word in entry.words}
+    for phase in domain.phases:
+        for rule in phase.rules:
+            tests = [t for t in _tests(rule) if t.attribute == "word" and t.operator == "="]
+            for word in sorted({one for t in tests for one in t.values if _HYPHEN.fullmatch(one)}):
+                if len(pieces := cut_words(word)) > 1 and pieces not in multiwords:
+                    said = f"rule {rule.name!r}: the word {word!r} is cut into {' '.join(pieces)}"
+                    yield Problem(rule.at, said, error=False)
 
 
 def _phase(phase: Phase, kinds: set[str], attributes: set[str]) -> Iterator[Problem]:
