@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from partita.extraction.cascade import Cascade, Columns, Step
 from partita.extraction.domain import Phase, Rule
@@ -13,7 +14,8 @@ Read = Callable[[str], tuple[Columns, Sequence[str], Sequence[Region]]]  # token
 
 
 def failing(cascade: Cascade, read: Read) -> Iterator[Problem]:
-    """Examples that do not match, as errors; such as another rule wins, as warnings."""
+    """Examples that do not match, as errors; where another rule wins, or the rule is of a domain
+    that this one extends, as warnings."""
     for n, phase in enumerate(cascade.domain.phases):
         for rule in phase.rules:
             for example in rule.examples:
@@ -33,10 +35,15 @@ def _failing(
     said = f"rule {rule.name!r}: the example {example!r}"
     others = _matching(step, family)
     if others is None:
-        yield Problem(rule.at, f"{said} does not match")
+        yield Problem(rule.at, f"{said} does not match", error=_own(cascade, rule))
     else:
         winner = cascade.domain.phases[number].rules[others].name
         yield Problem(rule.at, f"{said} is won by {winner!r}", error=False)
+
+
+def _own(cascade: Cascade, rule: Rule) -> bool:
+    """Whether the rule is the domain's own: what it extends may be read with other words."""
+    return Path(rule.at.file).parent.parent == Path(cascade.domain.at.file).parent
 
 
 def _family(phase: Phase, rule: Rule) -> set[int]:
