@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from partita import (
+    commands_fuse,
     commands_muc,
     commands_research,
     commands_run,
@@ -36,7 +37,14 @@ app = typer.Typer(
 )
 
 
-for _family in (commands_run, commands_research, commands_muc, rules_commands, tagger_commands):
+for _family in (
+    commands_run,
+    commands_research,
+    commands_muc,
+    commands_fuse,
+    rules_commands,
+    tagger_commands,
+):
     _family.add_to(app)
 
 

@@ -1,0 +1,1 @@
+"""Several sources, contradictory, into one belief."""

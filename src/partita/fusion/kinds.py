@@ -1,0 +1,46 @@
+"""The kinds of slots, and which kind a slot seems to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+
+from partita.errors import InputError
+from partita.fusion.claims import Claims
+from partita.fusion.nesting import Nesting
+from partita.fusion.people import Lexicon
+
+Kind = Literal["closed", "open", "number", "date", "several", "people"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+SETS = ("several", "people")
+FEW = 12  # different values: a slot with more is open
+OFTEN = 5  # objects for each value of a closed slot
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How values are read: numbers as the same within a share, dates within days, a hierarchy."""
+
+    tolerance: float = 0.0
+    nesting: Nesting | None = None
+    lexicon: Lexicon | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.tolerance < float("inf"):
+            raise InputError(f"tolerance {self.tolerance} is not a number from 0 on")
+
+
+def likely_kind(claims: Claims, nested: bool) -> Kind:
+    """Closed if few values recur over many objects and nothing orders them, else open."""
+    values, objects = len(np.unique(claims.value)), len(np.unique(claims.object))
+    return "closed" if not nested and values <= FEW and objects >= OFTEN * values else "open"
+
+
+def checked_kind(name: str) -> Kind:
+    """The kind of that name."""
+    for kind in KINDS:
+        if name == kind:
+            return kind
+    raise InputError(f"unknown kind {name!r}; expected one of {', '.join(KINDS)}")

@@ -1,0 +1,99 @@
+"""At most one match on each side: marginals of  P(M) ∝ Π_{(i,j) ∈ M} w_ij  over partial matchings.
+
+Things of one side are templates that cannot corefer, so a matching is a configuration and w_ij are
+the odds of a pair. Belief propagation, m_{i→j} = w_ij / (1 + Σ_{k≠j} m_{k→i}), is exact where a
+component is a tree; small components with circles are solved, of large ones it is approximate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.configurations.solve import solve
+from partita.records import CoreferenceSet, FloatArray, IntArray, PairProbabilities
+
+SMALL = 12  # things: components with circles up to this size are solved exactly
+ROUNDS = 200
+CLOSE = 1e-9
+ODDS = 1e12  # beyond, a pair is as good as certain
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matched:
+    """The probability of every pair, and how many pairs lie in components of each treatment."""
+
+    probability: FloatArray
+    exact: int
+    approximate: int
+
+
+def matched(left: IntArray, right: IntArray, probability: FloatArray) -> Matched:
+    """Pair probabilities that know about their rivals; `left` and `right` number two sides."""
+    sides = int(left.max(initial=-1)) + 1
+    other = right + sides
+    things = sides + int(right.max(initial=-1)) + 1
+    odds = np.clip(probability / np.maximum(1 - probability, 1 / ODDS), 1 / ODDS**2, ODDS)
+    found = propagated(left, other, things, odds)
+    component = components(left, other, things)[left]
+    size, circle = _shape(component, left, other)
+    for number in np.unique(component[circle & (size <= SMALL)]).tolist():
+        chosen = np.flatnonzero(component == number)
+        found[chosen] = solved(left[chosen], other[chosen], probability[chosen])
+    loose = circle & (size > SMALL)
+    return Matched(found, int((~loose).sum()), int(loose.sum()))
+
+
+def components(left: IntArray, right: IntArray, things: int) -> IntArray:
+    """Which things hang together."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(left)), (left, right)), shape=(things, things))
+    label: IntArray = connected_components(graph, directed=False)[1].astype(np.int64)
+    return label
+
+
+def _shape(
+    component: IntArray, left: IntArray, right: IntArray
+) -> tuple[IntArray, NDArray[np.bool_]]:
+    """Of every pair's component: how many things it has, and whether it goes in a circle."""
+    pairs = np.bincount(component)
+    ends = np.unique(np.stack([np.tile(component, 2), np.concatenate([left, right])]), axis=1)
+    size = np.bincount(ends[0], minlength=len(pairs))
+    return size[component], (pairs >= size)[component]
+
+
+def propagated(left: IntArray, right: IntArray, things: int, odds: FloatArray) -> FloatArray:
+    """What every pair hears from its two ends, until nothing changes."""
+    from_right = odds.copy()
+    from_left = odds.copy()
+    for _ in range(ROUNDS):
+        from_left = odds / (1 + _others(left, from_right, things))
+        again = odds / (1 + _others(right, from_left, things))
+        moved = np.max(np.abs(np.log(again) - np.log(from_right)), initial=0.0)
+        from_right = again
+        if moved < CLOSE:
+            break
+    rivals = (1 + _others(left, from_right, things)) * (1 + _others(right, from_left, things))
+    both: FloatArray = odds / (odds + rivals)
+    return both
+
+
+def _others(end: IntArray, message: FloatArray, things: int) -> FloatArray:
+    """The sum of what a pair's rivals at one end say."""
+    rest: FloatArray = np.bincount(end, message, minlength=things)[end] - message
+    return np.maximum(rest, 0.0)
+
+
+def solved(left: IntArray, right: IntArray, probability: FloatArray) -> FloatArray:
+    """The same marginals from the distribution over configurations."""
+    things = np.unique(np.concatenate([left, right]))
+    a, b = np.searchsorted(things, left), np.searchsorted(things, right)
+    matrix = np.eye(len(things))
+    matrix[a, b] = matrix[b, a] = probability
+    found = solve(PairProbabilities(CoreferenceSet.of(map(str, things)), matrix), top=1)
+    marginals: FloatArray = found.marginals.value[a, b]
+    return marginals

@@ -1,0 +1,123 @@
+"""Values as a slot of each kind reads them: which are the same, and which are more general.
+
+closed, open: texts without regard to case; number: within a tolerance; date: 1996 is more general
+than 1996-03; several: sets of texts; people: sets of persons. Of two sets the smaller is the more
+general: who leaves something out has not said anything wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from partita.fusion.claims import Claims
+from partita.fusion.kinds import SETS, Kind, Reading
+from partita.fusion.order import Order, flat_order, nested_order, object_order
+from partita.fusion.sets import claimed_sets, united
+from partita.fusion.spoken import Spoken
+from partita.fusion.statements import Statements, statements
+from partita.fusion.texts import claimed_texts
+from partita.records import IntArray
+from partita.templates.date import DateType
+
+Pairs = tuple[IntArray, IntArray]
+FEWEST: dict[Kind, int] = {  # values that a source could have said, however few are said
+    "closed": 2,
+    "open": 10,
+    "number": 100,
+    "date": 366,
+    "several": 100,
+    "people": 100,
+}
+WIDE = 40  # members: the parts of larger sets are as good as impossible each
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Read:
+    """One slot's statements, its kind, and the order of its values.
+
+    `labels` are the values as people write them, `members` the sets of a slot that holds several;
+    `more` are pairs of an object and a value that nobody said in one piece.
+    """
+
+    kind: Kind
+    said: Statements
+    order: Order
+    more: Pairs
+    labels: Sequence[str]
+    members: Sequence[frozenset[str]] = ()
+    silent: int = 0
+
+
+def read_slot(
+    claims: Claims,
+    kind: Kind,
+    reading: Reading,
+    size: int | None = None,
+    known: Sequence[str] = (),
+) -> Read:
+    """The claims about one slot; `size` and `known` values are given if they are known before."""
+    spoken = (
+        claimed_sets(claims, kind, reading.lexicon)
+        if kind in SETS
+        else claimed_texts(claims, kind, reading.tolerance, known)
+    )
+    said = statements(
+        claims.objects,
+        claims.sources,
+        spoken.values,
+        (spoken.object, spoken.source, spoken.value),
+        spoken.confidence,
+    )
+    more = _unions(said, spoken) if kind in SETS else (said.object[:0], said.value[:0])
+    order = _order(kind, said, spoken, more, reading, size)
+    return Read(kind, said, order, more, spoken.labels, spoken.members, spoken.silent)
+
+
+def _order(
+    kind: Kind, said: Statements, spoken: Spoken, more: Pairs, reading: Reading, size: int | None
+) -> Order:
+    count = len(said.values)
+    wide = size or max(len(np.unique(said.value)), FEWEST[kind])
+    pairs = _pairs(said, more)
+    if kind in SETS:
+        sets = spoken.members
+        heights = np.array([_parts(len(one)) for one in sets], dtype=np.int64)
+        return object_order(pairs, count, wide, lambda high, low: sets[high] < sets[low], heights)
+    if kind == "date":
+        return _dates(pairs, said.values, wide)
+    if kind == "open" and reading.nesting is not None:
+        return nested_order(said.values, reading.nesting)
+    return flat_order(count, wide)
+
+
+def _parts(members: int) -> int:
+    """How many parts a set has that are neither empty nor the whole."""
+    return max((1 << min(members, WIDE)) - 2, 1)
+
+
+def _dates(pairs: Pairs, values: Sequence[str], size: int) -> Order:
+    slot = DateType()
+    dates = [slot.read(value) for value in values]
+    heights = np.array([{"day": 2, "month": 1}.get(one.precision, 1) for one in dates])
+    return object_order(
+        pairs, len(values), size, lambda h, low: slot.unify(dates[h], dates[low]) == dates[low],
+        heights,
+    )  # fmt: skip
+
+
+def _pairs(said: Statements, more: Pairs) -> Pairs:
+    """Every object with every value that it may have, once."""
+    count = max(len(said.values), 1)
+    keys = np.union1d(said.object * count + said.value, more[0] * count + more[1])
+    return keys // count, keys % count
+
+
+def _unions(said: Statements, spoken: Spoken) -> Pairs:
+    """Every object with all that anybody says of it."""
+    place = {members: n for n, members in enumerate(spoken.members)}
+    whole = united(said.object, [spoken.members[n] for n in said.value.tolist()])
+    objects = np.array(list(whole), dtype=np.int64)
+    return objects, np.array([place[one] for one in whole.values()], dtype=np.int64)

@@ -1,0 +1,158 @@
+"""One slot fused: its claims read, rates learned or taken as they are, beliefs of every object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from partita.errors import InputError, TotalConflict
+from partita.fusion import confusion, knowing
+from partita.fusion.belief import Parameters, SlotBelief
+from partita.fusion.claims import Claims, joined
+from partita.fusion.expectation import Rates, expect, soundness
+from partita.fusion.kinds import Kind, Reading
+from partita.fusion.learning import Learned, learn
+from partita.fusion.problem import Problem
+from partita.fusion.reading import Read, read_slot
+from partita.fusion.sets import lexicon_of
+from partita.fusion.trust import trust
+from partita.records import FloatArray, IntArray
+
+KNOWN = "known truths"  # the source of what the user knows: it is always right, to the letter
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slot:
+    """A slot's name and kind, how its values are read, and what is known of its sources."""
+
+    name: str
+    kind: Kind
+    reading: Reading = field(default_factory=Reading)
+    reliabilities: Mapping[str, float] = field(default_factory=dict)
+    fixed: Parameters | None = None
+
+
+def fuse_slot(claims: Claims, slot: Slot) -> SlotBelief:
+    """The claims about one slot into probabilities of values."""
+    lexicon = slot.fixed.lexicon if slot.fixed else None
+    if slot.kind == "people" and lexicon is None:
+        lexicon = lexicon_of(claims)
+    read = _read(claims, replace(slot, reading=replace(slot.reading, lexicon=lexicon)))
+    problem, value = _problem(read)
+    learned = _learned(problem, read, slot)
+    _refuse_conflict(learned.expected.probability, problem, read, slot.reliabilities)
+    made = Parameters(
+        slot.kind,
+        dict(zip(read.said.sources, learned.rates.theta, strict=True)),
+        learned.pooled,
+        learned.rates.prior,
+        read.order.size,
+        read.said.values if slot.kind == "closed" else (),
+        lexicon,
+    )
+    trusted = trust(slot.name, read, learned.expected.counts, slot.reliabilities)
+    pairs, unknown = _pairs(problem, value, learned.expected.probability)
+    return SlotBelief(
+        slot.name,
+        read,
+        *pairs,
+        unknown,
+        _sound(problem, read, learned),
+        slot.fixed or made,
+        tuple(one for one in trusted if one.source != KNOWN),
+        learned.rounds,
+        learned.converged,
+    )
+
+
+def with_known(claims: Claims, slot: str, known: Mapping[tuple[str, str], str]) -> Claims:
+    """Truths about objects of which something is said, as claims of a source of their own."""
+    named = {claims.objects[n] for n in np.unique(claims.object).tolist()}
+    rows = [
+        (KNOWN, thing, slot, value)
+        for (thing, of), value in sorted(known.items())
+        if of == slot and thing in named
+    ]
+    return joined(claims, Claims.of(rows)) if rows else claims
+
+
+def _read(claims: Claims, slot: Slot) -> Read:
+    fixed = slot.fixed
+    if fixed is None:
+        return read_slot(claims, slot.kind, slot.reading)
+    read = read_slot(claims, slot.kind, slot.reading, fixed.size, fixed.values)
+    if slot.kind == "closed" and (new := set(read.said.values) - set(fixed.values)):
+        known = ", ".join(fixed.values)
+        raise InputError(f"{min(new)} is no value of {slot.name}, which has {known}: learn again")
+    return read
+
+
+def _problem(read: Read) -> tuple[Problem, IntArray]:
+    """The problem and the value of every candidate."""
+    if read.kind == "closed":
+        problem = confusion.closed_problem(read.said)
+        return problem, problem.candidates.group
+    made = knowing.open_problem(read.said, read.order, read.more)
+    return made.problem, made.value
+
+
+def _learned(problem: Problem, read: Read, slot: Slot) -> Learned:
+    fixed, sources = slot.fixed, read.said.sources
+    if fixed is None:
+        return learn(problem, _given(problem, read, slot))
+    theta = np.stack([fixed.rates.get(source, fixed.pooled) for source in sources])
+    given = _given(problem, read, slot)
+    rates = Rates(np.where(np.isnan(given), theta, given), fixed.prior)
+    return Learned(expect(problem, rates), rates, fixed.pooled, 0, True)
+
+
+def _given(problem: Problem, read: Read, slot: Slot) -> FloatArray:
+    """The rates of sources whose reliability is given; NaN of the others."""
+    given = np.full((problem.sources, problem.groups, problem.outcomes), np.nan)
+    for n, source in enumerate(read.said.sources):
+        reliability = 1.0 if source == KNOWN else slot.reliabilities.get(source)
+        if reliability is None:
+            continue
+        if read.kind == "closed":
+            given[n] = confusion.reliable(reliability, problem.groups)
+        else:
+            given[n] = knowing.reliable(reliability, read.order, exactly=source == KNOWN)
+    return given
+
+
+def _sound(problem: Problem, read: Read, learned: Learned) -> FloatArray:
+    probability, said = learned.expected.probability, read.said
+    if read.kind == "closed":
+        sound: FloatArray = probability[said.object * problem.groups + said.value]
+        return sound
+    return soundness(problem, learned.rates, probability)
+
+
+def _refuse_conflict(
+    probability: FloatArray, problem: Problem, read: Read, given: Mapping[str, float]
+) -> None:
+    """Where certain sources contradict each other nothing is possible: say who and where."""
+    totals = np.bincount(problem.candidates.item, probability, minlength=problem.items)
+    if not (lost := np.flatnonzero(totals == 0)).size:
+        return
+    said, thing = read.said, read.said.objects[lost[0]]
+    here = [(said.sources[said.source[n]], read.labels[said.value[n]])
+            for n in np.flatnonzero(said.object == lost[0]).tolist()]  # fmt: skip
+    certain = [(who, what) for who, what in here if who == KNOWN or given.get(who) == 1.0]
+    raise TotalConflict([f"{who} (says {what} of {thing})" for who, what in certain])
+
+
+def _pairs(
+    problem: Problem, value: IntArray, probability: FloatArray
+) -> tuple[tuple[IntArray, IntArray, FloatArray], FloatArray]:
+    """Named candidates by object, the most probable first, and what is left for the unnamed."""
+    item = problem.candidates.item
+    named = np.flatnonzero(value >= 0)
+    order = named[np.lexsort((value[named], -probability[named], item[named]))]
+    unnamed = value < 0
+    unknown: FloatArray = np.bincount(
+        item[unnamed], probability[unnamed], minlength=problem.items
+    ).astype(np.float64)
+    return (item[order], value[order], probability[order]), unknown
