@@ -283,7 +283,7 @@ def test_demo_goes_from_the_text_to_the_configurations_and_on_to_the_corpus():
     shown = run("demo").stdout
     assert "FACILITY DEPOT, NUMBER 1, LOCATION KINSTON, TYPE RAIL" in shown
     assert "Set kinston.1: 4 templates, 7 configurations, evidential" in shown
-    assert "72 messages" in shown
+    assert "100 messages" in shown
 
 
 def test_every_option_is_explained():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from extraction.toy import GROUPS, written
+from partita.formats.corpus import corpus_path
 from partita.rules_commands import rules
 from partita.workshop_rules import lint_domain, trace
 
@@ -72,3 +74,30 @@ def test_bad_input_is_one_line(tmp_path: Path, arguments: list[str]) -> None:
 def test_a_text_through_a_shipped_domain() -> None:
     phases = trace("A rail depot was found in Kinston.", "depots").seen
     assert any(win.kind == "ng" for one in phases for wins in one.wins for win in wins)
+
+
+def test_test_of_the_shipped_corpus() -> None:
+    told = CliRunner().invoke(rules, ["test", str(corpus_path()), "--json", "--errors", "3"])
+    assert told.exit_code == 0, told.output
+    figures = json.loads(told.output)
+    assert (figures["messages"], len(figures["errors"])) == (100, 3)
+    # Also where the messages were written after the rules.
+    for part in ("dev", "msg", "new"):
+        templates, slots = figures["part"][part]["templates"], figures["part"][part]["slots"]
+        assert min(templates["recall"], templates["precision"]) >= 0.9, (part, templates)
+        assert min(slots["recall"], slots["precision"]) >= 0.85, (part, slots)
+
+
+def test_test_of_some_messages(tmp_path: Path) -> None:
+    text, key = "The depot.\n", {"version": 1, "author": "Ann", "time": "1997-08-01"}
+    depot = {"id": "A", "text": "The depot", "start": 0, "end": 9, "head": "depot"}
+    keys = [{**key, "message": name, "templates": [depot], "cells": [["A"]]} for name in "ab"]
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_text(text)
+    (tmp_path / "keys.jsonl").write_text("".join(json.dumps(key) + "\n" for key in keys))
+    told = CliRunner().invoke(rules, ["test", str(tmp_path), "--only", "a"])
+    assert told.exit_code == 0, told.output
+    assert "all                      1 100.0 100.0 100.0" in told.output
+    none = CliRunner().invoke(rules, ["test", str(tmp_path), "--only", "c"])
+    assert none.exit_code == 1
+    assert "holds no key of a message whose name begins with 'c'" in none.output

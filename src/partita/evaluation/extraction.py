@@ -1,0 +1,214 @@
+"""Templates that an extractor found beside those of the key: recall and precision of both
+templates and slots.
+
+A template is found if one of the extractor's has the same head word of the message; of those
+left, if it has the same span. A slot is right if both hold equal values of the slot's type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from partita.errors import InputError
+from partita.evaluation.tally import Tally
+from partita.records import Document, Template
+from partita.templates.schema import SORT, Schema, Values
+
+NOTHING = Tally()
+WORD = re.compile(r"\w[\w'’-]*")
+PART = re.compile(r"(.*?)[-_]?\d+")  # dev-007 is of the part dev
+
+Group = Literal["all", "part", "form", "region", "matched", "slot"]
+Place = tuple[int, int]
+Met = tuple[Template | None, Template | None]  # of the key, of the extractor
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Templates and slots; `less` and `more` count slots that hold a value that is compatible
+    with the key's and says less or more."""
+
+    templates: Tally = NOTHING
+    slots: Tally = NOTHING
+    less: int = 0
+    more: int = 0
+
+    def __add__(self, other: Counted) -> Counted:
+        return Counted(
+            self.templates + other.templates,
+            self.slots + other.slots,
+            self.less + other.less,
+            self.more + other.more,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """A template that was missed, or is not in the key, or a slot that is not as in the key."""
+
+    message: str
+    kind: Literal["missed", "spurious", "slot"]
+    text: str
+    slot: str = ""
+    wanted: str = ""
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """Counts by group and name, and everything that is not as in the key, in text order."""
+
+    messages: int
+    counts: Mapping[tuple[Group, str], Counted]
+    slips: tuple[Slip, ...]
+
+    def of(self, group: Group, name: str = "") -> Counted:
+        return self.counts.get((group, name), Counted())
+
+    def group(self, group: Group) -> dict[str, Counted]:
+        return {name: counted for (of, name), counted in self.counts.items() if of == group}
+
+
+def measure_extraction(
+    pairs: Iterable[tuple[Document, Sequence[Template]]], schema: Schema
+) -> Extraction:
+    """Messages with their keys, and what the extractor found in each."""
+    messages, slips = 0, list[Slip]()
+    counts: defaultdict[tuple[Group, str], Counted] = defaultdict(Counted)
+    for slot in schema.slots:
+        counts["slot", slot] = Counted()
+    for document, found in pairs:
+        messages += 1
+        for key, said in paired(document.templates, found):
+            values = _values(document, key, schema), _values(document, said, schema)
+            for group, counted in _counts(part_of(document.name), (key, said), values, schema):
+                counts[group] += counted
+            slips += _slips(document.name, (key, said), values)
+    return Extraction(messages, dict(counts), tuple(slips))
+
+
+def part_of(name: str) -> str:
+    """The part of a corpus that a message's name tells, if it does."""
+    found = PART.fullmatch(name)
+    return found[1] if found else ""
+
+
+def paired(key: Sequence[Template], found: Sequence[Template]) -> list[Met]:
+    """One to one, in text order; what has no counterpart stands beside nothing."""
+    met: dict[str, Template] = {}
+    left = list(found)
+    for place in (head_place, _span):
+        met |= _meeting([one for one in key if one.id not in met], left, place)
+        taken = {one.id for one in met.values()}
+        left = [one for one in found if one.id not in taken]
+    both: list[Met] = [(one, met.get(one.id)) for one in key]
+    return sorted([*both, *((None, one) for one in left)], key=_order)
+
+
+def head_place(template: Template) -> Place:
+    """The head word: the last that begins as the head does without its y, or the last of all."""
+    stem = template.head.casefold().removesuffix("y")
+    words = list(WORD.finditer(template.text))
+    heads = [word for word in words if word[0].casefold().startswith(stem)]
+    if not words:
+        return _span(template)
+    start, end = (heads or words)[-1].span()
+    return template.start + start, template.start + end
+
+
+def _span(template: Template) -> Place:
+    return template.start, template.end
+
+
+def _meeting(
+    key: Iterable[Template], found: Iterable[Template], place: Callable[[Template], Place]
+) -> dict[str, Template]:
+    waiting: dict[Place, Template] = {}
+    for one in found:
+        waiting.setdefault(place(one), one)
+    places = {one.id: place(one) for one in key}
+    return {name: waiting.pop(at) for name, at in places.items() if at in waiting}
+
+
+def _order(met: Met) -> Place:
+    key, said = met
+    one = key or said
+    assert one is not None
+    return _span(one)
+
+
+def _values(document: Document, template: Template | None, schema: Schema) -> Values:
+    """Its slots; its own sort is that of a slot."""
+    if template is None:
+        return {}
+    try:
+        values = schema.values(template)
+    except InputError as error:
+        raise InputError(f"message {document.name!r}: {error.problem}") from None
+    return {name: value for name, value in values.items() if name != SORT}
+
+
+def _counts(
+    part: str, met: Met, values: tuple[Values, Values], schema: Schema
+) -> Iterator[tuple[tuple[Group, str], Counted]]:
+    """What the two add to each group; each is counted by its own form and region."""
+    alike = {name: _alike(name, values, schema) for name in values[0].keys() & values[1].keys()}
+    both = met[0] is not None and met[1] is not None
+    for side, template in enumerate(met):
+        if template is not None:
+            counted = _counted(side, both, values[side], alike)
+            yield ("all", ""), counted
+            yield ("part", part), counted
+            yield ("form", template.form), counted
+            yield ("region", template.region), counted
+            if both:
+                yield ("matched", ""), counted
+            for name in values[side]:
+                one = _counted(side, both, [name], alike)
+                yield ("slot", name), Counted(NOTHING, one.slots, one.less, one.more)
+
+
+def _counted(side: int, both: bool, names: Iterable[str], alike: Mapping[str, str]) -> Counted:
+    """One template of the key (side 0) or of the extractor."""
+    told = [alike.get(name, "") for name in names]
+    right, all_of = told.count("equal"), len(told)
+    if side:
+        return Counted(Tally(right=both, said=1), Tally(right=right, said=all_of))
+    return Counted(
+        Tally(found=both, wanted=1),
+        Tally(found=right, wanted=all_of),
+        told.count("less"),
+        told.count("more"),
+    )
+
+
+def _alike(name: str, values: tuple[Values, Values], schema: Schema) -> str:
+    """What the extractor's value is to the key's: equal, less, more or other."""
+    wanted, said = values[0][name], values[1][name]
+    if wanted == said:
+        return "equal"
+    together = schema.slot(name).unify(wanted, said)
+    if together == wanted:
+        return "less"
+    return "more" if together == said else "other"
+
+
+def _slips(message: str, met: Met, values: tuple[Values, Values]) -> Iterator[Slip]:
+    key, said = met
+    if key is None or said is None:
+        one = key or said
+        assert one is not None
+        yield Slip(message, "missed" if said is None else "spurious", _text(one))
+        return
+    for name in dict.fromkeys([*values[0], *values[1]]):
+        wanted, told = values[0].get(name), values[1].get(name)
+        if wanted != told:
+            yield Slip(message, "slot", _text(key), name, str(wanted or ""), str(told or ""))
+
+
+def _text(template: Template) -> str:
+    return " ".join(template.text.split())

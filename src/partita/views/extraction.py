@@ -1,0 +1,115 @@
+"""How well an extractor does on messages with keys: a table of 80 columns, errors, JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from partita.evaluation.extraction import Counted, Extraction, Group, Slip
+from partita.evaluation.tally import Tally
+from partita.views.layout import clean, columns, cut, padded
+
+NAME = 17
+HEAD = (
+    f"{'':{NAME}}{'templates':>9}{'R':>6}{'P':>6}{'F':>6}"
+    f"{'slots':>8}{'R':>6}{'P':>6}{'F':>6}{'less':>5}{'more':>5}"
+)
+GROUPS: tuple[tuple[Group, str], ...] = (("form", "form"), ("region", "region"), ("slot", "slot"))
+
+
+def extraction_text(measured: Extraction, errors: int = 0, width: int = 80) -> str:
+    """Parts and all, then by form, region and slot; as many errors as wanted."""
+    lines = [HEAD, *_parts(measured)]
+    for group, title in GROUPS:
+        lines += ["", f"by {title}"]
+        lines += [_row(f"  {name}", one) for name, one in _told(measured, group)]
+    if errors:
+        lines += ["", *_errors(measured, errors, width)]
+    return "\n".join(lines) + "\n"
+
+
+def extraction_json(measured: Extraction, errors: int = 0) -> dict[str, Any]:
+    """Counts, recall, precision and F of everything in the table."""
+    groups: tuple[Group, ...] = ("part", "form", "region", "slot")
+    return {
+        "messages": measured.messages,
+        "all": _figures(measured.of("all")),
+        "matched": _figures(measured.of("matched")),
+        **{group: {name: _figures(x) for name, x in _told(measured, group)} for group in groups},
+        "errors": [_error(slip) for slip in measured.slips[:errors]],
+    }
+
+
+def _parts(measured: Extraction) -> Iterator[str]:
+    parts = measured.group("part")
+    if len(parts) > 1:
+        yield from (_row(name or "-", one) for name, one in parts.items())
+    yield _row("all", measured.of("all"))
+    yield _row("matched only", measured.of("matched"))
+
+
+def _told(measured: Extraction, group: Group) -> list[tuple[str, Counted]]:
+    """What occurs in the key or in what was found."""
+    return [(name, one) for name, one in measured.group(group).items() if one != Counted()]
+
+
+def _row(name: str, counted: Counted) -> str:
+    start = padded(cut(clean(name), NAME - 1), NAME)
+    templates = _shares(counted.templates, 9) if counted.templates.wanted else " " * 27
+    return f"{start}{templates}{_shares(counted.slots, 8)}{counted.less:>5}{counted.more:>5}"
+
+
+def _shares(tally: Tally, wide: int) -> str:
+    recall = _share(tally.recall, tally.wanted)
+    precision = _share(tally.precision, tally.said)
+    both = _share(tally.f, min(tally.wanted, tally.said))
+    return f"{tally.wanted:>{wide}.0f}{recall}{precision}{both}"
+
+
+def _share(share: float, of: float) -> str:
+    """In percent; of nothing there is no share."""
+    return f"{100 * share:>6.1f}" if of else f"{'-':>6}"
+
+
+def _errors(measured: Extraction, errors: int, width: int) -> Iterator[str]:
+    shown = list(islice(measured.slips, errors))
+    yield f"{len(shown)} of {len(measured.slips)} errors"
+    wide = max((columns(clean(slip.message)) for slip in shown), default=0)
+    for slip in shown:
+        said = f"{padded(clean(slip.message), wide)}  {slip.kind:8}  {clean(_said(slip))}"
+        yield cut(said, width)
+
+
+def _said(slip: Slip) -> str:
+    if slip.kind != "slot":
+        return slip.text
+    return f"{slip.slot}: {slip.wanted or '-'}, found {slip.said or '-'}: {slip.text}"
+
+
+def _figures(counted: Counted) -> dict[str, Any]:
+    return {
+        "templates": _tally(counted.templates),
+        "slots": _tally(counted.slots),
+        "less": counted.less,
+        "more": counted.more,
+    }
+
+
+def _tally(tally: Tally) -> dict[str, float]:
+    return {
+        "key": int(tally.wanted),
+        "found": int(tally.found),
+        "said": int(tally.said),
+        "right": int(tally.right),
+        "recall": tally.recall,
+        "precision": tally.precision,
+        "f": tally.f,
+    }
+
+
+def _error(slip: Slip) -> dict[str, str]:
+    named = {"message": slip.message, "kind": slip.kind, "text": slip.text}
+    if slip.kind == "slot":
+        named |= {"slot": slip.slot, "key": slip.wanted, "found": slip.said}
+    return named
