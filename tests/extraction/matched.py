@@ -35,8 +35,8 @@ def matcher(
 def longest(made: Matcher, phrases: Phrases, start: int) -> Any:
     """The spans of the longest match there, and the text that they are of."""
     text = written(made.body.alphabet, phrases)
-    fresh, made.body.alphabet.fresh = made.body.alphabet.fresh, 0
-    made.refresh(fresh)
+    for character, atoms in made.body.alphabet.sets.items():
+        made.learn(character, atoms)
     return made.at(text, start, text[::-1]), text
 
 

@@ -1,7 +1,7 @@
 """The alphabet of a phase: one character for each set of atoms that some phrase satisfies.
 
 Characters are given out as such phrases turn up, and a class of a regular expression is the
-characters of its atom so far; patterns that have grown stale are compiled again.
+characters of its atom so far; a pattern that meets one it does not know is compiled again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ class Alphabet:
     by_mask: dict[int, str] = field(default_factory=dict)
     by_set: dict[int, str] = field(default_factory=dict)
     sets: dict[str, int] = field(default_factory=dict)
-    fresh: int = 0  # atoms whose class has grown since somebody looked
 
     def add(self, atom: Atom) -> int:
         """The bit of an atom; all atoms are added before the first phrase is read."""
@@ -64,7 +63,6 @@ class Alphabet:
         character = _SMALL[count] if count < len(_SMALL) else chr(256 + count - len(_SMALL))
         self.by_set[atoms] = character
         self.sets[character] = atoms
-        self.fresh |= atoms
 
     def members(self, atoms: int) -> list[str]:
         """The characters of phrases that satisfy one of the atoms."""

@@ -215,6 +215,10 @@ class Matcher:
     openings: list[tuple[int, int]] = field(default_factory=list)
     plain: bool = False  # the first match found is the longest
     most: int = 0
+    ahead: int = 0  # how far a match can look, and how far back
+    behind: int = 0
+    about: int = 0  # all atoms
+    pending: set[str] = field(default_factory=set)
     regex: re.Pattern[str] | None = None
     reach: re.Pattern[str] | None = None
 
@@ -229,18 +233,29 @@ class Matcher:
         made.openings = sorted(_openings(body, END, alphabet))
         made.plain = deterministic(body) and before is None
         made.most = longest(body)
+        made.ahead = made.most + (longest(before) if before else 0)
+        made.behind = longest(after) if after else 0
+        for expression in (made.body, made.before, made.after):
+            made.about |= expression.about if expression else 0
         return made
 
     def viable(self, first: int, second: int) -> bool:
         """Whether a match may begin with phrases that satisfy these atoms."""
         return any(atom & first and after & second for atom, after in self.openings)
 
-    def refresh(self, fresh: int) -> None:
-        """Forget what was compiled where a class has grown."""
-        for expression in (self.body, self.before, self.after):
-            if expression is not None and expression.about & fresh:
-                expression.stale()
-                self.regex = None
+    def learn(self, character: str, atoms: int) -> None:
+        """The alphabet has grown: the pattern is compiled again when it meets the character."""
+        if atoms & self.about:
+            self.pending.add(character)
+
+    def _catch_up(self, text: str, start: int) -> None:
+        """Compile again, if what could belong to a match here holds a character not known yet."""
+        if not self.pending.isdisjoint(text[max(start - self.behind, 0) : start + self.ahead]):
+            self.pending.clear()
+            self.regex = None
+            for expression in (self.body, self.before, self.after):
+                if expression is not None:
+                    expression.stale()
 
     def match(self, text: str) -> re.Pattern[str]:
         """The expression to be tried at a character, what must follow included."""
@@ -255,6 +270,8 @@ class Matcher:
 
     def at(self, text: str, start: int, turned: str) -> Spans | None:
         """The longest match that begins here, as the spans of its groups."""
+        if self.pending:
+            self._catch_up(text, start)
         found = (self.regex or self.match(text)).match(text, start)
         if found is None:
             return None

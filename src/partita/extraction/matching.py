@@ -118,12 +118,11 @@ class Matching:
         return self.finder.search, turned
 
     def _grow(self) -> None:
-        fresh, self.alphabet.fresh = self.alphabet.fresh, 0
-        for candidate in self.candidates:
-            candidate.matcher.refresh(fresh)
-        for character in self.alphabet.sets:
+        for character, atoms in self.alphabet.sets.items():
             if character not in self.starting:
                 self.starting[character] = self._beginning(character)
+                for candidate in self.candidates:
+                    candidate.matcher.learn(character, atoms)
         begin = [character for character, some in self.starting.items() if some]
         self.finder = re.compile(character_class(begin))
 
