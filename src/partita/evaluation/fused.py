@@ -101,7 +101,8 @@ def _fitting(belief: SlotBelief, nesting: Nesting | None) -> Callable[[str], Cal
     texts: dict[str, Callable[[str], str]] = {"number": number, "date": day}
     spelled = texts.get(read.kind)
     if spelled is None:
-        return lambda truth: _equal(read.said.values, deepest(truth, nesting))
+        values = frozenset(read.said.values)
+        return lambda truth: _equal(read.said.values, deepest(truth, values, nesting))
     return lambda truth: _equal(read.said.values, spelled(truth))
 
 
@@ -113,13 +114,16 @@ def _named(sets: Sequence[frozenset[str]], text: str, lexicon: Lexicon) -> Calla
     return lambda value: same_people(sets[value], text, lexicon)
 
 
-def deepest(text: str, nesting: Nesting | None) -> str:
-    """A value, or the deepest of a path of values such as Minneapolis,Minnesota,USA."""
+def deepest(text: str, values: frozenset[str], nesting: Nesting | None = None) -> str:
+    """A value, or the deepest of a path of values such as Minneapolis,Minnesota,USA.
+
+    A path is what nobody says as a whole; without a hierarchy it goes from inside out.
+    """
     whole = symbol(text)
-    if nesting is None or whole in nesting or "," not in whole:
+    if whole in values or (nesting is not None and whole in nesting) or "," not in whole:
         return whole
     parts = [symbol(part) for part in text.split(",")]
-    return nesting.deepest(parts) or parts[0]
+    return (nesting.deepest(parts) if nesting is not None else None) or parts[0]
 
 
 def _stated(

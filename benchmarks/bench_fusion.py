@@ -1,0 +1,176 @@
+"""Fusion beside its peers on the public claim sets, and time and memory against claims.
+
+Run by itself it prints the table:  python benchmarks/bench_fusion.py [FOLDER OF THE CLAIM SETS]
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from partita.evaluation.calibration import reliability, reliability_error
+from partita.evaluation.fused import Measured
+from partita.fusing import Wanted, fuse_files
+from partita.fusion.claims import Claims
+from partita.fusion.fuse import Settings, fuse
+
+CLAIMS = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "claims"
+PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "fusion.svg"
+SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
+SOURCES = 1000
+SECONDS, GIGABYTES = 60, 2
+Row = tuple[str, str, float | None, float | None, float | None]
+
+
+def measured(paths: list[Path], **wanted: object) -> Measured:
+    [found] = fuse_files(paths, Wanted(**wanted)).measured  # type: ignore[arg-type]
+    return found
+
+
+def crowd_product(folder: Path) -> Iterator[Row]:
+    answers, truth = folder / "answer.csv", folder / "truth.csv"
+    plain = measured([answers], truth=truth)
+    paired = measured([answers], truth=truth, separator="_")
+    yield "crowd-product", "vote", plain.vote, plain.vote_f_same, None
+    yield "crowd-product", "best source, of all questions", plain.best, None, None
+    yield "crowd-product", "Dawid–Skene, crowd-kit", *crowd_kit(answers, truth)
+    yield "crowd-product", "fused", plain.accuracy, plain.f_same, plain.error
+    yield "crowd-product", "fused, one to one", paired.accuracy, paired.f_same, paired.error
+
+
+def birthplaces(folder: Path) -> Iterator[Row]:
+    asked = {"truth": folder / "groundtruths.csv", "hierarchy": folder / "hierarchy.csv"}
+    found = measured([folder / "claims.csv"], **asked)
+    flat = measured([folder / "claims.csv"], truth=asked["truth"], kinds=("open",))
+    yield "birthplaces", "vote", found.vote, None, None
+    yield "birthplaces", f"best source, {found.best_source}", found.best, None, None
+    yield "birthplaces", "fused without the hierarchy", flat.accuracy, None, flat.error
+    yield "birthplaces", "fused", found.accuracy, None, found.error
+    yield "birthplaces", "somebody is right", found.possible, None, None
+
+
+def book(folder: Path) -> Iterator[Row]:
+    found = measured(
+        [folder / "book.txt"],
+        truth=folder / "book_golden.txt",
+        columns=("source", "object", "-", "authors"),
+        kinds=("people",),
+    )
+    yield "book", "vote", found.vote, None, None
+    yield "book", f"best source, {found.best_source}", found.best, None, None
+    yield "book", "fused", found.accuracy, None, found.error
+    yield "book", "somebody is right", found.possible, None, None
+
+
+def crowd_kit(answers: Path, truth: Path) -> tuple[float | None, float | None, float | None]:
+    """Accuracy, F of "same" and reliability error of the peer, if it is installed."""
+    if importlib.util.find_spec("crowdkit") is None:
+        return None, None, None
+    import pandas as pd
+    from crowdkit.aggregation import DawidSkene
+
+    said = pd.read_csv(answers).set_axis(["task", "worker", "label"], axis=1)
+    true = pd.read_csv(truth).set_axis(["task", "label"], axis=1).set_index("task").label
+    shares = DawidSkene(n_iter=100).fit_predict_proba(said).reindex(true.index)
+    same, right = (shares[1] > 0.5).to_numpy(), (true == 1).to_numpy()
+    f = 2 * (same & right).sum() / (same.sum() + right.sum())
+    stated = np.concatenate([shares[1].to_numpy(), shares[0].to_numpy()])
+    error = reliability_error(reliability(stated, np.concatenate([right, ~right])))
+    return float((same == right).mean()), float(f), error
+
+
+def rows(folder: Path) -> Iterator[Row]:
+    for name, make in (("crowd-product", crowd_product), ("birthplaces", birthplaces),
+                       ("book", book)):  # fmt: skip
+        yield from make(folder / name)
+
+
+def line(row: Row) -> str:
+    name, method, accuracy, f, error = row
+    if accuracy is None:
+        return f"{name:14}{method:32}not installed: pip install 'partita[bench]'"
+    cells = ("" if value is None else f"{value:.4f}" for value in (accuracy, f, error))
+    return f"{name:14}{method:32}" + "".join(f"{cell:>10}" for cell in cells)
+
+
+HEAD = f"{'claims':14}{'method':32}{'accuracy':>10}{'F same':>10}{'error':>10}"
+
+
+def made(claims: int, seed: int = 0) -> Claims:
+    """Sources of many reliabilities about a tenth as many objects, of ten thousand values."""
+    rng = np.random.default_rng(seed)
+    objects = claims // 10
+    source, thing = rng.integers(0, SOURCES, claims), rng.integers(0, objects, claims)
+    truth = rng.integers(0, 10_000, objects)
+    knows = rng.random(claims) < rng.beta(6, 3, SOURCES)[source]
+    value = np.where(knows, truth[thing], rng.integers(0, 10_000, claims))
+    nothing = np.zeros(claims, dtype=np.int64)
+    return Claims(
+        objects=[f"o{n}" for n in range(objects)],
+        slots=["value"],
+        sources=[f"s{n}" for n in range(SOURCES)],
+        values=[str(n) for n in range(10_000)],
+        object=thing,
+        slot=nothing,
+        source=source,
+        value=value,
+        confidence=np.ones(claims),
+        file=nothing,
+        line=np.arange(claims),
+    )
+
+
+def seconds(claims: int) -> float:
+    given = made(claims)
+    start = time.perf_counter()
+    fuse(given, Settings(kinds={"": "open"}))
+    return time.perf_counter() - start
+
+
+@pytest.mark.corpus
+def test_table() -> None:
+    if not CLAIMS.is_dir():
+        pytest.skip(f"{CLAIMS} is not there")
+    found = list(rows(CLAIMS))
+    print("\n" + "\n".join([HEAD, *map(line, found)]))
+    best = {(name, method): accuracy for name, method, accuracy, _, _ in found}
+    assert best["crowd-product", "fused, one to one"] > best["crowd-product", "fused"]
+    assert best["crowd-product", "fused"] >= (best["crowd-product", "Dawid–Skene, crowd-kit"] or 0)
+
+
+def test_draw_time_against_claims() -> None:
+    import altair as alt
+
+    seconds(SIZES[0])  # what is loaded on the way is not counted
+    values = [{"claims": n, "seconds": seconds(n)} for n in SIZES]
+    chart = (
+        alt.Chart(alt.Data(values=values))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("claims:Q", title="claims of 1,000 sources", scale=alt.Scale(type="log")),
+            y=alt.Y("seconds:Q", title="seconds, everything", scale=alt.Scale(type="log")),
+        )
+        .properties(width=520, height=320)
+    )
+    chart.save(PICTURE)
+    last = values[-1]["seconds"]
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"\n{SIZES[-1]:,} claims of {SOURCES:,} sources: {last:.1f} s, {used:.2f} GB")
+    assert last < SECONDS
+    assert used < GIGABYTES
+    assert last / values[-2]["seconds"] < 2 * SIZES[-1] / SIZES[-2]
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else CLAIMS
+    print(HEAD)
+    for row in rows(folder):
+        print(line(row), flush=True)

@@ -1,0 +1,65 @@
+"""Fused beliefs against truths."""
+
+from __future__ import annotations
+
+import pytest
+
+from partita.evaluation.fused import deepest, measure
+from partita.fusion.claims import Claims
+from partita.fusion.fuse import Settings, fuse
+from partita.fusion.nesting import Nesting
+
+PLACES = Nesting.simple({"MINNEAPOLIS": "MINNESOTA", "MINNESOTA": "USA"})
+
+
+def measured(rows, truths, kind="open"):
+    fused = fuse(Claims.of(rows), Settings(kinds={"": kind}))
+    return measure(fused.slots[0], truths, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "nesting", "expected"),
+    [
+        ("Minneapolis,Minnesota,USA", PLACES, "MINNEAPOLIS"),
+        ("USA,Minnesota,Minneapolis", PLACES, "MINNEAPOLIS"),
+        ("Duluth,Minnesota,USA", PLACES, "DULUTH"),
+        ("Minneapolis,Minnesota,USA", None, "MINNEAPOLIS"),
+        ("Oslo, Norway", None, "OSLO, NORWAY"),
+        ("usa", PLACES, "USA"),
+    ],
+)
+def test_the_deepest_of_a_path(text, nesting, expected):
+    assert deepest(text, frozenset({"OSLO, NORWAY"}), nesting) == expected
+
+
+def test_figures_count_objects_of_which_somebody_speaks():
+    rows = [("a", "x", "v", "1"), ("b", "x", "v", "1"), ("c", "x", "v", "2"), ("c", "y", "v", "3"),
+            ("a", "z", "v", "4"), ("c", "z", "v", "5")]  # fmt: skip
+    found = measured(rows, {"x": "2", "y": "3", "z": "4", "nowhere": "5"})
+    assert (found.truths, found.silent) == (3, 1)
+    assert found.vote == pytest.approx(2 / 3)  # of the tie about z what was said first
+    assert (found.best, found.best_source) == (pytest.approx(2 / 3), "c")
+    assert found.possible == 1.0
+    assert sum(b.count for b in found.bins) == 5 + 3
+
+
+def test_f_of_same_is_there_for_judgements_only():
+    rows = [("a", "x", "same", "1"), ("a", "y", "same", "0"), ("b", "x", "same", "1")]
+    closed = measured(rows, {"x": "1", "y": "1"}, "closed")
+    assert closed.accuracy == 0.5
+    assert closed.f_same == pytest.approx(2 / 3)
+    assert measured(rows, {"x": "1", "y": "1"}).f_same is None
+    assert sum(b.count for b in closed.bins) == 4
+
+
+def test_perfect_statements_have_no_error():
+    rows = [(s, f"o{n}", "v", f"v{n}") for n in range(30) for s in "abc"]
+    found = measured(rows, {f"o{n}": f"v{n}" for n in range(30)})
+    assert found.accuracy == 1.0
+    assert found.error < 0.01
+
+
+def test_sets_must_be_whole():
+    rows = [("a", "x", "v", "Han; Kamber"), ("b", "x", "v", "Kamber;Han")]
+    assert measured(rows, {"x": "han; kamber"}, "several").accuracy == 1.0
+    assert measured(rows, {"x": "han"}, "several").accuracy == 0.0
