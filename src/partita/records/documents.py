@@ -37,13 +37,15 @@ class Region:
 @dataclass(frozen=True, slots=True)
 class Message:
     """A text with its header fields and its regions in text order; what is in no region is
-    layout. Offsets are characters of `text`, which is the original, decoded and unchanged."""
+    layout. Offsets are characters of `text`, which is the original, decoded and unchanged; where
+    a file holds several messages, it starts at the character `offset` of the file's text."""
 
     id: str
     text: str
     regions: tuple[Region, ...]
     fields: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
