@@ -1,0 +1,168 @@
+"""What several sources believe of one coreference set, by Dempster's rule with discounting.
+
+A source of reliability r that gives a pair probability p has the masses r·p on "together",
+r·(1−p) on "apart" and 1−r on both. Over the sources, pair by pair and before normalisation,
+U = Π u,  T = Π (t+u) − U,  A = Π (a+u) − U,  and what is missing to 1 is their conflict.
+The plausibility of a configuration is a product again: Pl ∝ Π_together (T+U) · Π_apart (A+U), so
+that the log-odds of the sources add up and the evidential model gives the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from partita.configurations.solve import solve
+from partita.errors import Contradiction, InputError, TotalConflict
+from partita.fusion.agreement import agreement
+from partita.records import (
+    Budget,
+    CoreferenceSet,
+    Distribution,
+    FloatArray,
+    Pair,
+    PairProbabilities,
+    pair,
+)
+
+SMALL = 12  # templates: of more, the conflict of sources that may err is told pair by pair only
+
+
+@dataclass(frozen=True, slots=True)
+class PairBelief:
+    """A source, how reliable it is, and what it says of pairs; it knows nothing of the others."""
+
+    source: str
+    pairs: Mapping[Pair, float]
+    reliability: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.reliability <= 1:
+            told = f"reliability {self.reliability} of {self.source}"
+            raise InputError(f"{told} is not a number from 0 to 1")
+        for (left, right), p in self.pairs.items():
+            if not 0 <= p <= 1:
+                told = f"probability {p} of {left} = {right} by {self.source}"
+                raise InputError(f"{told} is not a number from 0 to 1")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Masses:
+    """Masses of every pair before normalisation, as matrices in text order."""
+
+    together: FloatArray
+    apart: FloatArray
+    ignorance: FloatArray
+
+    @property
+    def conflict(self) -> FloatArray:
+        """κ of every pair: what its sources contradict each other about."""
+        rest: FloatArray = 1.0 - self.together - self.apart - self.ignorance
+        return np.maximum(rest, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CombinedBelief:
+    """The sources' consensus: pair probabilities for any model, masses, and conflict κ.
+
+    `conflict` is of all evidence at once, as general combination has it; None where a large set
+    has sources that may err, of which only the conflict of each pair is known.
+    """
+
+    pairs: PairProbabilities
+    masses: Masses
+    conflict: float | None
+    distribution: Distribution = field(repr=False)
+
+
+def combined(
+    templates: CoreferenceSet,
+    beliefs: Sequence[PairBelief],
+    top: int | None = None,
+    budget: Budget | None = None,
+    seed: int = 0,
+) -> CombinedBelief:
+    """Several sources about one set into one distribution; total conflict names them."""
+    if not beliefs:
+        raise InputError("there is no source to combine")
+    masses = _masses(templates, beliefs)
+    _refuse_pairs(templates, beliefs, masses)
+    pairs = PairProbabilities(templates, plausible(masses))
+    try:
+        found = solve(pairs, top=top, budget=budget, seed=seed)
+    except Contradiction as error:
+        raise TotalConflict(_certain(beliefs)) from error
+    return CombinedBelief(pairs, masses, _conflict(masses, found), found)
+
+
+def plausible(masses: Masses) -> FloatArray:
+    """The probability of every pair, from the plausibilities of "together" and "apart"."""
+    together = masses.together + masses.ignorance
+    both = together + masses.apart + masses.ignorance
+    share: FloatArray = np.where(both > 0, together / np.where(both > 0, both, 1.0), 0.5)
+    np.fill_diagonal(share, 1.0)
+    return share
+
+
+def _masses(templates: CoreferenceSet, beliefs: Sequence[PairBelief]) -> Masses:
+    size = len(templates)
+    together, apart, ignorance = (np.ones((size, size)) for _ in range(3))
+    for belief in beliefs:
+        t, a = _said(templates, belief)
+        u = np.maximum(1.0 - t - a, 0.0)
+        together *= t + u
+        apart *= a + u
+        ignorance *= u
+    return Masses(
+        np.maximum(together - ignorance, 0.0), np.maximum(apart - ignorance, 0.0), ignorance
+    )
+
+
+def _said(templates: CoreferenceSet, belief: PairBelief) -> tuple[FloatArray, FloatArray]:
+    """A source's discounted masses on "together" and on "apart"."""
+    place = {name: n for n, name in enumerate(templates.ids)}
+    together, apart = np.zeros((len(place), len(place))), np.zeros((len(place), len(place)))
+    for (left, right), p in belief.pairs.items():
+        if unknown := [name for name in (left, right) if name not in place]:
+            raise InputError(f"{belief.source} speaks of an unknown template {unknown[0]}")
+        i, j = place[left], place[right]
+        together[i, j] = together[j, i] = belief.reliability * p
+        apart[i, j] = apart[j, i] = belief.reliability * (1.0 - p)
+    return together, apart
+
+
+def _refuse_pairs(templates: CoreferenceSet, beliefs: Sequence[PairBelief], masses: Masses) -> None:
+    """A pair of which one source is certain and another certain of the contrary."""
+    possible = masses.together + masses.apart + masses.ignorance
+    lost = np.argwhere(np.triu(possible == 0.0, 1))
+    if not len(lost):
+        return
+    two = pair(templates.ids[lost[0][0]], templates.ids[lost[0][1]])
+    named = [f"{b.source} (on {two[0]} = {two[1]})" for b in beliefs if _sure(b, two)]
+    raise TotalConflict(named)
+
+
+def _sure(belief: PairBelief, two: Pair) -> bool:
+    said = {pair(*key): p for key, p in belief.pairs.items()}
+    return belief.reliability == 1.0 and said.get(two) in (0.0, 1.0)
+
+
+def _certain(beliefs: Sequence[PairBelief]) -> list[str]:
+    """Sources that leave no doubt about some pair."""
+    return [
+        belief.source
+        for belief in beliefs
+        if belief.reliability == 1.0 and any(p in (0.0, 1.0) for p in belief.pairs.values())
+    ]
+
+
+def _conflict(masses: Masses, found: Distribution) -> float | None:
+    above = np.triu_indices(len(masses.together), 1)
+    if not np.any(masses.ignorance[above]):
+        kept = np.prod((masses.together + masses.apart)[above])
+        return None if found.conflict is None else float(1.0 - kept * (1.0 - found.conflict))
+    if len(masses.together) > SMALL:
+        return None
+    return max(0.0, 1.0 - agreement(masses.together, masses.apart, masses.ignorance))
