@@ -9,7 +9,7 @@ import pytest
 
 from oracles.depots import SCHEMA, A, B, C, D
 from partita.configurations.many import solve_many
-from partita.errors import TooLarge
+from partita.errors import InputError, TooLarge
 from partita.pipeline import MOST, Stages, resolve
 from partita.records import Message, Template
 
@@ -81,5 +81,5 @@ def test_a_set_that_cannot_be_answered_fails_the_message():
 
 def test_a_message_with_too_many_templates_is_refused():
     many = tuple(replace(D, id=f"D{n}", start=n) for n in range(MOST + 1))
-    with pytest.raises(TooLarge, match="2,001 templates, the budget is 2,000; split it"):
+    with pytest.raises(InputError, match="2,001 templates are too many; expected at most 2,000"):
         resolve(MESSAGE, stages(many))

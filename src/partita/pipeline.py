@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from partita.entities.anchors import entities_of, entity_alone, in_text_order
-from partita.errors import PartitaError, TooLarge
+from partita.errors import InputError, PartitaError
 from partita.pairs.models import PairModel, set_probabilities
 from partita.records import (
     CoreferenceSet,
@@ -70,8 +70,8 @@ def resolve(message: Message, stages: Stages) -> Resolved:
 def referring(templates: Sequence[Template], schema: Schema) -> tuple[Template, ...]:
     """The templates in text order, each with the antecedents that it may have."""
     if len(templates) > MOST:
-        needs, has = f"{len(templates):,} templates", f"{MOST:,}"
-        raise TooLarge("who is who in one message", needs, has, "split it into messages")
+        problem = f"{len(templates):,} templates are too many; expected at most {MOST:,} in one"
+        raise InputError(f"{problem}: split it into messages")
     ordered = sorted(templates, key=lambda template: (template.start, template.end))
     return with_antecedents(ordered, sorts=schema.sorts, compatible=compatible_by(ordered, schema))
 
