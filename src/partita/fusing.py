@@ -139,10 +139,11 @@ def _contradicting(thing: IntArray, source: IntArray) -> int:
 
 def _outside(fused: Fused, name: str) -> str:
     """Values that a hierarchy does not list are values all the same."""
-    nesting = fused.settings.reading.nesting
-    if nesting is None or fused.slot(name).read.kind != "open":
+    nesting, read = fused.settings.reading.nesting, fused.slot(name).read
+    values = read.said.values
+    if nesting is None or read.kind != "open" or not fused.settings.reading.orders(values):
         return ""
-    values = [value for value in fused.slot(name).read.said.values if value not in nesting]
-    if not values:
+    outside = [value for value in values if value not in nesting]
+    if not outside:
         return ""
-    return f"{len(values):,} values are not in the hierarchy, such as {values[0]}"
+    return f"{len(outside):,} values are not in the hierarchy, such as {outside[0]}"

@@ -166,3 +166,10 @@ def test_people_are_the_same_by_surname_and_initial():
 @pytest.mark.parametrize("text", ["", "Not Available", "unknown", "N/A"])
 def test_nobody_is_named(text):
     assert nobody(text)
+
+
+def test_a_hierarchy_orders_only_the_slots_that_it_is_about():
+    rows = [("a", "x", "p", "Minneapolis"), ("a", "x", "year", "1996"), ("b", "x", "year", "1996")]
+    found = fuse(Claims.of(rows), Settings(reading=Reading(nesting=PLACES)))
+    assert found.slot("p").read.order.inner == 3
+    assert found.slot("year").read.order.inner == 0

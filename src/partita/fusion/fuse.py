@@ -113,8 +113,8 @@ def _kind(claims: Claims, name: str, settings: Settings) -> Kind:
     given = settings.kinds.get(name) or claims.kinds.get(name) or settings.kinds.get("")
     if given:
         return checked_kind(given)
-    nested = settings.reading.nesting
-    return likely_kind(claims, nested is not None)
+    values = (claims.values[n] for n in np.unique(claims.value).tolist())
+    return likely_kind(claims, settings.reading.orders(values))
 
 
 def _refuse_unknown_slots(claims: Claims, settings: Settings) -> None:

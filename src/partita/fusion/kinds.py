@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -11,6 +12,7 @@ from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.nesting import Nesting
 from partita.fusion.people import Lexicon
+from partita.templates.words import symbol
 
 Kind = Literal["closed", "open", "number", "date", "several", "people"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -30,6 +32,11 @@ class Reading:
     def __post_init__(self) -> None:
         if not 0 <= self.tolerance < float("inf"):
             raise InputError(f"tolerance {self.tolerance} is not a number from 0 on")
+
+    def orders(self, values: Iterable[str]) -> bool:
+        """The hierarchy lists some of these values: it is about this slot."""
+        nesting = self.nesting
+        return nesting is not None and any(symbol(value) in nesting for value in values)
 
 
 def likely_kind(claims: Claims, nested: bool) -> Kind:

@@ -88,7 +88,7 @@ def _order(
         return object_order(pairs, count, wide, lambda high, low: sets[high] < sets[low], heights)
     if kind == "date":
         return _dates(pairs, said.values, wide)
-    if kind == "open" and reading.nesting is not None:
+    if kind == "open" and reading.nesting is not None and reading.orders(said.values):
         return nested_order(said.values, reading.nesting)
     return flat_order(count, wide)
 

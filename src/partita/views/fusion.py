@@ -112,7 +112,8 @@ def _measured(one: Measured) -> Iterator[str]:
 
 def changes_text(changes: tuple[Change, ...], source: str) -> Iterator[str]:
     """What is believed otherwise without a source."""
-    yield f"\nwithout {source}, {len(changes):,} values change\n"
+    told = "1 value changes" if len(changes) == 1 else f"{len(changes):,} values change"
+    yield f"\nwithout {source}, {told}\n"
     for one in changes[:OBJECTS]:
         after = f"{_clean(one.after)} {one.after_probability:.4f}" if one.after else "nothing"
         before = f"{_clean(one.before)} {one.before_probability:.4f}"
