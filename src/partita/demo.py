@@ -12,6 +12,7 @@ from partita.records import Distribution, Template
 
 if TYPE_CHECKING:
     from partita.pipeline import Resolved, Stages
+    from partita.running import Ready
 
 MESSAGE = """\
 Subj: Kinston Military Rail Depot
@@ -46,23 +47,24 @@ def demo(width: int = 80, colour: bool = False) -> Iterator[str]:
     made = ready(Settings(budget=usual_budget("evidential")))
     yield "The message of Kehler (1997)\n\n"
     yield MESSAGE
-    yield from _message(made.stages, width, colour)
+    yield from _message(made, width, colour)
     yield from _paper()
     yield from _corpus(made.stages, width)
 
 
-def _message(stages: Stages, width: int, colour: bool) -> Iterator[str]:
-    """What is extracted from it, and who is who by the pair model that comes with Partita."""
+def _message(made: Ready, width: int, colour: bool) -> Iterator[str]:
+    """What is extracted from it, and who is who by the domain's own pair model."""
     from partita.formats.messages import analysed
     from partita.pipeline import resolve
     from partita.views.terminal import text
 
-    found = resolve(analysed("kinston", MESSAGE), stages)
+    found = resolve(analysed("kinston", MESSAGE), made.stages)
     yield "\nWhat its rules extract: a template for every expression\n\n"
     for template in found.templates:
         yield from _template(template, width)
     for distribution in found.distributions:
-        yield "\nWho is who, by the pair model that comes with Partita\n\n"
+        learned = textwrap.fill(f"Who is who, by pairs learned from {made.learned_from}", width)
+        yield f"\n{learned}\n\n"
         yield text(distribution, width, colour)
 
 

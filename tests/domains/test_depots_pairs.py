@@ -1,0 +1,73 @@
+"""The pair model of depots, learned from two parts of the corpus, on the third."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from partita.configurations.many import solve_many
+from partita.evaluation.cuts import Cut, cut
+from partita.formats.corpus import corpus_path, read_keyed_messages
+from partita.formats.documents import schema_of
+from partita.formats.pair_models import read_pair_parameters, shipped_pair_parameters
+from partita.learning.pair_parameters import PairParameters
+from partita.pairs.models import pair_matrix
+from partita.records import Budget, Configuration, CoreferenceSet, PairProbabilities, pair
+
+OWN = corpus_path().parent / "pairs.json"
+LARGEST = 12
+
+
+@pytest.fixture(scope="module")
+def unseen() -> list[Cut]:
+    """The part that nothing was learned from."""
+    schema = schema_of("depots")
+    documents = read_keyed_messages(corpus_path())
+    return [cut(one, schema) for one in documents if one.name.startswith("new-")]
+
+
+def keyed(
+    cuts: list[Cut], learned: PairParameters
+) -> Iterator[tuple[PairProbabilities, list[int]]]:
+    """Every set whose key is possible, with pair probabilities and the key's labels."""
+    for one in cuts:
+        templates = one.document.templates
+        matrix = pair_matrix(learned.every_pair, templates, one.compatible, one.schema)
+        for members in one.sets:
+            if one.broken(members) or len(members) > LARGEST:
+                continue
+            inside = np.ix_(members, members)
+            ids = [templates[n].id for n in members]
+            apart = np.argwhere(np.triu(~one.compatible[inside], 1)).tolist()
+            given = CoreferenceSet(
+                tuple(templates[n] for n in members),
+                frozenset(pair(ids[i], ids[j]) for i, j in apart),
+            )
+            yield PairProbabilities(given, matrix[inside]), one.labels[members].tolist()
+
+
+def bits(cuts: list[Cut], learned: PairParameters, model: str) -> float:
+    """−log₂ P(key), summed over the sets."""
+    pairs, labels = zip(*keyed(cuts, learned), strict=True)
+    answers = solve_many(pairs, model, budget=Budget(5.0))
+    found = (
+        answer.log_probability(Configuration.from_labels(answer.set.ids, key)).value
+        for answer, key in zip(answers, labels, strict=True)
+    )
+    return -math.fsum(found) / math.log(2)
+
+
+def test_it_says_what_it_was_learned_from():
+    own = read_pair_parameters(OWN)
+    assert own.learned_from == "the parts dev and msg of the corpus of depots, 72 messages"
+    assert own.figures["documents"] == 72
+
+
+def test_it_knows_the_domain_better_than_the_general_one(unseen):
+    own, general = read_pair_parameters(OWN), shipped_pair_parameters()
+    by_own = bits(unseen, own, "evidential")
+    assert by_own < 0.6 * bits(unseen, own, "uniform")
+    assert by_own < 0.6 * bits(unseen, general, "evidential")
