@@ -84,6 +84,35 @@ def test_several_files_are_several_sources(tmp_path):
     assert {one.source for one in found.fused.slots[0].trust} == {"ann", "bob", "cy"}
 
 
+def test_a_hierarchy_among_the_sources_is_known_by_its_columns(cities, tmp_path):
+    places = tmp_path / "places.csv"
+    places.write_text("name,parent\nRome,Italy\nOslo,Norway\nBonn,Germany\n")
+    found = fuse_files([cities, places])
+    assert found.fused.slots[0].read.order.inner == 3
+    assert list(found.fused.claims.files) == [str(cities)]
+    result = run(places)
+    assert result.exit_code == 1
+    assert "is a hierarchy; expected claims beside it" in result.stderr
+
+
+def test_a_file_with_a_header_alone_has_no_claims(tmp_path):
+    path = tmp_path / "none.csv"
+    path.write_text("object,source,value\n")
+    result = run(path)
+    assert result.exit_code == 1
+    assert "none.csv: has no claims" in result.stderr
+
+
+def test_json_tells_why_a_source_is_trusted(cities, tmp_path):
+    [ann, *_] = json.loads(run(cities, "--json").stdout)["sources"]
+    assert sum(ann["rates"].values()) == pytest.approx(1)
+    judged = tmp_path / "judged.csv"
+    judged.write_text("left,right,source,same\na,1,ann,yes\nb,1,ann,no\n")
+    [ann] = json.loads(run(judged, "--kind", "closed", "--json").stdout)["sources"]
+    assert {t: set(row) for t, row in ann["rates"].items()} == {
+        "no": {"no", "yes"}, "yes": {"no", "yes"}}  # fmt: skip
+
+
 BAD = [
     (("--kind", "town=open"), "unknown slot 'town'; there are value"),
     (("--kind", "vague"), "unknown kind 'vague'"),

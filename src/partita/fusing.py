@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from partita.errors import InputError
 from partita.evaluation.fused import Measured, measure
 from partita.formats.claim_sides import (
+    is_nesting,
     read_nesting,
     read_objects,
     read_reliabilities,
@@ -53,7 +54,7 @@ class Fusion:
 
 def fuse_files(paths: Sequence[str | Path], wanted: Wanted | None = None) -> Fusion:
     """Read the sources and whatever stands beside them, and fuse."""
-    asked = wanted or Wanted()
+    asked, paths = _told_apart(wanted or Wanted(), paths)
     claims = joined(*(read_claims(path, asked.columns) for path in paths))
     if asked.objects is not None:
         _refuse_strangers(claims, read_objects(asked.objects))
@@ -63,6 +64,16 @@ def fuse_files(paths: Sequence[str | Path], wanted: Wanted | None = None) -> Fus
         measured = against(fused, asked.truth)
     changes = changed(fused, asked.without) if asked.without is not None else ()
     return Fusion(fused, measured, changes, (*claims.notes, *_notes(fused)))
+
+
+def _told_apart(asked: Wanted, paths: Sequence[str | Path]) -> tuple[Wanted, Sequence[str | Path]]:
+    """A hierarchy among the sources is one, whether or not an option says so."""
+    found = [] if asked.hierarchy or asked.columns else [p for p in paths if is_nesting(p)]
+    if not found:
+        return asked, paths
+    if len(found) > 1 or len(found) == len(paths):
+        raise InputError("is a hierarchy; expected claims beside it", file=str(found[-1]))
+    return replace(asked, hierarchy=Path(found[0])), [p for p in paths if p not in found]
 
 
 def against(fused: Fused, truth: Path) -> tuple[Measured, ...]:

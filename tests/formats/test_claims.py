@@ -114,6 +114,27 @@ def test_a_value_that_is_an_object_is_refused(tmp_path):
         read_claims(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("c.jsonl", '{"object":\n', "line 1: is not JSON"),
+        ("c.jsonl", "[1, 2]\n", "line 1: is not a JSON object but list"),
+        (
+            "c.jsonl",
+            '{"object": "x", "source": "a", "value": "b"}\n{"object": "x"}\n',
+            "line 2: has no",
+        ),
+        ("c.tsv", "object\tsource\tvalue\nx\tann\n", "line 2: has 2 values; expected 3"),
+        ("c.txt", "\n\n", "has no claims"),
+        ("c.txt", "\n\na\tb\tc\n", "line 3: names no column"),
+        ("c.csv", "name,parent\nx,y\n", "line 1: has no column object"),
+    ],
+)
+def test_other_formats_say_what_and_where_too(tmp_path, name, text, message):
+    with pytest.raises(InputError, match=message):
+        read_claims(written(tmp_path, text, name))
+
+
 def test_a_missing_file_is_one_line(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         read_claims(tmp_path / "nothing.csv")

@@ -12,11 +12,12 @@ from partita.errors import InputError, TotalConflict, Unavailable
 from partita.fusion.claims import Claims, joined
 from partita.fusion.fuse import Settings, by_object, extended, fuse, without
 
+VALUES = ["Rome", "Oslo", "Bonn", "Lima"]
 CLAIM = st.tuples(
     st.sampled_from(["ann", "bob", "cy", "dee"]),
     st.sampled_from(["x", "y", "z"]),
     st.just("city"),
-    st.sampled_from(["Rome", "Oslo", "Bonn", "Lima"]),
+    st.sampled_from(VALUES),
 )
 CLAIMS = st.lists(CLAIM, min_size=1, max_size=20, unique=True)
 KINDS = st.sampled_from(["closed", "open", "several"])
@@ -81,8 +82,9 @@ def test_two_that_agree_strengthen(first, second, kind):
 
 
 @LAW
-@given(CLAIMS, CLAIMS, st.sampled_from(["open", "several"]))
+@given(CLAIMS, CLAIMS, KINDS)
 def test_adding_claims_equals_starting_from_scratch(rows, more, kind):
+    rows = [*rows, *(("eve", f"w{n}", "city", v) for n, v in enumerate(VALUES))]
     before = fuse(Claims.of(rows), Settings(kinds={"": kind}))
     whole = joined(Claims.of(rows), Claims.of(more))
     scratch = fuse(whole, Settings(kinds={"": kind}, fixed=before.parameters))
@@ -144,6 +146,11 @@ def test_unknown_slots_and_sources_are_refused():
         fuse(claims, Settings(kinds={"city": "vague"}))
     with pytest.raises(InputError, match="no source is called 'bob'"):
         without(fuse(claims), "bob")
+
+
+def test_where_nobody_is_heard_nothing_is_believed():
+    with pytest.raises(InputError, match="nobody is heard"):
+        believed(Claims.of([("ann", "x", "city", "Rome")]), reliabilities={"ann": 0.0})
 
 
 def test_without_its_only_source_there_is_nothing_to_fuse():

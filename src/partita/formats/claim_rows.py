@@ -50,19 +50,22 @@ def _tab_rows(lines: Lines, columns: tuple[str, ...]) -> Iterator[Rows]:
         rows = [text.split("\t") if text.strip() else [] for text in texts]
         first = before + 1
         if not columns:
-            columns, skipped = _names(rows[0], lines.file)
-            rows, first = rows[skipped:], first + skipped
+            blank = next((n for n, row in enumerate(rows) if row), len(rows))
+            if blank == len(rows):
+                continue
+            columns, taken = _names(rows[blank], lines.file, first + blank)
+            rows, first = rows[blank + taken :], first + blank + taken
         yield _squared(columns, rows, first, lines.broken)
 
 
-def _names(row: Sequence[str], file: str) -> tuple[tuple[str, ...], int]:
+def _names(row: Sequence[str], file: str, line: int) -> tuple[tuple[str, ...], int]:
     """The columns of a table, and how many lines they take; two without names are a truth each."""
     if any(name.strip().lower() in KNOWN for name in row):
         return tuple(name.strip() for name in row), 1
     if len(row) == 2:
         return ("object", "value"), 0
     problem = f"names no column; say what its {len(row)} columns are by --columns"
-    raise InputError(problem, file=file, line=1)
+    raise InputError(problem, file=file, line=line)
 
 
 def _squared(

@@ -77,6 +77,18 @@ def read_nesting(path: str | Path) -> Nesting:
     return _rooted(names, {n: p for n, p in parents.items() if p in names})
 
 
+def is_nesting(path: str | Path) -> bool:
+    """The file's columns are those of a hierarchy, and not of claims."""
+    if Path(path).suffix.lower() != ".csv":
+        return False
+    first = next(rows_of(path), None)
+    columns = set() if first is None else {name.lower() for name in first.columns}
+    return columns in ({"id", "name", parent} for parent in PARENTS) or columns == {
+        "name",
+        "parent",
+    }
+
+
 def _rooted(names: dict[str, str], parents: dict[str, str]) -> Nesting:
     tops = [node for node in names if node not in parents]
     if len(tops) == 1 and len(names) > 1:

@@ -44,9 +44,13 @@ def read_claims(path: str | Path, columns: Sequence[str] = ()) -> Claims:
     """What a file claims; where it names no sources, the file is one."""
     found = _Gathered(str(path))
     for rows in rows_of(path, columns):
+        if rows.problems:
+            first = min(rows.problems)
+            raise found.refuse(rows.lines[first], rows.problems[first])
         roles = claim_columns(rows.columns)
         if isinstance(roles, str):
-            raise InputError(roles, file=found.file, line=rows.lines[0] if columns else 1)
+            headed = Path(path).suffix.lower() == ".csv" and not columns
+            raise found.refuse(1 if headed or not rows.lines else rows.lines[0], roles)
         _gather(rows, roles, found)
     if not found.confidence:
         said = f" ({found.empty} rows say nothing)" if found.empty else ""
@@ -55,9 +59,6 @@ def read_claims(path: str | Path, columns: Sequence[str] = ()) -> Claims:
 
 
 def _gather(rows: Rows, roles: ClaimColumns, found: _Gathered) -> None:
-    if rows.problems:
-        first = min(rows.problems)
-        raise found.refuse(rows.lines[first], rows.problems[first])
     sources = _sources(rows, roles, found)
     _reliabilities(rows, roles, sources, found)
     objects = _objects(rows, roles, found)

@@ -10,8 +10,6 @@ import numpy as np
 from partita.fusion.belief import SlotBelief
 from partita.fusion.kinds import SETS
 
-LEAST = 1e-6  # a value that nobody said is told from this probability on
-
 
 @dataclass(frozen=True, slots=True)
 class Valued:
@@ -47,7 +45,7 @@ def answers(belief: SlotBelief) -> Iterator[Answer]:
             (value, Valued(belief.read.labels[value], p, sayers.get((number, value), ())))
             for value, p in belief.of(number)
         ]
-        values = tuple(one for _, one in told if one.sources or one.probability >= LEAST)
+        values = tuple(one for _, one in told if one.sources or one.probability > 0)
         members = _members(belief, told) if belief.read.kind in SETS else ()
         yield Answer(name, belief.name, values, unknown[number], members)
 

@@ -18,7 +18,7 @@ class Parameters:
     """All that was learned of a slot: with it, claims about one object touch no other.
 
     `rates` are θ by source, `pooled` those of a source never met; `size` is how many values a
-    source could have said, `values` are all those of a closed slot.
+    source could have said, `values` are all those of a closed slot, `labels` how people write them.
     """
 
     kind: Kind
@@ -27,6 +27,7 @@ class Parameters:
     prior: FloatArray
     size: int
     values: Sequence[str] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
     lexicon: Lexicon | None = None
 
 

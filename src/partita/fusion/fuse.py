@@ -62,6 +62,8 @@ def fuse(claims: Claims, settings: Settings | None = None) -> Fused:
         raise InputError("there are no claims to fuse")
     _refuse_unknown_slots(claims, chosen)
     heard = _heard(claims, chosen)
+    if not len(heard):
+        raise InputError("nobody is heard: all sources have reliability 0")
     names = sorted({claims.slots[n] for n in np.unique(heard.slot).tolist()})
     beliefs = [_slot(heard, name, chosen) for name in names]
     copies = tuple(one for belief in beliefs for one in copying(belief))

@@ -50,6 +50,7 @@ def fuse_slot(claims: Claims, slot: Slot) -> SlotBelief:
         learned.rates.prior,
         read.order.size,
         read.said.values if slot.kind == "closed" else (),
+        dict(zip(read.said.values, read.labels, strict=True)),
         lexicon,
     )
     trusted = trust(slot.name, read, learned.expected.counts, slot.reliabilities)
@@ -86,7 +87,8 @@ def _read(claims: Claims, slot: Slot) -> Read:
     if slot.kind == "closed" and (new := set(read.said.values) - set(fixed.values)):
         known = ", ".join(fixed.values)
         raise InputError(f"{min(new)} is no value of {slot.name}, which has {known}: learn again")
-    return read
+    labels = zip(read.said.values, read.labels, strict=True)
+    return replace(read, labels=[fixed.labels.get(value, label) for value, label in labels])
 
 
 def _problem(read: Read) -> tuple[Problem, IntArray]:

@@ -142,7 +142,11 @@ def fused_json(
     made: dict[str, Any] = {
         "version": 1,
         "objects": list(objects.values()),
-        "sources": [asdict(one) for belief in fused.slots for one in belief.trust],
+        "sources": [
+            {**asdict(one), "rates": _rates(belief, one.source)}
+            for belief in fused.slots
+            for one in belief.trust
+        ],
         "copying": [{**asdict(one), "share": one.share} for one in fused.copying],
         "slots": {belief.name: _how(belief) for belief in fused.slots},
     }
@@ -176,17 +180,31 @@ def _how(belief: SlotBelief) -> dict[str, Any]:
     }
 
 
+def _rates(belief: SlotBelief, source: str) -> dict[str, Any]:
+    """Why a source is trusted as it is: P(it says v | t is true), or how it knows and guesses."""
+    rates = belief.parameters.rates.get(source, belief.parameters.pooled).tolist()
+    if belief.read.kind != "closed":
+        return dict(zip(("exact", "general", "guess"), rates[0], strict=True))
+    labels = belief.read.labels
+    return {t: dict(zip(labels, row, strict=True)) for t, row in zip(labels, rates, strict=True)}
+
+
 def _said(claims: Claims) -> dict[str, list[dict[str, Any]]]:
     """Every claim as it was written, by object, with where it stands."""
+    order = np.lexsort((claims.line, claims.file))
+    columns = (claims.object, claims.source, claims.slot, claims.value, claims.file, claims.line)
+    files = claims.files or ("",)
     found: dict[str, list[dict[str, Any]]] = {}
-    for n in np.lexsort((claims.line, claims.file)).tolist():
-        found.setdefault(claims.objects[claims.object[n]], []).append(
+    for thing, source, slot, value, file, line in zip(
+        *(column[order].tolist() for column in columns), strict=True
+    ):
+        found.setdefault(claims.objects[thing], []).append(
             {
-                "source": claims.sources[claims.source[n]],
-                "slot": claims.slots[claims.slot[n]],
-                "value": claims.values[claims.value[n]],
-                "file": claims.files[claims.file[n]] if claims.files else "",
-                "line": int(claims.line[n]),
+                "source": claims.sources[source],
+                "slot": claims.slots[slot],
+                "value": claims.values[value],
+                "file": files[file],
+                "line": line,
             }
         )
     return found
