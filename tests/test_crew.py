@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from functools import partial
 from operator import mul
+from pathlib import Path
 
 import pytest
 
@@ -43,3 +47,32 @@ def test_jobs_are_not_all_taken_at_once():
 def test_a_worker_that_is_ended_from_outside():
     with pytest.raises(PartitaError, match="was ended from outside"):
         list(in_order([Job(partial(signal.raise_signal, signal.SIGKILL))], 1))
+
+
+LEADER = """
+import os, time
+from partita.crew import Job, in_order
+if __name__ == "__main__":
+    for pid in in_order([Job(os.getpid)] * 2, 1):
+        print(pid, flush=True)
+        time.sleep(60)
+"""
+
+
+def test_workers_end_with_whoever_started_them(tmp_path):
+    script = tmp_path / "leader.py"
+    script.write_text(LEADER)
+    leader = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    worker = int(leader.stdout.readline())
+    leader.kill()
+    leader.communicate()
+    end = time.monotonic() + 20
+    while _alive(worker) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not _alive(worker)
+
+
+def _alive(process: int) -> bool:
+    """Whether it runs; one that has ended may wait to be noticed by whoever took it over."""
+    stat = Path(f"/proc/{process}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
@@ -42,12 +44,22 @@ def _pool(workers: int) -> Executor:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    return ProcessPoolExecutor(workers, get_context("spawn"), initializer=_deaf)
+    return ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin)
 
 
-def _deaf() -> None:
-    """Ctrl-C is for the process that writes; the others end when it lets them go."""
+def _begin() -> None:
+    """Ctrl-C is for the process that writes; a worker ends when that lets it go, or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Whoever is ended from outside cannot say so to its workers."""
+    from multiprocessing import parent_process
+
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def _handed_out(pool: Executor, jobs: Iterable[Job[T]], ahead: int) -> Iterator[T]:
