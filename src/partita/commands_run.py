@@ -116,7 +116,8 @@ def run(
         file = str(parameters or "")
         settings = Settings(domain, model, file, top, threshold, budget, seed)
         made = ready(settings)
-        console.note(f"{model} with parameters learned from {made.learned_from}")
+        if model != "uniform":
+            console.note(f"{model} with parameters learned from {made.learned_from}")
         before = _before(out, made.told)
         texts, many = _texts(inputs, encoding)
         wanted = _wanted(console, json, out, many)
