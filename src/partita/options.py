@@ -57,7 +57,7 @@ def size_of(value: str) -> int:
 MODELS = "uniform greedy merging evidential scaled"
 METHODS = "auto exact certified sampled"
 FORMATS = "csv jsonl parquet"
-SOURCES = "keys corefud"
+SOURCES = "messages keys corefud"
 TAUGHT = "greedy merging evidential scaled joint"
 CHARACTERISTICS = "paper extended"
 
@@ -183,7 +183,10 @@ Workers = Annotated[
 
 Corpora = Annotated[
     list[Path],
-    typer.Argument(metavar="CORPUS...", help="Files or folders of CoNLL-U, or files of keys."),
+    typer.Argument(
+        metavar="CORPUS...",
+        help="Folders of messages with keys, files of keys, files or folders of CoNLL-U.",
+    ),
 ]
 Keys = Annotated[
     list[Path],
@@ -195,7 +198,8 @@ Source = Annotated[
         "--from",
         metavar="NAME",
         callback=one_of(SOURCES),
-        help="The format: keys or corefud; without it keys if a name ends in .jsonl.",
+        help="The format: messages (a folder of them with a file keys.jsonl), keys, or corefud; "
+        "without it, what the name and the folder look like.",
     ),
 ]
 Learned = Annotated[Path, typer.Option("--out", metavar="F", help="The file to write.")]

@@ -118,7 +118,7 @@ def study(design: Design, progress: Progress | None = None) -> Study:
 
 def _cuts(design: Design, corpora: Sequence[Path], progress: Progress | None) -> list[Cut]:
     """Every document of every corpus, cut into coreference sets."""
-    found, schema = [], schema_of(design.domain)
+    found, schema = [], schema_of(design.domain, corpora)
     for document in read_documents(corpora, design.source):
         if progress:
             progress(f"reading {document.name}")

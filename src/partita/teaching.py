@@ -77,7 +77,7 @@ def train(lesson: Lesson, out: Path, progress: Progress) -> Report:
     plan = Plan(
         CHARACTERISTICS[lesson.characteristics], lesson.selecting, lesson.seed, lesson.words
     )
-    learned, selected = train_pairs(_cuts(documents, lesson.domain, progress), plan, progress)
+    learned, selected = train_pairs(_cuts(documents, lesson, progress), plan, progress)
     write_pair_parameters(out, learned)
     return Report(str(out), "greedy, merging, evidential, scaled", _figures(learned), selected)
 
@@ -92,8 +92,8 @@ def _documents(lesson: Lesson, progress: Progress) -> list[Document]:
     return found
 
 
-def _cuts(documents: Sequence[Document], domain: str | None, progress: Progress) -> list[Cut]:
-    found, schema = [], schema_of(domain)
+def _cuts(documents: Sequence[Document], lesson: Lesson, progress: Progress) -> list[Cut]:
+    found, schema = [], schema_of(lesson.domain, lesson.keys)
     for document in documents:
         progress(f"cutting {document.name} into sets")
         found.append(cut(document, schema))

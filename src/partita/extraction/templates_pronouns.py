@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from partita.extraction.templates_drafts import Draft
 from partita.extraction.templates_words import number_of
@@ -23,8 +23,12 @@ def referring(drafts: Sequence[Draft], sentences: Sequence[int]) -> list[Draft]:
     ]
 
 
-def _before(n: int, sentences: Sequence[int]) -> list[int]:
-    return [m for m in range(n) if sentences[n] - sentences[m] <= WINDOW]
+def _before(n: int, sentences: Sequence[int]) -> Iterator[int]:
+    """Places back to the first that is too many sentences away."""
+    for m in range(n - 1, -1, -1):
+        if sentences[n] - sentences[m] > WINDOW:
+            return
+        yield m
 
 
 def _agree(pronoun: Draft, other: Draft) -> bool:

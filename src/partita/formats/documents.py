@@ -1,4 +1,4 @@
-"""Documents with keys, from files of keys or from CoNLL-U with CorefUD entities."""
+"""Documents with keys: messages with keys, files of keys, or CoNLL-U with CorefUD entities."""
 
 from __future__ import annotations
 
@@ -7,36 +7,57 @@ from pathlib import Path
 
 from partita.errors import InputError
 from partita.formats.corefud import read_corefud
+from partita.formats.corpus import KEYS as BESIDE
+from partita.formats.corpus import read_keyed_messages
 from partita.formats.keys import numbered_keys
 from partita.learning.keyed import Key
 from partita.records import Document
 from partita.templates.schema import Schema
 
-SOURCES = ("keys", "corefud")
+SOURCES = ("messages", "keys", "corefud")
 KEYS = ".jsonl"
+DOMAIN = "domain.yaml"
 
 
 def read_documents(paths: Iterable[Path], source: str | None = None) -> Iterator[Document]:
-    """The documents of all files; without a source, files that end in .jsonl hold keys."""
+    """The documents of all files; without a source, files that end in .jsonl hold keys, and a
+    folder with such a file of keys holds messages."""
     seen: dict[tuple[str, str], tuple[str, int]] = {}
     for path in paths:
-        if (source or _source_of(path)) == "corefud":
-            yield from read_corefud(path)
-        else:
-            yield from _keyed_sets(path, seen)
+        match source or _source_of(path):
+            case "corefud":
+                yield from read_corefud(path)
+            case "messages":
+                yield from read_keyed_messages(path)
+            case _:
+                yield from _keyed_sets(path, seen)
 
 
-def schema_of(domain: str | None) -> Schema | None:
-    """The slots of a domain, shipped or a folder, or None where no domain is named."""
-    if domain is None:
+def schema_of(domain: str | None, corpora: Iterable[Path] = ()) -> Schema | None:
+    """The slots of a domain, shipped or a folder, or None where no domain is named.
+
+    Without a name, a corpus that lies in the folder of a domain is of that domain.
+    """
+    named = domain or next(map(str, _around(corpora)), None)
+    if named is None:
         return None
     from partita.formats.rules import read_domain
 
-    return read_domain(domain).schema
+    return read_domain(named).schema
+
+
+def _around(corpora: Iterable[Path]) -> Iterator[Path]:
+    """The folders of domains in which corpora lie."""
+    for path in corpora:
+        folder = path.resolve() if path.is_dir() else path.resolve().parent
+        if (folder.parent / DOMAIN).is_file() and (folder / BESIDE).is_file():
+            yield folder.parent
 
 
 def _source_of(path: Path) -> str:
-    return "keys" if path.suffix == KEYS else "corefud"
+    if path.suffix == KEYS:
+        return "keys"
+    return "messages" if (path / BESIDE).is_file() else "corefud"
 
 
 def _keyed_sets(path: Path, seen: dict[tuple[str, str], tuple[str, int]]) -> Iterator[Document]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from partita.errors import InputError
+from partita.formats.corpus import KEYS
 
 STANDARD_INPUT = "-"
 
@@ -38,9 +39,12 @@ def message_files(paths: str | Path | Sequence[str | Path]) -> Iterator[MessageF
 
 
 def _folder(folder: Path) -> Iterator[MessageFile | InputError]:
-    """Every file below a folder but hidden ones, by its path; links to folders are not followed."""
+    """Every file below a folder but hidden ones and keys beside messages, by its path; links to
+    folders are not followed."""
     found = False
     for path in sorted(_below(folder), key=lambda path: path.parts):
+        if path.name == KEYS:
+            continue
         found = True
         stem = path.relative_to(folder).with_suffix("").as_posix()
         yield MessageFile(path, stem, found=True)
