@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from partita.errors import InputError
-from partita.formats.text import Lines
+from partita.formats.text import numbered_lines
 
 COLUMNS = 10
 
@@ -64,7 +64,7 @@ def sentences(path: Path) -> Iterator[Sentence]:
 def _blocks(path: Path) -> Iterator[Rows]:
     file = str(path)
     rows = Rows(file, [], [])
-    for number, line in _numbered(path):
+    for number, line in numbered_lines(path):
         if not line:
             if rows.words:
                 yield rows
@@ -75,20 +75,6 @@ def _blocks(path: Path) -> Iterator[Rows]:
             rows.words.append((number, _columns(line, file, number)))
     if rows.words:
         yield rows
-
-
-def _numbered(path: Path) -> Iterator[tuple[int, str]]:
-    try:
-        with path.open("rb") as stream:
-            lines = Lines(stream, str(path))
-            for block in lines.blocks():
-                first = lines.read + 1
-                for number, line in enumerate(lines.decoded(block), first):
-                    if number in lines.broken:
-                        raise InputError(lines.broken[number], file=str(path), line=number)
-                    yield number, line.rstrip("\r\n")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
 
 
 def _columns(line: str, file: str, number: int) -> list[str]:

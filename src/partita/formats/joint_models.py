@@ -15,6 +15,7 @@ from partita.configurations.joint_model import JointModel
 from partita.errors import InputError
 from partita.formats.atomic import write_atomically
 from partita.formats.strict import Place, fields, integer_of, number_of, parsed, text_of
+from partita.formats.text import whole_text
 from partita.parameters import VERSION, shipped_text
 from partita.records import FloatArray
 
@@ -26,13 +27,7 @@ FIELDS = (
 
 def read_joint_model(path: str | Path) -> JointModel:
     """The joint model that a file holds."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8", file=str(path)) from error
-    return parse_joint_model(text, str(path))
+    return parse_joint_model(whole_text(path), str(path))
 
 
 def shipped_joint_model() -> JointModel:

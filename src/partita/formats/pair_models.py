@@ -15,6 +15,7 @@ from partita.configurations.scaled import ScaledParameters
 from partita.errors import InputError
 from partita.formats.atomic import write_atomically
 from partita.formats.strict import Place, fields, integer_of, list_of, number_of, parsed, text_of
+from partita.formats.text import whole_text
 from partita.learning.pair_parameters import EVERY_PAIR, QUESTIONS, PairParameters
 from partita.pairs.characteristics import Characteristic, Cutoffs, feature_names
 from partita.pairs.extended import EXTENDED
@@ -38,13 +39,7 @@ def write_pair_parameters(path: str | Path, learned: PairParameters) -> None:
 
 def read_pair_parameters(path: str | Path) -> PairParameters:
     """The parameters that a file holds."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8", file=str(path)) from error
-    return parse_pair_parameters(text, str(path))
+    return parse_pair_parameters(whole_text(path), str(path))
 
 
 def shipped_pair_parameters() -> PairParameters:

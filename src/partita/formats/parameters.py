@@ -12,6 +12,7 @@ from partita.configurations.scaled import ScaledParameters
 from partita.errors import InputError
 from partita.formats.atomic import write_atomically
 from partita.formats.strict import Place, fields, integer_of, number_of, parsed, text_of
+from partita.formats.text import whole_text
 from partita.parameters import VERSION, Learned, shipped_text
 
 FIELDS = ("version", "model", "values", "learned_from", "seed", "figures")
@@ -22,7 +23,7 @@ VALUES = {"greedy": GREEDY, "scaled": SCALED}
 
 def read_parameters(path: str | Path) -> Learned:
     """The parameters that a file of one model holds."""
-    return parse_parameters(_text(path), str(path))
+    return parse_parameters(whole_text(path), str(path))
 
 
 def model_parameters(
@@ -33,7 +34,7 @@ def model_parameters(
     if path is None:
         learned, file = shipped_parameters(model), "shipped parameters"
     else:
-        text, file = _text(path), str(path)
+        text, file = whole_text(path), str(path)
         if _kind(text, file) == "pairs":
             from partita.formats.pair_models import parse_pair_parameters
 
@@ -43,15 +44,6 @@ def model_parameters(
     if model == "greedy":
         return greedy_parameters(learned, file)
     return scaled_parameters(learned, file)
-
-
-def _text(path: str | Path) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8", file=str(path)) from error
 
 
 def _kind(text: str, file: str) -> str | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from partita.errors import InputError
 from partita.formats.corefud import corefud_files
-from partita.formats.text import Lines
+from partita.formats.text import numbered_lines
 from partita.learning.tagger_lessons import Tagged
 
 COLUMNS = 10
@@ -30,7 +30,7 @@ Numbered = list[tuple[int, str]]
 def _sentences(file: Path) -> Iterator[Numbered]:
     """The lines of one sentence after another, its comments first."""
     found: Numbered = []
-    for number, line in _lines(file):
+    for number, line in numbered_lines(file):
         if line:
             found.append((number, line))
         elif found and not found[-1][1].startswith("#"):
@@ -38,20 +38,6 @@ def _sentences(file: Path) -> Iterator[Numbered]:
             found = []
     if found and not found[-1][1].startswith("#"):
         yield found
-
-
-def _lines(file: Path) -> Iterator[tuple[int, str]]:
-    try:
-        with file.open("rb") as stream:
-            lines = Lines(stream, str(file))
-            for block in lines.blocks():
-                first = lines.read + 1
-                for number, line in enumerate(lines.decoded(block), first):
-                    if number in lines.broken:
-                        raise InputError(lines.broken[number], file=str(file), line=number)
-                    yield number, line.rstrip("\r\n")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(file)) from error
 
 
 def _genre(sentence: Numbered, before: str) -> str:

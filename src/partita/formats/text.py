@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
+from pathlib import Path
 from typing import BinaryIO
 
 from partita.errors import InputError
@@ -59,3 +60,28 @@ class Lines:
         for number, line in enumerate(raw, self.read + 1):
             if b"\0" in line:
                 self.broken.setdefault(number, "holds a NUL byte")
+
+
+def whole_text(path: str | Path) -> str:
+    """The text of a small file, such as one of parameters."""
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8", file=str(path)) from error
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file without their ends, one after another, counted from 1."""
+    try:
+        with path.open("rb") as stream:
+            lines = Lines(stream, str(path))
+            for block in lines.blocks():
+                first = lines.read + 1
+                for number, line in enumerate(lines.decoded(block), first):
+                    if number in lines.broken:
+                        raise InputError(lines.broken[number], file=str(path), line=number)
+                    yield number, line.rstrip("\r\n")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
