@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+from partita.errors import InputError
 from partita.extraction.cascade import Cascade
 from partita.extraction.domain import Domain
 from partita.extraction.tagging import Tagger
@@ -26,7 +27,8 @@ class Extractor:
         self.reading = Reading(domain.schema)
 
     def templates(self, message: Message) -> tuple[Template, ...]:
-        return self.built(message).templates
+        """All of them, or an error where the rules gave up on the message."""
+        return _whole(self.built(message), message)
 
     def built(self, message: Message) -> Built:
         """The templates, and the values that no slot took."""
@@ -36,8 +38,8 @@ class Extractor:
         """The templates of each message; many are tagged in one call."""
         waiting = iter(messages)
         while batch := list(islice(waiting, BATCH)):
-            for built in self._batch(batch):
-                yield built.templates
+            for message, built in zip(batch, self._batch(batch), strict=True):
+                yield _whole(built, message)
 
     def _batch(self, messages: Sequence[Message]) -> Iterator[Built]:
         cut = [tokenize(message) for message in messages]
@@ -59,3 +61,11 @@ class Extractor:
         for tokens in cut:
             yield tags[first : first + len(tokens.texts)]
             first += len(tokens.texts)
+
+
+def _whole(built: Built, message: Message) -> tuple[Template, ...]:
+    if built.unfinished:
+        phases = ", ".join(built.unfinished)
+        problem = f"the rules of phase {phases} need more work on this text than they may take"
+        raise InputError(f"message {message.id}: {problem}; split it, or simplify the rules")
+    return built.templates

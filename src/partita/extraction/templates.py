@@ -21,10 +21,12 @@ from partita.records import Message, Template
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Built:
-    """The templates of a message in text order, and the values that no slot took."""
+    """The templates of a message in text order, the values that no slot took, and the phases that
+    gave up, behind which templates may be missing."""
 
     templates: tuple[Template, ...]
     refusals: tuple[Refusal, ...] = ()
+    unfinished: tuple[str, ...] = ()
 
 
 def extract(
@@ -54,7 +56,7 @@ def extract(
         for n, (one, context) in enumerate(zip(kept, tied, strict=True), 1)
     )
     refusals = tuple(refused for one in drafts for refused in one.said.refusals)
-    return Built(tuple(templates), refusals)
+    return Built(tuple(templates), refusals, analysis.unfinished)
 
 
 def _label(draft: Draft, message: Message, tokens: Columns) -> bool:

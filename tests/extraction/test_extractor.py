@@ -1,0 +1,30 @@
+"""The extractor: nothing of a message is lost without a word."""
+
+from __future__ import annotations
+
+import pytest
+
+from partita.errors import InputError
+from partita.extraction import extractor as room
+from partita.extraction.extractor import Extractor
+from partita.extraction.templates import Built
+from partita.formats.rules import read_domain
+from partita.formats.tagger_models import shipped_tagger
+from partita.records import Message, Region
+
+MESSAGE = Message("m", "A depot.", (Region("text", 0, 8),))
+
+
+def test_a_phase_that_gives_up_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Extractor(read_domain("depots"), shipped_tagger())
+    assert [template.text for template in made.templates(MESSAGE)] == ["A depot"]
+    monkeypatch.setattr(room, "extract", lambda *_: Built((), (), ("groups",)))
+    with pytest.raises(InputError, match="message m: the rules of phase groups"):
+        made.templates(MESSAGE)
+    with pytest.raises(InputError, match="phase groups"):
+        list(made.templates_of([MESSAGE]))
+
+
+def test_a_message_without_tokens_has_no_templates() -> None:
+    made = Extractor(read_domain("depots"), shipped_tagger())
+    assert made.templates(Message("m", " \n", (Region("text", 0, 2),))) == ()
