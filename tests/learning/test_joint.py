@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oracles.joint_mentions import random_model, random_templates
-from partita.configurations.joint_model import STARTED, layout
+from partita.configurations.joint.model import STARTED, layout
 from partita.errors import InputError
 from partita.learning.joint import key_bits, lexicon_of, train_joint
 from partita.learning.joint_descent import Settings

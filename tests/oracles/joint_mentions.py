@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.configurations import joint_codes as code
-from partita.configurations.joint_model import STARTED, JointModel
+from partita.configurations.joint import codes as code
+from partita.configurations.joint.model import STARTED, JointModel
 from partita.records import Template
 
 WORDS = ("the company", "Apex Corp", "Apex", "it", "he", "Mr. Lee", "Lee", "a factory", "they", "I")

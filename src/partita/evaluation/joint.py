@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from partita.configurations.joint_model import JointModel
+from partita.configurations.joint.model import JointModel
 from partita.evaluation.models import OfDocuments
 from partita.learning.joint import joint_posterior, train_joint
 from partita.records import Document, Posterior

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from partita.configurations import joint_codes as code
-from partita.configurations.joint_model import JointModel
+from partita.configurations.joint import codes as code
+from partita.configurations.joint.model import JointModel
 from partita.errors import InputError
 from partita.formats.atomic import write_atomically
 from partita.formats.strict import Place, fields, integer_of, number_of, parsed, text_of

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from partita.configurations.joint import DRAWS, JointPosterior
-from partita.configurations.joint_model import STARTED, JointModel
+from partita.configurations.joint.model import STARTED, JointModel
+from partita.configurations.joint.posterior import DRAWS, JointPosterior
 from partita.errors import InputError
 from partita.learning.joint_descent import Descent, Settings
 from partita.learning.joint_lessons import Lessons, Single, Weights, gathered, lessons_of

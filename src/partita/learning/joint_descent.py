@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.joint_model import STARTED, layout
+from partita.configurations.joint.model import STARTED, layout
 from partita.learning.joint_lessons import Lessons, Single, Weights
 
 OTHER_SORT = -8.0  # where the scores of cells of another sort start

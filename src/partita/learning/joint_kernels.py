@@ -12,9 +12,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.joint_cells_kernels import Mentions, empty_state, place
-from partita.configurations.joint_kernels import Codes, describe
-from partita.configurations.joint_network_kernels import CODES, NEW_CODES, SLOPE
+from partita.configurations.joint.cells_kernels import Mentions, empty_state, place
+from partita.configurations.joint.kernels import Codes, describe
+from partita.configurations.joint.network_kernels import CODES, NEW_CODES, SLOPE
 from partita.parameters.joint_columns import LEXEME
 from partita.records import FloatArray, IntArray
 

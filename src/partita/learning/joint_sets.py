@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from partita.configurations.joint_model import JointModel
-from partita.configurations.joint_within import within
+from partita.configurations.joint.model import JointModel
+from partita.configurations.joint.within import within
 from partita.configurations.odds import knowledge
 from partita.configurations.report import best_or_above, listing, remainder
 from partita.errors import PartitaError

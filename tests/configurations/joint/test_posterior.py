@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.joint_mentions import random_model, random_templates
-from partita.configurations import joint_codes as code
 from partita.configurations.count import bell
-from partita.configurations.joint import JointPosterior
-from partita.configurations.joint_explained import explain
-from partita.configurations.joint_network_kernels import decision
+from partita.configurations.joint import codes as code
+from partita.configurations.joint.explained import explain
+from partita.configurations.joint.network_kernels import decision
+from partita.configurations.joint.posterior import JointPosterior
 from partita.configurations.partitions import partitions
 from partita.errors import InputError, Unavailable
 from partita.learning.joint import joint_posterior
@@ -65,7 +65,7 @@ def test_pairs_and_entropy_from_draws_agree_with_the_enumeration(
 ) -> None:
     exact = posterior(7, 5)
     whole, bits = exact.pairs().value, exact.entropy().value
-    monkeypatch.setattr("partita.configurations.joint.NINE", 2)
+    monkeypatch.setattr("partita.configurations.joint.posterior.NINE", 2)
     drawn = posterior(7, 5, draws=4000)
     pairs, entropy = drawn.pairs(), drawn.entropy()
     assert pairs.kind == entropy.kind == "estimate"
@@ -80,8 +80,8 @@ def test_pairs_and_entropy_from_draws_agree_with_the_enumeration(
 def test_beam_search_lists_true_probabilities_and_bounds_what_it_missed(
     monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
-    monkeypatch.setattr("partita.configurations.joint.NINE", 2)
-    monkeypatch.setattr("partita.configurations.joint.WIDTH", width)
+    monkeypatch.setattr("partita.configurations.joint.posterior.NINE", 2)
+    monkeypatch.setattr("partita.configurations.joint.posterior.WIDTH", width)
     found = posterior(7, 11)
     logs = np.sort(found.log_weights(partitions(7)))[::-1]
     top = found.best(3)

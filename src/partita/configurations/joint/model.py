@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from partita.configurations import joint_codes as code
+from partita.configurations.joint import codes as code
 from partita.errors import InputError
 from partita.records import FloatArray, IntArray
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.count import bell
-from partita.configurations.joint_small import Whole
+from partita.configurations.joint.small import Whole
 from partita.configurations.partitions import partitions
 from partita.errors import InputError, Unavailable
 from partita.records import (
@@ -89,7 +89,7 @@ class JointPosterior:
 
     def log_weights(self, rows: IntArray) -> FloatArray:
         """log P of several configurations."""
-        from partita.configurations.joint_network_kernels import log_probabilities
+        from partita.configurations.joint.network_kernels import log_probabilities
 
         found: FloatArray = log_probabilities(self.mentions, self.network, self.decided(rows))
         return found
@@ -125,14 +125,14 @@ class JointPosterior:
         """By beam search, with the exact log P of each; `gap` bounds what it may have missed."""
         if self.size <= NINE:
             return self._enumerated().best(k)
-        from partita.configurations.joint_beam_kernels import beam
+        from partita.configurations.joint.beam_kernels import beam
 
         rows, logs, dropped = beam(self.mentions, self.network, self.size, max(k, WIDTH))
         gap = max(0.0, dropped - float(logs[:k][-1]))
         return Best(self._in_text(rows[:k]), logs[:k], gap)
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
-        from partita.configurations.joint_network_kernels import drawn
+        from partita.configurations.joint.network_kernels import drawn
 
         none = np.zeros((0, 0))
         uniforms = rng.random((count, self.size))
@@ -163,7 +163,7 @@ class JointPosterior:
 
 def _sample(posterior: JointPosterior) -> Sampled:
     """Means over draws; the error is that of a mean of independent draws."""
-    from partita.configurations.joint_network_kernels import drawn
+    from partita.configurations.joint.network_kernels import drawn
 
     n, count = posterior.size, posterior.draw_count
     sums, squares = np.zeros((n, n)), np.zeros((n, n))

@@ -11,9 +11,9 @@ import math
 import numba
 import numpy as np
 
-from partita.configurations import joint_codes as code
-from partita.configurations.joint_cells_kernels import Mentions, State, empty_state, place
-from partita.configurations.joint_kernels import Codes, describe
+from partita.configurations.joint import codes as code
+from partita.configurations.joint.cells_kernels import Mentions, State, empty_state, place
+from partita.configurations.joint.kernels import Codes, describe
 from partita.parameters.joint_columns import LEXEME
 from partita.records import FloatArray, IntArray
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from oracles.joint_mentions import random_model, random_templates
 from oracles.partitions import partitions
-from partita.configurations import joint_within
-from partita.configurations.joint import JointPosterior
-from partita.configurations.joint_within import Within, within
+from partita.configurations.joint import within as joint_within
+from partita.configurations.joint.posterior import JointPosterior
+from partita.configurations.joint.within import Within, within
 from partita.errors import TooLarge, Unavailable
 from partita.learning.joint import joint_posterior
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from partita.configurations.joint_cells_kernels import CELL_COLUMNS, Mentions, State, place
-from partita.configurations.joint_network_kernels import Network, choices, scratch
+from partita.configurations.joint.cells_kernels import CELL_COLUMNS, Mentions, State, place
+from partita.configurations.joint.network_kernels import Network, choices, scratch
 from partita.records import FloatArray, IntArray
 
 

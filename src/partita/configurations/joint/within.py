@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.count import bell, count
-from partita.configurations.joint import NINE, WIDTH, JointPosterior
+from partita.configurations.joint.posterior import NINE, WIDTH, JointPosterior
 from partita.configurations.merging.listed import cell_marginals
 from partita.configurations.partitions import partitions
 from partita.errors import TooLarge, Unavailable

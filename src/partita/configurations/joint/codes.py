@@ -13,7 +13,7 @@ from partita.parameters.joint_columns import DETERMINERS, GROUP_COUNT, KINDS, RO
 from partita.records import IntArray
 
 K, G, S, R, D = len(KINDS), GROUP_COUNT, len(SORTS), len(ROLES), len(DETERMINERS)
-LEVELS = 10  # of likeness by words: see joint_kernels.level
+LEVELS = 10  # of likeness by words: see kernels.level
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations import joint_codes as code
-from partita.configurations.joint import JointPosterior
+from partita.configurations.joint import codes as code
+from partita.configurations.joint.posterior import JointPosterior
 from partita.errors import InputError
 from partita.parameters.joint_columns import LEXEME
 from partita.records import FloatArray, IntArray
@@ -51,7 +51,7 @@ def explain(
 
     Without a cell: why a new one. Both are places and labels in text order.
     """
-    from partita.configurations.joint_network_kernels import decision
+    from partita.configurations.joint.network_kernels import decision
 
     row = posterior.decided(np.asarray(labels, dtype=np.int64)[None, :])[0]
     step = int(np.flatnonzero(posterior.order == mention)[0])

@@ -9,8 +9,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations import joint_codes as code
-from partita.configurations.joint_cells_kernels import (
+from partita.configurations.joint import codes as code
+from partita.configurations.joint.cells_kernels import (
     BITS,
     CELL_KINDS,
     CELL_SORT,

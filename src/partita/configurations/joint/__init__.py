@@ -1,0 +1,1 @@
+"""The joint model: decisions normalised over all cells."""
