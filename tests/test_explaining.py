@@ -14,6 +14,8 @@ from typer.testing import CliRunner, Result
 from oracles.described import documents
 from partita.cli import app
 from partita.configurations.solve import solve
+from partita.demo import MESSAGE
+from partita.explaining import explain
 from partita.formats.pair_models import shipped_pair_parameters
 from partita.formats.results import result_line
 from partita.learning.pair_parameters import training_of
@@ -106,3 +108,13 @@ def test_questions_without_an_answer(
     assert told.exit_code == 1
     assert told.stderr.count("\n") == 1
     assert problem in told.stderr
+
+
+def test_results_of_a_run_know_their_domain_and_its_parameters(tmp_path: Path) -> None:
+    (tmp_path / "kinston.txt").write_text(MESSAGE, encoding="utf-8")
+    out = tmp_path / "results.jsonl"
+    assert run("run", tmp_path / "kinston.txt", "--out", out).exit_code == 0
+    found = explain(out, "kinston.1", "T2", "T7")
+    assert found.notes == ()
+    assert found.pair is not None
+    assert abs(found.pair.probability - found.probability) < 1e-9

@@ -15,6 +15,7 @@ from partita.errors import InputError
 from partita.formats.documents import schema_of
 from partita.formats.pair_models import read_pair_parameters, shipped_pair_parameters
 from partita.formats.parameters import model_parameters
+from partita.formats.rules import own_parameters
 from partita.formats.saved import Result, read_results
 from partita.learning.pair_parameters import training_of
 from partita.pairs.columns import columns
@@ -64,10 +65,14 @@ def explain(
     parameters: Path | None = None,
     domain: str | None = None,
 ) -> Explanation:
-    """For one pair of one set of a results file; of a domain, slots are compared as it says."""
-    schema = schema_of(domain)
-    one = _found(results, name)
+    """For one pair of one set of a results file; slots are compared as the domain says, and its own
+    parameters are taken if there are any. Results of `run` know their domain."""
+    one, known = _found(results, name)
     _refuse_unknown(one, left, right, results)
+    domain = domain or known
+    schema = schema_of(domain)
+    if parameters is None and domain is not None:
+        parameters = own_parameters(domain)
     given = _pairs(one)
     s, t = sorted((one.set.ids.index(left), one.set.ids.index(right)))
     probability, marginal = float(given.matrix[s, t]), float(one.marginals.value[s, t])
@@ -80,13 +85,17 @@ def explain(
     )
 
 
-def _found(results: Path, name: str) -> Result:
-    known = []
+def _found(results: Path, name: str) -> tuple[Result, str | None]:
+    """The set, and the domain of the run that resolved its message."""
+    known, found = [], None
     for one in read_results(results):
         if isinstance(one, Result):
-            if one.set.name == name:
-                return one
             known.append(one.set.name)
+            found = one if one.set.name == name else found
+        elif found is not None and one.message == found.message:
+            return found, one.domain or None
+    if found is not None:
+        return found, None
     shown = ", ".join(known[:10]) + (", …" if len(known) > 10 else "")
     raise InputError(f"has no set {name}; expected one of {shown}", file=str(results))
 

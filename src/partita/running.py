@@ -26,7 +26,6 @@ SECONDS = 2.0  # that an exact answer may be expected to take
 STEPS = {"merging": 3_000_000}  # a second or two for a set of forty templates
 STEP = 30_000
 COMMON = 60  # templates: sets of more are rare
-PAIRS = "pairs.json"  # a domain's own parameters, beside its rules
 DIGITS = 16  # of a hash: enough to tell files apart
 
 
@@ -66,18 +65,18 @@ class Ready:
 def ready(settings: Settings) -> Ready:
     """Everything loaded; every process does this once."""
     from partita.extraction.extractor import Extractor
-    from partita.formats.rules import folder_of, read_domain
+    from partita.formats.rules import folder_of, own_parameters, read_domain
     from partita.formats.tagger_models import shipped_tagger
 
     domain = read_domain(settings.domain)
     folder = folder_of(settings.domain)
     extract = Extractor(domain, shipped_tagger()).templates
-    learned, source, digest = _parameters(settings, folder)
+    learned, source, digest = _parameters(settings, own_parameters(settings.domain))
     stages = Stages(extract, domain.schema, *_models(settings, learned))
     return Ready(stages, _told(settings, _digest_of(folder), digest), source)
 
 
-def _parameters(settings: Settings, folder: Path) -> tuple[Any, str, str]:
+def _parameters(settings: Settings, own: Path | None) -> tuple[Any, str, str]:
     """The learned parameters, what they were learned from, and their hash."""
     if settings.model == "joint":
         from partita.formats import joint_models as joint
@@ -89,7 +88,7 @@ def _parameters(settings: Settings, folder: Path) -> tuple[Any, str, str]:
         return given, given.learned_from, _digest([written(given).encode()])
     from partita.formats import pair_models as pairs
 
-    path = settings.parameters or (folder / PAIRS if (folder / PAIRS).is_file() else "")
+    path = settings.parameters or own
     learned = pairs.read_pair_parameters(path) if path else pairs.shipped_pair_parameters()
     text = pairs.pair_parameters_text(learned)
     return learned, learned.learned_from, _digest([text.encode()])

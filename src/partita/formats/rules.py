@@ -14,6 +14,7 @@ from partita.formats.rules_lexicon import read_lexicon
 from partita.formats.rules_phases import PhaseFile, read_phase
 from partita.formats.rules_yaml import RuleError, refuse
 
+PAIRS = "pairs.json"
 SHIPPED = Path(__file__).parent.parent / "domains"
 MOST_DOMAINS = 8  # that extend one another
 
@@ -40,6 +41,12 @@ def read_domain(name: str | Path) -> Domain:
     """A domain by the name of a shipped one, or by its folder; the first error is raised."""
     folder = folder_of(name)
     return _shipped(folder) if folder.parent == SHIPPED else _read(folder)
+
+
+def own_parameters(name: str) -> Path | None:
+    """The pair parameters that a domain has beside its rules, if any."""
+    path = folder_of(name) / PAIRS
+    return path if path.is_file() else None
 
 
 def folder_of(name: str | Path, beside: Path | None = None) -> Path:

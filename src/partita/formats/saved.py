@@ -66,10 +66,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """The templates of a message that corefer with no other."""
+    """The templates of a message that corefer with no other, and the domain of the run."""
 
     message: str
     templates: tuple[Template, ...]
+    domain: str = ""
 
 
 def read_results(path: str | Path) -> Iterator[Result | Alone]:
@@ -97,7 +98,7 @@ def result_of(value: Any, place: Place) -> Result | Alone:
         alone = tuple(
             template_of(one, place) for one in list_of(given["singletons"], "singletons", place)
         )
-        return Alone(text_of(given["message"], "message", place), alone)
+        return Alone(text_of(given["message"], "message", place), alone, _domain(given))
     given = fields(value, "the line", place, needed=NEEDED, allowed=ALLOWED)
     try:
         return _result(given, place)
@@ -105,6 +106,12 @@ def result_of(value: Any, place: Place) -> Result | Alone:
         raise (
             error if error.file else InputError(error.problem, file=place.file, line=place.line)
         ) from error
+
+
+def _domain(given: Mapping[str, Any]) -> str:
+    """Of a message that `run` has resolved."""
+    run = given.get("run")
+    return str(run.get("domain", "")) if isinstance(run, dict) else ""
 
 
 def _result(given: Mapping[str, Any], place: Place) -> Result:
