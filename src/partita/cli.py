@@ -9,6 +9,7 @@ import typer
 
 from partita import (
     commands_fuse,
+    commands_incidents,
     commands_muc,
     commands_research,
     commands_run,
@@ -41,6 +42,7 @@ for _family in (
     commands_run,
     commands_research,
     commands_muc,
+    commands_incidents,
     commands_fuse,
     rules_commands,
     tagger_commands,

@@ -1,0 +1,58 @@
+"""From a small exam of our own to models and back to its answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from oracles.incidents import examples
+from partita.errors import InputError
+from partita.evaluation.muc.score import score
+from partita.formats.incident_models import experts_text, read_experts, write_experts
+from partita.incidents.answering import answer
+from partita.incidents.experts import Experts
+from partita.incidents.training import train
+
+
+@pytest.fixture(scope="module")
+def experts() -> Experts:
+    return train(examples(), lambda _: None, "an exam of our own")
+
+
+def test_what_was_learned_is_answered(experts: Experts) -> None:
+    given = [incident for story, _ in examples() for incident in answer(story, experts)]
+    key = [incident for _, some in examples() for incident in some]
+    found = score([story.message.id for story, _ in examples()], given, key)
+    assert found.all_templates.f() > 0.85
+    assert found.slots["inc-date"].recall > 0.9
+    assert found.slots["inc-loc"].recall > 0.9
+
+
+def test_messages_without_incidents_get_none(experts: Experts) -> None:
+    quiet = [story for story, key in examples() if not key]
+    assert quiet
+    assert not any(answer(story, experts) for story in quiet)
+
+
+def test_the_same_lessons_give_the_same_bytes(experts: Experts) -> None:
+    again = train(examples(), lambda _: None, "an exam of our own")
+    assert experts_text(again) == experts_text(experts)
+
+
+def test_models_are_read_back_as_they_were_written(experts: Experts, tmp_path: Path) -> None:
+    path = tmp_path / "incidents.json"
+    write_experts(path, experts)
+    read = read_experts(path)
+    assert experts_text(read) == experts_text(experts)
+    for story, _ in examples()[::5]:
+        mine, theirs = answer(story, experts), answer(story, read)
+        assert [one.fills for one in mine] == [one.fills for one in theirs]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"version": 9}', '{"version": 1}', "{"])
+def test_other_files_are_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"other\.json"):
+        read_experts(path)

@@ -1,0 +1,72 @@
+"""Days are resolved against the dateline, in the exam's forms."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from partita.evaluation.muc.dates import days
+from partita.incidents.dates import dateline, resolved, written
+
+ANCHOR = date(1990, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "fill"),
+    [
+        ("ON 30 DECEMBER", "30 DEC 89"),
+        ("ON 2 JANUARY", "02 JAN 90"),
+        ("TODAY", "03 JAN 90"),
+        ("EARLY THIS MORNING", "03 JAN 90"),
+        ("YESTERDAY AFTERNOON", "02 JAN 90"),
+        ("LAST NIGHT", "02 JAN 90"),
+        ("TWO DAYS AGO", "01 JAN 90"),
+        ("3 WEEKS AGO", "13 DEC 89"),
+        ("LAST WEEK", "- 03 JAN 90"),
+        ("IN NOVEMBER", "01 NOV 89 - 30 NOV 89"),
+        ("ON 16 MARCH 1988", "16 MAR 88"),
+        ("NOVEMBER 5", "05 NOV 89"),
+        ("31 FEBRUARY", "01 FEB 89 - 28 FEB 89"),
+    ],
+)
+def test_against_the_dateline(text: str, fill: str) -> None:
+    found = resolved(text, ANCHOR)
+    assert found is not None
+    assert found[0] == fill
+
+
+@pytest.mark.parametrize("text", ["SOON", "ON TUESDAY", "AT 1430 GMT"])
+def test_what_tells_no_day(text: str) -> None:
+    assert resolved(text, ANCHOR) is None
+
+
+def test_without_a_dateline_only_whole_dates_count() -> None:
+    assert resolved("TODAY", None) is None
+    assert resolved("ON 5 MAY", None) is None
+    assert resolved("ON 5 MAY 1989", None) == ("05 MAY 89", "day")
+
+
+def test_datelines() -> None:
+    assert dateline("9 JAN 90") == date(1990, 1, 9)
+    assert dateline("JUNE 12 89") == date(1989, 6, 12)
+    assert dateline("NO DATE") is None
+    assert dateline("24 NOV") is None
+
+
+@given(st.dates(date(1980, 1, 1), date(1999, 12, 31)), st.integers(0, 300))
+@settings(deadline=None, max_examples=60)
+def test_a_day_without_its_year_is_the_last_one(day: date, later: int) -> None:
+    anchor = day + timedelta(days=later)
+    month = f"{day:%B}".upper()
+    found = resolved(f"ON {day.day} {month}", anchor)
+    if (day.month, day.day) == (2, 29) and anchor.year != day.year:
+        return  # that year has no such day
+    assert found is not None
+    read = days(found[0])
+    assert read is not None
+    assert read.single
+    assert read.last == day
+    assert found[0] == written(day)

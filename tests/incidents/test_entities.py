@@ -1,0 +1,69 @@
+"""Mentions that are one participant, and the strings that stand for it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from partita.answering import extractor
+from partita.extraction.extractor import Extractor
+from partita.formats.message_layout import analysed
+from partita.incidents.entities import Entity, entities
+from partita.incidents.events import Part
+from partita.incidents.mentions import mentions
+from partita.incidents.readings import Reading
+from partita.incidents.stories import stories
+
+
+@cache
+def reader() -> Extractor:
+    return extractor()
+
+
+def found(text: str, role: str, *heads: str) -> list[Entity]:
+    """The entities of all mentions whose lemma ends in one of the heads."""
+    story = next(stories([analysed("M1", text)], reader()))
+    all_ = tuple(mentions(story))
+    none = np.zeros((0, 0))
+    parts = [
+        Part(n, role, 0.9) for n, one in enumerate(all_) if one.lemma.rsplit(" ", 1)[-1] in heads
+    ]
+    assert parts
+    return entities(Reading(story, all_, none, none, 0.5), parts, role)
+
+
+def test_a_short_name_is_the_long_one() -> None:
+    text = "Terrorists killed Hector Oqueli in Lima. Oqueli was shot by terrorists."
+    assert [one.name for one in found(text, "VICTIM", "oqueli")] == ["HECTOR OQUELI"]
+
+
+def test_a_title_describes_the_one_who_is_named() -> None:
+    text = "Terrorists killed Mayor Ricardo Castellar. The mayor died in Lima."
+    (one,) = found(text, "VICTIM", "castellar", "mayor")
+    assert (one.name, one.description) == ("RICARDO CASTELLAR", "MAYOR")
+
+
+def test_an_apposition_describes() -> None:
+    text = "Ricardo Castellar, mayor of Achi, was killed."
+    (one,) = found(text, "VICTIM", "castellar")
+    assert (one.name, one.description) == ("RICARDO CASTELLAR", "MAYOR OF ACHI")
+
+
+def test_two_names_are_two() -> None:
+    text = "Terrorists killed Hector Oqueli and Gilda Flores."
+    assert len(found(text, "VICTIM", "oqueli", "flores")) == 2
+
+
+def test_an_organisation_and_its_letters() -> None:
+    text = (
+        "The Farabundo Marti National Liberation Front [FMLN] attacked a bridge. "
+        "The FMLN destroyed it."
+    )
+    (one,) = found(text, "ORGANISATION", "front", "fmln")
+    assert "FARABUNDO MARTI NATIONAL LIBERATION FRONT" in one.names
+
+
+def test_a_group_of_men_are_the_men() -> None:
+    text = "A group of armed men killed the priest. The armed men escaped."
+    assert len(found(text, "PERPETRATOR", "group", "man")) == 1

@@ -1,0 +1,61 @@
+"""Maximum entropy over sparse features, against its definition."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from partita.errors import InputError
+from partita.incidents.models import learn
+from partita.learning.maxent_sparse import fit_sparse
+
+SEEN = [
+    (["bomb", "any"], "BOMBING"),
+    (["bomb", "car", "any"], "BOMBING"),
+    (["shot", "any"], "ATTACK"),
+    (["shot", "car", "any"], "ATTACK"),
+    (["car", "any"], "NONE"),
+    (["any"], "NONE"),
+] * 3
+
+
+def test_chances_are_a_distribution_and_follow_the_features() -> None:
+    model = learn(SEEN, least=1, precision=0.1)
+    for features, outcome in SEEN:
+        found = model.probabilities(features)
+        assert math.isclose(float(found.sum()), 1.0)
+        assert model.best(features)[0] == outcome
+    assert model.chance("BOMBING", ["bomb"]) > model.chance("BOMBING", ["shot"])
+
+
+def test_at_the_optimum_expected_counts_are_the_seen_ones_less_the_prior() -> None:
+    precision = 0.5
+    model = learn(SEEN, least=1, precision=precision)
+    for name, place in model.places.items():
+        for c, outcome in enumerate(model.outcomes):
+            seen = sum(name in f and o == outcome for f, o in SEEN)
+            expected = sum(model.probabilities(f)[c] for f, _ in SEEN if name in f)
+            assert math.isclose(seen - expected, precision * model.weights[place, c], abs_tol=2e-3)
+
+
+def test_features_that_are_rare_or_unknown_count_for_nothing() -> None:
+    model = learn([*SEEN, (["once"], "NONE")], least=2, precision=1.0)
+    assert "once" not in model.places
+    assert np.allclose(model.probabilities(["once", "unheard"]), model.probabilities([]))
+
+
+def test_a_weight_is_as_good_as_a_repetition() -> None:
+    rows, outcome = [[0], [1], [0, 1]], np.array([0, 1, 1])
+    weighted = fit_sparse(rows, outcome, (2, 2), 1.0, np.array([3.0, 1.0, 1.0]))
+    repeated = fit_sparse([[0], [0], *rows], np.array([0, 0, *outcome]), (2, 2), 1.0)
+    assert np.allclose(weighted, repeated, atol=1e-3)
+
+
+def test_what_was_always_so_will_be_so() -> None:
+    model = learn([(["a"], "x"), (["b"], "x")])
+    assert model.best(["a"]) == ("x", 1.0)
+    assert model.chance("y", ["a"]) == 0.0
+    with pytest.raises(InputError, match="one outcome only"):
+        fit_sparse([[0], [1]], np.array([0, 0]), (2, 1), 1.0)
