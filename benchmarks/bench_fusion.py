@@ -18,7 +18,7 @@ import pytest
 
 from partita.evaluation.calibration import reliability, reliability_error
 from partita.evaluation.fused import Measured
-from partita.fusing import Wanted, fuse_files
+from partita.fusing.files import Wanted, fuse_files
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, fuse
 

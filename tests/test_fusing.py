@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from partita.cli import app
-from partita.fusing import Wanted, fuse_files
+from partita.fusing.files import Wanted, fuse_files
 
 CLAIMS = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "claims"
 CITIES = """object,source,value

@@ -12,7 +12,7 @@ from partita import options
 from partita.shell import edge
 
 if TYPE_CHECKING:
-    from partita.fusing import Fusion
+    from partita.fusing.files import Fusion
 
 Sources = Annotated[
     list[Path],
@@ -92,6 +92,18 @@ Without = Annotated[
     str | None,
     typer.Option("--without", metavar="S", help="Tell what changes if source S is left out."),
 ]
+Form = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="FORM",
+        help="muc: each SOURCE holds the answers of a system to the exam of 1992.",
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="F", help="With --from muc: where to write the fused answers."),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -111,6 +123,8 @@ def fuse(
     one_to_one: OneToOne = None,
     discount_copies: Discount = False,
     without: Without = None,
+    form: Form = None,
+    out: Out = None,
     json: options.JsonReport = False,
 ) -> None:
     """What several sources say, contradictory or not, into one belief.
@@ -123,9 +137,14 @@ def fuse(
       partita fuse claims.csv
       partita fuse answers.csv --one-to-one _ --truth truth.csv --json
       partita fuse places.csv --hierarchy hierarchy.csv --without wikiquote
+      partita fuse --from muc GE.txt SRI.txt UMASS.txt --out fused.txt
     """
     with edge() as console:
-        from partita.fusing import Wanted, fuse_files
+        if form is not None or out is not None:
+            console.say(_exam(sources, form, out, json))
+            console.flush()
+            return
+        from partita.fusing.files import Wanted, fuse_files
 
         wanted = Wanted(
             truth=truth,
@@ -146,6 +165,19 @@ def fuse(
         for piece in _pieces(found, without, json):
             console.say(piece)
         console.flush()
+
+
+def _exam(sources: list[Path], form: str | None, out: Path | None, json: bool) -> str:
+    """The answers of systems to the exam, fused and written; how far each system is trusted."""
+    from partita.errors import InputError
+    from partita.fusing.exams import fuse_exams
+    from partita.views.fused_exam import trusted_json, trusted_text
+
+    if form != "muc" or out is None:
+        raise InputError("expected --from muc and --out F together")
+    fused = fuse_exams(sources, out)
+    told = (fused.trusted, fused.templates, fused.fills)
+    return trusted_json(*told) if json else trusted_text(*told)
 
 
 def _pieces(found: Fusion, without: str | None, json: bool) -> Iterator[str]:

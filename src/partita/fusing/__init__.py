@@ -1,0 +1,1 @@
+"""Fusion as the shells call it: of claims in files, and of answers to the exam of 1992."""
