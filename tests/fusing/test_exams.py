@@ -63,6 +63,12 @@ def test_who_agrees_is_trusted_and_stated(systems):
     assert first.of(23) == (Fill(("DEATH",), ("JUAN PEREZ",)),)
 
 
+def test_what_two_say_alike_is_what_they_say(tmp_path):
+    told = [incident("TST9-MUC4-0001", "BOMBING", "JUAN PEREZ")]
+    found = fused([write(tmp_path, "a", told), write(tmp_path, "b", told)])
+    assert [one.fills for one in found.messages["TST9-MUC4-0001"]] == [told[0].fills]
+
+
 def test_order_of_systems_does_not_matter(systems):
     one, two = fused(systems), fused(systems[::-1])
     assert one.trusted == two.trusted

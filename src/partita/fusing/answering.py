@@ -88,7 +88,7 @@ def _least(points: FloatArray, trusted: Sequence[Trusted]) -> float:
     """
     many = np.average([one.fills for one in trusted], weights=[one.f for one in trusted])
     ordered = np.sort(points)[::-1]
-    return float(ordered[min(round(many), len(ordered) - 1)])
+    return float(ordered[min(max(round(many), 1), len(ordered)) - 1])
 
 
 def _weighed(found: Sequence[Case], voices: Voices) -> Weighed:
@@ -138,11 +138,11 @@ def _kept(
     """What is worth stating; of a thing its string and what is said of it, or nothing."""
     for _, bundle in groupby(told, key=lambda pair: pair[0].name):
         mine = list(bundle)
-        chosen = [pair for pair in mine if pair[1].points > least]
+        chosen = [pair for pair in mine if pair[1].points >= least]
         if mine[0][0].role is not None and not any(_names(pair) for pair in chosen):
             named = [max(filter(_names, mine), key=lambda pair: pair[1].points, default=None)]
             whole = [pair for pair in (*named, *chosen) if pair is not None]
-            chosen = whole if sum(one.points - least for _, one in whole) > 0 else []
+            chosen = whole if sum(one.points - least for _, one in whole) >= 0 else []
         yield from chosen
 
 
