@@ -137,8 +137,9 @@ def _clauses(story: Story, item: Item, first: Item) -> Iterator[str]:
         yield f"clause {role} {incident}"
         yield f"clause {rule}"
     if first.first != item.first:
-        for role, _, _ in story.said.get(first.first, ()):
+        for role, incident, _ in story.said.get(first.first, ()):
             yield f"list clause {role}"
+            yield f"list clause {role} {incident}"
 
 
 def sentence_words(sentence: Sentence) -> list[str]:
