@@ -18,9 +18,9 @@ import pytest
 
 from partita.evaluation.calibration import reliability, reliability_error
 from partita.evaluation.fused import Measured
-from partita.fusing.files import Wanted, fuse_files
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, fuse
+from partita.workspace.fusing.files import Wanted, fuse_files
 
 CLAIMS = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "claims"
 PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "fusion.svg"

@@ -20,7 +20,7 @@ from partita.formats.corpus import corpus_path
 from partita.formats.messages import read_messages
 from partita.pipeline import resolve
 from partita.records import Message
-from partita.running import Settings, ready, usual_budget
+from partita.workspace.running import Settings, ready, usual_budget
 
 VOCABULARY = (
     "a an the this that its their depot depots base airfield bridge bunker tank tanks T-72 brigade "

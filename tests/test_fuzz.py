@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from partita.errors import PartitaError
 from partita.formats.messages import read_messages
 from partita.pipeline import Stages, resolve
-from partita.running import Settings, ready, usual_budget
+from partita.workspace.running import Settings, ready, usual_budget
 
 WORDS = (
     "a the depot depots bridge tanks 3rd brigade two 12 km of in near Kinston rail ammunition was "

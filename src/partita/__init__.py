@@ -9,7 +9,7 @@ from partita.records import (
     PairProbabilities,
     Template,
 )
-from partita.workspace import solve
+from partita.workspace.solving import solve
 
 __all__ = [
     "Budget",

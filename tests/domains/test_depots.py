@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from partita.commands.demo import MESSAGE
 from partita.configurations.count import count
-from partita.demo import MESSAGE
 from partita.extraction.extractor import Extractor
 from partita.extraction.lint import linted
 from partita.formats.messages import analysed

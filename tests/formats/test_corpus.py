@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from partita.demo import MESSAGE
+from partita.commands.demo import MESSAGE
 from partita.errors import InputError
 from partita.formats.corpus import corpus_path, messages_without_key, read_keyed_messages
 from partita.formats.keys import write_keys

@@ -6,7 +6,6 @@ from functools import cache
 
 import numpy as np
 
-from partita.answering import extractor
 from partita.extraction.extractor import Extractor
 from partita.formats.message_layout import analysed
 from partita.incidents.entities import Entity, entities
@@ -14,6 +13,7 @@ from partita.incidents.events import Part
 from partita.incidents.mentions import mentions
 from partita.incidents.readings import Reading
 from partita.incidents.stories import stories
+from partita.workspace.answering import extractor
 
 
 @cache

@@ -7,7 +7,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from partita.answering import extractor
 from partita.extraction.extractor import Extractor
 from partita.formats.message_layout import analysed
 from partita.incidents.cases import Case, case
@@ -17,6 +16,7 @@ from partita.incidents.events import Event
 from partita.incidents.places import gazetteer, written
 from partita.incidents.readings import Reading
 from partita.incidents.stories import stories
+from partita.workspace.answering import extractor
 
 
 @cache

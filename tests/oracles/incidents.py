@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import product
 
-from partita.answering import extractor
 from partita.evaluation.muc.templates import Fill, Incident
 from partita.formats.messages import analysed
 from partita.incidents.stories import Story, stories
+from partita.workspace.answering import extractor
 
 VICTIMS = (("MAYOR", "MAYOR"), ("PEASANTS", "THREE PEASANTS"), ("PRIEST", "PRIEST"))
 ACTORS = ("GUERRILLAS", "TERRORISTS", "ARMED MEN")

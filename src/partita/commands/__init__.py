@@ -1,0 +1,1 @@
+"""The commands: thin shells over the workspace, one file for each family."""

@@ -1,0 +1,193 @@
+"""The command that weighs sources against each other: partita fuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from partita.commands import options
+from partita.commands.shell import edge
+
+if TYPE_CHECKING:
+    from partita.workspace.fusing.files import Fusion
+
+Sources = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="SOURCE...",
+        help="Claims (object,source,value), records (object and slots) or judgements "
+        "(left,right,source,same) in CSV, JSONL, Parquet or tab-separated text.",
+    ),
+]
+Truth = Annotated[
+    Path | None,
+    typer.Option("--truth", metavar="F", help="True values (object,value): measure against them."),
+]
+Known = Annotated[
+    Path | None,
+    typer.Option("--known", metavar="F", help="True values of some objects: learn from them."),
+]
+Reliability = Annotated[
+    Path | None,
+    typer.Option(
+        "--reliability",
+        metavar="F",
+        help="source,reliability: taken as they are; those of others are learned.",
+    ),
+]
+Hierarchy = Annotated[
+    Path | None,
+    typer.Option(
+        "--hierarchy",
+        metavar="F",
+        help="id,name,parentID or name,parent: which values contain which.",
+    ),
+]
+Objects = Annotated[
+    Path | None,
+    typer.Option("--objects", metavar="F", help="The objects there are; others are refused."),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="A,B,...",
+        help="What the columns of files without a header are; - is left out. "
+        "E.g. --columns source,object,-,authors",
+    ),
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="[SLOT=]KIND",
+        help="closed, open, number, date, several or people; without it closed if there are "
+        "few values, else open. May be given often.",
+    ),
+]
+Tolerance = Annotated[
+    float,
+    typer.Option(
+        "--tolerance",
+        metavar="X",
+        min=0.0,
+        help="Numbers within this share, dates within so many days, are the same; e.g. .01",
+    ),
+]
+OneToOne = Annotated[
+    str | None,
+    typer.Option(
+        "--one-to-one",
+        metavar="SEP",
+        help="Objects are LEFT SEP RIGHT, and each side has at most one match; e.g. _",
+    ),
+]
+Discount = Annotated[
+    bool, typer.Option("--discount-copies", help="Believe claims that seem copied less.")
+]
+Without = Annotated[
+    str | None,
+    typer.Option("--without", metavar="S", help="Tell what changes if source S is left out."),
+]
+Form = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="FORM",
+        help="muc: each SOURCE holds the answers of a system to the exam of 1992.",
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="F", help="With --from muc: where to write the fused answers."),
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("fuse")(fuse)
+
+
+def fuse(
+    sources: Sources,
+    truth: Truth = None,
+    known: Known = None,
+    reliability: Reliability = None,
+    hierarchy: Hierarchy = None,
+    objects: Objects = None,
+    columns: Columns = None,
+    kind: Kinds = None,
+    tolerance: Tolerance = 0.0,
+    one_to_one: OneToOne = None,
+    discount_copies: Discount = False,
+    without: Without = None,
+    form: Form = None,
+    out: Out = None,
+    json: options.JsonReport = False,
+) -> None:
+    """What several sources say, contradictory or not, into one belief.
+
+    Each value of each object gets a probability, each source a reliability
+    that is learned from how sources agree, unless it is given.
+
+    \b
+    Examples:
+      partita fuse claims.csv
+      partita fuse answers.csv --one-to-one _ --truth truth.csv --json
+      partita fuse places.csv --hierarchy hierarchy.csv --without wikiquote
+      partita fuse --from muc GE.txt SRI.txt UMASS.txt --out fused.txt
+    """
+    with edge() as console:
+        if form is not None or out is not None:
+            console.say(_exam(sources, form, out, json))
+            console.flush()
+            return
+        from partita.workspace.fusing.files import Wanted, fuse_files
+
+        wanted = Wanted(
+            truth=truth,
+            known=known,
+            reliability=reliability,
+            hierarchy=hierarchy,
+            objects=objects,
+            columns=tuple(name.strip() for name in columns.split(",")) if columns else (),
+            kinds=tuple(kind or ()),
+            tolerance=tolerance,
+            separator=one_to_one,
+            discount=discount_copies,
+            without=without,
+        )
+        found = fuse_files(sources, wanted)
+        for note in found.notes:
+            console.note(note)
+        for piece in _pieces(found, without, json):
+            console.say(piece)
+        console.flush()
+
+
+def _exam(sources: list[Path], form: str | None, out: Path | None, json: bool) -> str:
+    """The answers of systems to the exam, fused and written; how far each system is trusted."""
+    from partita.errors import InputError
+    from partita.views.fused_exam import trusted_json, trusted_text
+    from partita.workspace.fusing.exams import fuse_exams
+
+    if form != "muc" or out is None:
+        raise InputError("expected --from muc and --out F together")
+    fused = fuse_exams(sources, out)
+    told = (fused.trusted, fused.templates, fused.fills)
+    return trusted_json(*told) if json else trusted_text(*told)
+
+
+def _pieces(found: Fusion, without: str | None, json: bool) -> Iterator[str]:
+    from partita.views.fusion import changes_text, fused_json, report
+
+    if json:
+        from json import dumps
+
+        yield dumps(fused_json(found.fused, found.measured, found.changes, without)) + "\n"
+        return
+    yield from report(found.fused, found.measured)
+    if without is not None:
+        yield from changes_text(found.changes, without)

@@ -1,0 +1,162 @@
+"""The main job as a command: partita run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from partita.commands import options
+from partita.commands.shell import edge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from partita.commands.console import Console
+    from partita.errors import PartitaError
+    from partita.formats.message_given import Given
+    from partita.formats.resumed import Stretch
+    from partita.workspace.run_batch import Wanted
+
+MANY = 20  # messages: of more, each is told in one line
+MODELS = "uniform greedy merging evidential scaled joint"
+
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT...",
+        help="Texts, JSONL with a field text, MUC files, folders of these; - reads stdin.",
+    ),
+]
+Domain = Annotated[
+    str, typer.Option(metavar="D", help="A domain that comes with Partita, or a folder of rules.")
+]
+Model = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        callback=options.one_of(MODELS),
+        help=f"One of {MODELS.replace(' ', ', ')}; e.g. --model merging.",
+    ),
+]
+Parameters = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="F", help="What train has written; without it, the domain's own or shipped ones."
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="F",
+        help="Write results to a file (JSONL). What it holds already is not done again.",
+    ),
+]
+To = Annotated[
+    str, typer.Option("--to", metavar="NAME", callback=options.one_of("jsonl"), help="jsonl.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Results on standard output (JSONL).")]
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Of the texts; UTF-8 (or what a mark says) if unsaid."),
+]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        metavar="S",
+        callback=options.positive,
+        help="Time for one set; without it an amount of work, the same on any machine.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Processes for many messages; all cores if unsaid."),
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(run)
+
+
+def run(
+    inputs: Inputs,
+    domain: Domain = "depots",
+    model: Model = "evidential",
+    parameters: Parameters = None,
+    out: Out = None,
+    to: To = "jsonl",
+    top: options.Top = None,
+    threshold: options.Threshold = None,
+    seconds: Seconds = None,
+    work: options.Work = None,
+    seed: options.Seed = 0,
+    workers: Workers = None,
+    encoding: Encoding = None,
+    json: Json = False,
+) -> None:
+    """From messages to entities: who is who in them, with probabilities.
+
+    Each message is read, templates are extracted by the rules of the domain, and
+    every coreference set gets a distribution over its configurations. A message
+    that fails is told, and the others are done.
+
+    \b
+    Examples:
+      partita run message.txt
+      partita run reports --out results.jsonl
+      partita run dev.muc --domain depots --model merging --json
+    """
+    with edge() as console:
+        from partita.commands.run_delivery import RunDelivery
+        from partita.workspace.run_batch import done
+        from partita.workspace.running import Settings, ready, usual_budget
+
+        budget = usual_budget(model, seconds, work)
+        file = str(parameters or "")
+        settings = Settings(domain, model, file, top, threshold, budget, seed)
+        made = ready(settings)
+        if model != "uniform":
+            console.note(f"{model} with parameters learned from {made.learned_from}")
+        before = _before(out, made.told)
+        texts, many = _texts(inputs, encoding)
+        wanted = _wanted(console, json, out, many)
+        delivery = RunDelivery(console, wanted, out, before)
+        delivery.deliver(done(texts, settings, wanted, before, workers))
+    if delivery.failed:
+        raise typer.Exit(1)
+
+
+def _before(out: Path | None, told: dict[str, object]) -> dict[str, Stretch]:
+    """What is in the file already, if it was made in the same way."""
+    if out is None:
+        return {}
+    from partita.formats.resumed import finished, refuse_other
+
+    before = finished(out)
+    refuse_other(out, before, told)
+    return before
+
+
+def _texts(inputs: list[str], encoding: str | None) -> tuple[Iterable[Given | PartitaError], bool]:
+    """The texts as they are read, and whether there are many."""
+    from itertools import chain, islice
+
+    from partita.formats.messages import read_texts
+
+    texts = read_texts(inputs, encoding=encoding)
+    first = list(islice(texts, MANY + 1))
+    return chain(first, texts), len(first) > MANY
+
+
+def _wanted(console: Console, json: bool, out: Path | None, many: bool) -> Wanted:
+    """A few messages are shown in full, many in a line each, many that go to a file not at all."""
+    from partita.workspace.run_batch import Wanted
+
+    silent = json or (many and out is not None)
+    return Wanted(
+        json=json or out is not None,
+        shown="" if silent else "line" if many else "text",
+        width=console.width,
+        colour=console.colour,
+    )

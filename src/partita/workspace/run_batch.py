@@ -1,0 +1,167 @@
+"""Many messages resolved and brought into the forms that are wanted, in order, on all cores."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice
+from typing import Any, Literal
+
+from partita.errors import PartitaError
+from partita.formats.message_given import Given
+from partita.formats.messages import message_of
+from partita.formats.results import result_line, singletons_line
+from partita.formats.resumed import Stretch
+from partita.pipeline import Resolved, resolve
+from partita.workspace.crew import Job, in_order, uncollected
+from partita.workspace.running import DIGITS, Ready, Settings, ready
+
+CHUNK = 16  # messages handed to a worker at a time
+CHARACTERS = 60_000  # or so much text
+PAYS = 48  # messages: fewer are done before other processes have started
+
+Shown = Literal["", "line", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """In which forms a message is wanted."""
+
+    json: bool = False
+    shown: Shown = ""
+    width: int = 80
+    colour: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One message, ready to be written; an error has none of the forms. `kept` is one that was
+    done before, `sizes` are its templates, sets and entities."""
+
+    message: str
+    error: str = ""
+    kept: bool = False
+    lines: tuple[str, ...] = ()
+    shown: str = ""
+    sizes: tuple[int, int, int] = (0, 0, 0)
+
+
+Item = Given | Done
+
+
+def done(
+    texts: Iterable[Given | PartitaError],
+    settings: Settings,
+    wanted: Wanted,
+    finished: Mapping[str, Stretch] | None = None,
+    workers: int | None = None,
+) -> Iterator[Done]:
+    """Every text in order. What comes out does not depend on the number of workers."""
+    workers = workers or os.cpu_count() or 1
+    items = (_item(text, finished or {}) for text in texts)
+    first, some = _first(items)
+    if workers == 1 or not some:
+        yield from _each(chain(first, items), settings, wanted)
+        return
+    jobs = (Job(partial(_all, piece, settings, wanted)) for piece in _pieces(chain(first, items)))
+    for piece in in_order(jobs, workers):
+        yield from piece
+
+
+def text_hash(text: str) -> str:
+    """By which a message is known again."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
+
+
+def _item(text: Given | PartitaError, finished: Mapping[str, Stretch]) -> Item:
+    if isinstance(text, PartitaError):
+        return Done("", error=str(text))
+    if text.id not in finished:
+        return text
+    if finished[text.id].run.get("text") == text_hash(text.text):
+        return Done(text.id, kept=True)
+    problem = f"{text.place}: the file of results holds another text called {text.id}"
+    return Done(text.id, error=f"{problem}; use another --out")
+
+
+def _first(items: Iterator[Item]) -> tuple[list[Item], bool]:
+    """Items up to where it is known whether there is enough to do for many."""
+    held: list[Item] = []
+    open_ = 0
+    for item in items:
+        held.append(item)
+        open_ += isinstance(item, Given)
+        if open_ >= PAYS:
+            return held, True
+    return held, False
+
+
+def _pieces(items: Iterator[Item]) -> Iterator[list[Item]]:
+    while piece := list(islice(items, 1)):
+        size = _length(piece[0])
+        while len(piece) < CHUNK and size < CHARACTERS and (more := next(items, None)):
+            piece.append(more)
+            size += _length(more)
+        yield piece
+
+
+def _length(item: Item) -> int:
+    return len(item.text) if isinstance(item, Given) else 0
+
+
+def _all(items: Sequence[Item], settings: Settings, wanted: Wanted) -> list[Done]:
+    return list(_each(items, settings, wanted))
+
+
+def _each(items: Iterable[Item], settings: Settings, wanted: Wanted) -> Iterator[Done]:
+    """A message that fails does not stop the others, whatever it stumbles on."""
+    for item in items:
+        if isinstance(item, Done):
+            yield item
+            continue
+        try:
+            with uncollected():
+                found = _done(item, ready(settings), wanted)
+        except PartitaError as error:
+            found = _failed(item, str(error))
+        except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+            found = _failed(item, f"a fault of Partita ({type(error).__name__}: {error})")
+        yield found
+
+
+def _failed(given: Given, problem: str) -> Done:
+    return Done(given.id, error=f"{given.place}: message {given.id}: {problem}")
+
+
+def _done(given: Given, made: Ready, wanted: Wanted) -> Done:
+    found = resolve(message_of(given), made.stages)
+    return Done(
+        given.id,
+        lines=tuple(_lines(found, {"text": text_hash(given.text), **made.told}))
+        if wanted.json
+        else (),
+        shown=_shown(found, wanted),
+        sizes=(len(found.templates), len(found.distributions), len(found.entities)),
+    )
+
+
+def _lines(found: Resolved, run: Mapping[str, Any]) -> Iterator[str]:
+    """One for every set, and one for what is alone, which also says that the message is done."""
+    name = found.message.id
+    for one in found.distributions:
+        entities = [e for e in found.entities if e.templates[0] in one.set.ids]
+        yield result_line(one, name, entities=entities)
+    yield singletons_line(found.singletons, name, run)
+
+
+def _shown(found: Resolved, wanted: Wanted) -> str:
+    if not wanted.shown:
+        return ""
+    from partita.views.message import line, report
+
+    if wanted.shown == "line":
+        return line(found, wanted.width) + "\n"
+    return report(found, wanted.width, wanted.colour)

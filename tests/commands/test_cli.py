@@ -1,0 +1,386 @@
+"""The command, run as a person runs it: answers, errors, exit codes, pipes, Ctrl-C, start-up."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+from typer.testing import CliRunner
+
+from partita.cli import app
+from partita.formats.results import schema
+
+TABLE_1 = "left,right,probability\nA,B,.671\nA,C,0\nA,D,.505\nB,C,0\nB,D,.752\nC,D,.504\n"
+COMMAND = [sys.executable, "-m", "partita"]
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.csv"
+    path.write_text(TABLE_1)
+    return path
+
+
+def run(*arguments: object, stdin: str | None = None):
+    return CliRunner().invoke(app, [str(a) for a in arguments], input=stdin)
+
+
+def solved(*arguments: object, stdin: str | None = None) -> list[dict]:
+    result = run("solve", *arguments, "--json", stdin=stdin)
+    assert result.exit_code == 0, result.stderr
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    for line in lines:
+        jsonschema.Draft202012Validator(schema()).validate(line)
+    return lines
+
+
+def told(found: dict) -> dict[str, float]:
+    return {
+        " ".join(f"({' '.join(cell)})" for cell in one["cells"]): one["probability"]
+        for one in found["configurations"]
+    }
+
+
+def test_table_1(pairs):
+    [found] = solved(pairs)
+    expected = {
+        "(A B D) (C)": 0.3826,
+        "(A) (B D) (C)": 0.1839,
+        "(A B) (C D)": 0.1257,
+        "(A B) (C) (D)": 0.1237,
+        "(A D) (B) (C)": 0.0619,
+        "(A) (B) (C D)": 0.0616,
+        "(A) (B) (C) (D)": 0.0606,
+    }
+    assert told(found) == pytest.approx(expected, abs=5e-5)
+    assert list(told(found)) == list(expected)
+    assert found["conflict"] == pytest.approx(0.66967, abs=5e-6)
+    marginals = {p["left"] + p["right"]: p["marginal"] for p in found["pairs"]}
+    assert marginals["CD"] == pytest.approx(0.187, abs=5e-4)
+    assert found["remainder"]["count"] == "0"
+    assert (found["count"], found["method"], found["model"]) == ("7", "exact", "evidential")
+
+
+def test_table_1_by_merging(pairs):
+    [found] = solved(pairs, "--model", "merging")
+    order = ["(A B D) (C)", "(A B) (C D)", "(A B) (C) (D)", "(A D) (B) (C)", "(A) (B D) (C)",
+             "(A) (B) (C D)", "(A) (B) (C) (D)"]  # fmt: skip
+    printed = [0.2503, 0.3382, 0.0825, 0.0204, 0.1227, 0.1658, 0.0200]
+    assert [told(found)[name] for name in order] == pytest.approx(printed, abs=5e-5)
+    assert found["conflict"] is None
+
+
+def test_merging_normalises_what_is_forbidden(pairs):
+    pairs.write_text(TABLE_1.replace("B,C,0", "B,C,.5"))
+    [found] = solved(pairs, "--model", "merging")
+    assert told(found)["(A B) (C D)"] == pytest.approx(0.2545, abs=5e-5)
+    assert told(found)["(A B D) (C)"] == pytest.approx(0.1883, abs=5e-5)
+
+
+@pytest.mark.parametrize("model", ["uniform", "greedy", "scaled"])
+def test_other_models(pairs, model):
+    result = run("solve", pairs, "--model", model, "--json")
+    assert result.exit_code == 0
+    assert ("come with Partita" in result.stderr) == (model != "uniform")
+    found = json.loads(result.stdout)
+    assert sum(told(found).values()) == pytest.approx(1.0)
+
+
+def test_standard_input_and_other_formats(pairs, tmp_path):
+    [plain] = solved(pairs)
+    [piped] = solved("-", stdin=TABLE_1)
+    assert piped["message"] == "-"
+    rows = [
+        {"left": a, "right": b, "probability": float(p)}
+        for a, b, p in list(csv.reader(TABLE_1.splitlines()))[1:]
+    ]
+    lines = tmp_path / "pairs.txt"
+    lines.write_text("\n".join(map(json.dumps, rows)))
+    [objects] = solved(lines, "--format", "jsonl")
+    for other in (piped, objects):
+        assert other | {"message": plain["message"]} == plain
+
+
+def test_top_threshold_and_remainder(pairs):
+    [found] = solved(pairs, "--top", "2")
+    assert len(found["configurations"]) == 2
+    assert found["remainder"]["count"] == "5"
+    listed = sum(told(found).values())
+    assert listed + found["remainder"]["probability"] == pytest.approx(1.0, abs=1e-12)
+    [found] = solved(pairs, "--threshold", ".12")
+    assert len(found["configurations"]) == 4
+
+
+def test_assumptions_condition(pairs):
+    [found] = solved(pairs, "--assume", "A=B", "--assume", "C!=D")
+    names = told(found)
+    assert set(names) == {"(A B D) (C)", "(A B) (C) (D)"}
+    assert names["(A B D) (C)"] == pytest.approx(0.3826 / (0.3826 + 0.1237), abs=1e-3)
+    assert found["must"] == [["A", "B"]]
+    assert ["C", "D"] in found["incompatible"]
+
+
+def test_missing_soft_and_what_is_unlisted(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("left,right,probability\nA,B,.5\nB,C,.5\n")
+    result = run("solve", path, "--json")
+    assert "set 1: 1 pair is not listed: incompatible" in result.stderr
+    assert json.loads(result.stdout)["unlisted"] == {"count": 1, "probability": 0.0}
+    result = run("solve", path, "--json", "--missing", ".25")
+    assert "set 1: 1 pair is not listed: probability 0.25" in result.stderr
+    found = json.loads(result.stdout)
+    assert found["unlisted"] == {"count": 1, "probability": 0.25}
+    assert found["count"] == "5"
+    path.write_text("left,right,probability\nA,B,1\nB,C,1\nA,C,0\n")
+    assert run("solve", path).exit_code == 1
+    [found] = solved(path, "--soft")
+    assert found["count"] == "5"
+    assert found["pairs"][0]["probability"] == 1 - 1e-12
+
+
+def test_sets_that_fail_do_not_stop_the_others(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("left,right,probability\nA,B,1\nB,C,1\nA,C,0\nX,Y,.3\nQ,Q,.3\nW,V,0\nM,N,2\n")
+    out = tmp_path / "out.jsonl"
+    result = run("solve", path, "--out", out)
+    assert result.exit_code == 1
+    assert result.stderr.splitlines() == [
+        f"partita: {path}, line 4: A and C must be the same (linked by A = B = C) and cannot be",
+        f"partita: {path}, line 6: pairs Q with itself",
+        f"partita: {path}, line 8: the probability of M and N is 2, outside 0 to 1; "
+        "expected a number from 0 to 1",
+    ]
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert lines[0]["templates"] == [{"id": "X"}, {"id": "Y"}]
+    assert lines[1]["singletons"] == [{"id": "W"}, {"id": "V"}]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"left,right\nA,B\n", b"left,right,probability\nA,A,.5\n", b"\xff\n"]
+)
+def test_bad_input_is_one_line_and_writes_nothing(tmp_path, content):
+    path, out = tmp_path / "p.csv", tmp_path / "out.jsonl"
+    path.write_bytes(content)
+    out.write_text("old")
+    result = run("solve", path, "--out", out, "--clusters", tmp_path / "c.csv")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    [line] = result.stderr.splitlines()
+    assert line.startswith(f"partita: {path}")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.jsonl", "p.csv"]
+    assert out.read_text() == "old"
+
+
+def test_an_unlisted_pair_cannot_be_assumed(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("left,right,probability\nA,B,.5\nB,C,.5\nX,Y,.5\n")
+    result = run("solve", path, "--assume", "A=C")
+    assert result.exit_code == 1
+    assert "A and C must be the same" in result.stderr
+    assert "a pair that is not listed is incompatible" in result.stderr
+    assert run("solve", path, "--assume", "A=X").exit_code == 1
+    assert run("solve", path, "--assume", "A!=X").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--model", "joint"],
+        ["--method", "guess"],
+        ["--format", "xml"],
+        ["--top", "0"],
+        ["--threshold", "0"],
+        ["--threshold", "nan"],
+        ["--missing", "1.5"],
+        ["--cautious", ".9"],
+        ["--memory", "lots"],
+        ["--seconds", "0"],
+        ["--work", "0"],
+        ["--nonsense"],
+    ],
+)
+def test_usage_errors(pairs, arguments):
+    result = run("solve", pairs, *arguments)
+    assert result.exit_code == 2
+    assert "Error" in result.stderr
+
+
+def test_clusters(pairs, tmp_path):
+    path = tmp_path / "clusters.csv"
+    assert run("solve", pairs, "--clusters", path).exit_code == 0
+    with path.open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(r["id"], r["cluster"]) for r in rows] == [
+        ("A", "A"), ("B", "A"), ("C", "C"), ("D", "A"),
+    ]  # fmt: skip
+    assert float(rows[0]["probability"]) == pytest.approx(0.3826, abs=5e-5)
+    run("solve", pairs, "--clusters", path, "--cautious", ".6")
+    assert [line.split(",")[1] for line in path.read_text().splitlines()] == [
+        "cluster", "A", "A", "C", "D",
+    ]  # fmt: skip
+
+
+def test_clusters_of_named_sets_say_which(tmp_path):
+    path, out = tmp_path / "p.csv", tmp_path / "c.csv"
+    path.write_text("left,right,probability,set\nA,B,.9,x\nA,B,.1,y\n")
+    assert run("solve", path, "--clusters", out).exit_code == 0
+    rows = [line.split(",") for line in out.read_text().splitlines()]
+    assert [(r[0], r[1], r[3]) for r in rows] == [
+        ("id", "cluster", "set"),
+        ("A", "x:A", "x"),
+        ("B", "x:A", "x"),
+        ("A", "y:A", "y"),
+        ("B", "y:B", "y"),
+    ]
+
+
+def test_templates_give_text_and_order(pairs, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,text,start\nD,the depot,3\nC,a depot,\nB,,\nA,Kinston,9\nE,alone,\n")
+    result = run("solve", pairs, "--templates", path)
+    assert result.exit_code == 0
+    assert "D  the depot" in result.stdout
+    assert "Alone: E" in result.stdout
+    found, alone = solved(pairs, "--templates", path)
+    assert [t["id"] for t in found["templates"]] == ["D", "C", "B", "A"]
+    assert found["templates"][0] == {"id": "D", "text": "the depot", "start": 3}
+    assert found["configurations"][0]["cells"] == [["D", "B", "A"], ["C"]]
+    assert alone["singletons"] == [{"id": "E", "text": "alone"}]
+
+
+def test_parameters_are_used_or_said_not_to_be(pairs, tmp_path):
+    result = run("solve", pairs, "--model", "scaled", "--parameters", tmp_path / "none.json")
+    assert result.exit_code == 1
+    assert "cannot be read" in result.stderr
+    result = run("solve", pairs, "--parameters", tmp_path / "none.json")
+    assert "evidential has no parameters" in result.stderr
+
+
+def test_everything_fits_80_columns(pairs):
+    for arguments in (["solve", pairs], ["demo"], ["--help"], ["solve", "--help"]):
+        assert max(map(len, run(*arguments).stdout.splitlines())) <= 80
+
+
+def test_demo_ends_in_the_seven_configurations():
+    shown = run("demo").stdout
+    assert "Kinston Military Rail Depot" in shown
+    assert "(A B D) (C)                 0.3826    0.2503" in shown
+    assert "(A B) (C D)                 0.1257    0.3382" in shown
+    assert "swapped" in shown
+    assert len(shown.split("evidential   merging\n")[1].split("\n\n")[0].splitlines()) == 7
+
+
+def test_demo_goes_from_the_text_to_the_configurations_and_on_to_the_corpus():
+    shown = run("demo").stdout
+    assert "FACILITY DEPOT, NUMBER 1, LOCATION KINSTON, TYPE RAIL" in shown
+    assert "Set kinston.1: 4 templates, 7 configurations, evidential" in shown
+    assert "100 messages" in shown
+
+
+def test_every_option_is_explained():
+    shown = run("solve", "--help").stdout
+    for option in ("--model", "--missing", "--assume", "--seconds", "--memory", "--work"):
+        assert option in shown
+    assert "partita solve pairs.csv" in shown
+
+
+def test_version():
+    from importlib.metadata import version
+
+    assert run("--version").stdout == f"partita {version('partita')}\n"
+
+
+def many(path: Path, sets: int) -> Path:
+    rows = "".join(f"a{n},b{n},.{n % 9 + 1}\nb{n},c{n},.5\n" for n in range(sets))
+    path.write_text("left,right,probability\n" + rows)
+    return path
+
+
+def test_many_sets_are_told_in_a_line_each(tmp_path):
+    result = run("solve", many(tmp_path / "p.csv", 30))
+    assert result.exit_code == 0
+    assert len(result.stdout.splitlines()) == 30
+    assert "30 pairs inside 30 sets are not listed" in result.stderr
+
+
+def test_the_same_bytes_with_any_number_of_workers(tmp_path, monkeypatch):
+    path = many(tmp_path / "p.csv", 60)
+    monkeypatch.setattr("partita.workspace.batch.CHUNK", 25)
+    alone = run("solve", path, "--json", "--workers", "1").stdout
+    monkeypatch.setattr("partita.workspace.batch.PAYS", 10)
+    assert run("solve", path, "--json", "--workers", "2").stdout == alone
+    assert len(alone.splitlines()) == 60
+
+
+def test_a_closed_pipe_is_silent(tmp_path):
+    path = many(tmp_path / "p.csv", 3000)
+    line = f"{' '.join(COMMAND)} solve {path} --json | head -1"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=120)
+    assert json.loads(done.stdout)["set"] == "1"
+    assert "Traceback" not in done.stderr
+    assert "Broken" not in done.stderr
+
+
+def test_ctrl_c_keeps_what_was_finished(tmp_path):
+    path, out = many(tmp_path / "p.csv", 60_000), tmp_path / "out.jsonl"
+    command = [*COMMAND, "solve", str(path), "--out", str(out), "--workers", "1"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    partial = tmp_path / f".out.jsonl.{process.pid}.partial"
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not (partial.exists() and partial.stat().st_size > 10_000):
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in told
+    last = told.strip().splitlines()[-1]
+    assert last.startswith("partita: interrupted; ")
+    assert last.endswith(f"sets were finished and are in {out}")
+    finished = int(last.split()[2].replace(",", ""))
+    lines = out.read_text().splitlines()
+    assert 0 < finished < 60_000
+    assert abs(len(lines) - finished) <= 1
+    json.loads(lines[-1])
+    assert not partial.exists()
+
+
+def seconds(*command: str) -> float:
+    """Of the processor: other work on the machine must not decide."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def test_start_up(pairs):
+    """Ratios to importing numpy, the fastest of several runs each, taken in turns."""
+    numpy, package, command = float("inf"), float("inf"), float("inf")
+    for _ in range(8):
+        numpy = min(numpy, seconds(sys.executable, "-c", "import numpy"))
+        package = min(package, seconds(sys.executable, "-c", "import partita"))
+        command = min(command, seconds(*COMMAND, "solve", str(pairs)))
+    assert package <= 1.5 * numpy
+    assert command <= 3.0 * numpy
+
+
+def test_a_small_set_loads_nothing_heavy(pairs):
+    program = (
+        "import sys\nfrom partita.cli import main\n"
+        f"sys.argv = ['partita', 'solve', {str(pairs)!r}]\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "heavy = {'rich', 'scipy', 'numba', 'pyarrow', 'pandas', 'polars', 'numpy.ma'}\n"
+        "print('LOADED', *(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "LOADED"

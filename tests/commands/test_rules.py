@@ -1,0 +1,103 @@
+"""The commands for people who write domains, as they are called."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from extraction.toy import GROUPS, written
+from partita.commands.rules import rules
+from partita.formats.corpus import corpus_path
+from partita.workspace.rules import lint_domain, trace
+
+
+def test_lint_tells_where_and_fails(tmp_path: Path) -> None:
+    folder = written(tmp_path, groups=GROUPS.replace("$head.sort", "HEDD"))
+    told = CliRunner().invoke(rules, ["lint", str(folder)])
+    assert told.exit_code == 1
+    assert "groups.yaml:7:14: error: unknown sort HEDD" in told.output
+
+
+def test_lint_of_what_is_in_order(tmp_path: Path) -> None:
+    told = CliRunner().invoke(rules, ["lint", str(written(tmp_path))])
+    assert (told.exit_code, told.output.split(": ")[-1]) == (0, "0 errors, 0 warnings\n")
+
+
+def test_lint_tries_the_examples(tmp_path: Path) -> None:
+    examples = '    examples: ["the old depot", "quickly"]\n'
+    groups = GROUPS.replace("    build:\n      kind: ng", f"{examples}    build:\n      kind: ng")
+    told = [one.said for one in lint_domain(written(tmp_path, groups=groups))]
+    assert told == ["rule 'noun group': the example 'quickly' does not match"]
+
+
+def test_lint_of_what_cannot_be_read(tmp_path: Path) -> None:
+    folder = written(tmp_path, domain="domain: [")
+    told = CliRunner().invoke(rules, ["lint", str(folder)])
+    assert told.exit_code == 1
+    assert "domain.yaml:2:1: error: is not YAML" in told.output
+    assert CliRunner().invoke(rules, ["lint", str(tmp_path / "none")]).exit_code == 1
+
+
+def test_trace_of_a_file(tmp_path: Path) -> None:
+    message = tmp_path / "message.txt"
+    message.write_text("The army has built a depot in Kinston.\n")
+    folder = str(written(tmp_path))
+    told = CliRunner().invoke(rules, ["trace", str(message), "--domain", folder])
+    assert told.exit_code == 0, told.output
+    assert "noun group: 'The army' → ng" in told.output
+    assert "depot in a place: 'a depot in Kinston' about 'a depot'" in told.output
+    only = CliRunner().invoke(rules, ["trace", str(message), "--domain", folder, "--phase", "toy"])
+    assert "noun group" not in only.output
+
+
+def test_trace_as_html(tmp_path: Path) -> None:
+    message = tmp_path / "message.txt"
+    message.write_text("A depot.\n")
+    page = tmp_path / "trace.html"
+    arguments = ["trace", str(message), "--domain", str(written(tmp_path)), "--html", str(page)]
+    assert CliRunner().invoke(rules, arguments).exit_code == 0
+    assert page.read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("arguments", [["none.txt"], ["message.txt", "--phase", "nope"]])
+def test_bad_input_is_one_line(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "message.txt").write_text("A depot.\n")
+    arguments[0] = str(tmp_path / arguments[0])
+    told = CliRunner().invoke(rules, ["trace", *arguments, "--domain", str(written(tmp_path))])
+    assert told.exit_code == 1
+    assert told.output.count("\n") == 1
+
+
+def test_a_text_through_a_shipped_domain() -> None:
+    phases = trace("A rail depot was found in Kinston.", "depots").seen
+    assert any(win.kind == "ng" for one in phases for wins in one.wins for win in wins)
+
+
+def test_test_of_the_shipped_corpus() -> None:
+    told = CliRunner().invoke(rules, ["test", str(corpus_path()), "--json", "--errors", "3"])
+    assert told.exit_code == 0, told.output
+    figures = json.loads(told.output)
+    assert (figures["messages"], len(figures["errors"])) == (100, 3)
+    # Also where the messages were written after the rules.
+    for part in ("dev", "msg", "new"):
+        templates, slots = figures["part"][part]["templates"], figures["part"][part]["slots"]
+        assert min(templates["recall"], templates["precision"]) >= 0.9, (part, templates)
+        assert min(slots["recall"], slots["precision"]) >= 0.85, (part, slots)
+
+
+def test_test_of_some_messages(tmp_path: Path) -> None:
+    text, key = "The depot.\n", {"version": 1, "author": "Ann", "time": "1997-08-01"}
+    depot = {"id": "A", "text": "The depot", "start": 0, "end": 9, "head": "depot"}
+    keys = [{**key, "message": name, "templates": [depot], "cells": [["A"]]} for name in "ab"]
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_text(text)
+    (tmp_path / "keys.jsonl").write_text("".join(json.dumps(key) + "\n" for key in keys))
+    told = CliRunner().invoke(rules, ["test", str(tmp_path), "--only", "a"])
+    assert told.exit_code == 0, told.output
+    assert "all                      1 100.0 100.0 100.0" in told.output
+    none = CliRunner().invoke(rules, ["test", str(tmp_path), "--only", "c"])
+    assert none.exit_code == 1
+    assert "holds no key of a message whose name begins with 'c'" in none.output
