@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from partita.commands import fuse, incidents, muc, research, rules, run, solve, tagger
+from partita.commands import fuse, incidents, muc, research, rules, run, serve, solve, tagger
 
 # Rich takes a tenth of a second to start; plain help is there at once and fits 80 columns.
 app = typer.Typer(
@@ -18,7 +18,7 @@ app = typer.Typer(
 )
 
 
-for _family in (run, research, muc, incidents, fuse, rules, tagger, solve):
+for _family in (run, research, muc, incidents, fuse, rules, tagger, solve, serve):
     _family.add_to(app)
 
 

@@ -1,0 +1,1 @@
+"""The workspace over HTTP, for programs and for the page."""

@@ -1,0 +1,164 @@
+"""The processes of a service: a question goes to an idle one, and one that is late is ended."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable
+from http import HTTPStatus
+
+from partita.service.frames import ANSWER, ERROR, HEAD, PROGRESS, READY
+from partita.service.problems import Refusal
+from partita.service.terms import Terms
+
+STARTING = 300.0  # seconds: the first time on a machine, kernels are compiled
+GONE = "the process that worked on this was ended from outside; try again"
+
+Progress = Callable[[str], None]
+
+
+class GoneError(Exception):
+    """The process ended in the middle of an answer."""
+
+
+class Worker:
+    """One process, started again whenever it has ended."""
+
+    def __init__(self, store: str, background: bool = False) -> None:
+        self._arguments = [store, *(["background"] if background else [])]
+        self._process: Process | None = None
+        self._ready = False
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    async def start(self) -> None:
+        """Ctrl-C is for the service: a process of its own session does not see it."""
+        command = [sys.executable, "-m", "partita.service.worker", *self._arguments]
+        self._ready = False
+        self._process = await asyncio.create_subprocess_exec(
+            *command, stdin=PIPE, stdout=PIPE, start_new_session=True
+        )
+
+    async def answer(
+        self, question: bytes, seconds: float | None, progress: Progress | None = None
+    ) -> bytes:
+        """What it says. Whatever comes in between, the process is left idle or started anew."""
+        if self._process is None or self._process.returncode is not None:
+            await self.start()
+        try:
+            await self._until_ready()
+            async with asyncio.timeout(seconds):
+                return await self._talk(question, progress)
+        except TimeoutError as error:
+            await self._anew()
+            line = f"no answer within {seconds:g} seconds; ask for less, or start with --seconds"
+            raise Refusal(HTTPStatus.GATEWAY_TIMEOUT, line) from error
+        except (asyncio.IncompleteReadError, OSError) as error:
+            await self._anew()
+            raise GoneError from error
+        except asyncio.CancelledError:
+            self.end()
+            raise
+
+    async def _until_ready(self) -> None:
+        if not self._ready:
+            async with asyncio.timeout(STARTING):
+                kind, _ = await self._read()
+            self._ready = kind == READY
+
+    async def _talk(self, question: bytes, progress: Progress | None) -> bytes:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.write(question)
+        await self._process.stdin.drain()
+        while True:
+            kind, payload = await self._read()
+            if kind == ANSWER:
+                return payload
+            if kind == ERROR:
+                told = json.loads(payload)
+                raise Refusal(told["status"], told["error"])
+            if kind == PROGRESS and progress is not None:
+                progress(payload.decode())
+
+    async def _read(self) -> tuple[int, bytes]:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        length, kind = HEAD.unpack(await self._process.stdout.readexactly(HEAD.size))
+        return kind, await self._process.stdout.readexactly(length)
+
+    async def _anew(self) -> None:
+        self.end()
+        await self.start()
+
+    def end(self) -> None:
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+        self._process = None
+
+    async def stop(self) -> None:
+        """Ends the process and waits until it is gone."""
+        process = self._process
+        self.end()
+        if process is not None:
+            await process.wait()
+
+
+class Workers:
+    """As many processes as the terms say, and a queue that has an end."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self._all = [Worker(terms.store) for _ in range(terms.workers)]
+        self._idle: asyncio.Queue[Worker] = asyncio.Queue()
+        self.waiting = 0
+
+    @property
+    def busy(self) -> int:
+        return len(self._all) - self._idle.qsize()
+
+    @property
+    def pids(self) -> list[int]:
+        return [worker.pid for worker in self._all if worker.pid is not None]
+
+    async def start(self) -> None:
+        for worker in self._all:
+            await worker.start()
+            self._idle.put_nowait(worker)
+
+    async def stop(self) -> None:
+        await asyncio.gather(*(worker.stop() for worker in self._all))
+
+    async def ask(self, question: bytes) -> bytes:
+        """The answer; what a process took with it when it was ended is asked once more."""
+        worker = await self._next()
+        try:
+            return await worker.answer(question, self._terms.seconds)
+        except GoneError:
+            return await self._again(worker, question)
+        finally:
+            self._idle.put_nowait(worker)
+
+    async def _again(self, worker: Worker, question: bytes) -> bytes:
+        try:
+            return await worker.answer(question, self._terms.seconds)
+        except GoneError as error:
+            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, GONE) from error
+
+    async def _next(self) -> Worker:
+        if self.waiting >= self._terms.waiting:
+            line = f"{self.waiting} questions are waiting; try again in a moment"
+            raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, line, {"retry-after": "1"})
+        self.waiting += 1
+        try:
+            async with asyncio.timeout(self._terms.seconds):
+                return await self._idle.get()
+        except TimeoutError as error:
+            line = f"all processes were busy for {self._terms.seconds:g} seconds; try again"
+            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, line, {"retry-after": "5"}) from error
+        finally:
+            self.waiting -= 1
