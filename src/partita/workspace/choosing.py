@@ -1,0 +1,158 @@
+"""Keys of a run: which set to key next, what the keys teach, and how much that helps.
+
+`start` are always the parameters that were there before any of the keys: those of the run or, of a
+run that was made with what keys taught, those of the run before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.evaluation import calibration
+from partita.evaluation.adapted import PRECISION, Lesson, adapted, lesson
+from partita.evaluation.curves import Answered, Point
+from partita.evaluation.curves import learning_curve as points_of
+from partita.evaluation.cuts import Cut, cut
+from partita.learning.choosing import Told, held, nothing_held, told
+from partita.learning.choosing_greedy import choose
+from partita.learning.keyed import Key
+from partita.learning.maxent import contexts
+from partita.learning.pair_parameters import PairParameters, training_of
+from partita.pairs.columns import columns
+from partita.pairs.models import MaximumEntropy, probability
+from partita.records import CoreferenceSet, Document, FloatArray, Pair
+from partita.templates.schema import Schema
+
+MOST = 400  # sets that are compared: an even sample of a long run is as good, and there at once
+
+
+def next_sets(
+    sets: Sequence[CoreferenceSet],
+    parameters: PairParameters,
+    keyed: Collection[str] = (),
+    *,
+    model: str = "evidential",
+    schema: Schema | None = None,
+    limit: int = 10,
+) -> list[tuple[str, float]]:
+    """Names of sets that are not keyed, the one to key next first, each with its gain: the bits
+    that its key is expected to tell about the weights beside all keys before it.
+
+    `sets` are all sets of a run, `keyed` the names of those that have a key, `parameters` the
+    latest there are. Sets that leave nothing to decide are not named.
+    """
+    pairs = parameters.pair_model(training_of(model))
+    inverse = nothing_held(len(pairs.weights), PRECISION)
+    for one in sets:
+        if one.name in keyed:
+            inverse = held(inverse, _told(one, pairs, schema))
+    rest = _sample([one for one in sets if one.name not in keyed])
+    gains = choose(inverse, [_told(one, pairs, schema) for one in rest], limit)
+    return [(rest[place].name, gain) for place, gain in gains]
+
+
+def taught(
+    keys: Sequence[Key],
+    start: PairParameters,
+    *,
+    schema: Schema | None = None,
+    learned_from: str = "",
+) -> PairParameters:
+    """The parameters that keys give, around those that are there: one key is enough, what no
+    key shows keeps its weight, and no keys leave everything as it is."""
+    return adapted(start, _lessons(keys, start, schema), learned_from)
+
+
+def curve(
+    keys: Sequence[Key],
+    start: PairParameters,
+    *,
+    model: str = "evidential",
+    schema: Schema | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """The learning curve of a run and the reliability of its pair marginals:
+    {"points": [{"keys", "bits", "low", "high"}], "reliability": {"before": [{"predicted",
+    "observed", "count"}], "after": […]}}; both sides of reliability are of keys held out.
+    """
+    points = points_of(_lessons(keys, start, schema), start, model, seed)
+    sides = {"before": points[:1], "after": points[1:][-1:]}
+    return {
+        "points": [_point(one) for one in points],
+        "reliability": {name: _bins(side) for name, side in sides.items()},
+    }
+
+
+def learning_curve(
+    keys: Sequence[Key],
+    start: PairParameters,
+    *,
+    model: str = "evidential",
+    schema: Schema | None = None,
+    seed: int = 0,
+) -> list[dict[str, float]]:
+    """Bits per template of keys that were held out, after 0, 1, 2, 5, … keys in the order in
+    which they were written, with an interval of 95 % over messages.
+
+    Messages are held out whole, in five parts or, if there are fewer, one at a time. The point at
+    0 keys is of the parameters that the run was made with; keys of one message give no other.
+    """
+    found = points_of(_lessons(keys, start, schema), start, model, seed)
+    return [_point(one) for one in found]
+
+
+def reliability(stated: FloatArray, observed: NDArray[np.bool_]) -> list[dict[str, float]]:
+    """Pair marginals in ten bins of equal count: what was predicted and what the keys say."""
+    found = calibration.reliability(stated, observed)
+    return [{"predicted": b.stated, "observed": b.observed, "count": b.count} for b in found]
+
+
+def _lessons(keys: Sequence[Key], start: PairParameters, schema: Schema | None) -> list[Lesson]:
+    return [lesson(_cut(key, schema), start) for key in keys]
+
+
+def _cut(key: Key, schema: Schema | None) -> Cut:
+    """A key as a document of its own, as a file of keys is read."""
+    templates = tuple(sorted(key.templates, key=lambda template: template.start))
+    return cut(Document(key.message, "", templates, key.configuration), schema)
+
+
+def _told(given: CoreferenceSet, model: MaximumEntropy, schema: Schema | None) -> Told:
+    """What a key of the set would tell about the weights of the pair model."""
+    allowed = ~_known(given, given.incompatible)
+    known = columns(given.templates, schema=schema, compatible=allowed)
+    left, right = np.nonzero(np.triu(allowed & ~_known(given, given.must), 1))
+    sizes = [len(one.values) for one in model.characteristics]
+    seen = contexts(model.codes(known, left, right), np.zeros(len(left), dtype=np.bool_), sizes)
+    return told(seen, probability(seen.scores(model.weights)), len(given))
+
+
+def _known(given: CoreferenceSet, pairs: Iterable[Pair]) -> NDArray[np.bool_]:
+    """A table of the pairs of a set of which something is known."""
+    place = {name: n for n, name in enumerate(given.ids)}
+    found = np.zeros((len(given), len(given)), dtype=np.bool_)
+    for one, other in pairs:
+        found[place[one], place[other]] = found[place[other], place[one]] = True
+    return found
+
+
+def _sample(sets: list[CoreferenceSet]) -> list[CoreferenceSet]:
+    if len(sets) <= MOST:
+        return sets
+    return [sets[n] for n in np.linspace(0, len(sets) - 1, MOST).astype(int).tolist()]
+
+
+def _point(one: Point) -> dict[str, float]:
+    return {"keys": one.keys, "bits": one.bits, "low": one.low, "high": one.high}
+
+
+def _bins(side: Sequence[Point]) -> list[dict[str, float]]:
+    answers: list[Answered] = [answer for point in side for answer in point.answers]
+    if not answers:
+        return []
+    stated = np.concatenate([one.stated for one in answers])
+    return reliability(stated, np.concatenate([one.observed for one in answers]))

@@ -1,0 +1,111 @@
+"""Few keys to parameters, and the curve of what they teach."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from partita.errors import InputError
+from partita.evaluation.adapted import Lesson, adapted, lesson
+from partita.evaluation.bits import Excluded
+from partita.evaluation.curves import MODELS, answer, learning_curve
+from partita.evaluation.cuts import cut
+from partita.evaluation.measure import Asking, measure
+from partita.evaluation.models import Fitted
+from partita.evaluation.set_models import Counts, GreedyFitted, PairFitted, Uniform
+from partita.formats.pair_models import shipped_pair_parameters
+from partita.learning.pair_parameters import PairParameters, training_of
+from partita.records import Budget, Configuration, Document, Template
+
+START = shipped_pair_parameters()
+BUDGET = Budget(work=300)
+
+
+def keyed(message: str, heads: str = "abab", broken: bool = False) -> Lesson:
+    """Persons of one head corefer; a place is beside them, and if broken one of them."""
+    templates = [
+        Template(f"{message}{n}", f"the {head}", 10 * n, 10 * n + 5, "text", n, "person", head,
+                 form="definite")
+        for n, head in enumerate(heads)
+    ]  # fmt: skip
+    templates[1] = replace(templates[1], context={"GENDER": "fem"})
+    templates[2] = replace(templates[2], context={"GENDER": "masc"})
+    labels = [heads.index(head) for head in heads]
+    if broken:
+        labels[2] = labels[1]
+    key = Configuration.from_labels([one.id for one in templates], np.array(labels))
+    return lesson(cut(Document(message, "", tuple(templates), key)), START)
+
+
+LESSONS = [keyed(f"m{n}", heads) for n, heads in enumerate(("abab", "aab", "abcab", "aabb"))]
+
+
+def fitted(model: str, learned: PairParameters, counts: Counts) -> Fitted:
+    if model == "uniform":
+        return Uniform(counts)
+    if model == "greedy":
+        return GreedyFitted(counts, learned.greedy)
+    scaled = learned.scaled if model == "scaled" else None
+    return PairFitted(model, learned.pair_model(training_of(model)), scaled, BUDGET, 0)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_key_costs_what_is_measured(model: str, broken: bool) -> None:
+    learned, one = adapted(START, LESSONS[:2]), keyed("n", "abcba", broken)
+    counts = Counts(BUDGET)
+    asking = Asking(Excluded(learned.excluded, learned.crossing), counts)
+    expected = measure(fitted(model, learned, counts), one.cut, asking)
+    found = answer(one, learned, model)
+    assert found.bits == pytest.approx(expected.bits, abs=1e-9)
+    places = {pair: n for n, pair in enumerate(zip(*np.triu_indices(5, 1), strict=True))}
+    chosen = [places[pair] for pair in zip(one.left, one.right, strict=True)]
+    np.testing.assert_allclose(found.stated, expected.stated[chosen], atol=1e-9)
+    assert found.observed.tolist() == expected.observed[chosen].tolist()
+
+
+def test_no_keys_leave_the_parameters_alone() -> None:
+    assert adapted(START, []) is START
+
+
+def test_keys_pull_every_parameter_towards_them() -> None:
+    found = adapted(START, LESSONS, "Ann")
+    for model in MODELS[1:]:
+        before, after = (sum(answer(o, p, model).bits for o in LESSONS) for p in (START, found))
+        assert after < before, model
+    assert found.learned_from == found.every_pair.learned_from == "Ann"
+    assert found.sha256 != START.sha256
+    assert found.excluded == pytest.approx(START.excluded * 10 / 14, abs=1e-6)
+    assert adapted(START, [keyed("x", broken=True)]).excluded > START.excluded
+
+
+def test_the_same_keys_give_the_same_and_others_give_other_parameters() -> None:
+    first, again = (adapted(START, LESSONS) for _ in range(2))
+    assert first.every_pair.weights.tolist() == again.every_pair.weights.tolist()
+    assert first.sha256 == again.sha256 != adapted(START, LESSONS[1:]).sha256
+
+
+def test_a_curve_begins_with_what_was_there_and_holds_messages_out() -> None:
+    points = learning_curve(LESSONS, START)
+    assert [one.keys for one in points] == [0, 1, 2, 3]
+    alone = [answer(one, START, "evidential").bits for one in LESSONS]
+    assert points[0].bits == pytest.approx(sum(alone) / 16)
+    others = [adapted(START, [o for o in LESSONS if o is not one]) for one in LESSONS]
+    left = zip(LESSONS, others, strict=True)
+    last = [answer(one, learned, "evidential").bits for one, learned in left]
+    assert points[-1].bits == pytest.approx(sum(last) / 16)
+    assert all(one.low <= one.bits <= one.high for one in points)
+    assert points[-1].bits < points[0].bits
+
+
+def test_keys_of_one_message_hold_nothing_out() -> None:
+    points = learning_curve([LESSONS[0], LESSONS[0]], START)
+    assert [one.keys for one in points] == [0]
+    assert learning_curve([], START) == ()
+
+
+def test_a_model_that_learns_no_pairs_has_no_curve() -> None:
+    with pytest.raises(InputError, match="joint learns no pairs"):
+        learning_curve(LESSONS, START, "joint")

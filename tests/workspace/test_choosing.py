@@ -1,0 +1,117 @@
+"""Keys of a run: the next set, what keys teach, the curve."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from partita.domains import __file__ as domains
+from partita.formats.documents import schema_of
+from partita.formats.keys import read_keys
+from partita.formats.pair_models import shipped_pair_parameters
+from partita.learning.keyed import Key
+from partita.records import Configuration, CoreferenceSet
+from partita.reference.sets import coreference_sets
+from partita.workspace import choosing
+from partita.workspace.choosing import curve, learning_curve, next_sets, reliability, taught
+
+START = shipped_pair_parameters()
+SCHEMA = schema_of("depots")
+MESSAGES = 12
+
+
+@pytest.fixture(scope="module")
+def run() -> list[tuple[CoreferenceSet, Key]]:
+    """The sets of some messages of the corpus of depots, each with its key."""
+    found = []
+    assert SCHEMA is not None
+    for key in read_keys(Path(domains).parent / "depots" / "corpus" / "keys.jsonl")[:MESSAGES]:
+        for n, one in enumerate(coreference_sets(key.templates, SCHEMA)):
+            cells = [[m for m in cell if m in one.ids] for cell in key.configuration]
+            configuration = Configuration([cell for cell in cells if cell])
+            mine = replace(key, templates=one.templates, configuration=configuration)
+            found.append((replace(one, name=f"{key.message}.{n}"), mine))
+    return found
+
+
+def test_the_next_sets_are_the_ones_without_keys_by_their_gain(
+    run: list[tuple[CoreferenceSet, Key]],
+) -> None:
+    sets = [one for one, _ in run]
+    found = next_sets(sets, START, schema=SCHEMA, limit=5)
+    assert len(found) == 5
+    first = found[0][0]
+    after = next_sets(sets, START, {first}, schema=SCHEMA, limit=5)
+    assert first not in dict(after)
+    assert after[0][0] == found[1][0]
+    assert after[0][1] == pytest.approx(found[1][1])
+    assert len(next_sets(sets, START, schema=SCHEMA, limit=10**6)) <= len(sets)
+    assert next_sets(sets, START, [one.name for one in sets], schema=SCHEMA) == []
+    assert next_sets([], START) == []
+
+
+def test_a_set_that_leaves_nothing_to_decide_is_not_offered(
+    run: list[tuple[CoreferenceSet, Key]],
+) -> None:
+    one = run[0][0]
+    every = frozenset(
+        (a, b) if a <= b else (b, a) for n, a in enumerate(one.ids) for b in one.ids[n + 1 :]
+    )
+    decided = replace(one, incompatible=frozenset(), must=every, name="decided")
+    assert next_sets([decided], START, schema=SCHEMA) == []
+
+
+def test_of_a_long_run_a_sample_is_compared(
+    run: list[tuple[CoreferenceSet, Key]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choosing, "MOST", 3)
+    sets = [one for one, _ in run]
+    assert {name for name, _ in next_sets(sets, START, schema=SCHEMA, limit=9)} <= {
+        sets[0].name,
+        sets[(len(sets) - 1) // 2].name,
+        sets[-1].name,
+    }
+
+
+def test_curve_and_reliability_as_the_page_takes_them(
+    run: list[tuple[CoreferenceSet, Key]],
+) -> None:
+    keys = [key for _, key in run][:10]
+    found = curve(keys, START, schema=SCHEMA)
+    json.dumps(found, allow_nan=False)
+    assert [one["keys"] for one in found["points"]][:3] == [0, 1, 2]
+    assert set(found["points"][0]) == {"keys", "bits", "low", "high"}
+    assert found["points"] == learning_curve(keys, START, schema=SCHEMA)
+    open_pairs = [sum(one["count"] for one in found["reliability"][s]) for s in ("before", "after")]
+    assert open_pairs[0] == open_pairs[1] > 0
+    assert found["points"][-1]["bits"] < found["points"][0]["bits"]
+
+
+def test_a_first_key_has_a_point_and_nothing_to_compare(
+    run: list[tuple[CoreferenceSet, Key]],
+) -> None:
+    empty = {"points": [], "reliability": {"before": [], "after": []}}
+    assert curve([], START, schema=SCHEMA) == empty
+    found = curve([run[0][1]], START, schema=SCHEMA)
+    assert [one["keys"] for one in found["points"]] == [0]
+    assert found["reliability"]["before"]
+    assert found["reliability"]["after"] == []
+
+
+def test_one_key_teaches(run: list[tuple[CoreferenceSet, Key]]) -> None:
+    key = run[0][1]
+    found = taught([key], START, schema=SCHEMA, learned_from="one key")
+    assert found.learned_from == "one key"
+    assert not np.array_equal(found.every_pair.weights, START.every_pair.weights)
+    assert taught([], START, schema=SCHEMA) is START
+
+
+def test_bins_of_equal_count() -> None:
+    stated = np.linspace(0, 1, 20)
+    found = reliability(stated, stated > 0.5)
+    assert [one["count"] for one in found] == [2] * 10
+    assert found[0] == {"predicted": pytest.approx(1 / 38), "observed": 0.0, "count": 2}
