@@ -6,7 +6,9 @@ PartitaError
 ├── TotalConflict         sources that leave nothing possible
 ├── Incompatible          values or templates that do not unify
 ├── TooLarge              what a computation would need, and what it was given
-└── Unavailable           a question that this method does not answer
+├── Unavailable           a question that this method does not answer
+├── Unknown               a name that nobody has given
+└── StoreTrouble          a store that cannot be opened, read or written
 """
 
 from __future__ import annotations
@@ -65,3 +67,15 @@ class TooLarge(PartitaError):
 
 class Unavailable(PartitaError):
     """A question that the method in use does not answer, and the nearest one that does."""
+
+
+class Unknown(PartitaError):
+    """A run, a message, a set or a key that is not there."""
+
+
+class StoreTrouble(PartitaError):
+    """A store that cannot be opened, read or written: which one, why, and what to do."""
+
+    def __init__(self, store: str, problem: str) -> None:
+        self.store, self.problem = store, problem
+        super().__init__(f"store {store}: {problem}")

@@ -109,7 +109,7 @@ def run(
     """
     with edge() as console:
         from partita.commands.run_delivery import RunDelivery
-        from partita.workspace.run_batch import done
+        from partita.workspace.run_batch import Finished, done
         from partita.workspace.running import Settings, ready, usual_budget
 
         budget = usual_budget(model, seconds, work)
@@ -122,7 +122,8 @@ def run(
         texts, many = _texts(inputs, encoding)
         wanted = _wanted(console, json, out, many)
         delivery = RunDelivery(console, wanted, out, before)
-        delivery.deliver(done(texts, settings, wanted, before, workers))
+        finished = Finished({name: one.run.get("text", "") for name, one in before.items()})
+        delivery.deliver(done(texts, settings, wanted, finished, workers))
     if delivery.failed:
         raise typer.Exit(1)
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from typing import Any, Literal
 
 from partita.errors import PartitaError
+from partita.formats.entity_json import entity_json
 from partita.formats.message_given import Given
 from partita.formats.messages import message_of
 from partita.formats.results import result_line, singletons_line
-from partita.formats.resumed import Stretch
 from partita.pipeline import Resolved, resolve
 from partita.workspace.crew import Job, in_order, uncollected
 from partita.workspace.running import DIGITS, Ready, Settings, ready
@@ -31,6 +32,7 @@ class Wanted:
     """In which forms a message is wanted."""
 
     json: bool = False
+    stored: bool = False
     shown: Shown = ""
     width: int = 80
     colour: bool = False
@@ -38,15 +40,25 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """One message, ready to be written; an error has none of the forms. `kept` is one that was
-    done before, `sizes` are its templates, sets and entities."""
+    """One message, ready to be written; an error has none of the forms, but for what a store keeps
+    of it. `kept` is one that was done before, `sizes` are its templates, sets and entities."""
 
     message: str
     error: str = ""
     kept: bool = False
     lines: tuple[str, ...] = ()
+    stored: Mapping[str, Any] | None = None
     shown: str = ""
     sizes: tuple[int, int, int] = (0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The messages that were done before by the hashes of their texts, and where they are."""
+
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    where: str = "the file of results"
+    option: str = "--out"
 
 
 Item = Given | Done
@@ -56,12 +68,12 @@ def done(
     texts: Iterable[Given | PartitaError],
     settings: Settings,
     wanted: Wanted,
-    finished: Mapping[str, Stretch] | None = None,
+    finished: Finished | None = None,
     workers: int | None = None,
 ) -> Iterator[Done]:
     """Every text in order. What comes out does not depend on the number of workers."""
     workers = workers or os.cpu_count() or 1
-    items = (_item(text, finished or {}) for text in texts)
+    items = (_item(text, finished or Finished()) for text in texts)
     first, some = _first(items)
     if workers == 1 or not some:
         yield from _each(chain(first, items), settings, wanted)
@@ -76,15 +88,15 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
 
 
-def _item(text: Given | PartitaError, finished: Mapping[str, Stretch]) -> Item:
+def _item(text: Given | PartitaError, finished: Finished) -> Item:
     if isinstance(text, PartitaError):
         return Done("", error=str(text))
-    if text.id not in finished:
+    if text.id not in finished.hashes:
         return text
-    if finished[text.id].run.get("text") == text_hash(text.text):
+    if finished.hashes[text.id] == text_hash(text.text):
         return Done(text.id, kept=True)
-    problem = f"{text.place}: the file of results holds another text called {text.id}"
-    return Done(text.id, error=f"{problem}; use another --out")
+    problem = f"{text.place}: {finished.where} holds another text called {text.id}"
+    return Done(text.id, error=f"{problem}; use another {finished.option}")
 
 
 def _first(items: Iterator[Item]) -> tuple[list[Item], bool]:
@@ -126,26 +138,56 @@ def _each(items: Iterable[Item], settings: Settings, wanted: Wanted) -> Iterator
             with uncollected():
                 found = _done(item, ready(settings), wanted)
         except PartitaError as error:
-            found = _failed(item, str(error))
+            found = _failed(item, str(error), wanted)
         except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-            found = _failed(item, f"a fault of Partita ({type(error).__name__}: {error})")
+            found = _failed(item, f"a fault of Partita ({type(error).__name__}: {error})", wanted)
         yield found
 
 
-def _failed(given: Given, problem: str) -> Done:
-    return Done(given.id, error=f"{given.place}: message {given.id}: {problem}")
+def _failed(given: Given, problem: str, wanted: Wanted) -> Done:
+    told = f"{given.place}: message {given.id}: {problem}"
+    return Done(given.id, error=told, stored=failed_object(given, told) if wanted.stored else None)
 
 
 def _done(given: Given, made: Ready, wanted: Wanted) -> Done:
     found = resolve(message_of(given), made.stages)
+    told = {"text": text_hash(given.text), **made.told}
     return Done(
         given.id,
-        lines=tuple(_lines(found, {"text": text_hash(given.text), **made.told}))
-        if wanted.json
-        else (),
+        lines=tuple(_lines(found, told)) if wanted.json else (),
+        stored=message_object(given, found) if wanted.stored else None,
         shown=_shown(found, wanted),
         sizes=(len(found.templates), len(found.distributions), len(found.entities)),
     )
+
+
+def message_object(given: Given, found: Resolved) -> dict[str, Any]:
+    """The message whole, as stores keep it and pages show it."""
+    *sets, alone = map(json.loads, _lines(found, {}))
+    return _object(given, found.message.fields) | {
+        "sets": sets,
+        "singletons": alone["singletons"],
+        "entities": [entity_json(entity) for entity in found.entities],
+    }
+
+
+def failed_object(given: Given, error: str) -> dict[str, Any]:
+    """A message of which nothing but its text is known."""
+    return _object(given, given.fields) | {"error": error}
+
+
+def _object(given: Given, fields: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "message": given.id,
+        "place": given.place,
+        "text": given.text,
+        "text_hash": text_hash(given.text),
+        "fields": dict(fields),
+        "error": "",
+        "sets": [],
+        "singletons": [],
+        "entities": [],
+    }
 
 
 def _lines(found: Resolved, run: Mapping[str, Any]) -> Iterator[str]:

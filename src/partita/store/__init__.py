@@ -1,0 +1,1 @@
+"""Runs in a database: the only SQL."""

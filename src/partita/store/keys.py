@@ -1,0 +1,74 @@
+"""Keys: every one that was saved is a row, and the newest of each author counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from partita.errors import Unknown
+from partita.store import tables
+from partita.store.shapes import Row
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+def family(connection: Connection, run: str) -> list[str]:
+    """A run and those that it goes back to: their keys are about the same templates."""
+    found: list[str] = []
+    at = tables.runs.c
+    parent: str | None = run
+    while parent is not None and parent not in found:
+        found.append(parent)
+        parent = connection.execute(select(at.parent).where(at.run == parent)).scalar()
+    return found
+
+
+def read_keys(connection: Connection, run: str, sets: Sequence[str] | None = None) -> list[Row]:
+    """Oldest first; `counts` says which are the newest of their authors."""
+    table = tables.keys
+    query = select(table).where(table.c.run.in_(family(connection, run))).order_by(table.c.id)
+    if sets is not None:
+        query = query.where(table.c.set_name.in_(sets))
+    rows = list(connection.execute(query).mappings())
+    newest = {(row["set_name"], row["author"]): row["id"] for row in rows}
+    return [_key(row) | {"counts": row["id"] in newest.values()} for row in rows]
+
+
+def counting(keys: Iterable[Row]) -> list[Row]:
+    """The newest of each author, oldest first."""
+    return [key for key in keys if key["counts"]]
+
+
+def by_set(keys: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for key in keys:
+        found.setdefault(key["set"], []).append(key)
+    return found
+
+
+def add_key(connection: Connection, run: str, key: Mapping[str, Any]) -> tuple[int, list[Row]]:
+    """Its number, and the keys of others that its author has not seen."""
+    _lock(connection, run, key["set_name"])
+    before = counting(read_keys(connection, run, [key["set_name"]]))
+    written = connection.execute(tables.keys.insert().values(run=run, **key))
+    (number,) = written.inserted_primary_key or (0,)
+    seen = key["based_on"] or 0
+    unseen = [one for one in before if one["key"] > seen and one["author"] != key["author"]]
+    return int(number), unseen
+
+
+def _lock(connection: Connection, run: str, name: str) -> None:
+    """Whoever keys the same set waits, and then sees this key."""
+    at = tables.sets.c
+    query = select(at.set_name).where(at.run == run, at.set_name == name).with_for_update()
+    if connection.execute(query).scalar() is None:
+        raise Unknown(f"run {run} has no set {name}")
+
+
+def _key(row: Any) -> Row:
+    told = {"key": row["id"], "run": row["run"], "set": row["set_name"]}
+    names = ("message", "templates", "cells", "alternatives", "author", "time", "based_on")
+    return told | {name: row[name] for name in names}

@@ -1,0 +1,126 @@
+"""From a path or a URL to an open store, made or brought up to date where needed."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from partita.errors import InputError, StoreTrouble, Unavailable
+from partita.store.store import WRITES, Store
+from partita.store.trouble import told
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+VARIABLE = "PARTITA_STORE"
+DEFAULT = "partita.db"
+WAIT = 30.0  # seconds for another writer to finish a message
+SQLITE = "sqlite:///"
+POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
+
+
+def default_store() -> str:
+    """What the environment says, or a file in the working folder."""
+    return os.environ.get(VARIABLE) or DEFAULT
+
+
+def open_store(url: str | Path | None = None, *, create: bool = True, wait: float = WAIT) -> Store:
+    """The store at a path (SQLite) or a URL of PostgreSQL; without `create` it must be there."""
+    given = str(url) if url else default_store()
+    try:
+        import sqlalchemy  # noqa: F401
+    except ImportError as error:
+        raise Unavailable("a store needs SQLAlchemy; install partita[store]") from error
+    if given.startswith(POSTGRES):
+        store = _postgres(given, wait)
+    elif "://" in given and not given.startswith(SQLITE):
+        raise InputError(
+            f"{given.split('://')[0]}:// is no store; expected a file or postgresql://"
+        )
+    else:
+        store = _sqlite(Path(given.removeprefix(SQLITE)), create, wait)
+    from partita.store.migrating import bring_up_to_date
+
+    bring_up_to_date(store)
+    return store
+
+
+def _sqlite(path: Path, create: bool, wait: float) -> Store:
+    from sqlalchemy import create_engine, event
+
+    name = str(path)
+    if not path.resolve().parent.is_dir():
+        raise StoreTrouble(name, f"there is no folder {path.parent}")
+    if path.is_dir():
+        raise StoreTrouble(name, "is a folder; expected a file")
+    if not path.exists():
+        if not create:
+            raise StoreTrouble(name, "there is none; partita run INPUT --store makes one")
+        _touch(path, name)
+    engine = create_engine(
+        f"sqlite:///{path.resolve()}", connect_args={"timeout": wait}, json_serializer=_json
+    )
+    event.listen(engine, "connect", _sqlite_settings)
+    event.listen(engine, "begin", _sqlite_begin)
+    return Store(engine, name, path.resolve())
+
+
+def _json(value: Any) -> str:
+    """As people search for it: letters as they are."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _touch(path: Path, name: str) -> None:
+    """SQLite itself does not say why a file cannot be made."""
+    try:
+        path.touch()
+    except OSError as error:
+        raise StoreTrouble(name, f"cannot be made: {error.strerror}") from error
+
+
+def _sqlite_settings(connection: Any, _record: object) -> None:
+    """Readers and one writer at a time; transactions begin where we say so, not where the driver
+    guesses; lower() knows more letters than those of English."""
+    connection.isolation_level = None
+    connection.create_function("lower", 1, _lower, deterministic=True)
+    cursor = connection.cursor()
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _lower(text: str | None) -> str | None:
+    return None if text is None else text.lower()
+
+
+def _sqlite_begin(connection: Connection) -> None:
+    """A writer takes the lock at once: two that have both read could not both go on."""
+    writes = connection.get_execution_options().get(WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _postgres(given: str, wait: float) -> Store:
+    from sqlalchemy import create_engine, make_url
+
+    name = given.split("@")[-1]
+    with told(name):
+        url = make_url(given).set(drivername="postgresql+psycopg")
+        name = url.render_as_string(hide_password=True).replace("+psycopg", "")
+    try:
+        engine = create_engine(
+            url,
+            pool_pre_ping=True,
+            connect_args={"connect_timeout": max(2, int(wait))},
+            json_serializer=_json,
+        )
+    except ImportError as error:
+        raise Unavailable("PostgreSQL needs psycopg; install partita[store]") from error
+    return _asking(Store(engine, name))
+
+
+def _asking(store: Store) -> Store:
+    """A server that does not answer is told at once."""
+    with told(store.name), store.engine.connect():
+        return store

@@ -1,0 +1,115 @@
+"""Runs and models: what made the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select
+
+from partita.errors import Unknown
+from partita.store import tables
+from partita.store.shapes import Row
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+TOTALS = ("templates", "sets", "entities", "entropy_bits")
+
+
+def read_run(connection: Connection, name: str) -> Row:
+    """The row of a run."""
+    found = connection.execute(select(tables.runs).where(tables.runs.c.run == name)).mappings()
+    row = found.one_or_none()
+    if row is None:
+        raise Unknown(f"the store has no run {name}")
+    return dict(row)
+
+
+def has_run(connection: Connection, name: str) -> bool:
+    query = select(tables.runs.c.run).where(tables.runs.c.run == name)
+    return connection.execute(query).scalar() is not None
+
+
+def list_runs(connection: Connection, name: str | None = None) -> list[Row]:
+    """Every run with how much it holds, in the order in which they were begun."""
+    at = tables.runs.c
+    query = select(tables.runs).order_by(at.started, at.run)
+    if name is not None:
+        query = query.where(at.run == name)
+    sizes, keyed = _sizes(connection, name), _keyed(connection)
+    rows = connection.execute(query).mappings()
+    return [dict(row) | sizes.get(row["run"], _none()) | _keys(row, keyed) for row in rows]
+
+
+def _sizes(connection: Connection, name: str | None) -> dict[str, Row]:
+    at = tables.messages.c
+    totals = [func.sum(at[total]).label(total) for total in TOTALS]
+    failed = func.count().filter(at.error != "").label("failed")
+    query = select(at.run, func.count().label("messages"), failed, *totals).group_by(at.run)
+    if name is not None:
+        query = query.where(at.run == name)
+    rows = connection.execute(query).mappings()
+    return {row["run"]: {one: row[one] for one in _none()} for row in rows}
+
+
+def _none() -> Row:
+    return dict.fromkeys(("messages", "failed", *TOTALS), 0)
+
+
+def _keyed(connection: Connection) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for run, name in connection.execute(select(tables.keys.c.run, tables.keys.c.set_name)):
+        found.setdefault(run, set()).add(name)
+    return found
+
+
+def _keys(row: Any, keyed: Mapping[str, set[str]]) -> Row:
+    """How many sets have been keyed in this run itself."""
+    return {"keyed": len(keyed.get(row["run"], ()))}
+
+
+def add_run(connection: Connection, row: Mapping[str, Any]) -> None:
+    connection.execute(tables.runs.insert().values(**row))
+
+
+def change_run(connection: Connection, name: str, **values: Any) -> None:
+    connection.execute(tables.runs.update().where(tables.runs.c.run == name).values(**values))
+
+
+def stored(connection: Connection, run: str) -> list[Row]:
+    """Which messages a run holds already, in its order."""
+    at = tables.messages.c
+    columns = (at.message, at.position, at.text_hash, at.error)
+    query = select(*columns).where(at.run == run).order_by(at.position, at.message)
+    return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def texts(connection: Connection, run: str) -> list[Row]:
+    """The messages as they were given, in their order."""
+    at = tables.messages.c
+    columns = (at.message, at.text, at.place, at.fields)
+    query = select(*columns).where(at.run == run).order_by(at.position, at.message)
+    return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def add_model(connection: Connection, row: Mapping[str, Any]) -> None:
+    """A model is known by its hash: the first row of it stays."""
+    known = select(tables.models.c.id).where(tables.models.c.id == row["id"])
+    if connection.execute(known).scalar() is None:
+        connection.execute(tables.models.insert().values(**row))
+
+
+def read_model(connection: Connection, name: str) -> Row:
+    found = connection.execute(select(tables.models).where(tables.models.c.id == name)).mappings()
+    row = found.one_or_none()
+    if row is None:
+        raise Unknown(f"the store has no model {name}")
+    return dict(row)
+
+
+def list_models(connection: Connection) -> Sequence[Row]:
+    """Without their texts."""
+    columns = [column for column in tables.models.c if column.name != "text"]
+    query = select(*columns).order_by(tables.models.c.made, tables.models.c.id)
+    return [dict(row) for row in connection.execute(query).mappings()]

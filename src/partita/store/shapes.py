@@ -1,0 +1,193 @@
+"""The parts of a message's object (a line of results, a template, an entity) as rows, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from partita.formats.results import VERSION, template_object
+from partita.formats.strict import Place
+from partita.formats.template_json import template_of
+
+Row = dict[str, Any]
+Object = Mapping[str, Any]
+
+PLACE = Place("the store")
+FIGURES = ("count", "log2_count", "entropy_bits", "log_normaliser", "conflict")
+MADE = ("model", "method", "reason", "seed")
+TEXTS = ("text", "region", "sentence", "sort", "head", "number", "form", "slots", "rule", "context")
+# the fields of a line of results, in its order
+ORDER = (
+    *("version", "message", "set", "templates", "incompatible", "must", "unlisted", "pairs"),
+    *("configurations", "remainder", "excluded", "count", "log2_count", "log2_count_interval"),
+    *("entropy_bits", "entropy_bits_interval", "log_normaliser", "log_normaliser_interval"),
+    *("conflict", "model", "method", "converged", "error", "optimal", "gap", "reason", "seed"),
+    "entities",
+)
+APART = {"version", "message", "set", "templates", "incompatible", "pairs", "configurations"}
+APART |= {"remainder", "entities", *FIGURES, *MADE}
+
+
+def set_row(line: Object, position: int) -> Row:
+    """A coreference set: figures as columns, and in `more` what only some sets have."""
+    remainder = line["remainder"]
+    more = {name: value for name, value in line.items() if name not in APART}
+    if "interval" in remainder:
+        more["remainder_interval"] = remainder["interval"]
+    return {
+        "set_name": line["set"],
+        "position": position,
+        "remainder_count": remainder["count"],
+        "remainder_log2_count": remainder["log2_count"],
+        "remainder_probability": remainder["probability"],
+        "incompatible": line["incompatible"],
+        "more": more,
+        **{name: line.get(name) for name in (*FIGURES, *MADE)},
+    }
+
+
+def set_object(row: Object, inside: Mapping[str, list[Row]]) -> Row:
+    """The line of results again; `inside` are its templates, pairs, configurations, entities."""
+    more = dict(row["more"])
+    interval = more.pop("remainder_interval", None)
+    remainder = {
+        name: row[f"remainder_{name}"] for name in ("count", "log2_count", "probability")
+    } | ({} if interval is None else {"interval": interval})
+    told = {
+        "version": VERSION,
+        "message": row["message"],
+        "set": row["set_name"],
+        "incompatible": row["incompatible"],
+        "remainder": remainder,
+        **{name: row[name] for name in (*FIGURES, *MADE)},
+        **more,
+        **inside,
+    }
+    return {name: told[name] for name in ORDER if name in told}
+
+
+def template_row(template: Object, position: int, set_name: str | None) -> Row:
+    read = template_of(template, PLACE)
+    said = {name: getattr(read, name) for name in TEXTS}
+    return {
+        "template": read.id,
+        "position": position,
+        "set_name": set_name,
+        "start_at": read.start,
+        "end_at": read.end,
+        **said,
+    }
+
+
+def template_again(row: Object, antecedents: Sequence[Object]) -> Row:
+    """The id, and of the other fields those that say something."""
+    told = {name: row[name] for name in TEXTS}
+    told |= {"id": row["template"], "start": row["start_at"], "end": row["end_at"]}
+    told["antecedents"] = [
+        {"id": one["antecedent"], "preferred": one["preferred"]} for one in antecedents
+    ]
+    return template_object(template_of(told, PLACE))
+
+
+def antecedent_rows(template: Object) -> Iterator[Row]:
+    for rank, one in enumerate(template.get("antecedents", ()), 1):
+        preferred = one.get("preferred", False)
+        told = {"template": template["id"], "rank": rank}
+        yield told | {"antecedent": one["id"], "preferred": preferred}
+
+
+def pair_row(pair: Object) -> Row:
+    ends = {"left_template": pair["left"], "right_template": pair["right"]}
+    return ends | {name: pair[name] for name in ("probability", "marginal")} | _spread(pair)
+
+
+def pair_objects(rows: Iterable[Object], templates: Sequence[Row]) -> list[Row]:
+    """In text order."""
+    place = {template["id"]: n for n, template in enumerate(templates)}
+    found = [
+        {
+            "left": row["left_template"],
+            "right": row["right_template"],
+            "probability": row["probability"],
+            "marginal": row["marginal"],
+        }
+        | _interval(row)
+        for row in rows
+    ]
+    return sorted(found, key=lambda one: (place[one["left"]], place[one["right"]]))
+
+
+def configuration_row(listed: Object, rank: int) -> Row:
+    told = {"rank": rank, "cells": listed["cells"], "probability": listed["probability"]}
+    return told | _spread(listed)
+
+
+def configuration_object(row: Object) -> Row:
+    return {"cells": row["cells"], "probability": row["probability"]} | _interval(row)
+
+
+def entity_row(entity: Object, position: int, set_name: str | None) -> Row:
+    return {
+        "entity": entity["id"],
+        "position": position,
+        "set_name": set_name,
+        "sort": entity["sort"],
+        "name": entity.get("name", ""),
+        "anchor": entity.get("anchor", ""),
+        "templates": entity["templates"],
+        "descriptions": entity.get("descriptions", []),
+        **_figure(entity),
+    }
+
+
+def entity_object(row: Object, values: Iterable[Object]) -> Row:
+    told: Row = {"id": row["entity"], "sort": row["sort"], "templates": row["templates"]}
+    told["anchor"] = row["anchor"]
+    told |= {name: row[name] for name in ("name", "descriptions") if row[name]}
+    told |= _figure_again(row)
+    slots: dict[str, list[Row]] = {}
+    for one in values:
+        value = {"value": one["value_json"], **_figure_again(one), "templates": one["templates"]}
+        slots.setdefault(one["slot"], []).append(value)
+    return told | {"slots": slots}
+
+
+def value_rows(entity: Object) -> Iterator[Row]:
+    """All values of all slots, in the order in which they are told."""
+    told = [(slot, one) for slot, values in entity["slots"].items() for one in values]
+    for position, (slot, one) in enumerate(told):
+        yield {
+            "entity": entity["id"],
+            "position": position,
+            "slot": slot,
+            "value": plain(one["value"]),
+            "value_json": one["value"],
+            "templates": one["templates"],
+            **_figure(one),
+        }
+
+
+def plain(value: object) -> str | None:
+    """A value for people who look for it."""
+    if value is None:
+        return None
+    return " & ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _spread(given: Object) -> Row:
+    low, high = given.get("interval") or (None, None)
+    return {"low": low, "high": high}
+
+
+def _interval(row: Object) -> Row:
+    return {} if row["low"] is None else {"interval": [row["low"], row["high"]]}
+
+
+def _figure(given: Object) -> Row:
+    probability = {"probability": given["probability"]}
+    return probability | _spread(given) | {"error": given.get("error")}
+
+
+def _figure_again(row: Object) -> Row:
+    error = {} if row["error"] is None else {"error": row["error"]}
+    return {"probability": row["probability"]} | _interval(row) | error

@@ -1,0 +1,51 @@
+"""A store that is open: transactions to read in and transactions to write in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from partita.errors import StoreTrouble
+from partita.store.trouble import told
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+WRITES = "partita_writes"  # the option of a connection whose transaction begins with the lock
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Store:
+    """A database and the name by which it is told of, which holds no password."""
+
+    engine: Engine
+    name: str
+    file: Path | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One view of the store: what others write meanwhile is not seen."""
+        self._refuse_gone()
+        with told(self.name), self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that is kept whole, or not at all where anything is raised."""
+        self._refuse_gone()
+        with told(self.name), self.engine.connect() as plain:
+            connection = plain.execution_options(**{WRITES: True})
+            with connection.begin():
+                yield connection
+                self._refuse_gone()
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    def _refuse_gone(self) -> None:
+        """SQLite would go on writing into a file that somebody has removed."""
+        if self.file is not None and not self.file.exists():
+            raise StoreTrouble(self.name, "the file is no longer there")

@@ -1,0 +1,123 @@
+"""A message of a run into the store: whole, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from partita.store import shapes, tables
+from partita.store.shapes import Object, Row
+from partita.store.store import Store
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+LONGEST = 120  # characters of a title
+
+
+def write_message(store: Store, run: str, position: int, message: Object) -> bool:
+    """Whether it was written; another writer of the same run may have been quicker.
+
+    A message that failed before gives way. `message` is an object as `read_message` gives it, with
+    `place`, `text_hash` and `error`.
+    """
+    with store.writing() as connection:
+        _forget_failed(connection, run, message["message"])
+        if not _first(connection, _message_row(message, run, position)):
+            return False
+        for table, rows in _rows(message).items():
+            _insert(connection, table, run, message["message"], rows)
+        return True
+
+
+def _forget_failed(connection: Connection, run: str, message: str) -> None:
+    at = tables.messages.c
+    connection.execute(
+        tables.messages.delete().where(at.run == run, at.message == message, at.error != "")
+    )
+
+
+def _first(connection: Connection, row: Row) -> bool:
+    """The row of the message decides who writes it: PostgreSQL makes the second one wait."""
+    insert = _insert_of(connection)(tables.messages).values(row).on_conflict_do_nothing()
+    return connection.execute(insert.returning(tables.messages.c.message)).first() is not None
+
+
+def _insert_of(connection: Connection) -> Any:
+    """SQL has no common word for what is to happen where a row is there already."""
+    from sqlalchemy.dialects import postgresql, sqlite
+
+    return postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+
+
+def _insert(connection: Connection, table: str, run: str, message: str, rows: list[Row]) -> None:
+    if rows:
+        columns = tables.metadata.tables[table].c
+        known = {"run": run} | ({"message": message} if "message" in columns else {})
+        connection.execute(tables.metadata.tables[table].insert(), [known | row for row in rows])
+
+
+def _message_row(message: Object, run: str, position: int) -> Row:
+    sets = message["sets"]
+    sizes = [*map(len, (one["templates"] for one in sets)), len(message["singletons"])]
+    return {
+        "run": run,
+        "message": message["message"],
+        "position": position,
+        "title": title(message["text"], message["fields"]),
+        "place": message["place"],
+        "text_hash": message["text_hash"],
+        "fields": dict(message["fields"]),
+        "error": message["error"],
+        "templates": sum(sizes),
+        "sets": len(sets),
+        "entities": len(message["entities"]),
+        "entropy_bits": sum(one["entropy_bits"] or 0.0 for one in sets),
+        "text": message["text"],
+    }
+
+
+def title(text: str, fields: Mapping[str, Any]) -> str:
+    """The subject, or the first line that says something."""
+    lines = (line.strip() for line in text.splitlines())
+    found = str(fields.get("subject") or next(filter(None, lines), ""))
+    words = " ".join(found.split())
+    return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
+
+
+def _rows(message: Object) -> dict[str, list[Row]]:
+    """Tables before those that refer to them."""
+    sets = message["sets"]
+    home = {one["id"]: line["set"] for line in sets for one in line["templates"]}
+    templates = sorted(
+        _templates(message), key=lambda one: (one.get("start", 0), one.get("end", 0))
+    )
+    entities = message["entities"]
+    return {
+        "sets": [shapes.set_row(line, n) for n, line in enumerate(sets)],
+        "templates": [
+            shapes.template_row(one, n, home.get(one["id"])) for n, one in enumerate(templates)
+        ],
+        "antecedents": [row for one in templates for row in shapes.antecedent_rows(one)],
+        "pairs": [
+            {"set_name": line["set"], **shapes.pair_row(one)}
+            for line in sets
+            for one in line["pairs"]
+        ],
+        "configurations": [
+            {"set_name": line["set"], **shapes.configuration_row(one, rank)}
+            for line in sets
+            for rank, one in enumerate(line["configurations"], 1)
+        ],
+        "entities": [
+            shapes.entity_row(one, n, home.get(one["templates"][0]))
+            for n, one in enumerate(entities)
+        ],
+        "slot_values": [row for one in entities for row in shapes.value_rows(one)],
+    }
+
+
+def _templates(message: Object) -> Iterator[Object]:
+    for line in message["sets"]:
+        yield from line["templates"]
+    yield from message["singletons"]

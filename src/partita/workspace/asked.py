@@ -1,0 +1,65 @@
+"""The settings of a run as a store keeps them, and back, so that a run can be gone on with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from partita.formats.rules import SHIPPED, folder_of, own_parameters
+from partita.workspace.running import Settings, usual_budget
+
+
+def asked(settings: Settings) -> dict[str, Any]:
+    """Without the parameters, which are in the store themselves."""
+    folder, budget = folder_of(settings.domain), settings.budget
+    return {
+        "domain": folder.name if folder.parent == SHIPPED else str(folder.resolve()),
+        "model": settings.model,
+        "top": settings.top,
+        "threshold": settings.threshold,
+        "seconds": budget.seconds if budget.work is None else None,
+        "work": budget.work,
+        "seed": settings.seed,
+    }
+
+
+def settings_of(row: Mapping[str, Any], parameters: str | None) -> Settings:
+    """The same settings with the text of parameters, if the run has any."""
+    kept = row["asked"]
+    budget = usual_budget(kept["model"], kept["seconds"], kept["work"])
+    file = "" if parameters is None else str(_file(parameters))
+    return Settings(
+        kept["domain"], kept["model"], file, kept["top"], kept["threshold"], budget, kept["seed"]
+    )
+
+
+def parameters_text(settings: Settings) -> str:
+    """The parameters that settings name, as their file writes them."""
+    if settings.model == "joint":
+        from partita.formats import joint_models as joint
+
+        given = settings.parameters
+        model = joint.read_joint_model(given) if given else joint.shipped_joint_model()
+        return joint.joint_model_text(model)
+    from partita.formats import pair_models as pairs
+
+    path = settings.parameters or own_parameters(settings.domain)
+    learned = pairs.read_pair_parameters(path) if path else pairs.shipped_pair_parameters()
+    return pairs.pair_parameters_text(learned)
+
+
+@lru_cache(maxsize=64)
+def _file(text: str) -> Path:
+    """A file for processes that read parameters from one; the same text has the same file."""
+    path = Path(_folder().name) / f"{len(list(Path(_folder().name).iterdir()))}.json"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@lru_cache(maxsize=1)
+def _folder() -> TemporaryDirectory[str]:
+    """Gone when the process ends."""
+    return TemporaryDirectory(prefix="partita-")

@@ -1,0 +1,134 @@
+"""The one set of calls for everybody who works with a store: command, service and page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from partita.errors import InputError
+from partita.formats.message_given import Given
+from partita.store import keys, lists, reading, runs
+from partita.store.opening import open_store
+from partita.store.store import Store
+from partita.workspace import ingesting, keying
+from partita.workspace.running import Settings
+
+Progress = Callable[[str], None]
+Object = dict[str, Any]
+Order = Literal["text", "uncertain"]
+MOST = 1000  # of a list at a time
+
+
+def open_workspace(url: str | Path | None = None, *, create: bool = True) -> Workspace:
+    """The workspace over a store: a file, or a URL of PostgreSQL."""
+    return Workspace(open_store(url, create=create))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Workspace:
+    """What can be done with a store; errors are those of partita.errors."""
+
+    store: Store
+
+    def close(self) -> None:
+        self.store.close()
+
+    def ingest(
+        self,
+        inputs: Sequence[str | Path | Given],
+        settings: Settings | None = None,
+        name: str | None = None,
+        workers: int | None = None,
+        progress: Progress | None = None,
+    ) -> str:
+        """Files, folders or texts into a run, whose name is returned; what it holds already is not
+        done again. Without settings, the run of that name has them."""
+        return ingesting.ingest(self.store, inputs, settings, name, workers, progress)
+
+    def resolve(self, text: str, settings: Settings, message: str = "message") -> Object:
+        """One message, which is not stored."""
+        return ingesting.resolved(text, settings, message)
+
+    def runs(self) -> list[Object]:
+        with self.store.reading() as connection:
+            return [_run(row) for row in runs.list_runs(connection)]
+
+    def run(self, name: str) -> Object:
+        with self.store.reading() as connection:
+            runs.read_run(connection, name)
+            (found,) = runs.list_runs(connection, name)
+            return _run(found) | {"sorts": lists.sorts(connection, name)}
+
+    def messages(
+        self,
+        run: str,
+        search: str = "",
+        order: Order = "text",
+        offset: int = 0,
+        limit: int = 100,
+    ) -> Object:
+        """A page of the messages in which a text stands, and how many there are."""
+        offset, limit = _page(offset, limit)
+        if order not in ("text", "uncertain"):
+            raise InputError(f"order is {order!r}; expected text or uncertain")
+        with self.store.reading() as connection:
+            runs.read_run(connection, run)
+            uncertain = order == "uncertain"
+            return lists.list_messages(connection, run, search, uncertain, offset, limit)
+
+    def message(self, run: str, message: str) -> Object:
+        """Everything that is known of a message."""
+        with self.store.reading() as connection:
+            runs.read_run(connection, run)
+            found = reading.read_message(connection, run, message)
+            names = [one["set"] for one in found["sets"]]
+            told = keys.counting(keys.read_keys(connection, run, names))
+            return found | {"keys": keys.by_set(told)}
+
+    def set(self, run: str, name: str) -> Object:
+        """A set as a line of results."""
+        with self.store.reading() as connection:
+            runs.read_run(connection, run)
+            return reading.read_set(connection, run, name)
+
+    def entities(
+        self, run: str, search: str = "", sort: str = "", offset: int = 0, limit: int = 100
+    ) -> Object:
+        """A page of the entities of a sort that say something, and how many there are."""
+        offset, limit = _page(offset, limit)
+        with self.store.reading() as connection:
+            runs.read_run(connection, run)
+            return lists.list_entities(connection, run, search, sort, offset, limit)
+
+    def keys(self, run: str, name: str | None = None) -> list[Object]:
+        """Every key that was saved, oldest first; the newest of each author counts."""
+        with self.store.reading() as connection:
+            runs.read_run(connection, run)
+            return keys.read_keys(connection, run, None if name is None else [name])
+
+    def key(
+        self,
+        run: str,
+        name: str,
+        cells: Sequence[Sequence[str]],
+        author: str,
+        alternatives: Iterable[Mapping[str, Any]] = (),
+        based_on: int | None = None,
+    ) -> Object:
+        """Save a key beside those that are there; conflicts are keys that others have saved since
+        the one that it is based on."""
+        return keying.save(self.store, run, name, cells, author, alternatives, based_on)
+
+
+def _run(row: Mapping[str, Any]) -> Object:
+    """The row of a run, as the calls name things."""
+    told = {"name": row["run"], **row}
+    return {name: value for name, value in told.items() if name not in ("run", "asked")}
+
+
+def _page(offset: int, limit: int) -> tuple[int, int]:
+    if offset < 0 or limit < 0:
+        raise InputError(f"offset {offset} and limit {limit}; expected 0 or more")
+    return offset, min(limit, MOST)
