@@ -56,6 +56,14 @@ def list_entities(
     }
 
 
+def set_names(connection: Connection, run: str) -> list[str]:
+    """Of all sets, in the order of the messages."""
+    at, of = tables.sets.c, tables.messages.c
+    where = [at.run == run, of.run == run, of.message == at.message]
+    query = select(at.set_name).where(*where).order_by(of.position, of.message, at.position)
+    return list(connection.scalars(query))
+
+
 def sorts(connection: Connection, run: str) -> list[str]:
     """Of the entities of a run."""
     at = tables.entities.c

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp, mkstemp
 from typing import Any
 
 from partita.formats.rules import SHIPPED, folder_of, own_parameters
@@ -54,12 +56,15 @@ def parameters_text(settings: Settings) -> str:
 @lru_cache(maxsize=64)
 def _file(text: str) -> Path:
     """A file for processes that read parameters from one; the same text has the same file."""
-    path = Path(_folder().name) / f"{len(list(Path(_folder().name).iterdir()))}.json"
-    path.write_text(text, encoding="utf-8")
-    return path
+    handle, name = mkstemp(".json", dir=_folder())
+    with open(handle, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    return Path(name)
 
 
 @lru_cache(maxsize=1)
-def _folder() -> TemporaryDirectory[str]:
+def _folder() -> str:
     """Gone when the process ends."""
-    return TemporaryDirectory(prefix="partita-")
+    found = mkdtemp(prefix="partita-")
+    atexit.register(rmtree, found, ignore_errors=True)
+    return found

@@ -12,7 +12,7 @@ from partita.formats.message_given import Given
 from partita.store import keys, lists, reading, runs
 from partita.store.opening import open_store
 from partita.store.store import Store
-from partita.workspace import ingesting, keying
+from partita.workspace import exporting, ingesting, keying, measuring, telling, training
 from partita.workspace.running import Settings
 
 Progress = Callable[[str], None]
@@ -102,16 +102,18 @@ class Workspace:
             runs.read_run(connection, run)
             return lists.list_entities(connection, run, search, sort, offset, limit)
 
-    def keys(self, run: str, name: str | None = None) -> list[Object]:
+    def keys(self, run: str, set: str | None = None) -> list[Object]:  # noqa: A002
         """Every key that was saved, oldest first; the newest of each author counts."""
         with self.store.reading() as connection:
             runs.read_run(connection, run)
-            return keys.read_keys(connection, run, None if name is None else [name])
+            if set is not None:
+                reading.read_set(connection, run, set)
+            return keys.read_keys(connection, run, None if set is None else [set])
 
     def key(
         self,
         run: str,
-        name: str,
+        set: str,  # noqa: A002
         cells: Sequence[Sequence[str]],
         author: str,
         alternatives: Iterable[Mapping[str, Any]] = (),
@@ -119,7 +121,33 @@ class Workspace:
     ) -> Object:
         """Save a key beside those that are there; conflicts are keys that others have saved since
         the one that it is based on."""
-        return keying.save(self.store, run, name, cells, author, alternatives, based_on)
+        return keying.save(self.store, run, set, cells, author, alternatives, based_on)
+
+    def train(
+        self, run: str, workers: int | None = None, progress: Progress | None = None
+    ) -> Object:
+        """Learn from the keys, and resolve all messages again as a run of its own."""
+        return training.train(self.store, run, workers, progress)
+
+    def curve(self, run: str) -> Object:
+        """What more and more keys teach, and how reliable probabilities were and are."""
+        return training.curve(self.store, run)
+
+    def next(self, run: str, limit: int = 10) -> list[Object]:
+        """Which sets to key next: those whose keys are expected to teach most."""
+        return training.next_sets(self.store, run, limit)
+
+    def evaluate(self, run: str, progress: Progress | None = None) -> Object:
+        """The results of the sets that have a key, measured."""
+        return measuring.evaluate(self.store, run, progress=progress)
+
+    def explain(self, run: str, set: str, left: str, right: str) -> Object:  # noqa: A002
+        """Why two templates were (not) thought to be the same."""
+        return telling.explain(self.store, run, set, left, right).record()
+
+    def export(self, run: str, table: str, form: str, out: Path) -> int:
+        """A table of a run as a file, or its results, or its keys; how many rows there were."""
+        return exporting.export(self.store, run, table, form, out)
 
 
 def _run(row: Mapping[str, Any]) -> Object:

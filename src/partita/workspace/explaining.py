@@ -48,8 +48,11 @@ class Explanation:
         return view.text(told, self.pair, self.rest, self.expressions, self.notes)
 
     def json(self) -> str:
-        told: dict[str, Any] = asdict(self)
-        return json.dumps(told, ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps(self.record(), ensure_ascii=False, allow_nan=False) + "\n"
+
+    def record(self) -> dict[str, Any]:
+        """For machines."""
+        return asdict(self)
 
     def save_chart(self, path: Path) -> None:
         """A waterfall, in the format that the file's ending asks for."""
@@ -68,8 +71,19 @@ def explain(
     """For one pair of one set of a results file; slots are compared as the domain says, and its own
     parameters are taken if there are any. Results of `run` know their domain."""
     one, known = _found(results, name)
-    _refuse_unknown(one, left, right, results)
-    domain = domain or known
+    return explained(one, left, right, parameters, domain or known, str(results))
+
+
+def explained(
+    one: Result,
+    left: str,
+    right: str,
+    parameters: Path | None,
+    domain: str | None,
+    place: str,
+) -> Explanation:
+    """The same for a set that has been found."""
+    _refuse_unknown(one, left, right, place)
     schema = schema_of(domain)
     if parameters is None and domain is not None:
         parameters = own_parameters(domain)
@@ -100,12 +114,12 @@ def _found(results: Path, name: str) -> tuple[Result, str | None]:
     raise InputError(f"has no set {name}; expected one of {shown}", file=str(results))
 
 
-def _refuse_unknown(one: Result, left: str, right: str, results: Path) -> None:
+def _refuse_unknown(one: Result, left: str, right: str, place: str) -> None:
     for template in (left, right):
         if template not in one.set.ids:
             shown = ", ".join(one.set.ids[:20])
             problem = f"set {one.set.name} has no template {template}; expected one of {shown}"
-            raise InputError(problem, file=str(results))
+            raise InputError(problem, file=place)
     if left == right:
         raise InputError(f"{left} is one template; expected two")
 

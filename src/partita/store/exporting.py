@@ -1,0 +1,119 @@
+"""Tables of a run as CSV, JSONL or Parquet."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterator, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import JSON, Boolean, Double, Integer, select
+
+from partita.errors import InputError, Unavailable
+from partita.formats.writing import replacing
+from partita.store import tables
+
+if TYPE_CHECKING:
+    from sqlalchemy import Column, Connection, Select, Table
+
+FORMS = ("csv", "jsonl", "parquet")
+TABLES = tuple(table.name for table in tables.metadata.sorted_tables)
+CHUNK = 1000  # rows at a time
+
+
+def table_named(name: str) -> Table:
+    if name not in TABLES:
+        raise InputError(f"{name!r} is no table; expected {', '.join(sorted(TABLES))}")
+    return tables.metadata.tables[name]
+
+
+def export_table(connection: Connection, run: str, name: str, form: str, out: Path) -> int:
+    """How many rows were written; the file is there whole or as it was."""
+    table = table_named(name)
+    if form == "parquet":
+        return _parquet(table, _chunks(connection, run, table), out)
+    write = {"csv": _csv, "jsonl": _jsonl}[form]
+    count = 0
+    with replacing(out) as stream:
+        stream.write(_header(table) if form == "csv" else "")
+        for rows in _chunks(connection, run, table):
+            stream.write(write(rows))
+            count += len(rows)
+    return count
+
+
+def _chunks(connection: Connection, run: str, table: Table) -> Iterator[Sequence[Any]]:
+    found = connection.execution_options(yield_per=CHUNK).execute(_query(run, table))
+    yield from found.mappings().partitions()
+
+
+def _query(run: str, table: Table) -> Select[Any]:
+    """The rows of the run, in the order of their key; messages in theirs."""
+    order = [*table.primary_key.columns]
+    if table.name == "messages":
+        order = [table.c.position, table.c.message]
+    query = select(table).order_by(*order)
+    if table.name != "models":
+        return query.where(table.c.run == run)
+    used = select(tables.runs.c.model_id).where(tables.runs.c.run == run)
+    return query.where(table.c.id.in_(used))
+
+
+def _header(table: Table) -> str:
+    return ",".join(column.name for column in table.columns) + "\n"
+
+
+def _csv(rows: Sequence[Any]) -> str:
+    stream = StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerows([_cell(row[name]) for name in row] for row in rows)
+    return stream.getvalue()
+
+
+def _cell(value: object) -> object:
+    """Lists and objects as JSON, truth as JSON has it, nothing as nothing."""
+    return _json(value) if isinstance(value, bool | list | dict) else value
+
+
+def _jsonl(rows: Sequence[Any]) -> str:
+    return "".join(f"{_json(dict(row))}\n" for row in rows)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _parquet(table: Table, chunks: Iterator[Sequence[Any]], out: Path) -> int:
+    try:
+        import pyarrow
+        from pyarrow.parquet import ParquetWriter
+    except ImportError as error:
+        raise Unavailable("a Parquet file needs pyarrow; install partita[frames]") from error
+    schema = pyarrow.schema([(column.name, _type(column, pyarrow)) for column in table.columns])
+    beside, count = out.with_name(f".{out.name}.{os.getpid()}.partial"), 0
+    try:
+        with ParquetWriter(beside, schema) as writer:
+            for rows in chunks:
+                told = [{name: _flat(table.c[name], row[name]) for name in row} for row in rows]
+                writer.write_table(pyarrow.Table.from_pylist(told, schema=schema))
+                count += len(told)
+        beside.replace(out)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", file=str(out)) from error
+    finally:
+        beside.unlink(missing_ok=True)
+    return count
+
+
+def _type(column: Column[Any], pyarrow: Any) -> Any:
+    kinds = ((Boolean, "bool_"), (Integer, "int64"), (Double, "float64"))
+    name = next((name for kind, name in kinds if isinstance(column.type, kind)), "string")
+    return getattr(pyarrow, name)()
+
+
+def _flat(column: Column[Any], value: Any) -> Any:
+    """What is nested has many shapes: as JSON."""
+    return _json(value) if isinstance(column.type, JSON) and value is not None else value

@@ -1,0 +1,202 @@
+"""Keys of a run to parameters, and all its messages resolved again with them, as a run of its own.
+
+Parameters are always learned from those that were there before any of the keys, so that the same
+keys give the same parameters however often they are trained.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from partita.errors import InputError
+from partita.formats.documents import schema_of
+from partita.formats.message_given import Given
+from partita.formats.pair_models import (
+    pair_parameters_text,
+    parse_pair_parameters,
+    read_pair_parameters,
+    shipped_pair_parameters,
+)
+from partita.formats.rules import own_parameters
+from partita.formats.saved import Result, result_of
+from partita.learning.pair_parameters import PairParameters
+from partita.records import CoreferenceSet
+from partita.store import keys, lists, reading, runs
+from partita.store.shapes import PLACE
+from partita.store.store import Store
+from partita.workspace import choosing
+from partita.workspace.asked import settings_of
+from partita.workspace.consensus import keyed_sets
+from partita.workspace.ingesting import ingest
+from partita.workspace.recording import LONGEST, now
+from partita.workspace.running import DIGITS
+
+Progress = Callable[[str], None]
+SHORT = 8  # digits of a model's hash in the name of a run
+LEARNING = ("greedy", "merging", "evidential", "scaled")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class School:
+    """What a run learns from: its keys, and the parameters before any of them."""
+
+    row: dict[str, Any]
+    root: str
+    start: PairParameters
+    latest: PairParameters
+    keys: dict[str, Any]
+    used: list[int]
+
+    @property
+    def model(self) -> str:
+        """For the questions about pairs; of a model without pairs those of evidential."""
+        found = str(self.row["model"])
+        return found if found in LEARNING else "evidential"
+
+    @property
+    def schema(self) -> Any:
+        return schema_of(self.row["asked"]["domain"])
+
+
+def school(store: Store, run: str) -> School:
+    with store.reading() as connection:
+        rows = [runs.read_run(connection, name) for name in keys.family(connection, run)]
+        models = [
+            runs.read_model(connection, row["model_id"]) if row["model_id"] else None
+            for row in rows
+        ]
+        found = keyed_sets(connection, run)
+        used = [one["key"] for one in keys.counting(keys.read_keys(connection, run))]
+    untaught = [n for n, model in enumerate(models) if not (model and model["keys_used"])]
+    first = untaught[0] if untaught else len(rows) - 1
+    start, latest = (_parameters(rows[n], models[n]) for n in (first, 0))
+    return School(rows[0], rows[-1]["run"], start, latest, found, used)
+
+
+def _parameters(row: dict[str, Any], model: dict[str, Any] | None) -> PairParameters:
+    """Those of the run; of a model that has no pairs, those of its domain."""
+    if model is not None and model["kind"] == "pairs":
+        return parse_pair_parameters(model["text"], f"model {model['id']}")
+    own = own_parameters(row["asked"]["domain"])
+    return read_pair_parameters(own) if own else shipped_pair_parameters()
+
+
+def train(
+    store: Store, run: str, workers: int | None = None, progress: Progress | None = None
+) -> dict[str, Any]:
+    """The model, the run that was resolved with it, and what there is to say about it."""
+    given = school(store, run)
+    if given.row["model"] not in LEARNING:
+        problem = f"run {run} is of the model {given.row['model']}, which keys do not teach"
+        raise InputError(f"{problem}; expected a run of {', '.join(LEARNING)}")
+    if not given.keys:
+        raise InputError(f"run {run} has no keys; expected at least one")
+    if progress:
+        progress(f"learning from {_counted(given)}")
+    learned = _learned(given)
+    text = pair_parameters_text(learned)
+    name = hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+    report = {
+        "keys": len(given.keys),
+        "learned_from": learned.learned_from,
+        "every_pair": dict(learned.every_pair.figures),
+        "merging_questions": dict(learned.questions.figures),
+    }
+    with store.writing() as connection:
+        runs.add_model(connection, _row(name, text, learned, given, report))
+    new = _again(store, given, text, name, workers, progress)
+    return {"model": name, "run": new, "report": report}
+
+
+def _learned(given: School) -> PairParameters:
+    source = f"{given.start.learned_from}, and {_counted(given)} of run {given.root}"
+    found = [*given.keys.values()]
+    return choosing.taught(found, given.start, schema=given.schema, learned_from=source)
+
+
+def _counted(given: School) -> str:
+    return f"{len(given.keys):,} keys" if len(given.keys) != 1 else "1 key"
+
+
+def _row(
+    name: str, text: str, learned: PairParameters, given: School, report: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "id": name,
+        "kind": "pairs",
+        "learned_from": learned.learned_from,
+        "text": text,
+        "keys_used": given.used,
+        "report": report,
+        "made": now(),
+    }
+
+
+def _again(
+    store: Store,
+    given: School,
+    text: str,
+    model: str,
+    workers: int | None,
+    progress: Progress | None,
+) -> str:
+    """The texts are those that the store holds: files may have changed, or gone."""
+    settings = settings_of(given.row, text)
+    with store.reading() as connection:
+        rows = runs.texts(connection, given.row["run"])
+    texts = [Given(row["message"], row["text"], row["place"], fields=row["fields"]) for row in rows]
+    name = f"{given.root[: LONGEST - SHORT - 1]}-{model[:SHORT]}"
+    parent = given.row["run"]
+    if name == parent:
+        return name
+    return ingest(store, texts, settings, name, workers, progress, parent)
+
+
+def curve(store: Store, run: str) -> dict[str, Any]:
+    """What the keys so far have taught, measured on those held out."""
+    given = school(store, run)
+    found = [*given.keys.values()]
+    return choosing.curve(found, given.start, model=given.model, schema=given.schema)
+
+
+def next_sets(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
+    """Sets that nobody has keyed, the most useful first."""
+    given = school(store, run)
+    with store.reading() as connection:
+        names = lists.set_names(connection, run)
+        rest = _spread([name for name in names if name not in given.keys])
+        lines = {name: reading.read_set(connection, run, name) for name in [*given.keys, *rest]}
+    gains = choosing.next_sets(
+        [_set(line) for line in lines.values()],
+        given.latest,
+        given.keys,
+        model=given.model,
+        schema=given.schema,
+        limit=limit,
+    )
+    return [_next(lines[name], gain) for name, gain in gains]
+
+
+def _spread(names: list[str]) -> list[str]:
+    """As many as are compared, from everywhere in a long run."""
+    step = max(1.0, len(names) / choosing.MOST)
+    return [names[int(n * step)] for n in range(min(len(names), choosing.MOST))]
+
+
+def _set(line: dict[str, Any]) -> CoreferenceSet:
+    found = result_of(line, PLACE)
+    assert isinstance(found, Result)
+    return found.set
+
+
+def _next(line: dict[str, Any], gain: float) -> dict[str, Any]:
+    return {
+        "set": line["set"],
+        "message": line["message"],
+        "gain": gain,
+        "entropy_bits": line["entropy_bits"],
+        "templates": len(line["templates"]),
+    }
