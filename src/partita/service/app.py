@@ -17,10 +17,8 @@ from partita.service.gate import Gate
 from partita.service.jobs import Jobs
 from partita.service.metrics import Metrics
 from partita.service.problems import Refusal, first_problem, refused, told
-from partita.service.reads import Reads
 from partita.service.terms import Terms
 from partita.service.workers import Workers
-from partita.workspace.desk import Workspace
 
 ABOUT = """\
 Says who is who in messages, with a probability distribution over the alternatives.
@@ -30,11 +28,12 @@ Numbers say how they were obtained; counts are strings, for they outgrow what Ja
 """
 
 
-def create_app(workspace: Workspace, terms: Terms) -> Gate:
+def create_app(terms: Terms) -> Gate:
     """For any server of ASGI."""
     metrics = Metrics()
     jobs = Jobs(terms.store)
-    desk = Desk(workspace, terms, metrics, Reads(terms), Workers(terms), jobs)
+    readers, workers = Workers("reading", terms), Workers("working", terms)
+    desk = Desk(terms, metrics, readers, workers, jobs)
     app = FastAPI(
         title="Partita",
         version=version("partita"),

@@ -1,11 +1,12 @@
-"""What the routes work with: the workspace by threads, hard work by processes, training by jobs."""
+"""What the routes work with: processes that read, processes that work, training by jobs."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Response
@@ -13,11 +14,8 @@ from fastapi import FastAPI, Response
 from partita.service.frames import question
 from partita.service.jobs import Jobs
 from partita.service.metrics import Metrics
-from partita.service.problems import written
-from partita.service.reads import Reads
 from partita.service.terms import Terms
 from partita.service.workers import Workers
-from partita.workspace.desk import Workspace
 
 JSON = "application/json"
 
@@ -26,34 +24,32 @@ JSON = "application/json"
 class Desk:
     """One for a service."""
 
-    workspace: Workspace
     terms: Terms
     metrics: Metrics
-    reads: Reads
+    readers: Workers
     workers: Workers
     jobs: Jobs
 
-    async def read(self, call: Callable[[Workspace], Any], status: int = 200) -> Response:
-        """What a call of the workspace says; also written as JSON by the thread that called."""
-        body = await self.reads.ask(lambda: written(call(self.workspace)))
-        return Response(body, status, media_type=JSON)
+    async def read(self, call: str, **arguments: Any) -> Response:
+        """What the store says; the bytes of the process that asked it are passed on as they are."""
+        return Response(await self.readers.ask(question(call, arguments)), media_type=JSON)
+
+    async def write(self, call: str, body: bytes, **arguments: Any) -> Response:
+        """Asked once: what was written by a process that has ended would be written again."""
+        answer = await self.readers.ask(question(call, arguments, body), again=False)
+        return Response(answer, HTTPStatus.CREATED, media_type=JSON)
 
     async def work(
-        self,
-        call: str,
-        arguments: dict[str, Any],
-        body: bytes = b"",
-        *,
-        status: int = 200,
-        kind: str = JSON,
+        self, call: str, body: bytes = b"", *, status: int = 200, kind: str = JSON, **arguments: Any
     ) -> Response:
-        """What a process says; its bytes are passed on as they are."""
+        """What takes time."""
         answer = await self.workers.ask(question(call, arguments, body))
         return Response(answer, status, media_type=kind)
 
     @asynccontextmanager
     async def open(self, _app: FastAPI) -> AsyncIterator[None]:
         """While the service runs, so do its processes."""
+        await self.readers.start()
         await self.workers.start()
         training = asyncio.create_task(self.jobs.work())
         try:
@@ -63,5 +59,5 @@ class Desk:
             with suppress(asyncio.CancelledError):
                 await training
             await self.jobs.stop()
+            await self.readers.stop()
             await self.workers.stop()
-            self.reads.stop()

@@ -47,7 +47,7 @@ class Jobs:
     that ran before, so that a job from then is known to be lost."""
 
     def __init__(self, store: str) -> None:
-        self._worker = Worker(store, background=True)
+        self._worker = Worker("training", store)
         self._mine = secrets.token_hex(4)
         self._numbers = itertools.count(1)
         self._jobs: dict[str, Job] = {}

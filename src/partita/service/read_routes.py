@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Annotated, Literal
 
 from fastapi import FastAPI, Query, Request, Response
@@ -19,7 +18,6 @@ from partita.service.answers import (
     Word,
     answers,
 )
-from partita.workspace.desk import Workspace
 
 Order = Annotated[
     Literal["text", "uncertain"],
@@ -47,12 +45,12 @@ def add_to(app: FastAPI) -> None:
 
 async def all_runs(desk: Here) -> Response:
     """The runs of the store."""
-    return await desk.read(lambda workspace: workspace.runs())
+    return await desk.read("runs")
 
 
 async def one_run(desk: Here, run: Run) -> Response:
     """A run: its domain, model, settings, inputs and outcome."""
-    return await desk.read(lambda workspace: workspace.run(run))
+    return await desk.read("run", name=run)
 
 
 async def messages(
@@ -65,20 +63,18 @@ async def messages(
 ) -> Response:
     """The messages of a run, each with how uncertain it is."""
     return await desk.read(
-        lambda workspace: workspace.messages(
-            run, search=search, order=order, offset=offset, limit=limit
-        )
+        "messages", run=run, search=search, order=order, offset=offset, limit=limit
     )
 
 
 async def message(desk: Here, run: Run, message: MessageName) -> Response:
     """A message with its text, coreference sets, single templates, entities and keys."""
-    return await desk.read(lambda workspace: workspace.message(run, message))
+    return await desk.read("message", run=run, message=message)
 
 
 async def one_set(desk: Here, run: Run, set: SetName) -> Response:  # noqa: A002
     """A coreference set with its distribution, as a line of results has it."""
-    return await desk.read(lambda workspace: workspace.set(run, set))
+    return await desk.read("set", run=run, name=set)
 
 
 async def entities(
@@ -91,24 +87,17 @@ async def entities(
 ) -> Response:
     """The merged entities of a run with their slot values and probabilities."""
     return await desk.read(
-        lambda workspace: workspace.entities(
-            run, search=search, sort=sort, offset=offset, limit=limit
-        )
+        "entities", run=run, search=search, sort=sort, offset=offset, limit=limit
     )
 
 
 async def keys(desk: Here, run: Run, set: SetName) -> Response:  # noqa: A002
     """The keys of a set; the newest of each author counts."""
-    return await desk.read(lambda workspace: workspace.keys(run, set))
+    return await desk.read("keys", run=run, set=set)
 
 
 async def write_key(desk: Here, request: Request, run: Run, set: SetName) -> Response:  # noqa: A002
     """Writes a key. Nothing is overwritten: every key that was saved is kept."""
     body = await request.body()
-
-    def write(workspace: Workspace) -> object:
-        asked = asking.read(asking.Key, body)
-        others = [one.model_dump() for one in asked.alternatives]
-        return workspace.key(run, set, asked.cells, asked.author, others, asked.based_on)
-
-    return await desk.read(write, HTTPStatus.CREATED)
+    asking.check(asking.Key, body)
+    return await desk.write("key", body, run=run, set=set)

@@ -63,8 +63,8 @@ def address(bound: socket.socket) -> str:
 
 
 def _server(terms: Terms) -> Server:
-    workspace = open_workspace(terms.store)
-    app: Any = create_app(workspace, terms)
+    open_workspace(terms.store).close()  # what is wrong with it is told before anybody asks
+    app: Any = create_app(terms)
     config = Config(
         app,
         http=PatientProtocol,

@@ -72,17 +72,18 @@ async def train(desk: Here, request: Request, run: Run) -> Response:
     """Learns from the keys of a run in the background; ask for the job to see how far it is."""
     body = await request.body()
     asking.read(asking.Train, body)
-    await desk.read(lambda workspace: workspace.run(run))  # an unknown run is told at once
+    await desk.read("run", name=run)  # an unknown run is told at once
     begun = desk.jobs.begin(run, body)
     return _json({"job": begun.id}, HTTPStatus.ACCEPTED)
 
 
 def _gauges(desk: Desk) -> Gauges:
-    waiting = {'{for="process"}': desk.workers.waiting, '{for="store"}': desk.reads.waiting}
+    waiting = {'{for="reading"}': desk.readers.waiting, '{for="working"}': desk.workers.waiting}
+    busy = {'{for="reading"}': desk.readers.busy, '{for="working"}': desk.workers.busy}
     states = desk.jobs.states()
     return {
-        "partita_waiting": ("Questions that wait, or that the store works on.", waiting),
-        "partita_busy_processes": ("Processes that work.", {"": desk.workers.busy}),
+        "partita_waiting": ("Questions that wait for a process.", waiting),
+        "partita_busy_processes": ("Processes that work.", busy),
         "partita_jobs": (
             "Training jobs by state.",
             {f'{{state="{state}"}}': states[state] for state in STATES},

@@ -14,7 +14,7 @@ TOKEN = 16  # characters: a shorter one can be tried out over a network
 
 
 def usual_workers() -> int:
-    """One process keeps a core busy."""
+    """One process keeps a core busy; those that read the store are as many again."""
     return max(1, min(4, os.cpu_count() or 1))
 
 

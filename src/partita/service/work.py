@@ -94,9 +94,12 @@ class Work:
         return written(self._workspace.train(run, progress=self._progress))
 
 
-def _solve(body: bytes) -> bytes:
+def _solve(body: bytes, seconds: float) -> bytes:
     from partita.formats.results import result_line
-    from partita.workspace.solving import solve
+    from partita.records import Budget
+    from partita.workspace.solving import default_memory, solve
 
     asked = asking.read(asking.Solve, body)
-    return result_line(solve(asked.pairs, asked.model, top=asked.top)).encode()
+    memory = default_memory() // (os.cpu_count() or 1)
+    budget = Budget(min(seconds, Budget().seconds), memory)
+    return result_line(solve(asked.pairs, asked.model, top=asked.top, budget=budget)).encode()

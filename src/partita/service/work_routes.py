@@ -15,6 +15,7 @@ from partita.service.answers import Here, Limit, Run, SetName, Table, Word, answ
 from partita.service.frames import question
 
 CHUNK = 1 << 18
+SHARE = 0.7  # of the time for an answer that solving may take
 KINDS = {
     "csv": "text/csv; charset=utf-8",
     "jsonl": "application/x-ndjson",
@@ -59,46 +60,46 @@ async def resolve(desk: Here, request: Request) -> Response:
     """Resolves a message, from text to entities, and does not keep it."""
     body = await request.body()
     asking.check(asking.Resolve, body)
-    return await desk.work("resolve", {}, body)
+    return await desk.work("resolve", body)
 
 
 async def solve(desk: Here, request: Request) -> Response:
     """A distribution over configurations from pair probabilities alone."""
     body = await request.body()
     asking.check(asking.Solve, body)
-    return await desk.work("solve", {}, body)
+    return await desk.work("solve", body, seconds=SHARE * desk.terms.seconds)
 
 
 async def ingest(desk: Here, request: Request, run: Run) -> Response:
     """Resolves a message with the settings of a run and keeps it there."""
     body = await request.body()
     asking.check(asking.NewMessage, body)
-    return await desk.work("ingest", {"run": run}, body, status=HTTPStatus.CREATED)
+    return await desk.work("ingest", body, run=run, status=HTTPStatus.CREATED)
 
 
 async def why(desk: Here, run: Run, set: SetName, left: Left, right: Right) -> Response:  # noqa: A002
     """Why two templates of a set were (not) thought to be the same."""
-    return await desk.work("why", {"run": run, "set": set, "left": left, "right": right})
+    return await desk.work("why", run=run, set=set, left=left, right=right)
 
 
 async def next_sets(desk: Here, run: Run, limit: Limit = 10) -> Response:
     """Which set to key next: the expected gain of each for the model."""
-    return await desk.work("next", {"run": run, "limit": limit})
+    return await desk.work("next", run=run, limit=limit)
 
 
 async def curve(desk: Here, run: Run) -> Response:
     """How much the keys have taught so far."""
-    return await desk.work("curve", {"run": run})
+    return await desk.work("curve", run=run)
 
 
 async def evaluation(desk: Here, run: Run) -> Response:
     """A run measured against its keys."""
-    return await desk.work("evaluation", {"run": run})
+    return await desk.work("evaluation", run=run)
 
 
 async def report(desk: Here, run: Run) -> Response:
     """A run as one HTML file that needs nothing else."""
-    found = await desk.work("report", {"run": run}, kind="text/html; charset=utf-8")
+    found = await desk.work("report", run=run, kind="text/html; charset=utf-8")
     found.headers["content-security-policy"] = REPORT
     return found
 

@@ -1,35 +1,48 @@
-"""A process that answers one question at a time: python -m partita.service.worker STORE."""
+"""A process that answers one question at a time: python -m partita.service.worker ROLE STORE."""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from queue import SimpleQueue
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from partita.service.frames import ANSWER, ASK, ERROR, HEAD, PROGRESS, READY, asked, frame
 from partita.service.problems import refused, written
-from partita.service.work import Work
 
-NICE = 10  # a process in the background gives way to those that somebody waits for
+NICE = 10  # training gives way to what somebody waits for
+
+Do = Callable[[str, dict[str, Any], bytes], bytes]
 
 
 def main() -> None:
     """Answers until whoever asks is gone."""
-    store, background = sys.argv[1], "background" in sys.argv[2:]
-    if background:
-        os.nice(NICE)
+    role, store = sys.argv[1:3]
     out = _own_output()
     questions: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, questions), daemon=True).start()
-    work = Work(store, lambda line: _send(out, frame(PROGRESS, line.encode())))
-    if not background:
-        work.warm()
+    do = _prepared(role, store, lambda line: _send(out, frame(PROGRESS, line.encode())))
     _send(out, frame(READY))
     while True:
-        _send(out, _answer(work, questions.get()))
+        _send(out, _answer(do, questions.get()))
+
+
+def _prepared(role: str, store: str, progress: Callable[[str], None]) -> Do:
+    """What is needed for a role is loaded, and no more."""
+    if role == "reading":
+        from partita.service.reading import Reading
+
+        return Reading(store).do
+    from partita.service.work import Work
+
+    work = Work(store, progress)
+    if role == "training":
+        os.nice(NICE)
+    else:
+        work.warm()
+    return work.do
 
 
 def _own_output() -> BinaryIO:
@@ -59,9 +72,9 @@ def _send(out: BinaryIO, data: bytes) -> None:
     out.flush()
 
 
-def _answer(work: Work, payload: bytes) -> bytes:
+def _answer(do: Do, payload: bytes) -> bytes:
     try:
-        return frame(ANSWER, work.do(*asked(payload)))
+        return frame(ANSWER, do(*asked(payload)))
     except Exception as error:  # one that is not answered would be waited for
         found = refused(error)
         return frame(ERROR, written({"status": found.status, "error": found.line}))

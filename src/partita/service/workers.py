@@ -8,6 +8,7 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
 from http import HTTPStatus
+from typing import Literal
 
 from partita.service.frames import ANSWER, ERROR, HEAD, PROGRESS, READY
 from partita.service.problems import Refusal
@@ -17,6 +18,7 @@ STARTING = 300.0  # seconds: the first time on a machine, kernels are compiled
 GONE = "the process that worked on this was ended from outside; try again"
 
 Progress = Callable[[str], None]
+Role = Literal["reading", "working", "training"]
 
 
 class GoneError(Exception):
@@ -26,14 +28,10 @@ class GoneError(Exception):
 class Worker:
     """One process, started again whenever it has ended."""
 
-    def __init__(self, store: str, background: bool = False) -> None:
-        self._arguments = [store, *(["background"] if background else [])]
+    def __init__(self, role: Role, store: str) -> None:
+        self._arguments = [role, store]
         self._process: Process | None = None
         self._ready = False
-
-    @property
-    def pid(self) -> int | None:
-        return self._process.pid if self._process else None
 
     async def start(self) -> None:
         """Ctrl-C is for the service: a process of its own session does not see it."""
@@ -109,21 +107,17 @@ class Worker:
 
 
 class Workers:
-    """As many processes as the terms say, and a queue that has an end."""
+    """Processes of a role, as many as the terms say, and a queue that has an end."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, role: Role, terms: Terms) -> None:
         self._terms = terms
-        self._all = [Worker(terms.store) for _ in range(terms.workers)]
+        self._all = [Worker(role, terms.store) for _ in range(terms.workers)]
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
         self.waiting = 0
 
     @property
     def busy(self) -> int:
         return len(self._all) - self._idle.qsize()
-
-    @property
-    def pids(self) -> list[int]:
-        return [worker.pid for worker in self._all if worker.pid is not None]
 
     async def start(self) -> None:
         for worker in self._all:
@@ -133,21 +127,20 @@ class Workers:
     async def stop(self) -> None:
         await asyncio.gather(*(worker.stop() for worker in self._all))
 
-    async def ask(self, question: bytes) -> bytes:
-        """The answer; what a process took with it when it was ended is asked once more."""
+    async def ask(self, question: bytes, again: bool = True) -> bytes:
+        """The answer; what a process took with it when it was ended is asked once more, if that
+        does no harm."""
         worker = await self._next()
         try:
-            return await worker.answer(question, self._terms.seconds)
-        except GoneError:
-            return await self._again(worker, question)
+            for more in (again, False):
+                try:
+                    return await worker.answer(question, self._terms.seconds)
+                except GoneError:
+                    if not more:
+                        break
+            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, GONE)
         finally:
             self._idle.put_nowait(worker)
-
-    async def _again(self, worker: Worker, question: bytes) -> bytes:
-        try:
-            return await worker.answer(question, self._terms.seconds)
-        except GoneError as error:
-            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, GONE) from error
 
     async def _next(self) -> Worker:
         if self.waiting >= self._terms.waiting:

@@ -1,0 +1,53 @@
+"""A store with a few messages and a service over it, for all tests of this room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from partita.commands.demo import MESSAGE
+from partita.formats.message_given import Given
+from partita.service.serving import running
+from partita.service.terms import Terms
+from partita.workspace.desk import Workspace, open_workspace
+from partita.workspace.running import Settings, usual_budget
+
+SCRIPT = "<script>alert(1)</script>"
+TEXTS = {
+    "kinston": MESSAGE,
+    f"a/{SCRIPT}?#%2F..": f"A rail depot {SCRIPT} was found. The depot is large. The depot burns.",
+    "small": "An ammunition depot was found near Fairview. The depot is empty.",
+}
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("service") / "partita.db"
+    workspace = open_workspace(path)
+    given = [Given(name, text, "test") for name, text in TEXTS.items()]
+    settings = Settings(budget=usual_budget("evidential"))
+    workspace.ingest(given, settings, name="demo", workers=1)
+    workspace.close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def workspace(store: Path) -> Iterator[Workspace]:
+    opened = open_workspace(store)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def address(store: Path) -> Iterator[str]:
+    with running(Terms(store=str(store), slow=1.0)) as found:
+        yield found
+
+
+@pytest.fixture
+def client(address: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=address, timeout=120) as found:
+        yield found

@@ -1,0 +1,90 @@
+"""Many clients at once, bounded in count and time: what they ask, what came back, how long it took."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+SLOWEST = 120.0  # seconds: a client that waits longer counts as a time-out
+
+
+@dataclass(frozen=True)
+class Ask:
+    kind: str
+    path: str
+    body: Any = None
+
+
+@dataclass(frozen=True)
+class Heard:
+    ask: Ask
+    status: int
+    seconds: float
+
+
+def mixed(count: int, run: str, message: str, set_: str, cells: list[list[str]]) -> list[Ask]:
+    """Requests of every small kind and some that take work, in a fixed order."""
+    at = f"/api/runs/{quote(run, safe='')}"
+    of_set = f"{at}/sets/{quote(set_, safe='')}"
+    pairs = [["A", "B", 0.671], ["A", "C", 0.0], ["B", "C", 0.3], ["A", "D", 0.505]]
+    kinds = [
+        Ask("runs", "/api/runs"),
+        Ask("messages", f"{at}/messages?limit=20"),
+        Ask("message", f"{at}/messages/{quote(message, safe='')}"),
+        Ask("set", of_set),
+        Ask("entities", f"{at}/entities?limit=20&search=depot"),
+        Ask("solve", "/api/solve", {"pairs": pairs}),
+        Ask("keys", f"{of_set}/keys"),
+        Ask("key", f"{of_set}/keys", {"cells": cells, "author": "load"}),
+        Ask("health", "/api/health"),
+        Ask("resolve", "/api/resolve", {"text": "A depot was found. The depot is empty."}),
+    ]
+    return [kinds[n % len(kinds)] for n in range(count)]
+
+
+def heard(address: str, asks: Sequence[Ask], clients: int) -> list[Heard]:
+    """The answers, in the order in which they came."""
+    return asyncio.run(_all(address, iter(asks), clients))
+
+
+async def _all(address: str, asks: Iterator[Ask], clients: int) -> list[Heard]:
+    found: list[Heard] = []
+    await asyncio.gather(*(_client(address, asks, found) for _ in range(clients)))
+    return found
+
+
+async def _client(address: str, asks: Iterator[Ask], found: list[Heard]) -> None:
+    """One connection, one request after the other, for as long as there are any."""
+    place = urlsplit(address)
+    reader, writer = await asyncio.open_connection(place.hostname, place.port)
+    for ask in asks:
+        began = time.perf_counter()
+        writer.write(_request(ask, place.netloc))
+        async with asyncio.timeout(SLOWEST):
+            status = await _answer(reader)
+        found.append(Heard(ask, status, time.perf_counter() - began))
+    writer.close()
+    await writer.wait_closed()
+
+
+def _request(ask: Ask, host: str) -> bytes:
+    body = b"" if ask.body is None else json.dumps(ask.body).encode()
+    head = [
+        f"{'POST' if body else 'GET'} {ask.path} HTTP/1.1",
+        f"host: {host}",
+        f"content-length: {len(body)}",
+        "content-type: application/json",
+    ]
+    return "\r\n".join([*head, "", ""]).encode() + body
+
+
+async def _answer(reader: asyncio.StreamReader) -> int:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+    length = int(head.partition("content-length:")[2].split()[0])
+    await reader.readexactly(length)
+    return int(head.split()[1])

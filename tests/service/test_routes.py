@@ -1,0 +1,211 @@
+"""Every route, over a real socket, against what the workspace itself says."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import time
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import jsonschema
+import pytest
+from service.conftest import SCRIPT, TEXTS
+
+from partita.commands.demo import TABLE_1
+from partita.formats.results import schema
+from partita.workspace.desk import Workspace
+
+ODD = next(name for name in TEXTS if SCRIPT in name)
+AT = "/api/runs/demo"
+
+
+def got(client: httpx.Client, path: str) -> Any:
+    answer = client.get(path)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def plain(value: Any) -> Any:
+    """As JSON has it: tuples are lists."""
+    return json.loads(json.dumps(value))
+
+
+def test_health_and_domains(client: httpx.Client) -> None:
+    assert got(client, "/api/health")["status"] == "ok"
+    told = got(client, "/api/domains")
+    assert "depots" in told["domains"]
+    assert "joint" in told["models"]
+
+
+def test_reads_are_what_the_workspace_says(client: httpx.Client, workspace: Workspace) -> None:
+    assert got(client, "/api/runs") == plain(workspace.runs())
+    assert got(client, AT) == plain(workspace.run("demo"))
+    listed = got(client, f"{AT}/messages?search=depot&order=uncertain&offset=1&limit=1")
+    assert listed == plain(workspace.messages("demo", "depot", "uncertain", 1, 1))
+    assert len(listed["messages"]) == 1
+    assert got(client, f"{AT}/messages/kinston") == plain(workspace.message("demo", "kinston"))
+    found = got(client, f"{AT}/entities?search=ammunition&sort=DEPOT&limit=2")
+    assert found == plain(workspace.entities("demo", "ammunition", "DEPOT", 0, 2))
+    assert found["total"] > 0
+
+
+def test_a_set_is_a_line_of_results(client: httpx.Client) -> None:
+    found = got(client, f"{AT}/sets/kinston.1")
+    jsonschema.validate(found, schema())
+    assert len(found["configurations"]) == 7
+    assert got(client, "/api/schema") == schema()
+
+
+def test_names_may_hold_anything(client: httpx.Client) -> None:
+    """Slashes, script, what looks encoded: it comes back as text, in JSON."""
+    answer = client.get(f"{AT}/messages/{quote(ODD, safe='')}")
+    assert answer.headers["content-type"] == "application/json"
+    told = answer.json()
+    assert told["message"] == ODD
+    assert told["text"] == TEXTS[ODD]
+    (one,) = told["sets"]
+    there = f"{AT}/sets/{quote(one['set'], safe='')}"
+    assert got(client, there)["set"] == one["set"]
+    assert got(client, f"{there}/keys") == []
+    first, second = one["templates"][0]["id"], one["templates"][1]["id"]
+    why = got(client, f"{there}/why?left={first}&right={second}")
+    assert {why["left"], why["right"]} == {first, second}
+
+
+def test_resolve_says_what_the_store_would_hold(client: httpx.Client) -> None:
+    answer = client.post("/api/resolve", json={"text": TEXTS["kinston"]})
+    told, stored = answer.json(), got(client, f"{AT}/messages/kinston")
+    same = ("text", "entities", "singletons")
+    assert {name: told[name] for name in same} == {name: stored[name] for name in same}
+    distributions = [one["configurations"] for one in told["sets"]]
+    assert distributions == [one["configurations"] for one in stored["sets"]]
+
+
+def test_resolve_with_another_model(client: httpx.Client) -> None:
+    asked = {"text": TEXTS["kinston"], "domain": "depots", "model": "uniform"}
+    (one,) = client.post("/api/resolve", json=asked).json()["sets"]
+    assert [c["probability"] for c in one["configurations"]] == pytest.approx([1 / 7] * 7)
+
+
+def test_solve_gives_the_papers_distribution(client: httpx.Client) -> None:
+    pairs = [[*ends, p] for ends, p in TABLE_1.items()]
+    found = client.post("/api/solve", json={"pairs": pairs, "top": 3}).json()
+    jsonschema.validate(found, schema())
+    assert found["configurations"][0]["cells"] == [["A", "B", "D"], ["C"]]
+    assert len(found["configurations"]) == 3
+    assert found["remainder"]["count"] == "4"
+
+
+def test_a_message_becomes_part_of_the_run(client: httpx.Client) -> None:
+    asked = {"id": "new/1", "text": "A fuel depot was seen. The depot is full."}
+    answer = client.post(f"{AT}/messages", json=asked)
+    assert answer.status_code == 201
+    assert answer.json() == got(client, f"{AT}/messages/new%2F1")
+    again = client.post(f"{AT}/messages", json=asked)
+    assert (again.status_code, again.json()) == (201, answer.json())
+    other = client.post(f"{AT}/messages", json=asked | {"text": "Another text."})
+    assert other.status_code == 422
+    assert got(client, f"{AT}/messages/new%2F1") == answer.json()
+
+
+def test_keys_are_kept_and_conflicts_are_told(client: httpx.Client) -> None:
+    there = f"{AT}/sets/small.1/keys"
+    ids = [one["id"] for one in got(client, f"{AT}/sets/small.1")["templates"]]
+    apart, together = [[one] for one in ids], [ids]
+    first = client.post(there, json={"cells": together, "author": "ann"})
+    assert first.status_code == 201
+    unsure = [{"cells": apart, "weight": 0.25}]
+    second = client.post(there, json={"cells": apart, "author": "bob", "alternatives": unsure})
+    assert [key["author"] for key in second.json()["conflicts"]] == ["ann"]
+    saved = got(client, there)
+    assert [key["author"] for key in saved] == ["ann", "bob"]
+    assert saved[1]["alternatives"] == unsure
+    seen = {"cells": together, "author": "ann", "based_on": saved[1]["key"]}
+    assert client.post(there, json=seen).json()["conflicts"] == []
+
+
+def test_what_a_key_teaches(client: httpx.Client) -> None:
+    """Next, training with progress, the new run, the curve, the measure."""
+    chosen = got(client, f"{AT}/next?limit=2")
+    assert chosen
+    assert {"set", "message", "gain", "entropy_bits", "templates"} <= set(chosen[0])
+    cells = [["T1", "T2", "T7"], ["T4"]]
+    client.post(f"{AT}/sets/kinston.1/keys", json={"cells": cells, "author": "ann"})
+    begun = client.post(f"{AT}/train", json={})
+    assert begun.status_code == 202
+    told = ended(client, begun.json()["job"])
+    assert told["state"] == "done", told
+    assert told["progress"]
+    assert got(client, f"/api/runs/{told['result']['run']}")["parent"] == "demo"
+    assert got(client, f"{AT}/curve")["points"]
+    assert got(client, f"{AT}/evaluation")["keys"] >= 1
+
+
+def ended(client: httpx.Client, job: str) -> Any:
+    for _ in range(600):
+        told = got(client, f"/api/jobs/{job}")
+        if told["state"] in ("done", "failed"):
+            return told
+        time.sleep(0.1)
+    raise AssertionError(told)
+
+
+def test_tables_as_files(client: httpx.Client, workspace: Workspace) -> None:
+    answer = client.get(f"{AT}/export/messages.csv")
+    assert answer.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert len(rows) == workspace.messages("demo")["total"]
+    lines = client.get(f"{AT}/export/results.jsonl").text.splitlines()
+    assert {json.loads(line)["message"] for line in lines} >= set(TEXTS)
+
+
+def test_a_report_in_which_nothing_runs(client: httpx.Client) -> None:
+    answer = client.get(f"{AT}/report.html")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "sandbox" in answer.headers["content-security-policy"]
+    assert SCRIPT not in answer.text
+
+
+def test_metrics_count_what_was_asked(client: httpx.Client) -> None:
+    def count() -> int:
+        row = 'partita_requests_total{method="GET",route="/api/runs/{run}/curve",status="404"}'
+        told = client.get("/api/metrics").text
+        found = [line for line in told.splitlines() if line.startswith(row)]
+        return int(found[0].split()[1]) if found else 0
+
+    before = count()
+    assert client.get("/api/runs/nobody/curve").status_code == 404
+    assert count() == before + 1
+    told = client.get("/api/metrics").text
+    assert "nobody" not in told
+    assert 'partita_request_seconds_bucket{route="/api/metrics",le="+Inf"}' in told
+    assert 'partita_waiting{for="working"} 0' in told
+
+
+def test_the_openapi_document_describes_every_route(client: httpx.Client) -> None:
+    told = got(client, "/api/openapi.json")
+    assert len(told["paths"]) >= 20
+    for path, methods in told["paths"].items():
+        for method in methods.values():
+            assert method["description"], path
+            assert "404" in method["responses"]
+    body = told["paths"]["/api/runs/{run}/sets/{set}/keys"]["post"]["requestBody"]
+    schema = body["content"]["application/json"]["schema"]
+    assert set(schema["required"]) == {"cells", "author"}
+    assert "$ref" not in json.dumps(schema)
+    assert client.get("/docs").status_code == 404
+
+
+def test_the_page_is_served(client: httpx.Client) -> None:
+    front = client.get("/")
+    assert front.headers["content-type"] == "text/html; charset=utf-8"
+    assert "default-src 'self'" in front.headers["content-security-policy"]
+    assert "unsafe" not in front.headers["content-security-policy"]
+    assert client.get("/style.css").headers["content-type"] == "text/css; charset=utf-8"
+    known = {"if-none-match": front.headers["etag"]}
+    assert client.get("/index.html", headers=known).status_code == 304
+    assert client.head("/").status_code == 200
