@@ -85,52 +85,59 @@ def combined(
     seed: int = 0,
 ) -> CombinedBelief:
     """Several sources about one set into one distribution; total conflict names them."""
+    pairs, masses = together(templates, beliefs)
+    try:
+        found = solve(pairs, top=top, budget=budget, seed=seed)
+    except Contradiction as error:
+        raise TotalConflict(certain(beliefs)) from error
+    return CombinedBelief(pairs, masses, _conflict(masses, found), found)
+
+
+def together(
+    templates: CoreferenceSet, beliefs: Sequence[PairBelief]
+) -> tuple[PairProbabilities, Masses]:
+    """The sources' consensus about every pair, before a model makes a distribution of it."""
     if not beliefs:
         raise InputError("there is no source to combine")
     masses = _masses(templates, beliefs)
     _refuse_pairs(templates, beliefs, masses)
-    pairs = PairProbabilities(templates, plausible(masses))
-    try:
-        found = solve(pairs, top=top, budget=budget, seed=seed)
-    except Contradiction as error:
-        raise TotalConflict(_certain(beliefs)) from error
-    return CombinedBelief(pairs, masses, _conflict(masses, found), found)
+    return PairProbabilities(templates, plausible(masses)), masses
 
 
 def plausible(masses: Masses) -> FloatArray:
     """The probability of every pair, from the plausibilities of "together" and "apart"."""
-    together = masses.together + masses.ignorance
-    both = together + masses.apart + masses.ignorance
-    share: FloatArray = np.where(both > 0, together / np.where(both > 0, both, 1.0), 0.5)
+    joined = masses.together + masses.ignorance
+    both = joined + masses.apart + masses.ignorance
+    share: FloatArray = np.where(both > 0, joined / np.where(both > 0, both, 1.0), 0.5)
     np.fill_diagonal(share, 1.0)
     return share
 
 
 def _masses(templates: CoreferenceSet, beliefs: Sequence[PairBelief]) -> Masses:
     size = len(templates)
-    together, apart, ignorance = (np.ones((size, size)) for _ in range(3))
+    joined, apart, ignorance = (np.ones((size, size)) for _ in range(3))
     for belief in beliefs:
         t, a = _said(templates, belief)
         u = np.maximum(1.0 - t - a, 0.0)
-        together *= t + u
+        joined *= t + u
         apart *= a + u
         ignorance *= u
     return Masses(
-        np.maximum(together - ignorance, 0.0), np.maximum(apart - ignorance, 0.0), ignorance
+        np.maximum(joined - ignorance, 0.0), np.maximum(apart - ignorance, 0.0), ignorance
     )
 
 
 def _said(templates: CoreferenceSet, belief: PairBelief) -> tuple[FloatArray, FloatArray]:
     """A source's discounted masses on "together" and on "apart"."""
     place = {name: n for n, name in enumerate(templates.ids)}
-    together, apart = np.zeros((len(place), len(place))), np.zeros((len(place), len(place)))
+    joined, apart = np.zeros((len(place), len(place))), np.zeros((len(place), len(place)))
     for (left, right), p in belief.pairs.items():
         if unknown := [name for name in (left, right) if name not in place]:
             raise InputError(f"{belief.source} speaks of an unknown template {unknown[0]}")
         i, j = place[left], place[right]
-        together[i, j] = together[j, i] = belief.reliability * p
+        joined[i, j] = joined[j, i] = belief.reliability * p
         apart[i, j] = apart[j, i] = belief.reliability * (1.0 - p)
-    return together, apart
+    return joined, apart
 
 
 def _refuse_pairs(templates: CoreferenceSet, beliefs: Sequence[PairBelief], masses: Masses) -> None:
@@ -149,7 +156,7 @@ def _sure(belief: PairBelief, two: Pair) -> bool:
     return belief.reliability == 1.0 and said.get(two) in (0.0, 1.0)
 
 
-def _certain(beliefs: Sequence[PairBelief]) -> list[str]:
+def certain(beliefs: Sequence[PairBelief]) -> list[str]:
     """Sources that leave no doubt about some pair."""
     return [
         belief.source

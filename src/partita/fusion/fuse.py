@@ -12,7 +12,7 @@ from partita.fusion.answers import Answer, answers
 from partita.fusion.belief import Parameters, SlotBelief
 from partita.fusion.claims import Claims, checked_reliabilities, joined
 from partita.fusion.copying import Copying, copying, discounted
-from partita.fusion.kinds import Kind, Reading, checked_kind, likely_kind
+from partita.fusion.kinds import TYPED, Kind, Reading, checked_kind, likely_kind
 from partita.fusion.one_to_one import one_to_one
 from partita.fusion.slot import Slot, fuse_slot, with_known
 
@@ -115,6 +115,8 @@ def _kind(claims: Claims, name: str, settings: Settings) -> Kind:
     given = settings.kinds.get(name) or claims.kinds.get(name) or settings.kinds.get("")
     if given:
         return checked_kind(given)
+    if name in settings.reading.types:
+        return TYPED
     values = (claims.values[n] for n in np.unique(claims.value).tolist())
     return likely_kind(claims, settings.reading.orders(values))
 

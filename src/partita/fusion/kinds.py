@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -12,10 +12,12 @@ from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.nesting import Nesting
 from partita.fusion.people import Lexicon
+from partita.templates.slots import SlotType
 from partita.templates.words import symbol
 
-Kind = Literal["closed", "open", "number", "date", "several", "people"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+Kind = Literal["closed", "open", "number", "date", "several", "people", "typed"]
+TYPED: Kind = "typed"  # by a slot type of a domain, which nobody has to name
+KINDS: tuple[Kind, ...] = tuple(kind for kind in get_args(Kind) if kind != TYPED)
 SETS = ("several", "people")
 FEW = 12  # different values: a slot with more is open
 OFTEN = 5  # objects for each value of a closed slot
@@ -23,10 +25,12 @@ OFTEN = 5  # objects for each value of a closed slot
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How values are read: numbers as the same within a share, dates within days, a hierarchy."""
+    """How values are read: numbers as the same within a share, dates within days, a hierarchy;
+    `types` are those of a domain's slots, by name."""
 
     tolerance: float = 0.0
     nesting: Nesting | None = None
+    types: Mapping[str, SlotType[Any]] = field(default_factory=dict, compare=False)
     lexicon: Lexicon | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:

@@ -153,7 +153,7 @@ def _relations(
     return Relations(claim, candidate[row], np.where(exact, EXACT, GENERAL)[row], factor[row])
 
 
-def reliable(reliability: float, order: Order, exactly: bool = False) -> FloatArray:
+def reliable(reliability: float, ordered: bool) -> FloatArray:
     """The rates of a source that knows with this probability, and else guesses."""
-    roughly = ROUGHLY if len(order.above) and not exactly else 0.0
+    roughly = ROUGHLY if ordered else 0.0
     return np.array([[reliability * (1 - roughly), reliability * roughly, 1 - reliability]])

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.fusion.claims import Claims
-from partita.fusion.kinds import SETS, Kind, Reading
+from partita.fusion.kinds import SETS, TYPED, Kind, Reading
 from partita.fusion.order import Order, flat_order, nested_order, object_order
 from partita.fusion.sets import claimed_sets, united
 from partita.fusion.spoken import Spoken
 from partita.fusion.statements import Statements, statements
 from partita.fusion.texts import claimed_texts
+from partita.fusion.typed import claimed_typed
 from partita.records import IntArray
 from partita.templates.date import DateType
 
@@ -30,6 +31,7 @@ FEWEST: dict[Kind, int] = {  # values that a source could have said, however few
     "date": 366,
     "several": 100,
     "people": 100,
+    "typed": 100,
 }
 WIDE = 40  # members: the parts of larger sets are as good as impossible each
 
@@ -59,6 +61,8 @@ def read_slot(
     known: Sequence[str] = (),
 ) -> Read:
     """The claims about one slot; `size` and `known` values are given if they are known before."""
+    if kind == TYPED:
+        return _read_typed(claims, reading, size)
     spoken = (
         claimed_sets(claims, kind, reading.lexicon)
         if kind in SETS
@@ -74,6 +78,26 @@ def read_slot(
     more = _unions(said, spoken) if kind in SETS else (said.object[:0], said.value[:0])
     order = _order(kind, said, spoken, more, reading, size)
     return Read(kind, said, order, more, spoken.labels, spoken.members, spoken.silent)
+
+
+def _read_typed(claims: Claims, reading: Reading, size: int | None) -> Read:
+    """By the type of the slot: what unifies is no contradiction, and together it says more."""
+    slot = reading.types[claims.slots[int(claims.slot[0])]]
+    spoken = claimed_typed(claims, slot, reading.tolerance)
+    said = statements(
+        claims.objects,
+        claims.sources,
+        spoken.texts,
+        (spoken.object, spoken.source, spoken.value),
+        claims.confidence,
+    )
+    things = {name: n for n, name in enumerate(said.objects)}
+    more = spoken.more(lambda n: things[claims.objects[n]])
+    wide = size or max(len(np.unique(said.value)), FEWEST[TYPED])
+    order = object_order(
+        _pairs(said, more), len(said.values), wide, spoken.general, spoken.heights(slot)
+    )
+    return Read(TYPED, said, order, more, spoken.labels)
 
 
 def _order(

@@ -12,7 +12,7 @@ from partita.fusion import confusion, knowing
 from partita.fusion.belief import Parameters, SlotBelief
 from partita.fusion.claims import Claims, joined
 from partita.fusion.expectation import Rates, expect, soundness
-from partita.fusion.kinds import Kind, Reading
+from partita.fusion.kinds import TYPED, Kind, Reading
 from partita.fusion.learning import Learned, learn
 from partita.fusion.problem import Problem
 from partita.fusion.reading import Read, read_slot
@@ -120,7 +120,8 @@ def _given(problem: Problem, read: Read, slot: Slot) -> FloatArray:
         if read.kind == "closed":
             given[n] = confusion.reliable(reliability, problem.groups)
         else:
-            given[n] = knowing.reliable(reliability, read.order, exactly=source == KNOWN)
+            ordered = read.kind == TYPED or len(read.order.above) > 0
+            given[n] = knowing.reliable(reliability, ordered and source != KNOWN)
     return given
 
 

@@ -1,0 +1,214 @@
+"""The front door for accounts: many sources' reports and records → things, with one belief.
+
+accounts → blocking → comparisons → coreference sets → distributions → things with slots; how far a
+source is trusted is learned from the things that several speak of, and goes back into comparing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from partita.entities.cells import cells_of
+from partita.entities.merging import called
+from partita.errors import InputError
+from partita.fusion.accounts import Account, Accounts, gathered
+from partita.fusion.across_learning import Learned, learn
+from partita.fusion.across_sets import (
+    AcrossSet,
+    Believing,
+    Compared,
+    components,
+    solved,
+)
+from partita.fusion.across_values import (
+    Seen,
+    SlotOfThing,
+    seen_alone,
+    seen_from,
+    slots_of,
+    typed,
+)
+from partita.fusion.blocking import Index, candidates, everything
+from partita.fusion.comparing import Comparer
+from partita.fusion.fuse import Settings
+from partita.pairs.models import MaximumEntropy
+from partita.records import Budget, Distribution, Figure
+from partita.templates.schema import SORT, Schema
+
+SURE = Figure.exact(1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """What the accounts are about and how they are fused."""
+
+    schema: Schema
+    model: MaximumEntropy | None = None
+    reliabilities: Mapping[str, float] = field(default_factory=dict)
+    tolerance: float = 0.0
+    top: int | None = None
+    budget: Budget | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Thing:
+    """What several sources speak of, as far as they speak of one thing.
+
+    A cell of the most probable configuration of its set, with the probability of exactly this
+    cell; the values of its slots are over all configurations, seen from the account `anchor`.
+    """
+
+    id: str
+    sort: str
+    name: str
+    accounts: tuple[Account, ...]
+    anchor: str
+    probability: Figure
+    slots: Mapping[str, SlotOfThing]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return tuple(sorted({account.source for account in self.accounts}))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resolved:
+    """A set with its things."""
+
+    set: AcrossSet
+    things: tuple[Thing, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FusedAccounts:
+    """Everything that was found. `compared` are the pairs that were compared, of `pairs` that
+    there are; `recomputed` tells how many sets were solved this time."""
+
+    given: Accounts
+    task: Task
+    learned: Learned
+    sets: tuple[Resolved, ...]
+    compared: Compared
+    pairs: int
+    recomputed: int
+
+    @property
+    def things(self) -> tuple[Thing, ...]:
+        found = (thing for one in self.sets for thing in one.things)
+        return tuple(replace(thing, id=f"E{n}") for n, thing in enumerate(found, 1))
+
+    @property
+    def distributions(self) -> tuple[Distribution, ...]:
+        return tuple(one.set.distribution for one in self.sets if one.set.distribution is not None)
+
+
+def fuse_accounts(given: Accounts, task: Task, learned: Learned | None = None) -> FusedAccounts:
+    """Accounts into things; what was `learned` before is taken as it is."""
+    heard = _heard(given, task)
+    if learned is not None:
+        return _fused(heard, task, learned, {}, {}, None)
+    known, compared = learn(heard, task)
+    return _fused(heard, task, known, compared, {}, frozenset())
+
+
+def added(fused: FusedAccounts, more: Accounts) -> FusedAccounts:
+    """With more accounts, by what was learned before: sets that they do not touch stay."""
+    fresh = _heard(more, fused.task)
+    whole = gathered([fused.given, fresh])
+    touched = {account.id for account in fresh.accounts}
+    touched |= {name for one in fresh.judgements for two in one.pairs for name in two}
+    touched |= {one.id for one in whole.accounts if one.object and one.object in touched}
+    kept = {one.set.ids: one for one in fused.sets if touched.isdisjoint(one.set.ids)}
+    return _fused(whole, fused.task, fused.learned, fused.compared, kept, frozenset(touched))
+
+
+def without(fused: FusedAccounts, source: str) -> FusedAccounts:
+    """What would be believed if a source were left out, everything learned anew."""
+    return fuse_accounts(fused.given.without(source), fused.task)
+
+
+def _heard(given: Accounts, task: Task) -> Accounts:
+    """All but the sources that are known never to know anything."""
+    reliabilities = {**given.reliabilities, **task.reliabilities}
+    deaf = {source for source, r in reliabilities.items() if r == 0.0}
+    heard = given.only(set(given.sources) - deaf) if deaf else given
+    if not heard.accounts:
+        raise InputError(
+            "nobody is heard: all sources have reliability 0" if deaf else "nobody says anything"
+        )
+    return replace(heard, reliabilities=reliabilities)
+
+
+def _fused(
+    given: Accounts,
+    task: Task,
+    learned: Learned,
+    before: Compared,
+    kept: Mapping[tuple[str, ...], Resolved],
+    touched: frozenset[str] | None,
+) -> FusedAccounts:
+    comparer = Comparer(task.schema, learned.chances, task.model, task.tolerance)
+    believing = Believing.of(given, comparer, learned.reliabilities)
+    compared = _compared(believing, learned, before, touched)
+    groups = [tuple(group) for group in components(believing, compared)]
+    fresh = [group for group in groups if group not in kept]
+    found = solved(believing, fresh, compared, task.top, task.budget, task.seed)
+    resolved = dict(zip(fresh, _resolved(found, task, learned), strict=True))
+    sets = tuple(kept[group] if group in kept else resolved[group] for group in groups)
+    return FusedAccounts(
+        given, task, learned, sets, compared, everything(given.accounts), len(fresh)
+    )
+
+
+def _compared(
+    believing: Believing, learned: Learned, before: Compared, touched: frozenset[str] | None
+) -> Compared:
+    """The comparisons of before, and those of pairs that are new; all where nothing was before."""
+    schema = believing.comparer.schema
+    index = Index(schema, learned.common)
+    pairs = candidates(believing.given.accounts, index, schema, touched)
+    fresh = [two for two in pairs if two not in before]
+    return {**before, **believing.comparer.compare(believing.by_id, fresh)}
+
+
+def _resolved(found: Sequence[AcrossSet], task: Task, learned: Learned) -> list[Resolved]:
+    seen = [list(_seen(one)) for one in found]
+    settings = Settings(
+        reading=typed(task.schema, task.tolerance),
+        reliabilities=learned.given,
+        fixed=learned.slots,
+    )
+    trusted = learned.reliabilities
+    told = iter(slots_of([each for some in seen for each in some], task.schema, settings, trusted))
+    return [
+        Resolved(one, tuple(_thing(each, next(told), task.schema) for each in some))
+        for one, some in zip(found, seen, strict=True)
+    ]
+
+
+def _seen(one: AcrossSet) -> Iterable[Seen]:
+    """The things of a set: the cells of its most probable configuration."""
+    if one.distribution is None:
+        return [seen_alone(one.accounts[0])]
+    cells = cells_of(one.distribution)
+    place = {name: n for n, name in enumerate(one.ids)}
+    members = [tuple(sorted(place[name] for name in cell)) for cell in
+               one.distribution.most_probable]  # fmt: skip
+    return [seen_from(one.accounts, cells, cell) for cell in sorted(members)]
+
+
+def _thing(seen: Seen, slots: Mapping[str, SlotOfThing], schema: Schema) -> Thing:
+    accounts = tuple(seen.accounts[n] for n in seen.cell)
+    share = seen.around.cells.shares.get(seen.cell, 0.0)
+    sort = slots.get(SORT)
+    return Thing(
+        id="",
+        sort=sort.values[0].text if sort and sort.values else "",
+        name=called([one.template for one in accounts], schema),
+        accounts=accounts,
+        anchor=seen.anchor,
+        probability=SURE if len(seen.accounts) == 1 else seen.around.cells.figure(share),
+        slots={name: one for name, one in slots.items() if name != SORT},
+    )
