@@ -1,0 +1,64 @@
+/** Numbers as the terminal shows them, too. */
+
+const MINUS = "−";
+
+/** Four digits; what is smaller but not nothing says so. @param {number} p */
+export function probability(p) {
+  if (p > 0 && p < 0.00005) return "<0.0001";
+  if (p < 1 && p > 0.99995) return ">0.9999";
+  return p.toFixed(4);
+}
+
+/**
+ * A probability with its interval or standard error, if it has one.
+ * @param {{probability: number, interval?: [number, number], error?: number}} figure
+ */
+export function figure({ probability: p, interval, error }) {
+  if (interval)
+    return `${probability(p)} (${probability(interval[0])} to ${probability(interval[1])})`;
+  return error ? `${probability(p)} ± ${error.toFixed(4)}` : probability(p);
+}
+
+/** @param {number|null|undefined} value */
+export function bits(value) {
+  if (value === null || value === undefined) return "unknown";
+  return `${value.toFixed(value < 10 ? 2 : 1)} ${Math.abs(value - 1) < 0.005 ? "bit" : "bits"}`;
+}
+
+/** @param {number} value @param {number} [digits] */
+export function signed(value, digits = 2) {
+  const text = Math.abs(value).toFixed(digits);
+  return value < 0 ? `${MINUS}${text}` : `+${text}`;
+}
+
+/** A count, which may be longer than a number holds. @param {string|number} text */
+export function count(text) {
+  const digits = String(text);
+  if (!/^\d+$/.test(digits)) return digits;
+  if (digits.length > 15) return `${digits[0]}.${digits.slice(1, 3)} × 10^${digits.length - 1}`;
+  return digits.replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** @param {number} n @param {string} one @param {string} [many] */
+export function plural(n, one, many = `${one}s`) {
+  return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+/**
+ * The value of a slot, lists joined; nothing said is unknown.
+ * @param {any} value
+ * @returns {string}
+ */
+export function slotValue(value) {
+  if (value === null || value === undefined) return "unknown";
+  return Array.isArray(value) ? value.map(slotValue).join(" & ") : String(value);
+}
+
+/**
+ * A time as a person of this place writes it; what is no time stays as it is.
+ * @param {string} text
+ */
+export function time(text) {
+  const when = new Date(text);
+  return Number.isNaN(when.getTime()) ? text : when.toLocaleString();
+}

@@ -1,0 +1,123 @@
+/** What the service tells, as far as the page looks at it; the schema of results has it whole. */
+
+/** @typedef {string[][]} Cells */
+/** @typedef {string|number|string[]|null} SlotValue */
+
+/**
+ * @typedef {object} Template
+ * @property {string} id
+ * @property {string} [text]
+ * @property {number} [start]
+ * @property {number} [end]
+ * @property {string} [sort]
+ * @property {string} [form]
+ * @property {string} [region]
+ * @property {string} [rule]
+ * @property {Record<string, SlotValue>} [slots]
+ * @property {{id: string, preferred: boolean}[]} [antecedents]
+ */
+
+/** @typedef {{probability: number, interval?: [number, number], error?: number}} Figure */
+/** @typedef {{left: string, right: string, probability: number, marginal: number}} Pair */
+/** @typedef {Figure & {cells: Cells}} Configuration */
+/** @typedef {Figure & {value: SlotValue, templates: string[]}} Value */
+
+/**
+ * @typedef {object} EntityOnly
+ * @property {string} id
+ * @property {string} sort
+ * @property {string[]} templates
+ * @property {string} [anchor]
+ * @property {string} [name]
+ * @property {string[]} [descriptions]
+ * @property {string} [message]
+ * @property {string} [set]
+ * @property {Record<string, Value[]>} slots
+ */
+/** @typedef {Figure & EntityOnly} Entity */
+
+/**
+ * @typedef {object} ResultSet a coreference set with its distribution
+ * @property {string} set
+ * @property {Template[]} templates
+ * @property {[string, string][]} incompatible
+ * @property {Pair[]} pairs
+ * @property {Configuration[]} configurations
+ * @property {{count: string, probability: number}} remainder
+ * @property {string} [count]
+ * @property {number|null} entropy_bits
+ * @property {number|null} conflict
+ * @property {string} model
+ * @property {string} reason
+ */
+
+/**
+ * @typedef {object} Message
+ * @property {string} message
+ * @property {string} text
+ * @property {ResultSet[]} sets
+ * @property {Template[]} singletons
+ * @property {Entity[]} entities
+ */
+
+/**
+ * @typedef {object} MessageRow a message in a list
+ * @property {string} message
+ * @property {string} title
+ * @property {number|null} entropy_bits
+ * @property {number} sets
+ * @property {number} keyed
+ * @property {string} error
+ */
+
+/** @typedef {{name: string, entropy_bits: number|null}} Run */
+/** @typedef {{cells: Cells, weight: number}} Alternative */
+
+/**
+ * @typedef {object} Key
+ * @property {number} key its number
+ * @property {Cells} cells
+ * @property {Alternative[]} alternatives
+ * @property {string} author
+ * @property {string} time
+ */
+
+/**
+ * @typedef {object} NextSet
+ * @property {string} set
+ * @property {string} message
+ * @property {number} gain in bits
+ * @property {number} entropy_bits
+ * @property {number} templates how many
+ */
+/** @typedef {{keys: number, bits: number, low: number, high: number}} Point */
+/** @typedef {{predicted: number, observed: number, count: number}} Bin */
+
+/** @typedef {{points: Point[], reliability: {before: Bin[], after: Bin[]}}} Taught */
+
+/**
+ * @typedef {object} Job
+ * @property {"waiting"|"running"|"done"|"failed"} state
+ * @property {string} progress
+ * @property {{run: string}|null} result
+ * @property {string|null} error
+ */
+
+/** @typedef {{feature: string, weight: number, documentation: string}} Contribution */
+/** @typedef {{templates: string[], before: number, after: number}} Influence */
+/** @typedef {{contributions: Contribution[], log_odds: number, probability: number}} PairAlone */
+/** @typedef {{probability: number, marginal: number, influences: Influence[]}} RestOfSet */
+
+/**
+ * @typedef {object} Explanation
+ * @property {string} left
+ * @property {string} right
+ * @property {number} probability
+ * @property {number} marginal
+ * @property {PairAlone|null} pair
+ * @property {RestOfSet|null} rest
+ * @property {Record<string, string>} expressions
+ * @property {string[]} notes
+ */
+
+export {};
