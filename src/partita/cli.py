@@ -6,7 +6,19 @@ from typing import Annotated
 
 import typer
 
-from partita.commands import fuse, incidents, muc, research, rules, run, serve, solve, tagger
+from partita.commands import (
+    fuse,
+    incidents,
+    muc,
+    report,
+    research,
+    rules,
+    run,
+    serve,
+    solve,
+    store,
+    tagger,
+)
 
 # Rich takes a tenth of a second to start; plain help is there at once and fits 80 columns.
 app = typer.Typer(
@@ -18,7 +30,7 @@ app = typer.Typer(
 )
 
 
-for _family in (run, research, muc, incidents, fuse, rules, tagger, solve, serve):
+for _family in (run, research, muc, incidents, fuse, rules, tagger, solve, serve, report, store):
     _family.add_to(app)
 
 

@@ -23,6 +23,13 @@ TABLE_1 = "left,right,probability\nA,B,.671\nA,C,0\nA,D,.505\nB,C,0\nB,D,.752\nC
 COMMAND = [sys.executable, "-m", "partita"]
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demonstration leaves a store where it is shown."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PARTITA_STORE", raising=False)
+
+
 @pytest.fixture
 def pairs(tmp_path: Path) -> Path:
     path = tmp_path / "pairs.csv"
@@ -284,6 +291,16 @@ def test_demo_goes_from_the_text_to_the_configurations_and_on_to_the_corpus():
     assert "FACILITY DEPOT, NUMBER 1, LOCATION KINSTON, TYPE RAIL" in shown
     assert "Set kinston.1: 4 templates, 7 configurations, evidential" in shown
     assert "100 messages" in shown
+
+
+def test_demo_keeps_its_message_in_a_store_or_says_why_not(tmp_path, monkeypatch):
+    shown = run("demo").stdout
+    assert "In the store partita.db as run demo; partita serve shows it" in shown
+    assert json.loads(run("runs", "--json").stdout)["name"] == "demo"
+    monkeypatch.setenv("PARTITA_STORE", "none/there.db")
+    result = run("demo")
+    assert "Not kept in a store: store none/there.db: there is no folder none" in result.stdout
+    assert result.exit_code == 0
 
 
 def test_every_option_is_explained():

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from partita.errors import PartitaError
 from partita.records import Distribution, Template
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ Fairview), two material storage areas, extensive transshipment facilities
 (some of which are under construction immediately east of the depot), and
 several training areas.
 """
+
+RUN = "demo"
+PAPER = "Kehler (1997)"
 
 TABLE_1 = {
     ("A", "B"): 0.671,
@@ -48,6 +52,7 @@ def demo(width: int = 80, colour: bool = False) -> Iterator[str]:
     yield "The message of Kehler (1997)\n\n"
     yield MESSAGE
     yield from _message(made, width, colour)
+    yield from _kept(width)
     yield from _paper()
     yield from _corpus(made.stages, width)
 
@@ -66,6 +71,30 @@ def _message(made: Ready, width: int, colour: bool) -> Iterator[str]:
         learned = textwrap.fill(f"Who is who, by pairs learned from {made.learned_from}", width)
         yield f"\n{learned}\n\n"
         yield text(distribution, width, colour)
+
+
+def _kept(width: int) -> Iterator[str]:
+    """The same in the store, for the page; a folder that cannot be written to is no reason to
+    stop."""
+    try:
+        told = f"In the store {_stored()} as run {RUN}; partita serve shows it"
+    except PartitaError as error:
+        told = f"Not kept in a store: {error}"
+    yield f"\n{textwrap.fill(told, width, break_long_words=False)}\n"
+
+
+def _stored() -> str:
+    from partita.formats.message_given import Given
+    from partita.workspace.desk import open_workspace
+    from partita.workspace.running import Settings, usual_budget
+
+    workspace = open_workspace()
+    try:
+        settings = Settings(budget=usual_budget("evidential"))
+        workspace.ingest([Given("kinston", MESSAGE, PAPER)], settings, RUN, workers=1)
+        return workspace.store.name
+    finally:
+        workspace.close()
 
 
 def _template(template: Template, width: int) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,13 +12,15 @@ from partita.commands import options
 from partita.commands.shell import edge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from partita.commands.console import Console
     from partita.errors import PartitaError
     from partita.formats.message_given import Given
     from partita.formats.resumed import Stretch
-    from partita.workspace.run_batch import Wanted
+    from partita.workspace.recording import Recording
+    from partita.workspace.run_batch import Finished, Wanted
+    from partita.workspace.running import Ready, Settings
 
 MANY = 20  # messages: of more, each is told in one line
 MODELS = "uniform greedy merging evidential scaled joint"
@@ -56,6 +59,18 @@ Out = Annotated[
 To = Annotated[
     str, typer.Option("--to", metavar="NAME", callback=options.one_of("jsonl"), help="jsonl.")
 ]
+StoreUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="URL",
+        help="Write into a store too: a file (SQLite) or postgresql://… What it holds is kept.",
+    ),
+]
+Name = Annotated[
+    str | None,
+    typer.Option(metavar="N", help="Of the run in the store; made from the settings if unsaid."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Results on standard output (JSONL).")]
 Encoding = Annotated[
     str | None,
@@ -86,6 +101,8 @@ def run(
     parameters: Parameters = None,
     out: Out = None,
     to: To = "jsonl",
+    store: StoreUrl = None,
+    name: Name = None,
     top: options.Top = None,
     threshold: options.Threshold = None,
     seconds: Seconds = None,
@@ -105,13 +122,15 @@ def run(
     Examples:
       partita run message.txt
       partita run reports --out results.jsonl
+      partita run reports --store reports.db --name monday
       partita run dev.muc --domain depots --model merging --json
     """
     with edge() as console:
         from partita.commands.run_delivery import RunDelivery
-        from partita.workspace.run_batch import Finished, done
+        from partita.workspace.run_batch import done
         from partita.workspace.running import Settings, ready, usual_budget
 
+        _refuse_nameless(store, name)
         budget = usual_budget(model, seconds, work)
         file = str(parameters or "")
         settings = Settings(domain, model, file, top, threshold, budget, seed)
@@ -120,12 +139,52 @@ def run(
             console.note(f"{model} with parameters learned from {made.learned_from}")
         before = _before(out, made.told)
         texts, many = _texts(inputs, encoding)
-        wanted = _wanted(console, json, out, many)
-        delivery = RunDelivery(console, wanted, out, before)
-        finished = Finished({name: one.run.get("text", "") for name, one in before.items()})
-        delivery.deliver(done(texts, settings, wanted, finished, workers))
+        wanted = _wanted(console, json, out, store, many)
+        with _record(store, settings, made, inputs, name) as record:
+            delivery = RunDelivery(console, wanted, out, before, record)
+            finished = _finished(out, before, record)
+            delivery.deliver(done(texts, settings, wanted, finished, workers))
     if delivery.failed:
         raise typer.Exit(1)
+
+
+def _refuse_nameless(store: str | None, name: str | None) -> None:
+    from partita.errors import InputError
+
+    if name is not None and store is None:
+        raise InputError("--name is that of a run in a store; expected --store too")
+
+
+@contextmanager
+def _record(
+    url: str | None, settings: Settings, made: Ready, inputs: list[str], name: str | None
+) -> Iterator[Recording | None]:
+    """The run in the store, if one is wanted."""
+    if url is None:
+        yield None
+        return
+    from partita.store.opening import open_store
+    from partita.workspace.recording import recording
+
+    store = open_store(url)
+    try:
+        with recording(store, settings, made, inputs, name) as record:
+            yield record
+    finally:
+        store.close()
+
+
+def _finished(out: Path | None, before: dict[str, Stretch], record: Recording | None) -> Finished:
+    """What every place that is wanted holds already."""
+    from partita.workspace.run_batch import Finished
+
+    file = Finished({name: one.run.get("text", "") for name, one in before.items()})
+    if record is None or out is None:
+        return file if record is None else record.finished
+    hashes = {**file.hashes, **record.finished.hashes}
+    again = file.hashes.keys() ^ record.finished.hashes.keys()
+    where = f"the file of results or {record.finished.where}"
+    return Finished(hashes, frozenset(again), where, "--out and --name")
 
 
 def _before(out: Path | None, told: dict[str, object]) -> dict[str, Stretch]:
@@ -150,13 +209,16 @@ def _texts(inputs: list[str], encoding: str | None) -> tuple[Iterable[Given | Pa
     return chain(first, texts), len(first) > MANY
 
 
-def _wanted(console: Console, json: bool, out: Path | None, many: bool) -> Wanted:
+def _wanted(
+    console: Console, json: bool, out: Path | None, store: str | None, many: bool
+) -> Wanted:
     """A few messages are shown in full, many in a line each, many that go to a file not at all."""
     from partita.workspace.run_batch import Wanted
 
-    silent = json or (many and out is not None)
+    silent = json or (many and (out is not None or store is not None))
     return Wanted(
         json=json or out is not None,
+        stored=store is not None,
         shown="" if silent else "line" if many else "text",
         width=console.width,
         colour=console.colour,

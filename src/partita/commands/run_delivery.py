@@ -1,4 +1,4 @@
-"""Messages that are done, to where they are wanted: standard output, or a file that grows."""
+"""Messages that are done, to where they are wanted: standard output, a file that grows, a store."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from partita.commands.console import Audience, Console
 from partita.formats.resumed import Growing, Stretch, growing
 from partita.views.message import counted
 from partita.workspace.run_batch import Done, Wanted
+
+if TYPE_CHECKING:  # SQL is loaded only where there is a store
+    from partita.workspace.recording import Recording
 
 
 @dataclass(slots=True)
@@ -21,6 +25,7 @@ class RunDelivery:
     wanted: Wanted
     out: Path | None = None
     before: Mapping[str, Stretch] = field(default_factory=dict)
+    record: Recording | None = None
     done: int = 0
     kept: int = 0
     failed: int = 0
@@ -28,7 +33,11 @@ class RunDelivery:
     audience: Audience = field(init=False)
 
     def __post_init__(self) -> None:
-        self.audience = Audience(self.console, elsewhere=self.out is not None)
+        self.audience = Audience(self.console, elsewhere=self._elsewhere)
+
+    @property
+    def _elsewhere(self) -> bool:
+        return self.out is not None or self.record is not None
 
     def deliver(self, messages: Iterable[Done]) -> None:
         """All of them. Whatever stops this, what was finished is in the file."""
@@ -41,7 +50,7 @@ class RunDelivery:
                 self.console.flush()
                 raise KeyboardInterrupt(self._left()) from None
         self.audience.say("", flush=True)
-        if self.done + self.kept + self.failed > 1 or self.out:
+        if self.done + self.kept + self.failed > 1 or self._elsewhere:
             self.console.note(self._summary())
 
     @contextmanager
@@ -57,12 +66,15 @@ class RunDelivery:
             self.failed += 1
             self.console.note(message.error)
         self.kept += message.kept
+        if self.record is not None:
+            self.record.take(message)
         if file is not None and message.message in self.before:
             file.keep(message.message)
         if message.error or message.kept:
             return
         if file is not None:
-            file.add(message.message, message.lines)
+            if message.message not in self.before:
+                file.add(message.message, message.lines)
         else:
             self.audience.say("".join(f"{line}\n" for line in message.lines))
         if message.shown:
@@ -83,10 +95,13 @@ class RunDelivery:
             told.append(f"{self.kept:,} done before")
         if self.failed:
             told.append(f"{self.failed:,} failed")
+        if self.record is not None:
+            told.append(f"run {self.record.run} of store {self.record.store.name}")
         return "; ".join(told)
 
     def _left(self) -> str:
         told = f"{self.done + self.kept:,} messages were finished"
-        if self.out is None:
+        if not self._elsewhere:
             return told
-        return f"{told} and are in {self.out}; the same command goes on from there"
+        where = self.record.store.name if self.record is not None else self.out
+        return f"{told} and are in {where}; the same command goes on from there"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -57,8 +58,8 @@ def parameters_text(settings: Settings) -> str:
 def _file(text: str) -> Path:
     """A file for processes that read parameters from one; the same text has the same file."""
     handle, name = mkstemp(".json", dir=_folder())
-    with open(handle, "w", encoding="utf-8") as stream:
-        stream.write(text)
+    os.close(handle)
+    Path(name).write_text(text, encoding="utf-8")
     return Path(name)
 
 

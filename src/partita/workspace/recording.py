@@ -63,7 +63,7 @@ def recording(
         store,
         run,
         {row["message"]: row["position"] for row in held},
-        Finished(hashes, f"run {run}", "--name"),
+        Finished(hashes, where=f"run {run}", option="--name"),
         max((row["position"] for row in held), default=-1),
     )
     try:

@@ -54,9 +54,11 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The messages that were done before by the hashes of their texts, and where they are."""
+    """The messages that were done before by the hashes of their texts, and where they are; those
+    that are not everywhere they should be are done `again`."""
 
     hashes: Mapping[str, str] = field(default_factory=dict)
+    again: frozenset[str] = frozenset()
     where: str = "the file of results"
     option: str = "--out"
 
@@ -94,7 +96,7 @@ def _item(text: Given | PartitaError, finished: Finished) -> Item:
     if text.id not in finished.hashes:
         return text
     if finished.hashes[text.id] == text_hash(text.text):
-        return Done(text.id, kept=True)
+        return text if text.id in finished.again else Done(text.id, kept=True)
     problem = f"{text.place}: {finished.where} holds another text called {text.id}"
     return Done(text.id, error=f"{problem}; use another {finished.option}")
 
