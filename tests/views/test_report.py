@@ -18,12 +18,11 @@ import partita
 from oracles import reported
 from oracles.answers import brute
 from oracles.pages import Page
-from partita.evaluation.calibration import Bin
 from partita.formats.results import result_line
 from partita.formats.strict import Place
 from partita.records import Configuration
 from partita.views.report import report_page
-from partita.views.report_calibration import bins_of, calibration_section
+from partita.views.report_calibration import calibration_section
 from partita.views.report_messages import message_section
 from partita.views.report_records import (
     MessageRow,
@@ -175,6 +174,3 @@ def test_calibration_from_bins_and_objects():
     assert "2 of these keys were learned from" in page.words
     assert page.tags["circle"] == 1
     assert "nothing was stated" in page.words
-    assert bins_of([Bin(1, 0.5, 1.0), {"count": 2, "stated": 0.1, "observed": 0.0}]) == [
-        Bin(2, 0.1, 0.0), Bin(1, 0.5, 1.0),
-    ]  # fmt: skip

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from partita.errors import InputError, Unavailable
+from partita.formats.saved import Result
 from partita.records import Distribution
 
 ENDINGS = (".svg", ".html", ".png", ".json")
 
 
-def configurations_chart(found: Distribution) -> Any:
+def configurations_chart(found: Distribution | Result) -> Any:
     """The listed configurations and the remainder as bars."""
     alt = altair()
     rows = [(str(item.configuration), item.probability) for item in found.configurations]

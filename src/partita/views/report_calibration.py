@@ -8,6 +8,7 @@ from typing import Any
 from partita.evaluation.calibration import Bin
 from partita.views.evaluation import counted
 from partita.views.markup import Html, element, joined
+from partita.views.reliability import bins_of
 from partita.views.svg_reliability import reliability
 
 PAIRS = "pairs, between .05 and .95"
@@ -38,17 +39,6 @@ def _warning(measured: Mapping[str, Any]) -> Iterator[Html]:
         keys = "1 of these keys was" if known == 1 else f"{known:,} of these keys were"
         told = f"{keys} learned from by this run's own parameters: the figures are too good."
         yield element("p", told, class_="warning")
-
-
-def bins_of(given: Sequence[Any]) -> list[Bin]:
-    """Bins as records or as their objects."""
-    found = (one if isinstance(one, Bin) else _bin(one) for one in given)
-    return sorted(found, key=lambda one: one.stated)
-
-
-def _bin(one: Mapping[str, Any]) -> Bin:
-    stated = one["stated"] if "stated" in one else one["predicted"]
-    return Bin(int(one["count"]), float(stated), float(one["observed"]))
 
 
 def _figure(what: str, bins: Sequence[Bin]) -> Html:

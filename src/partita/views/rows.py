@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from partita.evaluation.rows import Row
 from partita.views.charts import altair
+from partita.views.charts_learning import reliability_chart as drawn
 
 
 def reliability_chart(rows: Sequence[Row]) -> Any:
     """Stated probability of pairs against the frequency observed; on the line all is true."""
-    alt = altair()
-    points = alt.Chart(alt.InlineData(values=list(_bins(rows))))
-    axes = {
-        "x": alt.X("stated:Q", title="stated", scale=alt.Scale(domain=[0, 1])),
-        "y": alt.Y("observed:Q", title="observed", scale=alt.Scale(domain=[0, 1])),
-    }
-    drawn = points.mark_line(point=True).encode(**axes, color=alt.Color("model:N", title=None))
-    ends = alt.InlineData(values=[{"stated": n, "observed": n} for n in (0, 1)])
-    ideal = alt.Chart(ends).mark_line(color="#999999", strokeDash=[4, 3]).encode(**axes)
-    return (ideal + drawn).properties(
-        title="Reliability of pair probabilities between .05 and .95", width=360, height=360
-    )
-
-
-def _bins(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    for row in rows:
-        for one in row.pair_reliability:
-            yield {"model": row.model, "stated": one.stated, "observed": one.observed}
+    bins = {row.model: row.pair_reliability for row in rows}
+    return drawn(bins, "Reliability of pair probabilities between .05 and .95")
 
 
 def sizes_chart(rows: Sequence[Row]) -> Any:
