@@ -12,7 +12,7 @@ demo: $(VENV)/.ready
 	$(BIN)/partita demo
 
 test: check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
