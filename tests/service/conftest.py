@@ -47,7 +47,7 @@ def address(store: Path) -> Iterator[str]:
         yield found
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def client(address: str) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=address, timeout=120) as found:
         yield found

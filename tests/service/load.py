@@ -1,4 +1,4 @@
-"""Many clients at once, bounded in count and time: what they ask, what came back, how long it took."""
+"""Many clients at once, bounded in count and time: what they ask and what they hear."""
 
 from __future__ import annotations
 

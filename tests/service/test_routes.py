@@ -12,11 +12,11 @@ from urllib.parse import quote
 import httpx
 import jsonschema
 import pytest
-from service.conftest import SCRIPT, TEXTS
 
 from partita.commands.demo import TABLE_1
 from partita.formats.results import schema
 from partita.workspace.desk import Workspace
+from service.conftest import SCRIPT, TEXTS
 
 ODD = next(name for name in TEXTS if SCRIPT in name)
 AT = "/api/runs/demo"
@@ -205,7 +205,7 @@ def test_the_page_is_served(client: httpx.Client) -> None:
     assert front.headers["content-type"] == "text/html; charset=utf-8"
     assert "default-src 'self'" in front.headers["content-security-policy"]
     assert "unsafe" not in front.headers["content-security-policy"]
-    assert client.get("/style.css").headers["content-type"] == "text/css; charset=utf-8"
+    assert client.get("/style/base.css").headers["content-type"] == "text/css; charset=utf-8"
     known = {"if-none-match": front.headers["etag"]}
     assert client.get("/index.html", headers=known).status_code == 304
     assert client.head("/").status_code == 200

@@ -41,10 +41,18 @@ def _solved(name: str) -> str:
     return name
 
 
+def _two(pair: tuple[str, str, float]) -> tuple[str, str, float]:
+    if pair[0] == pair[1]:
+        raise ValueError(f"{pair[0]} is one template; expected two")
+    return pair
+
+
 Name = Annotated[str, Field(min_length=1, max_length=NAME), AfterValidator(_name)]
 Text = Annotated[str, AfterValidator(_name), Field(description="The message, header and all.")]
 Probability = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
-Cells = Annotated[list[list[Name]], Field(description="Every template of the set, in one cell.")]
+Cell = Annotated[list[Name], Field(min_length=1)]
+Cells = Annotated[list[Cell], Field(description="Every template of the set, in one cell.")]
+Pair = Annotated[tuple[Name, Name, Probability], AfterValidator(_two)]
 Top = Annotated[int | None, Field(ge=1, le=TOP, description="So many configurations at most.")]
 
 
@@ -63,7 +71,7 @@ class Resolve(Ask):
 class Solve(Ask):
     """Pairs of names, each with the probability that the two are the same."""
 
-    pairs: list[tuple[Name, Name, Probability]] = Field(min_length=1)
+    pairs: list[Pair] = Field(min_length=1)
     model: Annotated[str, AfterValidator(_solved)] = "evidential"
     top: Top = 100
 

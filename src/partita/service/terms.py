@@ -20,7 +20,8 @@ def usual_workers() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """An empty `token` asks for none; `slow` is how long a client may take to send a request."""
+    """An empty `token` asks for none; `slow` is how long a client may take to send a request;
+    processes that are not `eager` start when they are first asked."""
 
     store: str = ""
     token: str = ""
@@ -30,3 +31,4 @@ class Terms:
     waiting: int = WAITING
     workers: int = 1
     slow: float = 20.0
+    eager: bool = True

@@ -121,7 +121,8 @@ class Workers:
 
     async def start(self) -> None:
         for worker in self._all:
-            await worker.start()
+            if self._terms.eager:
+                await worker.start()
             self._idle.put_nowait(worker)
 
     async def stop(self) -> None:

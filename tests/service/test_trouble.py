@@ -1,0 +1,266 @@
+"""Clients that are slow or send too much, processes that are killed, a store that goes away."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from partita.formats.message_given import Given
+from partita.service import protocol
+from partita.service.serving import running
+from partita.service.terms import Terms
+from partita.workspace.desk import open_workspace
+from partita.workspace.running import Settings, usual_budget
+
+JSON = {"content-type": "application/json"}
+AT = "/api/runs/demo"
+SOLVE = {"pairs": [["A", "B", 0.7], ["B", "C", 0.4]]}
+LARGE = [[f"N{a}", f"N{b}", 0.5] for a in range(40) for b in range(a)]
+
+
+def workers(role: str, store: Path) -> list[int]:
+    """The processes of this test's services that have a role."""
+    found = []
+    for task in Path("/proc/self/task").iterdir():
+        for pid in (task / "children").read_text().split():
+            with_role = f"partita.service.worker\0{role}\0{store}\0".encode()
+            if with_role in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(int(pid))
+    return found
+
+
+@contextmanager
+def connected(address: str) -> Iterator[socket.socket]:
+    place = urlsplit(address)
+    with socket.create_connection((place.hostname, place.port), timeout=30) as found:
+        yield found
+
+
+def received(connection: socket.socket) -> bytes:
+    parts = []
+    while part := connection.recv(65536):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def test_a_message_of_50_mb(client: httpx.Client) -> None:
+    body = b'{"text": "' + b"x" * 50_000_000 + b'"}'
+    answer = client.post("/api/resolve", content=body, headers=JSON)
+    assert answer.status_code == 413
+    assert "2,097,152 bytes" in answer.json()["error"]
+    assert client.get("/api/health").status_code == 200
+
+
+def test_a_large_message_of_unknown_length(client: httpx.Client) -> None:
+    def parts() -> Iterator[bytes]:
+        yield from (b"x" * 100_000 for _ in range(100))
+
+    answer = client.post("/api/resolve", content=parts(), headers=JSON)
+    assert answer.status_code == 413
+
+
+def test_who_asks_first_whether_to_send_hears_no_at_once(address: str) -> None:
+    head = "POST /api/resolve HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\n"
+    with connected(address) as connection:
+        connection.sendall(f"{head}content-length: 50000000\r\n\r\n".encode())
+        told = received(connection)
+    assert told.startswith(b"HTTP/1.1 413")
+    assert b"100 Continue" not in told
+
+
+def test_a_client_that_sends_slowly_is_let_go(address: str, client: httpx.Client) -> None:
+    head = "POST /api/solve HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+    with connected(address) as connection:
+        connection.sendall(f"{head}content-length: 1000\r\n\r\n{{".encode())
+        assert client.post("/api/solve", json=SOLVE).status_code == 200  # others do not wait
+        told = received(connection)
+    assert told.startswith(b"HTTP/1.1 408")
+    assert b"within 1 seconds" in told
+
+
+def test_a_client_that_never_says_what_it_wants_is_let_go(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "HEADERS", 0.3)
+    for start in (b"", b"GET / HTTP/1.1\r\nhost: loc"):
+        with connected(address) as connection:
+            connection.sendall(start)
+            told = received(connection)
+        assert told.startswith(b"HTTP/1.1 408")
+
+
+def test_a_client_that_does_not_speak_http(address: str, client: httpx.Client) -> None:
+    with connected(address) as connection:
+        connection.sendall(b"\x16\x03\x01 hello\r\n\r\n")
+        told = received(connection)
+    assert told.startswith(b"HTTP/1.1 400")
+    assert list(json.loads(told.partition(b"\r\n\r\n")[2])) == ["error"]
+    assert client.get("/api/health").status_code == 200
+
+
+def test_a_client_that_goes_away_in_the_middle(address: str, client: httpx.Client) -> None:
+    for _ in range(5):
+        with connected(address) as connection:
+            connection.sendall(b"POST /api/solve HTTP/1.1\r\nhost: localhost\r\n")
+            connection.sendall(b"content-length: 100\r\n\r\n{")
+    assert client.post("/api/solve", json=SOLVE).status_code == 200
+
+
+@pytest.fixture(scope="module")
+def own(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A service of its own, over a copy of the store, with little patience."""
+    copy = tmp_path_factory.mktemp("own") / "partita.db"
+    with sqlite3.connect(store) as source, sqlite3.connect(copy) as target:
+        source.backup(target)
+    source.close()
+    target.close()
+    with running(Terms(store=str(copy), seconds=3.0, waiting=2, eager=False)) as address:
+        yield address, copy
+
+
+def test_killed_readers_are_started_anew(own: tuple[str, Path]) -> None:
+    address, store = own
+    assert httpx.get(f"{address}{AT}", timeout=60).status_code == 200
+    (before,) = workers("reading", store)
+    os.kill(before, signal.SIGKILL)
+    assert httpx.get(f"{address}{AT}", timeout=60).status_code == 200
+    (after,) = workers("reading", store)
+    assert after != before
+
+
+def test_work_whose_process_is_killed_is_done_by_another(own: tuple[str, Path]) -> None:
+    address, store = own
+    answers: list[httpx.Response] = []
+
+    def ask() -> None:
+        answers.append(httpx.post(f"{address}/api/solve", json={"pairs": LARGE}, timeout=120))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    while not (busy := workers("working", store)):
+        time.sleep(0.01)
+    os.kill(busy[0], signal.SIGKILL)
+    asking.join()
+    assert answers[0].status_code == 200, answers[0].text
+    assert workers("working", store) != busy
+
+
+def test_what_takes_too_long_is_ended_and_what_is_too_much_is_sent_away(
+    own: tuple[str, Path],
+) -> None:
+    """A message that takes seconds, asked for many times at once, of one process."""
+    address, _ = own
+    text = " ".join(f"A depot was found near Town{n}. The depot burns." for n in range(900))
+    answers: list[httpx.Response] = []
+
+    def ask() -> None:
+        answers.append(httpx.post(f"{address}/api/resolve", json={"text": text}, timeout=120))
+
+    asking = [threading.Thread(target=ask) for _ in range(8)]
+    for one in asking:
+        one.start()
+    assert httpx.get(f"{address}/api/health", timeout=60).status_code == 200
+    for one in asking:
+        one.join()
+    found = sorted(answer.status_code for answer in answers)
+    assert set(found) <= {429, 503, 504}
+    assert {429, 504} <= set(found)
+    assert all(list(answer.json()) == ["error"] for answer in answers)
+    late = next(answer for answer in answers if answer.status_code == 429)
+    assert late.headers["retry-after"]
+    assert httpx.post(f"{address}/api/solve", json=SOLVE, timeout=120).status_code == 200
+
+
+def test_a_store_that_is_locked(own: tuple[str, Path]) -> None:
+    address, path = own
+    key = {"cells": [["T1", "T2", "T4", "T7"]], "author": "ann"}
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    try:
+        answer = httpx.post(f"{address}{AT}/sets/kinston.1/keys", json=key, timeout=60)
+        assert answer.status_code in (503, 504)
+        assert httpx.get(f"{address}{AT}", timeout=60).status_code == 200  # reads go on
+    finally:
+        holder.execute("ROLLBACK")
+        holder.close()
+    answer = httpx.post(f"{address}{AT}/sets/kinston.1/keys", json=key, timeout=60)
+    assert answer.status_code == 201
+
+
+def test_a_store_that_goes_away_and_comes_back(own: tuple[str, Path]) -> None:
+    address, path = own
+    away = path.with_name("away.db")
+    shutil.move(path, away)
+    answer = httpx.get(f"{address}{AT}", timeout=60)
+    assert answer.status_code == 503
+    assert "store" in answer.json()["error"]
+    assert httpx.get(f"{address}/api/health", timeout=60).status_code == 200
+    shutil.move(away, path)
+    assert httpx.get(f"{address}{AT}", timeout=60).status_code == 200
+
+
+def test_two_writers_of_keys_lose_nothing(client: httpx.Client) -> None:
+    there = f"{AT}/sets/kinston.1/keys"
+    before = len(client.get(there).json())
+    cells = [[["T1", "T2", "T7"], ["T4"]], [["T1"], ["T2"], ["T4"], ["T7"]]]
+    numbers: list[int] = []
+
+    def write(author: str) -> None:
+        with httpx.Client(base_url=client.base_url, timeout=60) as own_client:
+            for n in range(8):
+                key = {"cells": cells[n % 2], "author": author}
+                numbers.append(own_client.post(there, json=key).json()["key"])
+
+    writers = [threading.Thread(target=write, args=(name,)) for name in ("ann", "bob", "eve")]
+    for one in writers:
+        one.start()
+    for one in writers:
+        one.join()
+    saved = client.get(there).json()
+    assert len(set(numbers)) == 24
+    assert len(saved) == before + 24
+    assert set(numbers) <= {key["key"] for key in saved}
+
+
+def test_no_process_outlives_its_service(store: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    shutil.copy(store, copy)
+    with running(Terms(store=str(copy))):
+        assert len(workers("reading", copy) + workers("working", copy)) == 2
+    assert workers("reading", copy) + workers("working", copy) == []
+
+
+def test_a_job_of_a_service_that_is_gone_is_told_to_be_lost(client: httpx.Client) -> None:
+    told = client.get("/api/jobs/0badcafe-7").json()
+    assert told["state"] == "failed"
+    assert "lost" in told["error"]
+
+
+def test_a_training_that_fails_says_why(own: tuple[str, Path]) -> None:
+    """A run of a model that keys do not teach."""
+    address, store = own
+    workspace = open_workspace(store)
+    given = [Given("one", "A depot was found. The depot is empty.", "test")]
+    settings = Settings(model="uniform", budget=usual_budget("uniform"))
+    workspace.ingest(given, settings, name="even", workers=1)
+    workspace.close()
+    begun = httpx.post(f"{address}/api/runs/even/train", json={}, timeout=60).json()
+    told = {"state": ""}
+    while told["state"] not in ("done", "failed"):
+        time.sleep(0.05)
+        told = httpx.get(f"{address}/api/jobs/{begun['job']}", timeout=60).json()
+    assert told["state"] == "failed"
+    assert "uniform" in told["error"]
