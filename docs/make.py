@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from typer.main import get_command
 
@@ -49,10 +51,22 @@ def _help(command: str) -> str:
     return f"### `partita {command}`\n\n```\n{run.stdout.rstrip()}\n```\n"
 
 
+def pictures(page: Path) -> None:
+    """The pictures that the Python code of a page makes, called plot-…"""
+    blocks = re.findall(
+        r"^```python\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    with TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-c", "".join(blocks)], cwd=folder, check=True)
+        for made in sorted(Path(folder).glob("plot-*.svg")):
+            (HERE / "pictures" / made.name).write_bytes(made.read_bytes())
+
+
 def main() -> None:
     (HERE / "reference.md").write_text(reference(), encoding="utf-8")
     chart = configurations_chart(partita.solve(TABLE_1))
     chart.save(HERE / "pictures" / "example.svg")
+    pictures(HERE / "plots.md")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ def test_a_file_is_written(results: Path, tmp_path: Path):
     out = tmp_path / "report.html"
     done = call(str(results), "--out", str(out))
     assert (done.exit_code, done.stdout) == (0, "")
-    assert done.stderr == f"partita: {out}: 0.0 MB\n"
+    size = len(out.read_bytes()) / 1000
+    assert done.stderr == f"partita: {out}: {size:,.0f} kB\n"
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert sorted(tmp_path.iterdir()) == [results, out]
 

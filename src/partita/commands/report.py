@@ -73,7 +73,7 @@ def report(
         else:
             page = _of_store(run, store, texts or keys, most)
         write_atomically(out, page)
-        console.note(f"{out}: {len(page.encode()) / 1e6:.1f} MB")
+        console.note(f"{out}: {len(page.encode()) / 1000:,.0f} kB")
 
 
 def is_file(run: str) -> bool:

@@ -25,7 +25,7 @@ def report_page(report: Report, most: int = MOST) -> str:
         parts.append(calibration_section(report.measured))
     parts += [_list(report, shown)] if len(report.rows) > 1 else []
     parts.append(_messages(report, most))
-    foot = element("footer", "Made by Partita. Every number says how it was obtained.")
+    foot = element("footer", "Made by Partita")
     return document(_title(report), STYLE, policy(), element("main", *parts), foot)
 
 
