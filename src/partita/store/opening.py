@@ -43,7 +43,11 @@ def open_store(url: str | Path | None = None, *, create: bool = True, wait: floa
         store = _sqlite(Path(given.removeprefix(SQLITE)), create, wait)
     from partita.store.migrating import bring_up_to_date
 
-    bring_up_to_date(store)
+    try:
+        bring_up_to_date(store)
+    except BaseException:
+        store.close()
+        raise
     return store
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partita.errors import StoreTrouble
 from partita.store.trouble import told
@@ -14,6 +14,7 @@ from partita.store.trouble import told
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
+ONE_VIEW: dict[str, Any] = {"isolation_level": "REPEATABLE READ"}
 WRITES = "partita_writes"  # the option of a connection whose transaction begins with the lock
 
 
@@ -29,8 +30,11 @@ class Store:
     def reading(self) -> Iterator[Connection]:
         """One view of the store: what others write meanwhile is not seen."""
         self._refuse_gone()
-        with told(self.name), self.engine.connect() as connection, connection.begin():
-            yield connection
+        with told(self.name), self.engine.connect() as plain:
+            # SQLite reads so in any case; of PostgreSQL every statement would have its own view
+            connection = plain if self.file else plain.execution_options(**ONE_VIEW)
+            with connection.begin():
+                yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:

@@ -1,0 +1,148 @@
+"""A store is made, found again and brought up to date; what is no store is refused in one line."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from partita.errors import InputError, StoreTrouble
+from partita.store import migrating
+from partita.store.opening import default_store, open_store
+from partita.store.tables import metadata
+
+
+def refusal(url: object, **more) -> str:
+    with pytest.raises((StoreTrouble, InputError)) as caught:
+        open_store(str(url), **more)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_the_scripts_make_the_tables_that_the_code_knows(store):
+    with store.reading() as connection:
+        context = MigrationContext.configure(
+            connection, opts={"version_table": migrating.TABLE, "compare_type": True}
+        )
+        assert compare_metadata(context, metadata) == []
+        assert context.get_current_revision() == migrating.VERSION
+
+
+def test_the_newest_script_is_the_version_that_the_code_knows():
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", migrating.SCRIPTS)
+    config.set_main_option("path_separator", "os")
+    scripts = ScriptDirectory.from_config(config)
+    assert scripts.get_current_head() == migrating.VERSION
+    assert {one.revision for one in scripts.walk_revisions()} == set(migrating.known())
+
+
+def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(url):
+    store = open_store(url)
+    with store.writing() as connection:
+        connection.exec_driver_sql(f"UPDATE {migrating.TABLE} SET version_num = '0999'")
+    store.close()
+    assert "is of version 0999, and this Partita knows" in refusal(url)
+    assert "use a newer Partita" in refusal(url)
+
+
+def test_sqlite_is_set_for_many_processes(tmp_path):
+    store = open_store(tmp_path / "store.db")
+    with store.reading() as connection:
+        asked = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "foreign_keys", "busy_timeout", "synchronous")
+        }
+    store.close()
+    assert asked == {
+        "journal_mode": "wal",
+        "foreign_keys": 1,
+        "busy_timeout": 30_000,
+        "synchronous": 2,
+    }
+
+
+def test_what_is_no_store_is_refused(tmp_path):
+    text = tmp_path / "notes.txt"
+    text.write_text("This is no database, it is a file of notes.\n" * 20)
+    assert refusal(text) == f"store {text}: is no database; expected a file that Partita has made"
+    assert text.read_text().startswith("This is no database")
+    assert refusal(tmp_path).endswith("is a folder; expected a file")
+    missing = tmp_path / "none" / "store.db"
+    assert refusal(missing).endswith(f"there is no folder {missing.parent}")
+    assert (
+        refusal("mysql://me@there/it") == "mysql:// is no store; expected a file or postgresql://"
+    )
+
+
+def test_a_database_of_something_else_is_left_alone(tmp_path):
+    path = tmp_path / "places.db"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE bookmarks (id)")
+    other.close()
+    assert "holds a table bookmarks that Partita has not made" in refusal(path)
+    with sqlite3.connect(path) as other:
+        assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("bookmarks",)]
+    other.close()
+
+
+def test_who_only_reads_makes_no_file(tmp_path):
+    path = tmp_path / "store.db"
+    assert "there is none" in refusal(path, create=False)
+    assert not path.exists()
+
+
+def test_a_server_that_does_not_answer_and_a_password_that_is_not_told():
+    said = refusal("postgresql://me:secret@127.0.0.1:9/it")
+    assert (
+        said == "store postgresql://me:***@127.0.0.1:9/it: no server answers there; is it running?"
+    )
+
+
+@pytest.mark.postgres
+def test_a_database_that_the_server_does_not_have(postgres):
+    said = refusal(postgres.split("?")[0].rsplit("/", 1)[0] + "/no_such_database")
+    assert '"no_such_database" does not exist' in said
+
+
+@pytest.mark.postgres
+def test_other_tables_on_the_server_may_stay(postgres):
+    import psycopg
+
+    with psycopg.connect(postgres) as connection:
+        connection.execute("CREATE TABLE customers (id integer)")
+    open_store(postgres).close()
+    with psycopg.connect(postgres) as connection:
+        assert connection.execute("SELECT count(*) FROM customers").fetchone() == (0,)
+        connection.execute("DROP TABLE partita_version")
+    assert "that Partita has not made" in refusal(postgres)
+
+
+def test_the_default(monkeypatch):
+    monkeypatch.delenv("PARTITA_STORE", raising=False)
+    assert default_store() == "partita.db"
+    monkeypatch.setenv("PARTITA_STORE", "elsewhere.db")
+    assert default_store() == "elsewhere.db"
+
+
+def test_processes_that_make_the_same_store_at_once(url):
+    code = (
+        "import sys; from partita.store.opening import open_store; open_store(sys.argv[1]).close()"
+    )
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, url], stderr=subprocess.PIPE, env={**os.environ}
+        )
+        for _ in range(4)
+    ]
+    said = [process.communicate(timeout=120)[1] for process in started]
+    assert [process.returncode for process in started] == [0] * 4, said
+    open_store(url, create=False).close()
