@@ -128,6 +128,17 @@ def test_much_is_left_out_and_said():
     assert page.tags["details"] == 3
 
 
+def test_the_same_ids_in_two_sets_have_colours_of_their_own():
+    together = brute(["A", "B"], {("A", "B"): 0.9}, name="1")
+    apart = brute(["A", "B"], {("A", "B"): 0.1}, name="2")
+    sets = tuple(set_of(json.loads(result_line(x, "m")), Place("t")) for x in (together, apart))
+    page = message_section(0, ReportMessage("m", sets), 5)
+    first, second = page.split("<details")[1:]
+    assert "chip c0" in first
+    assert "chip single" in second
+    assert "chip c0" not in second
+
+
 def test_of_large_sets_what_changes_is_shown():
     ids = [f"T{n}" for n in range(12)]
     chain = dict(zip(itertools.pairwise(ids), [0.9] * 11, strict=True))

@@ -11,7 +11,7 @@ from oracles.pages import Page
 from partita.records import Template
 from partita.views.report_colours import Colours, colours_of
 from partita.views.report_records import ReportMessage
-from partita.views.report_text import MOST, marked, marked_text
+from partita.views.report_text import DEEPEST, MOST, marked, marked_text
 
 TEXTS = st.text("ab<>&\"'\n ", min_size=1, max_size=30)
 SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=7)
@@ -67,6 +67,20 @@ def test_nested_marks_are_one_in_the_other():
 def test_crossing_marks_are_cut():
     given = [Template("A", start=0, end=4), Template("B", start=2, end=6)]
     assert Page(marked("abcdef", given, plain(given))).tags == {"mark": 3}
+
+
+def test_what_lies_too_deep_is_told():
+    alone = tuple(Template(f"T{n}", start=n, end=4000 - n) for n in range(1500))
+    message = ReportMessage("m", (), alone, "a" * 4000)
+    page = Page(marked_text(message, colours_of(message)))
+    assert page.tags["mark"] == DEEPEST
+    assert f"{1500 - DEEPEST:,} more lie in {DEEPEST} others" in page.words
+
+
+def test_many_templates_in_a_row():
+    alone = tuple(Template(f"T{n}", start=2 * n, end=2 * n + 1) for n in range(2000))
+    message = ReportMessage("m", (), alone, "a " * 2000)
+    assert Page(marked_text(message, colours_of(message))).tags["mark"] == 2000
 
 
 def test_much_text_and_lost_templates_are_told():

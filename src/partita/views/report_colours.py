@@ -44,9 +44,7 @@ def colours_of(message: ReportMessage) -> Colours:
     """Cells of several templates get colours in text order; a template that is alone in its cell
     has none, nor has one that is in no set."""
     order = {template.id: n for n, template in enumerate(message.templates)}
-    cells = sorted(
-        (cell for one in message.sets for cell in _cells(one)), key=lambda c: order[c[0]]
-    )
+    cells = [cell for one in message.sets for cell in _cells(one)]
     names = {t: entity.id for entity in message.entities for t in entity.templates}
     classes, named = {}, {}
     shared = 0
@@ -58,6 +56,16 @@ def colours_of(message: ReportMessage) -> Colours:
             named[template] = names.get(template, "")
     hints = {template.id: hint(template) for template in message.templates}
     return Colours(classes, named, hints)
+
+
+def colours_by_set(message: ReportMessage) -> tuple[Colours, list[Colours]]:
+    """For the text and for every set: where an id stands in several sets, each has its own."""
+    ids = [template.id for template in message.templates]
+    whole = colours_of(message)
+    if len(set(ids)) == len(ids):
+        return whole, [whole] * len(message.sets)
+    own = [colours_of(ReportMessage(message.id, (one,))) for one in message.sets]
+    return Colours({}, {}, whole.hints), own
 
 
 def _cells(one: ReportSet) -> Iterator[tuple[str, ...]]:

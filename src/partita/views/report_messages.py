@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from partita.views.markup import Html, cut, element, joined
 from partita.views.message import counted
-from partita.views.report_colours import colours_of
+from partita.views.report_colours import colours_by_set
 from partita.views.report_entities import entities_table
 from partita.views.report_records import MessageRow, ReportMessage
 from partita.views.report_sets import left_out, set_section
@@ -23,15 +23,15 @@ def place_of(n: int) -> str:
 
 def message_section(n: int, message: ReportMessage, most: int) -> Html:
     """The text, then the entities, then every set; of many sets the most uncertain ones."""
-    colours = colours_of(message)
+    colours, own = colours_by_set(message)
     order = sorted(range(len(message.sets)), key=lambda k: (-message.sets[k].entropy.value, k))
-    chosen = [message.sets[k] for k in sorted(order[:most])]
+    chosen = sorted(order[:most])
     bits = sum(one.entropy.value for one in message.sets)
     size = counted(len(message.templates), len(message.sets), message.things)
     small = element("small", f"{size} · {bits:.2f} bits")
     back = element("a", "up", href="#summary", class_="back")
     title = element("h3", cut(message.id, 80) or "results", " ", small, back)
-    sets = joined(set_section(one, colours) for one in chosen)
+    sets = joined(set_section(message.sets[k], own[k]) for k in chosen)
     more = left_out(len(message.sets) - len(chosen), "set")
     entities = entities_table(message.entities, message.alone, colours)
     return element(

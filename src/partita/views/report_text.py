@@ -5,6 +5,7 @@ Marks that cross are cut where the other one begins or ends, so that the page st
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from partita.records import Template
@@ -14,6 +15,7 @@ from partita.views.report_records import ReportMessage
 
 MOST = 40_000  # characters of a message
 DEPTH = 3  # marks in each other that are told apart
+DEEPEST = 20  # and that are drawn at all
 
 
 def marked_text(message: ReportMessage, colours: Colours) -> Html:
@@ -21,14 +23,30 @@ def marked_text(message: ReportMessage, colours: Colours) -> Html:
     if message.text is None:
         return _expressions(message, colours)
     text = message.text[:MOST]
-    placed = [t for t in message.templates if t.start < t.end <= len(text)]
+    inside = [t for t in message.templates if t.start < t.end <= len(text)]
+    placed = shallow(inside)
     parts = [element("div", marked(text, placed, colours), class_="message", dir="auto")]
     if hidden := len(message.text) - len(text):
         parts.append(element("p", f"{hidden:,} more characters are not shown", class_="left-out"))
-    if lost := len(message.templates) - len(placed):
+    if deep := len(inside) - len(placed):
+        told = f"{deep:,} more lie in {DEEPEST} others and are not marked"
+        parts.append(element("p", told, class_="left-out"))
+    if lost := len(message.templates) - len(inside):
         told = f"{lost:,} {'template has' if lost == 1 else 'templates have'} no place in this text"
         parts.append(element("p", told, class_="left-out"))
     return joined(parts)
+
+
+def shallow(templates: Sequence[Template]) -> list[Template]:
+    """Those that begin in fewer than so many others: of more nobody sees anything."""
+    kept: list[Template] = []
+    open_: list[int] = []
+    for one in sorted(templates, key=lambda t: (t.start, -t.end)):
+        open_ = [end for end in open_ if end > one.start]
+        if len(open_) < DEEPEST:
+            open_.append(one.end)
+            kept.append(one)
+    return kept
 
 
 def marked(text: str, templates: Sequence[Template], colours: Colours) -> Html:
@@ -41,19 +59,25 @@ def marked(text: str, templates: Sequence[Template], colours: Colours) -> Html:
 def _inside(
     text: str, spans: Sequence[Template], edges: Sequence[int], colours: Colours
 ) -> Iterator[Html]:
-    """What lies between edges: plain text, or the outermost template there with what is in it."""
-    n = 0
+    """What lies between edges: plain text, or the outermost template there with what is in it.
+
+    Both are sorted, so what has ended is passed once and what begins too late ends the search.
+    """
+    n = first = 0
     while n < len(edges) - 1:
         start, end = edges[n], edges[n + 1]
-        outer = next((t for t in spans if t.start <= start and t.end >= end), None)
-        if outer is None:
+        while first < len(spans) and spans[first].end <= start:
+            first += 1
+        if first == len(spans) or spans[first].start > start:
             yield joined([text[start:end]])
             n += 1
             continue
-        stop = next(k for k in range(n, len(edges)) if edges[k] >= min(outer.end, edges[-1]))
-        rest = [t for t in spans if t is not outer and t.start < edges[stop] and t.end > start]
-        within = list(_inside(text, rest, edges[n : stop + 1], colours))
-        yield _mark(outer, joined(within), _depth(rest), colours, ends=edges[stop] == outer.end)
+        outer = spans[first]
+        stop = bisect_left(edges, min(outer.end, edges[-1]))
+        last = bisect_left(spans, edges[stop], lo=first, key=lambda one: one.start)
+        rest = [one for one in spans[first + 1 : last] if one.end > start]
+        within = joined(_inside(text, rest, edges[n : stop + 1], colours))
+        yield _mark(outer, within, _depth(rest), colours, ends=edges[stop] == outer.end)
         n = stop
 
 
