@@ -61,7 +61,7 @@ def test_a_key_costs_what_is_measured(model: str, broken: bool) -> None:
     found = answer(one, learned, model)
     assert found.bits == pytest.approx(expected.bits, abs=1e-9)
     places = {pair: n for n, pair in enumerate(zip(*np.triu_indices(5, 1), strict=True))}
-    chosen = [places[pair] for pair in zip(one.left, one.right, strict=True)]
+    chosen = [places[pair] for pair in zip(one.open.left, one.open.right, strict=True)]
     np.testing.assert_allclose(found.stated, expected.stated[chosen], atol=1e-9)
     assert found.observed.tolist() == expected.observed[chosen].tolist()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -10,18 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.partitions import partitions
+from partita.configurations.merging.questions import questions
+from partita.learning import choosing_greedy
 from partita.learning.choosing import (
+    OpenPairs,
     Told,
+    asked,
+    entropy,
     held,
+    holding,
     information,
     nothing_held,
     saved,
     spread_of,
-    told,
+    tell,
     total,
 )
 from partita.learning.choosing_greedy import choose
-from partita.learning.maxent import contexts
 from partita.records import FloatArray
 
 FEATURES = 5
@@ -70,66 +75,125 @@ def test_gains_are_never_negative_grow_with_the_set_and_diminish(seed: int) -> N
     assert 0 <= saved(inverse, part, spread) <= saved(inverse, one, spread) + 1e-12
 
 
+def by_search(sets: list[Told], keyed: list[int], count: int) -> list[tuple[int, float]]:
+    """One after another, with everything written out each time."""
+    target, found, chosen = total(sets, FEATURES), [], list(keyed)
+    for _ in range(count):
+        before = np.linalg.inv(held_by([sets[n] for n in chosen]))
+        worth = {}
+        for n in set(range(len(sets))) - set(chosen):
+            after = np.linalg.inv(held_by([sets[k] for k in (*chosen, n)]))
+            less = float(np.trace((before - after) @ target)) / 2 / math.log(2)
+            worth[n] = less / sets[n].templates
+        best = max(sorted(worth), key=worth.__getitem__, default=None)
+        if best is None or worth[best] < 1e-9:
+            break
+        found.append((best, worth[best]))
+        chosen.append(best)
+    return found
+
+
 @settings(deadline=None, max_examples=25)
-@given(seeds, st.booleans())
-def test_the_queue_finds_what_a_full_search_finds(seed: int, by_template: bool) -> None:
+@given(seeds, st.integers(0, 3))
+def test_choices_are_those_of_a_full_search(seed: int, keyed: int) -> None:
     rng = np.random.default_rng(seed)
     sets = [some(rng, int(rng.integers(0, 4))) for _ in range(8)]
-    left, inverse, expected = list(range(8)), nothing_held(FEATURES, PRECISION), []
-    for _ in range(5):
-        worth = {
-            n: information(inverse, sets[n]) / (sets[n].templates if by_template else 1)
-            for n in left
-        }
-        best = max(left, key=worth.__getitem__)
-        if worth[best] <= 1e-9:
-            break
-        expected.append((best, information(inverse, sets[best])))
-        inverse = held(inverse, sets[best])
-        left.remove(best)
-    found = choose(nothing_held(FEATURES, PRECISION), sets, 5, by_template)
+    expected = by_search(sets, list(range(keyed)), 5)
+    found = choose(sets, range(keyed), PRECISION, 5)
     assert [place for place, _ in found] == [place for place, _ in expected]
     np.testing.assert_allclose([g for _, g in found], [g for _, g in expected], atol=1e-9)
 
 
+def test_beyond_the_shortlist_gains_are_those_of_the_first_look(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(choosing_greedy, "AFRESH", 2)
+    monkeypatch.setattr(choosing_greedy, "SHORTLIST", 3)
+    rng = np.random.default_rng(5)
+    sets = [some(rng) for _ in range(9)]
+    found = choose(sets, (), PRECISION, 9)
+    assert sorted(place for place, _ in found) == list(range(9))
+    assert found[0] == choose(sets, (), PRECISION, 1)[0]
+    assert choose([], (), PRECISION, 3) == []
+
+
+def test_a_set_like_another_comes_later_and_a_certain_one_not_at_all() -> None:
+    codes = np.array([[0, 1], [0, 1], [0, 0]], dtype=np.uint8)
+    pairs = OpenPairs(codes, np.array([0, 0, 1]), np.array([1, 2, 2]), 3)
+    other = OpenPairs(np.array([[0, 2]], dtype=np.uint8), np.array([0]), np.array([1]), 2)
+    weights = np.array([0.0, 0.0, 0.0, 0.0])
+    found = choose(tell([pairs, pairs, other], weights, (1, 3)), (), 1.0, 3)
+    assert [place for place, _ in found].index(1) > [place for place, _ in found].index(0)
+    assert found[0][1] > found[1][1] > found[2][1] > 0
+    certain = tell([pairs, other], np.array([800.0, 0.0, 0.0, 0.0]), (1, 3))
+    assert choose(certain, (), 1.0, 3) == []
+
+
+def every_answer(p: FloatArray, n: int) -> tuple[FloatArray, float]:
+    """The chance of every pair to be asked, and the entropy, over all configurations."""
+    chance, bits, compatible = np.zeros((n, n)), 0.0, np.ones((n, n), dtype=np.bool_)
+    for labels in partitions(n):
+        path = questions(labels, compatible)
+        answers = [p[s, t] if yes else 1 - p[s, t] for s, t, yes in path]
+        for s, t, _ in path:
+            chance[s, t] += math.prod(answers)
+        bits -= math.prod(answers) * math.log2(math.prod(answers))
+    return chance, bits
+
+
+def test_the_merger_is_asked_as_often_as_all_its_ways_say() -> None:
+    """Exactly for three templates, of which none is asked in two ways."""
+    p = np.zeros((3, 3))
+    left, right = np.triu_indices(3, 1)
+    p[left, right] = 0.3, 0.6, 0.2
+    weights = np.log(p[left, right] / (1 - p[left, right]))
+    codes = np.arange(3, dtype=np.uint8)[:, None]
+    given = OpenPairs(codes, left, right, 3)
+    chance, bits = every_answer(p, 3)
+    np.testing.assert_allclose(asked(given, p[left, right]), chance[left, right], atol=1e-12)
+    assert entropy(given, weights, (3,)) == pytest.approx(bits, abs=1e-9)
+
+
 @settings(deadline=None, max_examples=20)
 @given(seeds)
-def test_greed_is_within_its_share_of_the_best_choice(seed: int) -> None:
-    """Of a monotone function with diminishing returns, 1 − 1/e of the best is certain."""
+def test_of_more_templates_the_chance_to_be_asked_is_near(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    sets = [some(rng, 2) for _ in range(6)]
-    nothing = bits_of([])
-    best = max(bits_of([*chosen]) - nothing for chosen in itertools.combinations(sets, 3))
-    found = sum(gain for _, gain in choose(nothing_held(FEATURES, PRECISION), sets, 3))
-    assert found >= (1 - 1 / math.e) * best - 1e-9
+    p = np.triu(rng.random((5, 5)) * 0.3, 1)
+    left, right = np.triu_indices(5, 1)
+    found = asked(OpenPairs(np.zeros((10, 1), dtype=np.uint8), left, right, 5), p[left, right])
+    np.testing.assert_allclose(found, every_answer(p, 5)[0][left, right], atol=0.12)
 
 
-def test_the_same_set_again_tells_less_and_a_certain_one_nothing() -> None:
-    codes = np.array([[0, 1], [0, 1], [0, 0]], dtype=np.uint8)
-    given = contexts(codes, np.zeros(3, dtype=np.bool_), (1, 2))
-    sets = [told(given, np.array([0.5, 0.5]), 3)] * 2 + [told(given, np.zeros(2), 3)]
-    found = choose(nothing_held(3, 1.0), sets, 3)
-    assert [place for place, _ in found] == [0, 1]
-    assert found[0][1] > found[1][1] > 0
-
-
-def test_information_of_pairs_written_out() -> None:
-    """Two equal pairs and another, at p = ½ and p = ¼."""
-    codes = np.array([[0, 1], [0, 1], [0, 0]], dtype=np.uint8)
-    given = contexts(codes, np.zeros(3, dtype=np.bool_), (1, 2))
-    p = np.where(given.codes[:, 1] == 1, 0.5, 0.25)
+def test_what_pairs_tell_written_out() -> None:
+    """Two neighbours at p = ½, and one beyond that is asked in one of four cases."""
+    codes = np.array([[0, 1], [0, 0], [0, 1]], dtype=np.uint8)
+    given = OpenPairs(codes, np.array([0, 0, 1]), np.array([1, 2, 2]), 3)
+    (found,) = tell([given], np.zeros(3), (1, 2))
     expected = 2 * 0.25 * np.outer([1, 0, 1], [1, 0, 1])
-    expected = expected + 0.1875 * np.outer([1, 1, 0], [1, 1, 0])
-    np.testing.assert_allclose(told(given, p).information, expected, atol=1e-12)
+    expected = expected + 0.25 * 0.25 * np.outer([1, 1, 0], [1, 1, 0])
+    np.testing.assert_allclose(found.information, expected, atol=1e-12)
+    assert found.templates == 3
 
 
 def test_many_pairs_are_kept_in_as_many_rows_as_features() -> None:
     rng = np.random.default_rng(3)
-    codes = np.column_stack([rng.integers(0, 3, 90) for _ in range(3)]).astype(np.uint8)
-    given = contexts(codes, np.zeros(90, dtype=np.bool_), (3, 3, 3))
-    p = rng.random(len(given.codes))
-    table = given.table(np.arange(9))
-    whole = table.T @ (table * (given.count * p * (1 - p))[:, None])
-    found = told(given, p)
+    left, right = np.triu_indices(12, 1)
+    codes = rng.integers(0, 3, (66, 3)).astype(np.uint8)
+    whole = OpenPairs(codes, left, right, 12)
+    weights = rng.normal(size=9)
+    (found,) = tell([whole], weights, (3, 3, 3))
     assert found.rows.shape == (9, 9)
-    np.testing.assert_allclose(found.information, whole, atol=1e-9)
+    table = np.zeros((66, 9))
+    table[np.arange(66)[:, None], codes + np.array([0, 3, 6])] = 1
+    p = 1 / (1 + np.exp(-table @ weights))
+    variance = asked(whole, p) * p * (1 - p)
+    np.testing.assert_allclose(found.information, table.T @ (table * variance[:, None]), atol=1e-9)
+
+
+def test_holding_is_holding_one_after_another() -> None:
+    rng = np.random.default_rng(4)
+    sets = [some(rng) for _ in range(3)]
+    inverse = nothing_held(FEATURES, PRECISION)
+    for one in sets:
+        inverse = held(inverse, one)
+    np.testing.assert_allclose(holding(sets, FEATURES, PRECISION), inverse, atol=1e-9)

@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 from partita.configurations.greedy import GreedyParameters, greedy_labels
 from partita.configurations.scaled import ScaledParameters
 from partita.evaluation.cuts import Cut
-from partita.evaluation.set_models import keyed
 from partita.learning.adapting import adapt
 from partita.learning.maxent import Codes, bits, contexts
-from partita.learning.pair_models import Training, training
 from partita.learning.pair_parameters import PairParameters
-from partita.learning.questions import Ask, every_pair, merging_questions
+from partita.learning.questions import Asked, every_pair, merging_questions
 from partita.learning.scaled_conditional import learn_scale
 from partita.pairs.characteristics import log_odds
+from partita.pairs.columns import columns
 from partita.pairs.models import MaximumEntropy, probability
 from partita.records import FloatArray, IntArray
 
@@ -33,38 +32,37 @@ DIGITS = 6  # what is beyond them differs between machines, and tells nothing
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lesson:
-    """A keyed set, observed once: the codes and answers of its open pairs and of the merger's
-    questions, the codes of the open pairs as the merger sees them, where these pairs stand, and a
-    hash of all that can be learned."""
+    """A keyed set, observed once: the codes of its open pairs, as the pair model of every pair and
+    as that of the merger's questions sees them, where these pairs stand and whether they corefer;
+    which of them the merger asks on its way to the key; and a hash of all that."""
 
     cut: Cut
-    pairs: tuple[Codes, NDArray[np.bool_]]
-    questions: tuple[Codes, NDArray[np.bool_]]
+    pairs: Codes
     by_merger: Codes
-    left: IntArray
-    right: IntArray
+    open: Asked
+    asked: IntArray
     sha256: str
+
+    @property
+    def questions(self) -> tuple[Codes, NDArray[np.bool_]]:
+        """The codes of what the merger asks, and the answers."""
+        return self.by_merger[self.asked], self.open.yes[self.asked]
 
 
 def lesson(cut: Cut, start: PairParameters) -> Lesson:
     """What there is to learn from one key, with the characteristics of the parameters."""
-    asked = every_pair(cut.labels, cut.compatible)
-    pairs = _observed(cut, every_pair, start.every_pair)
-    questions = _observed(cut, merging_questions, start.questions)
-    by_merger = _observed(cut, every_pair, start.questions)
-    return Lesson(
-        cut,
-        (pairs.codes, pairs.yes),
-        (questions.codes, questions.yes),
-        by_merger.codes,
-        asked.left,
-        asked.right,
-        pairs.sha256,
+    templates = cut.document.templates
+    known = columns(templates, schema=cut.schema, compatible=cut.compatible)
+    found = every_pair(cut.labels, cut.compatible)
+    pairs, by_merger = (
+        model.codes(known, found.left, found.right) for model in (start.every_pair, start.questions)
     )
-
-
-def _observed(cut: Cut, ask: Ask, model: MaximumEntropy) -> Training:
-    return training([keyed(cut)], ask, model.characteristics, model.cutoffs)
+    place = {pair: n for n, pair in enumerate(zip(found.left, found.right, strict=True))}
+    path = merging_questions(cut.labels, cut.compatible)
+    asked = np.array([place[pair] for pair in zip(path.left, path.right, strict=True)], np.int64)
+    told = (cut.document.name, pairs.tolist(), by_merger.tolist(), found.yes.tolist())
+    digest = hashlib.sha256(repr(told).encode()).hexdigest()
+    return Lesson(cut, pairs, by_merger, found, asked, digest)
 
 
 def adapted(
@@ -77,7 +75,7 @@ def adapted(
     if not lessons:
         return start
     digest = _digest(start, lessons)
-    every = _weights(start.every_pair, [one.pairs for one in lessons], precision)
+    every = _weights(start.every_pair, [(one.pairs, one.open.yes) for one in lessons], precision)
     questions = _weights(start.questions, [one.questions for one in lessons], precision)
     cuts = [one.cut for one in lessons]
     return replace(
@@ -101,7 +99,7 @@ def pair_probabilities(one: Lesson, model: MaximumEntropy, codes: Codes) -> Floa
     """Of a lesson's templates, from the codes of its open pairs; 0 where two are incompatible."""
     p = probability(log_odds(codes, model.characteristics, model.weights))
     matrix = np.eye(len(one.cut.labels))
-    matrix[one.left, one.right] = matrix[one.right, one.left] = p
+    matrix[one.open.left, one.open.right] = matrix[one.open.right, one.open.left] = p
     return matrix
 
 
@@ -138,7 +136,7 @@ def _scaled(
     """Learned on log-odds that are scaled as before, so that no news is (1, 0)."""
     sets = []
     for one in lessons:
-        p = pair_probabilities(one, model, one.pairs[0])
+        p = pair_probabilities(one, model, one.pairs)
         theta = np.where(
             (p > 0) & (p < 1), np.log(np.clip(p, 1e-12, 1)) - np.log1p(-p * (p < 1)), 0
         )

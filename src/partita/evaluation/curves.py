@@ -66,8 +66,8 @@ def answer(one: Lesson, learned: PairParameters, model: str, seed: int = 0) -> A
         spent = excluded_bits(n, sum(log2_bell(len(m)) for m in cut.sets), learned.crossing)
     elif n > 1 and not any(len(members) == n for members in cut.sets):
         spent -= math.log2(1 - learned.crossing)
-    inside = np.clip(stated[one.left, one.right], 0.0, 1.0)
-    return Answered(cut.document.name, n, spent, inside, one.pairs[1])
+    inside = np.clip(stated[one.open.left, one.open.right], 0.0, 1.0)
+    return Answered(cut.document.name, n, spent, inside, one.open.yes)
 
 
 def learning_curve(
@@ -142,7 +142,7 @@ def _posterior(
         share = learned.greedy.share(len(members))
         return GreedyPosterior(labels, share, counts.uniform(cut, members))
     pairs = learned.pair_model(training_of(model))
-    matrix = pair_probabilities(one, pairs, one.by_merger if model == "merging" else one.pairs[0])
+    matrix = pair_probabilities(one, pairs, one.by_merger if model == "merging" else one.pairs)
     scaled = learned.scaled if model == "scaled" else None
     fitted = PairFitted(model, pairs, scaled, _budget(model), counts.seed, kept={cut: matrix})
     return fitted.posterior(cut, members)

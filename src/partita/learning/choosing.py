@@ -1,28 +1,42 @@
 """How much a key would teach, before it is written: expected information about pair weights.
 
-Pairs with features F and probabilities p tell  B = Fᵀ diag(p(1−p)) F  of the weights. With A held,
+A pair with features f and probability p that the merger asks with chance a tells a·p(1−p)·f fᵀ of
+the weights, and a set tells B, the sum over its pairs. With A held,
 information = ½ log₂ det(I + A⁻¹B), in bits about the weights;
-saved = ½ tr((A⁻¹ − (A + B)⁻¹) M) / ln 2, the bits that pairs which tell M will cost less.
+saved = ½ tr((A⁻¹ − (A + B)⁻¹) M) / ln 2, the bits that keys which tell M will cost less.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from partita.learning.maxent import Contexts
-from partita.records import FloatArray
+from partita.learning.logistic import logistic
+from partita.learning.maxent import Codes
+from partita.records import FloatArray, IntArray
 
 LOG2 = math.log(2.0)
+BATCH = 4096  # pairs whose features are written out at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenPairs:
+    """The pairs of a set that may corefer or not: what is observed of each, and where its two
+    templates stand, of how many."""
+
+    codes: Codes
+    left: IntArray
+    right: IntArray
+    templates: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Told:
-    """What the key of one set would tell: √(p(1−p))·f, a row for each different pair, so that
-    B = RᵀR; and what it costs to write it."""
+    """What the key of one set would tell, as rows R with B = RᵀR, and how many templates it has
+    to place."""
 
     rows: FloatArray
     templates: int = 1
@@ -33,14 +47,73 @@ class Told:
         return found
 
 
-def told(given: Contexts, p: FloatArray, templates: int = 1) -> Told:
-    """Of the pairs of a set, whose different contexts have these probabilities; never more rows
-    than features."""
-    variance = given.count * p * (1 - p)
-    rows = given.table(np.arange(given.features)) * np.sqrt(variance)[:, None]
-    if len(rows) > given.features:
-        rows = np.asarray(np.linalg.qr(rows, mode="r"), dtype=np.float64)
-    return Told(rows, templates)
+def asked(given: OpenPairs, p: FloatArray) -> FloatArray:
+    """The chance that the merger comes to ask about each pair S, T: that no template between them
+    joins S, and T none between them, as if their answers were independent."""
+    no = np.ones((given.templates, given.templates))
+    no[given.left, given.right] = 1 - p
+    of_s, of_t = np.ones_like(no), np.ones_like(no)
+    of_s[:, 1:] = np.cumprod(no, axis=1)[:, :-1]
+    of_t[:-1] = np.cumprod(no[::-1], axis=0)[::-1][1:]
+    found: FloatArray = (of_s * of_t)[given.left, given.right]
+    return found
+
+
+def entropy(given: OpenPairs, weights: FloatArray, sizes: Sequence[int]) -> float:
+    """Bits that the merger's answers hold together."""
+    p = probabilities(given, weights, sizes)
+    inside = np.clip(p, 1e-15, 1 - 1e-15)
+    each = -(inside * np.log2(inside) + (1 - inside) * np.log2(1 - inside))
+    return float(asked(given, p) @ each)
+
+
+def probabilities(given: OpenPairs, weights: FloatArray, sizes: Sequence[int]) -> FloatArray:
+    """Of every open pair, by the weights of all features."""
+    scores: FloatArray = weights[places(given.codes, sizes)].sum(axis=1)
+    return logistic(scores)
+
+
+def places(codes: Codes, sizes: Sequence[int]) -> IntArray:
+    """Which features each pair has, as their numbers."""
+    starts = np.cumsum([0, *sizes])[:-1].astype(np.int64)
+    found: IntArray = codes + starts[None, :]
+    return found
+
+
+def tell(sets: Sequence[OpenPairs], weights: FloatArray, sizes: Sequence[int]) -> list[Told]:
+    """What each set would tell, about the features that any of them has."""
+    has = [places(one.codes, sizes) for one in sets]
+    seen = np.unique(np.concatenate([*(each.ravel() for each in has), np.zeros(0, dtype=np.int64)]))
+    return [
+        Told(_rows(np.searchsorted(seen, each), _variance(one, weights, sizes), len(seen)),
+             one.templates)
+        for one, each in zip(sets, has, strict=True)
+    ]  # fmt: skip
+
+
+def _variance(one: OpenPairs, weights: FloatArray, sizes: Sequence[int]) -> FloatArray:
+    p = probabilities(one, weights, sizes)
+    return asked(one, p) * p * (1 - p)
+
+
+def _rows(has: IntArray, variance: FloatArray, features: int) -> FloatArray:
+    """A row for each pair, but never more rows than features."""
+    if len(has) <= features:
+        return _written(has, variance, features)
+    found = np.zeros((features, features))
+    for first in range(0, len(has), BATCH):
+        part = slice(first, first + BATCH)
+        rows = _written(has[part], variance[part], features)
+        found += rows.T @ rows
+    values, vectors = np.linalg.eigh(found)
+    root: FloatArray = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    return root
+
+
+def _written(has: IntArray, variance: FloatArray, features: int) -> FloatArray:
+    rows = np.zeros((len(has), features))
+    rows[np.arange(len(has))[:, None], has] = np.sqrt(variance)[:, None]
+    return rows
 
 
 def nothing_held(features: int, precision: float) -> FloatArray:
@@ -57,6 +130,11 @@ def held(inverse: FloatArray, one: Told) -> FloatArray:
     return found
 
 
+def holding(sets: Iterable[Told], features: int, precision: float) -> FloatArray:
+    """A⁻¹ where a prior is held and what some keys told."""
+    return np.linalg.inv(np.eye(features) * precision + total(sets, features)).astype(np.float64)
+
+
 def information(inverse: FloatArray, one: Told) -> float:
     """Bits about the weights; what is known already counts no more, so returns diminish."""
     root = np.linalg.cholesky(_surprise(one.rows @ inverse, one))
@@ -64,7 +142,7 @@ def information(inverse: FloatArray, one: Told) -> float:
 
 
 def saved(inverse: FloatArray, one: Told, spread: FloatArray) -> float:
-    """Bits that the pairs which tell M are expected to cost less; `spread` is A⁻¹ M A⁻¹."""
+    """Bits that the keys which tell M are expected to cost less; `spread` is A⁻¹ M A⁻¹."""
     inner = one.rows @ spread @ one.rows.T
     surprise = _surprise(one.rows @ inverse, one)
     return max(0.0, float(np.trace(np.linalg.solve(surprise, inner)))) / 2 / LOG2
@@ -76,7 +154,7 @@ def spread_of(inverse: FloatArray, target: FloatArray) -> FloatArray:
     return found
 
 
-def total(sets: Sequence[Told], features: int) -> FloatArray:
+def total(sets: Iterable[Told], features: int) -> FloatArray:
     """M: what the keys of all these sets would tell."""
     found = np.zeros((features, features))
     for one in sets:

@@ -1,40 +1,46 @@
-"""Sets one after another, each the one that tells most beside those before it.
-
-Information has diminishing returns, so a set whose last known gain is below the best gain that is
-known now need not be looked at again: a queue by last known gain finds what a full search would.
-"""
+"""Which sets to key, one after another: the most bits saved for each template to be placed, beside
+what the keys before it told."""
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from partita.learning.choosing import Told, held, information
+from partita.learning.choosing import Told, held, holding, saved, spread_of, total
 from partita.records import FloatArray
 
-LEAST = 1e-9  # bits: a set that tells less tells nothing
+AFRESH = 10  # choices that count what those before them told; those after them are made together
+SHORTLIST = 40  # sets, the best at first, among which these choices are made
+LEAST = 1e-12  # bits: a set that saves less saves nothing
 
 
 def choose(
-    inverse: FloatArray, sets: Sequence[Told], limit: int, by_template: bool = False
+    sets: Sequence[Told], keyed: Collection[int], precision: float, limit: int
 ) -> list[tuple[int, float]]:
-    """Places of at most `limit` sets, and the bits that each adds to what is held by then; with
-    `by_template` the gain for each template that has to be keyed decides."""
-
-    def cost(place: int) -> int:
-        return sets[place].templates if by_template else 1
-
-    queue = [(-information(inverse, one) / cost(n), n, 0) for n, one in enumerate(sets)]
-    heapq.heapify(queue)
+    """Places of at most `limit` sets without a key, each with what it is expected to save: bits of
+    the keys of all sets, for each template of its own."""
+    if not sets:
+        return []
+    target = total(sets, features := sets[0].rows.shape[1])
+    inverse = holding((sets[n] for n in keyed), features, precision)
+    left = [n for n in range(len(sets)) if n not in keyed]
     found: list[tuple[int, float]] = []
-    while queue and len(found) < limit:
-        gain, place, known = heapq.heappop(queue)
-        if known < len(found):
-            again = information(inverse, sets[place]) / cost(place)
-            heapq.heappush(queue, (-again, place, len(found)))
-            continue
-        if -gain * cost(place) <= LEAST:
-            break
-        found.append((place, -gain * cost(place)))
-        inverse = held(inverse, sets[place])
-    return found
+    ranked = _ranked(inverse, sets, left, target)
+    while ranked and len(found) < min(limit, AFRESH):
+        found.append(ranked[0])
+        inverse = held(inverse, sets[ranked[0][0]])
+        near = [place for place, _ in ranked[1 : SHORTLIST + 1]]
+        ranked = _ranked(inverse, sets, near, target) + ranked[SHORTLIST + 1 :]
+    return found + sorted(ranked, key=_by_gain)[: max(0, limit - len(found))]
+
+
+def _ranked(
+    inverse: FloatArray, sets: Sequence[Told], among: Sequence[int], target: FloatArray
+) -> list[tuple[int, float]]:
+    """The sets that save something, those that save most first; equal ones in text order."""
+    spread = spread_of(inverse, target)
+    worth = [(n, saved(inverse, sets[n], spread) / sets[n].templates) for n in among]
+    return sorted((one for one in worth if one[1] > LEAST), key=_by_gain)
+
+
+def _by_gain(one: tuple[int, float]) -> tuple[float, int]:
+    return -one[1], one[0]

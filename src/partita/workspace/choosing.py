@@ -17,13 +17,12 @@ from partita.evaluation.adapted import PRECISION, Lesson, adapted, lesson
 from partita.evaluation.curves import Answered, Point
 from partita.evaluation.curves import learning_curve as points_of
 from partita.evaluation.cuts import Cut, cut
-from partita.learning.choosing import Told, held, nothing_held, told
+from partita.learning.choosing import OpenPairs, tell
 from partita.learning.choosing_greedy import choose
 from partita.learning.keyed import Key
-from partita.learning.maxent import contexts
-from partita.learning.pair_parameters import PairParameters, training_of
+from partita.learning.pair_parameters import PairParameters
 from partita.pairs.columns import columns
-from partita.pairs.models import MaximumEntropy, probability
+from partita.pairs.models import MaximumEntropy
 from partita.records import CoreferenceSet, Document, FloatArray, Pair
 from partita.templates.schema import Schema
 
@@ -35,24 +34,24 @@ def next_sets(
     parameters: PairParameters,
     keyed: Collection[str] = (),
     *,
-    model: str = "evidential",
     schema: Schema | None = None,
     limit: int = 10,
 ) -> list[tuple[str, float]]:
     """Names of sets that are not keyed, the one to key next first, each with its gain: the bits
-    that its key is expected to tell about the weights beside all keys before it.
+    that keys of all sets are expected to cost less, for each template that has to be placed.
 
     `sets` are all sets of a run, `keyed` the names of those that have a key, `parameters` the
-    latest there are. Sets that leave nothing to decide are not named.
+    latest there are. Sets that leave nothing to decide are not named. The merger's questions
+    decide whatever the model: docs/keys.md has the study.
     """
-    pairs = parameters.pair_model(training_of(model))
-    inverse = nothing_held(len(pairs.weights), PRECISION)
-    for one in sets:
-        if one.name in keyed:
-            inverse = held(inverse, _told(one, pairs, schema))
+    model = parameters.questions
+    known = [one for one in sets if one.name in keyed]
     rest = _sample([one for one in sets if one.name not in keyed])
-    gains = choose(inverse, [_told(one, pairs, schema) for one in rest], limit)
-    return [(rest[place].name, gain) for place, gain in gains]
+    pairs = [_open_pairs(one, model, schema) for one in (*known, *rest)]
+    sizes = [len(one.values) for one in model.characteristics]
+    told = tell(pairs, model.weights, sizes)
+    gains = choose(told, range(len(known)), PRECISION, limit)
+    return [(rest[place - len(known)].name, gain) for place, gain in gains]
 
 
 def taught(
@@ -121,14 +120,11 @@ def _cut(key: Key, schema: Schema | None) -> Cut:
     return cut(Document(key.message, "", templates, key.configuration), schema)
 
 
-def _told(given: CoreferenceSet, model: MaximumEntropy, schema: Schema | None) -> Told:
-    """What a key of the set would tell about the weights of the pair model."""
+def _open_pairs(given: CoreferenceSet, model: MaximumEntropy, schema: Schema | None) -> OpenPairs:
     allowed = ~_known(given, given.incompatible)
     known = columns(given.templates, schema=schema, compatible=allowed)
     left, right = np.nonzero(np.triu(allowed & ~_known(given, given.must), 1))
-    sizes = [len(one.values) for one in model.characteristics]
-    seen = contexts(model.codes(known, left, right), np.zeros(len(left), dtype=np.bool_), sizes)
-    return told(seen, probability(seen.scores(model.weights)), len(given))
+    return OpenPairs(model.codes(known, left, right), left, right, len(given))
 
 
 def _known(given: CoreferenceSet, pairs: Iterable[Pair]) -> NDArray[np.bool_]:

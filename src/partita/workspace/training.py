@@ -173,7 +173,6 @@ def next_sets(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
         [_set(line) for line in lines.values()],
         given.latest,
         given.keys,
-        model=given.model,
         schema=given.schema,
         limit=limit,
     )
