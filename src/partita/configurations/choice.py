@@ -55,9 +55,10 @@ def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
     dense_bytes = predicted_bytes(n) if n <= LARGEST else math.inf
     dense = predicted_seconds(n) if dense_bytes <= room else math.inf
     eliminated = sparse.operations * NANO if sparse.bytes <= room else math.inf
-    if needed and min(dense, eliminated) == math.inf:
+    fits = min(dense, eliminated) < math.inf  # a budget of work has infinite seconds
+    if needed and not fits:
         raise too_large(n, min(float(predicted_bytes(n)), sparse.bytes) + INTERPRETER, budget)
-    if min(dense, eliminated) > budget.seconds and not needed:
+    if not needed and not (fits and min(dense, eliminated) <= budget.seconds):
         return None
     return exact(theta, budget) if dense <= eliminated else frontier(theta, sparse)
 

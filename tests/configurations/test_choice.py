@@ -1,0 +1,22 @@
+"""Which method is chosen, and that none is chosen that does not fit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from partita.configurations.solve import solve
+from partita.records import Budget, CoreferenceSet, PairProbabilities
+
+
+@pytest.mark.parametrize("n", [60, 300])
+def test_a_large_set_with_an_amount_of_work_is_not_tried_exactly(n: int) -> None:
+    """Such a budget has no end in seconds; no table of this size fits any memory."""
+    matrix = np.full((n, n), 0.3)
+    np.fill_diagonal(matrix, 1.0)
+    pairs = PairProbabilities(CoreferenceSet.of([f"T{i}" for i in range(n)]), matrix)
+    found = solve(pairs, "evidential", top=1, budget=Budget(math.inf, 1 << 30, 50))
+    assert found.method in ("certified", "sampled")
+    assert found.marginals.value.shape == (n, n)
