@@ -5,11 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+KINDS = (
+    "runs",
+    "messages",
+    "message",
+    "set",
+    "entities",
+    "solve",
+    "keys",
+    "key",
+    "health",
+    "resolve",
+)
+PAIRS = [["A", "B", 0.671], ["A", "C", 0.0], ["B", "C", 0.3], ["A", "D", 0.505]]
 SLOWEST = 120.0  # seconds: a client that waits longer counts as a time-out
 
 
@@ -27,24 +40,32 @@ class Heard:
     seconds: float
 
 
-def mixed(count: int, run: str, message: str, set_: str, cells: list[list[str]]) -> list[Ask]:
-    """Requests of every small kind and some that take work, in a fixed order."""
+def mixed(count: int, run: str, sets: Sequence[Mapping[str, Any]]) -> list[Ask]:
+    """Requests of all kinds in turn, over these sets (as results have them) and their messages."""
+    return [_asks(run, sets[n // len(KINDS) % len(sets)])[n % len(KINDS)] for n in range(count)]
+
+
+def _asks(run: str, one: Mapping[str, Any]) -> list[Ask]:
     at = f"/api/runs/{quote(run, safe='')}"
-    of_set = f"{at}/sets/{quote(set_, safe='')}"
-    pairs = [["A", "B", 0.671], ["A", "C", 0.0], ["B", "C", 0.3], ["A", "D", 0.505]]
-    kinds = [
-        Ask("runs", "/api/runs"),
-        Ask("messages", f"{at}/messages?limit=20"),
-        Ask("message", f"{at}/messages/{quote(message, safe='')}"),
-        Ask("set", of_set),
-        Ask("entities", f"{at}/entities?limit=20&search=depot"),
-        Ask("solve", "/api/solve", {"pairs": pairs}),
-        Ask("keys", f"{of_set}/keys"),
-        Ask("key", f"{of_set}/keys", {"cells": cells, "author": "load"}),
-        Ask("health", "/api/health"),
-        Ask("resolve", "/api/resolve", {"text": "A depot was found. The depot is empty."}),
-    ]
-    return [kinds[n % len(kinds)] for n in range(count)]
+    message, of_set = f"{at}/messages/{_part(one['message'])}", f"{at}/sets/{_part(one['set'])}"
+    cells = [[template["id"]] for template in one["templates"]]
+    asked: dict[str, tuple[str, Any]] = {
+        "runs": ("/api/runs", None),
+        "messages": (f"{at}/messages?limit=20", None),
+        "message": (message, None),
+        "set": (of_set, None),
+        "entities": (f"{at}/entities?limit=20&search=depot", None),
+        "solve": ("/api/solve", {"pairs": PAIRS}),
+        "keys": (f"{of_set}/keys", None),
+        "key": (f"{of_set}/keys", {"cells": cells, "author": "load"}),
+        "health": ("/api/health", None),
+        "resolve": ("/api/resolve", {"text": "A depot was found. The depot is empty."}),
+    }
+    return [Ask(kind, *asked[kind]) for kind in KINDS]
+
+
+def _part(name: str) -> str:
+    return quote(name, safe="")
 
 
 def heard(address: str, asks: Sequence[Ask], clients: int) -> list[Heard]:

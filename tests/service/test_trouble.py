@@ -28,7 +28,6 @@ from partita.workspace.running import Settings, usual_budget
 JSON = {"content-type": "application/json"}
 AT = "/api/runs/demo"
 SOLVE = {"pairs": [["A", "B", 0.7], ["B", "C", 0.4]]}
-LARGE = [[f"N{a}", f"N{b}", 0.5] for a in range(40) for b in range(a)]
 
 
 def workers(role: str, store: Path) -> list[int]:
@@ -146,7 +145,7 @@ def test_work_whose_process_is_killed_is_done_by_another(own: tuple[str, Path]) 
     answers: list[httpx.Response] = []
 
     def ask() -> None:
-        answers.append(httpx.post(f"{address}/api/solve", json={"pairs": LARGE}, timeout=120))
+        answers.append(httpx.post(f"{address}/api/solve", json=SOLVE, timeout=120))
 
     asking = threading.Thread(target=ask)
     asking.start()

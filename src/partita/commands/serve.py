@@ -81,7 +81,6 @@ def serve(
         from partita.store.opening import default_store
 
         loopback = host in LOOPBACK
-        bound = serving.listening(host, port)
         terms = Terms(
             store=store or default_store(),
             token=_token(token, loopback),
@@ -91,8 +90,10 @@ def serve(
             waiting=waiting,
             workers=workers or usual_workers(),
         )
-        _tell(console, serving.address(bound), terms)
-        serving.serve(terms, bound)
+        with serving.listening(host, port) as bound:
+            server = serving.prepared(terms)
+            _tell(console, serving.address(bound), terms)
+            serving.serve(server, bound)
 
 
 def _token(given: str, loopback: bool) -> str:
