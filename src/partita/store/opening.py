@@ -90,7 +90,7 @@ def _sqlite_settings(connection: Any, _record: object) -> None:
     connection.isolation_level = None
     connection.create_function("lower", 1, _lower, deterministic=True)
     cursor = connection.cursor()
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+    for pragma in ("journal_mode = WAL", "foreign_keys = ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
@@ -100,8 +100,11 @@ def _lower(text: str | None) -> str | None:
 
 
 def _sqlite_begin(connection: Connection) -> None:
-    """A writer takes the lock at once: two that have both read could not both go on."""
+    """A writer takes the lock at once: two that have both read could not both go on. To wait for
+    the disk takes longer than to resolve a small message."""
     writes = connection.get_execution_options().get(WRITES)
+    wait = "NORMAL" if writes == "hurried" else "FULL"
+    connection.exec_driver_sql(f"PRAGMA synchronous = {wait}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 

@@ -37,11 +37,12 @@ class Store:
                 yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A transaction that is kept whole, or not at all where anything is raised."""
+    def writing(self, *, hurried: bool = False) -> Iterator[Connection]:
+        """A transaction that is kept whole, or not at all where anything is raised. A power cut
+        may take one that was `hurried`, for what can be done again; no end of a process can."""
         self._refuse_gone()
         with told(self.name), self.engine.connect() as plain:
-            connection = plain.execution_options(**{WRITES: True})
+            connection = plain.execution_options(**{WRITES: "hurried" if hurried else "safe"})
             with connection.begin():
                 yield connection
                 self._refuse_gone()

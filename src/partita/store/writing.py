@@ -21,7 +21,7 @@ def write_message(store: Store, run: str, position: int, message: Object) -> boo
     A message that failed before gives way. `message` is an object as `read_message` gives it, with
     `place`, `text_hash` and `error`.
     """
-    with store.writing() as connection:
+    with store.writing(hurried=True) as connection:
         _forget_failed(connection, run, message["message"])
         if not _first(connection, _message_row(message, run, position)):
             return False
