@@ -55,6 +55,7 @@ class Story:
     message: Message
     words: tuple[str, ...]  # upper case
     spaced: tuple[bool, ...]  # whether white space stands before the word
+    spans: tuple[tuple[int, int], ...]  # characters of the message's text
     sentences: tuple[Sentence, ...]
     said: Mapping[int, tuple[Said, ...]]  # by the first token of the noun group
 
@@ -94,6 +95,7 @@ def _story(message: Message, tokens: Tokens, analysis: Analysis) -> Story:
         message,
         tuple(text.upper() for text in tokens.texts),
         tuple(space > 0 for space in tokens.space),
+        tuple(zip(tokens.starts, tokens.ends, strict=True)),
         tuple(_sentences(analysis, tokens, message)),
         _said(analysis.contributions),
     )

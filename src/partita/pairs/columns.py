@@ -31,6 +31,7 @@ class Columns:
     the same kind and of the same head.
     """
 
+    templates: tuple[Template, ...]
     ids: tuple[str, ...]
     slots: tuple[Slot, ...]
     antecedents: Listed
@@ -86,6 +87,7 @@ def columns(
     compact, initials = _short(names)
     kind, rivals = _rivals(templates, compatible)
     return Columns(
+        templates=tuple(templates),
         ids=ids,
         slots=slot_columns(templates, schema),
         antecedents=listed(templates),
