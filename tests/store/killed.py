@@ -1,6 +1,6 @@
 """Runs of the command that are killed, from a process that has loaded everything once.
 
-Arguments: the folder of messages, the store, how many messages to wait for before each kill, a seed.
+Arguments: the folder of messages, the store, how many messages to wait for before a kill, a seed.
 Every run is a process of its own, forked from this one, so that twenty of them start at once.
 """
 

@@ -51,6 +51,8 @@ def configuration(cells: Any, ids: Sequence[str]) -> list[list[str]]:
         [text_of(one, "a template of a cell", PLACE) for one in list_of(cell, "a cell", PLACE)]
         for cell in list_of(_listed(cells), "cells", PLACE)
     ]
+    if not all(given):
+        PLACE.refuse("a cell is empty; expected templates in each")
     named = [one for cell in given for one in cell]
     if unknown := [one for one in named if one not in ids]:
         PLACE.refuse(f"names {unknown[0]}; expected templates of the set: {', '.join(ids)}")
