@@ -9,6 +9,7 @@ import typer
 from partita.commands import (
     fuse,
     incidents,
+    keying,
     muc,
     report,
     research,
@@ -30,7 +31,20 @@ app = typer.Typer(
 )
 
 
-for _family in (run, research, muc, incidents, fuse, rules, tagger, solve, serve, report, store):
+for _family in (
+    run,
+    research,
+    keying,
+    muc,
+    incidents,
+    fuse,
+    rules,
+    tagger,
+    solve,
+    serve,
+    report,
+    store,
+):
     _family.add_to(app)
 
 
