@@ -19,6 +19,7 @@ SCRIPT = "<script>alert(1)</script>"
 TEXTS = {
     "kinston": MESSAGE,
     f"a/{SCRIPT}?#%2F..": f"A rail depot {SCRIPT} was found. The depot is large. The depot burns.",
+    "keyed": "A fuel depot was found near Fairview. The depot is empty.",
     "small": "An ammunition depot was found near Fairview. The depot is empty.",
 }
 

@@ -112,8 +112,8 @@ def test_a_message_becomes_part_of_the_run(client: httpx.Client) -> None:
 
 
 def test_keys_are_kept_and_conflicts_are_told(client: httpx.Client) -> None:
-    there = f"{AT}/sets/small.1/keys"
-    ids = [one["id"] for one in got(client, f"{AT}/sets/small.1")["templates"]]
+    there = f"{AT}/sets/keyed.1/keys"
+    ids = [one["id"] for one in got(client, f"{AT}/sets/keyed.1")["templates"]]
     apart, together = [[one] for one in ids], [ids]
     first = client.post(there, json={"cells": together, "author": "ann"})
     assert first.status_code == 201

@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -31,14 +31,28 @@ SOLVE = {"pairs": [["A", "B", 0.7], ["B", "C", 0.4]]}
 
 
 def workers(role: str, store: Path) -> list[int]:
-    """The processes of this test's services that have a role."""
-    found = []
+    """The processes of a test's service that have a role."""
+    with_role = f"partita.service.worker\0{role}\0".encode()
+    of_store = f"PARTITA_STORE={store}\0".encode()
+    return [
+        child
+        for child in _children()
+        if with_role in _told(child, "cmdline") and of_store in _told(child, "environ")
+    ]
+
+
+def _children() -> list[int]:
+    found: list[int] = []
     for task in Path("/proc/self/task").iterdir():
-        for pid in (task / "children").read_text().split():
-            with_role = f"partita.service.worker\0{role}\0{store}\0".encode()
-            if with_role in Path(f"/proc/{pid}/cmdline").read_bytes():
-                found.append(int(pid))
+        with suppress(OSError):  # a thread that has ended meanwhile
+            found += map(int, (task / "children").read_text().split())
     return found
+
+
+def _told(process: int, what: str) -> bytes:
+    with suppress(OSError):
+        return (Path("/proc") / str(process) / what).read_bytes()
+    return b""
 
 
 @contextmanager
@@ -99,6 +113,20 @@ def test_a_client_that_never_says_what_it_wants_is_let_go(
             connection.sendall(start)
             told = received(connection)
         assert told.startswith(b"HTTP/1.1 408")
+
+
+def test_a_client_that_takes_no_answers_is_let_go(
+    address: str, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "FLUSH", 0.3)
+    length = len(client.get("/api/openapi.json").content)
+    asked = b"GET /api/openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n" * 400
+    with connected(address) as connection:
+        connection.sendall(asked)
+        time.sleep(2)
+        with suppress(ConnectionResetError):
+            assert len(received(connection)) < 400 * length
+    assert client.get("/api/health").status_code == 200
 
 
 def test_a_client_that_does_not_speak_http(address: str, client: httpx.Client) -> None:

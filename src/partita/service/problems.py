@@ -41,6 +41,10 @@ def refused(error: Exception) -> Refusal:
         return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, first_problem(error.errors()))
     if isinstance(error, PartitaError):
         return Refusal(_status(error), str(error))
+    if isinstance(error, OSError) and error.strerror:
+        return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"the machine refuses: {error.strerror}")
+    if isinstance(error, MemoryError):
+        return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "there is not enough memory for this")
     name = type(error).__name__
     return Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, f"a fault of Partita ({name})")
 

@@ -9,7 +9,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from partita.service.problems import told
 
 HEADERS = 15.0  # seconds for the first lines of a request
-FLUSH = 30.0  # seconds for a client to take the rest of an answer, once nothing more comes
+FLUSH = 30.0  # seconds in which a client must take something of what waits for it
 MOST = 800  # connections, below what one process may usually open
 
 
@@ -17,6 +17,7 @@ class PatientProtocol(HttpToolsProtocol):
     """A connection is closed that has not said for too long what it wants, or is one too many."""
 
     _patience: asyncio.TimerHandle | None = None
+    _flushing: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -27,6 +28,7 @@ class PatientProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        self._stop_flushing()
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
@@ -40,7 +42,15 @@ class PatientProtocol(HttpToolsProtocol):
     def timeout_keep_alive_handler(self) -> None:
         """Closing waits for the client to take what was written; not for ever."""
         super().timeout_keep_alive_handler()
-        self.loop.call_later(FLUSH, self.transport.abort)
+        self._flush()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._flush()
+
+    def resume_writing(self) -> None:
+        self._stop_flushing()
+        super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
         self._say(400, msg)
@@ -55,6 +65,20 @@ class PatientProtocol(HttpToolsProtocol):
             self._patience.cancel()
             self._patience = None
 
+    def _flush(self, before: float = float("inf")) -> None:
+        """A client that takes nothing is let go; one that takes little may go on."""
+        self._stop_flushing()
+        left = self.transport.get_write_buffer_size()
+        if left >= before:
+            self.transport.abort()
+        elif left:
+            self._flushing = self.loop.call_later(FLUSH, self._flush, left)
+
+    def _stop_flushing(self) -> None:
+        if self._flushing is not None:
+            self._flushing.cancel()
+            self._flushing = None
+
     def _say(self, status: int, line: str) -> None:
         if self.transport.is_closing():
             return
@@ -63,4 +87,4 @@ class PatientProtocol(HttpToolsProtocol):
         end = b"connection: close\r\n\r\n"
         self.transport.write(STATUS_LINE[status] + head.encode() + end + body)
         self.transport.close()
-        self.loop.call_later(FLUSH, self.transport.abort)
+        self._flush()

@@ -1,4 +1,4 @@
-"""A process that answers one question at a time: python -m partita.service.worker ROLE STORE."""
+"""A process that answers one question at a time: python -m partita.service.worker ROLE."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from partita.service.frames import ANSWER, ASK, ERROR, HEAD, PROGRESS, READY, asked, frame
 from partita.service.problems import refused, written
+from partita.store.opening import default_store
 
 NICE = 10  # training gives way to what somebody waits for
 
@@ -19,11 +20,12 @@ Do = Callable[[str, dict[str, Any], bytes], bytes]
 
 def main() -> None:
     """Answers until whoever asks is gone."""
-    role, store = sys.argv[1:3]
     out = _own_output()
     questions: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, questions), daemon=True).start()
-    do = _prepared(role, store, lambda line: _send(out, frame(PROGRESS, line.encode())))
+    do = _prepared(
+        sys.argv[1], default_store(), lambda line: _send(out, frame(PROGRESS, line.encode()))
+    )
     _send(out, frame(READY))
     while True:
         _send(out, _answer(do, questions.get()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Literal
 from partita.service.frames import ANSWER, ERROR, HEAD, PROGRESS, READY
 from partita.service.problems import Refusal
 from partita.service.terms import Terms
+from partita.store.opening import VARIABLE
 
 STARTING = 300.0  # seconds: the first time on a machine, kernels are compiled
 GONE = "the process that worked on this was ended from outside; try again"
@@ -29,16 +31,20 @@ class Worker:
     """One process, started again whenever it has ended."""
 
     def __init__(self, role: Role, store: str) -> None:
-        self._arguments = [role, store]
+        self._role, self._store = role, store
         self._process: Process | None = None
         self._ready = False
 
     async def start(self) -> None:
         """Ctrl-C is for the service: a process of its own session does not see it."""
-        command = [sys.executable, "-m", "partita.service.worker", *self._arguments]
+        command = [sys.executable, "-m", "partita.service.worker", self._role]
         self._ready = False
         self._process = await asyncio.create_subprocess_exec(
-            *command, stdin=PIPE, stdout=PIPE, start_new_session=True
+            *command,
+            stdin=PIPE,
+            stdout=PIPE,
+            start_new_session=True,
+            env={**os.environ, VARIABLE: self._store},  # it may hold a password
         )
 
     async def answer(
