@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import product
 
@@ -55,6 +56,14 @@ def _bombing(n: int, target: str, actor: str, place: str) -> tuple[str, Incident
     return text, _incident(n, fills, {13: "OTHER", 14: "1", 16: "DESTROYED"}, target)
 
 
+def _both(n: int, target: str, actor: str, place: str) -> tuple[str, tuple[Incident, ...]]:
+    """Two incidents in one message."""
+    first, bombing = _bombing(n, target, actor, place)
+    then, attack = _attack(n, "MAYOR", "MAYOR", "ARMED MEN", "MEDELLIN")
+    more = then[then.index("[TEXT]") + 7 :].replace("ARMED MEN", "MEANWHILE, ARMED MEN")
+    return f"{first} {more}", (bombing, replace(attack, number="2"))
+
+
 def _incident(n: int, fills: dict[int, str], tagged: dict[int, str], tag: str) -> Incident:
     plain = {slot: (Fill((value,)),) for slot, value in fills.items()}
     said = {slot: (Fill((value,), (tag,)),) for slot, value in tagged.items()}
@@ -70,6 +79,9 @@ def _messages() -> Iterator[tuple[str, tuple[Incident, ...]]]:
     for target, actor, place in product(TARGETS, ACTORS, PLACES):
         text, incident = _bombing(n, target, actor, place)
         yield text, (incident,)
+        n += 1
+    for target, actor, place in product(TARGETS, ACTORS, PLACES):
+        yield _both(n, target, actor, place)
         n += 1
     for thing, place in product(("COFFEE", "TRADE", "THE CENSUS", "SOCCER"), PLACES):
         yield f"{place}, 9 JAN 90 -- [TEXT] THE MINISTER SPOKE ABOUT {thing} TODAY.", ()

@@ -35,12 +35,14 @@ DIGITS = 6  # what is beyond them differs between machines, and tells nothing
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """With which characteristics to learn, whether to select features, and the seed."""
+    """With which characteristics to learn, whether to select features, and the seed; the precision
+    of the prior is chosen over documents unless it is given."""
 
     characteristics: tuple[Characteristic, ...] = EXTENDED
     selecting: bool = False
     seed: int = 0
     learned_from: str = ""
+    precision: float | None = None
 
 
 def train_pairs(
@@ -82,7 +84,14 @@ def _learn(
     """Weights for all features or, after a selection, for the selected ones."""
     words, seed = plan.learned_from, plan.seed
     if not plan.selecting:
-        found = train_pair_model(given, name=name, seed=seed, learned_from=words, progress=told)
+        found = train_pair_model(
+            given,
+            name=name,
+            precision=plan.precision,
+            seed=seed,
+            learned_from=words,
+            progress=told,
+        )
         return _short(found), None
     few = len(given.yes) < FEW_PAIRS or len(np.unique(given.documents)) < 2
     away = 0.0 if few else HELD_OUT

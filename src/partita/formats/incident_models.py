@@ -1,4 +1,5 @@
-"""The incidents' models as one JSON file: outcomes, and hundredths of weights by feature."""
+"""The incidents' models as one JSON file: outcomes, and hundredths of weights by feature; what the
+models over pairs of events learn stands in it as in a file of its own."""
 
 from __future__ import annotations
 
@@ -13,12 +14,14 @@ import numpy as np
 
 from partita.errors import InputError
 from partita.formats.atomic import write_atomically
+from partita.formats.pair_models import PAIRS, pair_parameters_text, parse_pair_parameters
 from partita.incidents.details import Judges
 from partita.incidents.experts import Experts, Screeners
 from partita.incidents.models import Choice
 from partita.incidents.readings import Readers
 
-VERSION = 1
+VERSION = 2
+KIND = "incidents"
 NAME = "incidents.json"
 _SCALE = 100
 _LEAST = 4  # hundredths: features whose weights all lie below count for nothing
@@ -26,14 +29,15 @@ _LEAST = 4  # hundredths: features whose weights all lie below count for nothing
 
 def experts_text(experts: Experts) -> str:
     """The file's text; the same models give the same bytes."""
-    parts = [f'"version": {VERSION}', f'"learned_from": {json.dumps(experts.learned_from)}']
+    parts = [f'"version": {VERSION}', f'"model": "{KIND}"']
+    parts.append(f'"learned_from": {json.dumps(experts.learned_from)}')
     for group in ("readers", "screeners", "judges"):
         inner = ",\n".join(
             f'"{one.name}": {_choice_text(getattr(getattr(experts, group), one.name))}'
             for one in fields(getattr(experts, group))
         )
         parts.append(f'"{group}": {{\n{inner}}}')
-    parts.append(f'"pairs": {_choice_text(experts.pairs)}')
+    parts.append(f'"{PAIRS}": {pair_parameters_text(experts.pairs).rstrip()}')
     return "{" + ",\n".join(parts) + "}\n"
 
 
@@ -72,12 +76,12 @@ def _experts(text: str, file: str) -> Experts:
         data = json.loads(text)
     except ValueError as error:
         raise InputError(f"is no JSON: {error}", file=file) from error
-    if not isinstance(data, dict) or data.get("version") != VERSION:
+    if not isinstance(data, dict) or (data.get("version"), data.get("model")) != (VERSION, KIND):
         raise InputError(f"expected the incidents' models of version {VERSION}", file=file)
     try:
         return Experts(
             Readers(**_group(data["readers"])),
-            _choice(data["pairs"]),
+            parse_pair_parameters(json.dumps(data[PAIRS]), file),
             Screeners(**_group(data["screeners"])),
             Judges(**_group(data["judges"])),
             str(data["learned_from"]),

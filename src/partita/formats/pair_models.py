@@ -16,6 +16,7 @@ from partita.errors import InputError
 from partita.formats.atomic import write_atomically
 from partita.formats.strict import Place, fields, integer_of, list_of, number_of, parsed, text_of
 from partita.formats.text import whole_text
+from partita.incidents.characteristics import EVENTS
 from partita.learning.pair_parameters import EVERY_PAIR, QUESTIONS, PairParameters
 from partita.pairs.characteristics import Characteristic, Cutoffs, feature_names
 from partita.pairs.extended import EXTENDED
@@ -24,6 +25,7 @@ from partita.parameters import shipped_text
 
 VERSION = 1
 KIND = "pairs"
+PAIRS = "pairs"  # where the models of a whole domain hold them
 FIELDS = (
     "version", "model", "characteristics", EVERY_PAIR, QUESTIONS, "greedy", "scaled", "excluded",
     "crossing", "learned_from", "seed", "figures",
@@ -85,7 +87,7 @@ def _written(model: MaximumEntropy) -> dict[str, Any]:
 def parse_pair_parameters(text: str, file: str) -> PairParameters:
     """Parameters from JSON text; the file is named in errors."""
     place = Place(file)
-    given = _versioned(parsed(text, place), place)
+    given = _versioned(_own(parsed(text, place)), place)
     chosen = _characteristics(given["characteristics"], place)
     source = _learned_from(given["learned_from"], place)
     seed = integer_of(given["seed"], "seed", place)
@@ -107,6 +109,11 @@ def parse_pair_parameters(text: str, file: str) -> PairParameters:
         )
     except InputError as error:
         raise InputError(error.problem, file=file) from error
+
+
+def _own(given: Any) -> Any:
+    """What the models of a whole domain hold for pairs, or the whole file."""
+    return given[PAIRS] if isinstance(given, dict) and isinstance(given.get(PAIRS), dict) else given
 
 
 def _versioned(given: Any, place: Place) -> Mapping[str, Any]:
@@ -145,7 +152,7 @@ def _values(given: Any, what: str, names: tuple[str, ...], place: Place) -> list
 
 
 def _characteristics(given: Any, place: Place) -> tuple[Characteristic, ...]:
-    known = {one.name: one for one in EXTENDED}
+    known = {one.name: one for one in (*EXTENDED, *EVENTS)}
     names = [
         text_of(name, "a characteristic", place)
         for name in list_of(given, "characteristics", place)

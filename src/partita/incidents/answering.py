@@ -14,8 +14,7 @@ from partita.incidents.entities import Entity, entities
 from partita.incidents.events import events
 from partita.incidents.experts import Experts, Screeners
 from partita.incidents.filling import Cast, filled
-from partita.incidents.merging import merged
-from partita.incidents.models import Choice
+from partita.incidents.merging import Merge, by_model
 from partita.incidents.readings import Readers, Reading, read
 from partita.incidents.stories import Story
 
@@ -34,15 +33,18 @@ class Sketch:
     casts: tuple[dict[str, list[Entity]], ...]
 
 
-def answer(story: Story, experts: Experts) -> list[Incident]:
-    """The incidents of a story, in text order."""
-    drawn = sketch(read(story, experts.readers), experts.readers, experts.pairs)
-    return list(_incidents(drawn, experts))
+def answer(story: Story, experts: Experts, merge: Merge | None = None) -> list[Incident]:
+    """The incidents of a story, in text order; events are merged by probability if unsaid."""
+    return answered(read(story, experts.readers), experts, merge or by_model(experts.pairs))
 
 
-def sketch(reading: Reading, readers: Readers, pairs: Choice) -> Sketch:
+def answered(reading: Reading, experts: Experts, merge: Merge) -> list[Incident]:
+    return list(_incidents(sketch(reading, experts.readers, merge), experts))
+
+
+def sketch(reading: Reading, readers: Readers, merge: Merge) -> Sketch:
     known = case(reading)
-    drafts = tuple(merged(known, events(reading, readers), pairs))
+    drafts = tuple(merge(known, events(reading, readers)))
     casts = tuple(
         {role: entities(reading, draft.parts, role) for role in ROLES} for draft in drafts
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ _CUES = (
 )
 _CUE = {word: n for n, (_, words) in enumerate(_CUES, 1) for word in words.split()}
 _STEPS = 5
+_SLOTS = ("INCIDENT", "DATE", "LOCATION")
 
 
 def _each(pairs: Pairs, observe: Callable[[Template, Template], int]) -> Values:
@@ -57,7 +58,8 @@ def events_between(pairs: Pairs) -> Values:
     """How many events stand between S and T, by how many there are in all."""
     between = np.minimum(pairs.t - pairs.s - 1, 3)
     among = np.searchsorted(_AMONG, len(pairs.columns), side="right")
-    return (among * 4 + between).astype(np.uint8)
+    found: Values = (among * 4 + between).astype(np.uint8)
+    return found
 
 
 def certainty(pairs: Pairs) -> Values:
@@ -133,6 +135,17 @@ def opening(pairs: Pairs) -> Values:
     return _each(pairs, lambda s, t: _OPENINGS.get(_first(t), 0))
 
 
+def agreeing(events: Sequence[Template]) -> NDArray[np.bool_]:
+    """For every two events whether types, days and places agree wherever both tell them."""
+    table = [[all(_agree(s, t, slot) for slot in _SLOTS) for t in events] for s in events]
+    return np.array(table, dtype=np.bool_)
+
+
+def _agree(s: Template, t: Template, slot: str) -> bool:
+    one, other = _of(s, slot), _of(t, slot)
+    return not one or not other or bool(one & other)
+
+
 def _kind(event: Template) -> int:
     told = event.slots.get("INCIDENT", [""])[0]
     return _KINDS.index(told) if told in _KINDS else len(_KINDS)
@@ -151,7 +164,7 @@ def _step(chance: float) -> int:
 
 
 def _apart(s: Template, t: Template) -> int:
-    near = s.context["PARAGRAPH"] == t.context["PARAGRAPH"]
+    near = int(s.context["PARAGRAPH"] == t.context["PARAGRAPH"])
     apart = int(np.searchsorted(_APART, t.sentence - s.sentence, side="left"))
     return apart + len(_APARTS) * near
 

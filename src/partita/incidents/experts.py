@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from partita.incidents.details import Judges
 from partita.incidents.models import Choice
 from partita.incidents.readings import Readers
+from partita.learning.pair_parameters import PairParameters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,7 +25,7 @@ class Experts:
     """Who reads, who says which events are one, who screens, who chooses from the lists."""
 
     readers: Readers
-    pairs: Choice
+    pairs: PairParameters
     screeners: Screeners
     judges: Judges
     learned_from: str = ""

@@ -2,44 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from partita.configurations.solve import solve
+from partita.configurations.greedy import greedy_labels
+from partita.configurations.many import solve_many
+from partita.errors import PartitaError
 from partita.incidents.cases import Case
+from partita.incidents.characteristics import agreeing
 from partita.incidents.drafts import Draft
 from partita.incidents.events import Event
-from partita.incidents.models import Choice
-from partita.incidents.pairing import together
-from partita.records import Budget, CoreferenceSet, Distribution, PairProbabilities
+from partita.incidents.telling import described
+from partita.learning.pair_parameters import PairParameters, training_of
+from partita.pairs.models import PairModel, set_probabilities
+from partita.pipeline import Solve
+from partita.records import CoreferenceSet, Distribution, IntArray
 
-NEVER, ALWAYS = 1e-4, 1.0 - 1e-4
+if TYPE_CHECKING:
+    from partita.configurations.solve import Parameters
 
-
-def matrix(case: Case, found: Sequence[Event], pairs: Choice) -> PairProbabilities:
-    """For every two events the probability that they are one."""
-    n = len(found)
-    table = np.eye(n)
-    for i in range(n):
-        for j in range(i + 1, n):
-            chance = pairs.chance("yes", together(case, found[i], found[j], n))
-            table[i, j] = table[j, i] = min(max(chance, NEVER), ALWAYS)
-    ids = [f"E{event.sentence + 1}" for event in found]
-    return PairProbabilities(CoreferenceSet.of(ids, case.story.message.id), table)
+Merge = Callable[[Case, Sequence[Event]], list[Draft]]
 
 
-def configured(case: Case, found: Sequence[Event], pairs: Choice, top: int = 5) -> Distribution:
-    """The distribution over the ways in which events may be one."""
-    return solve(matrix(case, found, pairs), "evidential", top=top, budget=Budget())
+@dataclass(frozen=True, slots=True, eq=False)
+class ByProbability:
+    """A pair model for events and a model of configurations."""
+
+    pairs: PairModel
+    solve: Solve
+
+    def __call__(self, case: Case, found: Sequence[Event]) -> list[Draft]:
+        """The drafts of the most probable configuration, in text order."""
+        if len(found) < 2:
+            return [Draft(tuple(found))] if found else []
+        answer = self.distribution(case, found)
+        return _drafts(found, answer.most_probable.labels(answer.set.ids))
+
+    def distribution(self, case: Case, found: Sequence[Event]) -> Distribution:
+        """Over the ways in which events may be one."""
+        given = CoreferenceSet(tuple(described(case, found)), name=case.story.message.id)
+        (answer,) = self.solve([set_probabilities(self.pairs, given)])
+        if isinstance(answer, PartitaError):
+            raise answer
+        return answer
 
 
-def merged(case: Case, found: Sequence[Event], pairs: Choice) -> list[Draft]:
-    """The drafts of the most probable configuration, in text order."""
-    if len(found) < 2:
-        return [Draft(tuple(found))] if found else []
-    best = configured(case, found, pairs, top=1).configurations[0].configuration
-    home = {f"E{event.sentence + 1}": event for event in found}
-    cells = [tuple(home[name] for name in cell) for cell in best]
-    drafts = [Draft(tuple(sorted(cell, key=lambda e: e.sentence))) for cell in cells]
-    return sorted(drafts, key=lambda draft: draft.events[0].sentence)
+def by_model(learned: PairParameters, model: str = "evidential") -> ByProbability:
+    """Merging by one of the models over pairs."""
+    of_model: dict[str, Parameters] = {"greedy": learned.greedy, "scaled": learned.scaled}
+    solve = partial(solve_many, model=model, parameters=of_model.get(model), top=1)
+    return ByProbability(learned.pair_model(training_of(model)), solve)
+
+
+def all_in_one(case: Case, found: Sequence[Event]) -> list[Draft]:
+    """A greedy merger that is told nothing a priori merges whatever there is."""
+    return [Draft(tuple(found))] if found else []
+
+
+def by_agreement(case: Case, found: Sequence[Event]) -> list[Draft]:
+    """A greedy merger for which events that tell other types, days or places are incompatible."""
+    return _drafts(found, greedy_labels(agreeing(described(case, found)))) if found else []
+
+
+def _drafts(found: Sequence[Event], labels: IntArray) -> list[Draft]:
+    cells = labels.tolist()
+    return [
+        Draft(tuple(event for event, cell in zip(found, cells, strict=True) if cell == n))
+        for n in range(max(cells) + 1)
+    ]

@@ -5,27 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from partita.evaluation.cuts import Cut, cut
 from partita.evaluation.muc import dates, locations, strings
 from partita.evaluation.muc.mapping import mapped
 from partita.evaluation.muc.templates import Incident
+from partita.evaluation.trained import Plan, train_pairs
 from partita.incidents import choosing
 from partita.incidents.acceptance import of_draft, of_entity
+from partita.incidents.aligning import document
 from partita.incidents.answering import Sketch, sketch
 from partita.incidents.apprenticeship import trained
 from partita.incidents.cases import case
+from partita.incidents.characteristics import EVENTS
 from partita.incidents.choosing import Candidate
 from partita.incidents.details import Judges
 from partita.incidents.entities import Entity
-from partita.incidents.events import Event, events
+from partita.incidents.events import events
 from partita.incidents.experts import Experts, Screeners
 from partita.incidents.filling import filled
-from partita.incidents.keyed import ROLES, labelled
-from partita.incidents.models import Choice, Features, learn
-from partita.incidents.pairing import together
+from partita.incidents.keyed import ROLES
+from partita.incidents.merging import Merge, by_model
+from partita.incidents.models import Features, learn
 from partita.incidents.readings import Readers, Reading, read
-from partita.incidents.schooling import Keyed, taught, template_of
+from partita.incidents.schooling import Keyed, taught
+from partita.learning.pair_parameters import PairParameters
 
 FOLDS = 3
+PRECISION = 30.0  # of the prior on pairs: those of one message repeat each other's evidence
 CLEAR = 0.25  # entities that are taken to find out which draft is which of the key's templates
 
 Told = Callable[[str], None]
@@ -43,18 +49,62 @@ class Trials:
     places: list[Lesson] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class School:
+    """Those who read and choose, and each story as it is read by who has not learned from it."""
+
+    readers: Readers
+    judges: Judges
+    held_out: Sequence[Read]
+
+    def sets(self) -> list[Cut]:
+        """The events of every story with their key."""
+        return event_sets(self.held_out, self.readers)
+
+    def screeners(self, merge: Merge) -> Screeners:
+        """Learned from what a way of merging makes of the stories."""
+        trials = Trials()
+        for reading, key in self.held_out:
+            _try(trials, sketch(reading, self.readers, merge), key, self.judges)
+        return Screeners(
+            learn(trials.drafts, least=5, precision=30.0),
+            learn(trials.entities, least=5, precision=20.0),
+            learn(trials.days, least=2, precision=3.0),
+            learn(trials.places, least=2, precision=3.0),
+        )
+
+
 def train(examples: Sequence[Keyed], told: Told, learned_from: str = "") -> Experts:
     """Everything, in the order in which one model builds on another."""
+    school = schooled(examples, told)
+    told("learning which events are one")
+    pairs = learn_pairs(school.sets(), learned_from)
+    told("learning to screen")
+    screeners = school.screeners(by_model(pairs))
+    return Experts(school.readers, pairs, screeners, school.judges, learned_from)
+
+
+def schooled(examples: Sequence[Keyed], told: Told) -> School:
+    """The models that look at nothing but the text."""
     told("learning to read")
     readers = taught(examples)
     held_out = list(_held_out(examples, told))
-    told("learning which events are one")
-    pairs = learn(list(_pair_lessons(held_out, readers)), least=3, precision=20.0)
     told("learning to choose")
-    judges = trained(held_out)
-    told("learning to screen")
-    screeners = _screeners(held_out, readers, pairs, judges)
-    return Experts(readers, pairs, screeners, judges, learned_from)
+    return School(readers, trained(held_out), held_out)
+
+
+def learn_pairs(sets: Sequence[Cut], learned_from: str = "", seed: int = 0) -> PairParameters:
+    """Which events are one, for all models over pairs."""
+    plan = Plan(EVENTS, seed=seed, learned_from=learned_from, precision=PRECISION)
+    return train_pairs(sets, plan, lambda _: None)[0]
+
+
+def event_sets(examples: Sequence[Read], readers: Readers) -> list[Cut]:
+    """The events of every message that has incidents; nothing is known of them a priori."""
+    documents = [
+        document(case(reading), key, events(reading, readers)) for reading, key in examples if key
+    ]
+    return [cut(one) for one in documents if len(one) > 1]
 
 
 def _held_out(examples: Sequence[Keyed], told: Told) -> Iterator[Read]:
@@ -64,49 +114,6 @@ def _held_out(examples: Sequence[Keyed], told: Told) -> Iterator[Read]:
         readers = taught([one for n, one in enumerate(examples) if n % FOLDS != fold])
         for story, key in examples[fold::FOLDS]:
             yield read(story, readers), key
-
-
-def _pair_lessons(examples: Sequence[Read], readers: Readers) -> Iterator[Lesson]:
-    for reading, key in examples:
-        if not key:
-            continue
-        known, found = case(reading), events(reading, readers)
-        home = homes(reading, key, found)
-        for n, one in enumerate(found):
-            for m, other in enumerate(found[n + 1 :], n + 1):
-                if (mine := home[n]) is not None and (theirs := home[m]) is not None:
-                    same = "yes" if mine == theirs else "no"
-                    yield together(known, one, other, len(found)), same
-
-
-def homes(reading: Reading, key: Sequence[Incident], found: Sequence[Event]) -> list[int | None]:
-    """For each event the key's template of which it tells."""
-    labels = labelled(reading.story, reading.mentions, key)
-    return [
-        template_of(
-            [
-                one
-                for mention, one in zip(reading.mentions, labels, strict=True)
-                if mention.sentence == event.sentence
-            ],
-            key,
-        )
-        for event in found
-    ]
-
-
-def _screeners(
-    examples: Sequence[Read], readers: Readers, pairs: Choice, judges: Judges
-) -> Screeners:
-    trials = Trials()
-    for reading, key in examples:
-        _try(trials, sketch(reading, readers, pairs), key, judges)
-    return Screeners(
-        learn(trials.drafts, least=5, precision=30.0),
-        learn(trials.entities, least=5, precision=20.0),
-        learn(trials.days, least=2, precision=3.0),
-        learn(trials.places, least=2, precision=3.0),
-    )
 
 
 def _try(trials: Trials, drawn: Sketch, key: Sequence[Incident], judges: Judges) -> None:
