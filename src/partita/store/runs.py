@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 
 from partita.errors import Unknown
 from partita.store import tables
+from partita.store.adding import add_if_new
 from partita.store.shapes import Row
 
 if TYPE_CHECKING:
@@ -24,11 +25,6 @@ def read_run(connection: Connection, name: str) -> Row:
     if row is None:
         raise Unknown(f"the store has no run {name}")
     return dict(row)
-
-
-def has_run(connection: Connection, name: str) -> bool:
-    query = select(tables.runs.c.run).where(tables.runs.c.run == name)
-    return connection.execute(query).scalar() is not None
 
 
 def list_runs(connection: Connection, name: str | None = None) -> list[Row]:
@@ -69,8 +65,9 @@ def _keys(row: Any, keyed: Mapping[str, set[str]]) -> Row:
     return {"keyed": len(keyed.get(row["run"], ()))}
 
 
-def add_run(connection: Connection, row: Mapping[str, Any]) -> None:
-    connection.execute(tables.runs.insert().values(**row))
+def add_run(connection: Connection, row: Mapping[str, Any]) -> bool:
+    """Whether it is new: another writer may have been quicker."""
+    return add_if_new(connection, tables.runs, row)
 
 
 def change_run(connection: Connection, name: str, **values: Any) -> None:
@@ -93,11 +90,16 @@ def texts(connection: Connection, run: str) -> list[Row]:
     return [dict(row) for row in connection.execute(query).mappings()]
 
 
+def failed(connection: Connection, run: str) -> int:
+    """How many messages of a run have an error instead of results."""
+    at = tables.messages.c
+    query = select(func.count()).where(at.run == run, at.error != "")
+    return connection.execute(query).scalar_one()
+
+
 def add_model(connection: Connection, row: Mapping[str, Any]) -> None:
     """A model is known by its hash: the first row of it stays."""
-    known = select(tables.models.c.id).where(tables.models.c.id == row["id"])
-    if connection.execute(known).scalar() is None:
-        connection.execute(tables.models.insert().values(**row))
+    add_if_new(connection, tables.models, row)
 
 
 def read_model(connection: Connection, name: str) -> Row:

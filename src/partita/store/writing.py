@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from partita.store import shapes, tables
+from partita.store.adding import add_if_new
 from partita.store.shapes import Object, Row
 from partita.store.store import Store
 
@@ -23,7 +24,7 @@ def write_message(store: Store, run: str, position: int, message: Object) -> boo
     """
     with store.writing(hurried=True) as connection:
         _forget_failed(connection, run, message["message"])
-        if not _first(connection, _message_row(message, run, position)):
+        if not add_if_new(connection, tables.messages, _message_row(message, run, position)):
             return False
         for table, rows in _rows(message).items():
             _insert(connection, table, run, message["message"], rows)
@@ -35,19 +36,6 @@ def _forget_failed(connection: Connection, run: str, message: str) -> None:
     connection.execute(
         tables.messages.delete().where(at.run == run, at.message == message, at.error != "")
     )
-
-
-def _first(connection: Connection, row: Row) -> bool:
-    """The row of the message decides who writes it: PostgreSQL makes the second one wait."""
-    insert = _insert_of(connection)(tables.messages).values(row).on_conflict_do_nothing()
-    return connection.execute(insert.returning(tables.messages.c.message)).first() is not None
-
-
-def _insert_of(connection: Connection) -> Any:
-    """SQL has no common word for what is to happen where a row is there already."""
-    from sqlalchemy.dialects import postgresql, sqlite
-
-    return postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
 
 
 def _insert(connection: Connection, table: str, run: str, message: str, rows: list[Row]) -> None:

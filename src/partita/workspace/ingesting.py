@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,11 @@ def ingest(
 ) -> str:
     """The name of the run. What cannot be read is raised if nothing else could be."""
     settings = settings or kept_settings(store, name)
+    texts = _texts(inputs)
     paths = [str(one) for one in inputs if not isinstance(one, Given)]
     with recording(store, settings, ready(settings), paths, name, parent) as record:
         count, first = 0, ""
-        for message in done(
-            _texts(inputs), settings, Wanted(stored=True), record.finished, workers
-        ):
+        for message in done(texts, settings, Wanted(stored=True), record.finished, workers):
             record.take(message)
             first = first or message.error
             count += 1
@@ -70,7 +70,7 @@ def resolved(text: str, settings: Settings, message: str = "message") -> dict[st
 def checked(given: Given) -> Given:
     """A text that did not come from a file is held to what files are held to."""
     where = given.place
-    if not given.id.strip() or not given.id.isprintable():
+    if not given.id.strip():
         raise InputError(f"{given.id!r} cannot be the id of a message; expected a name")
     if not given.text.strip():
         raise InputError("is empty; expected a message", file=where)
@@ -85,7 +85,7 @@ def checked(given: Given) -> Given:
 
 
 def _texts(inputs: Sequence[Input]) -> Texts:
+    """Texts that were given are checked before anything is begun."""
+    given = [checked(one) for one in inputs if isinstance(one, Given)]
     paths = [one for one in inputs if not isinstance(one, Given)]
-    yield from (checked(one) for one in inputs if isinstance(one, Given))
-    if paths:
-        yield from read_texts(paths)
+    return chain(given, read_texts(paths) if paths else ())

@@ -25,7 +25,8 @@ DIGITS = 8
 
 @dataclass(slots=True)
 class Recording:
-    """Where the messages of a run go; `position` is that of the message taken last."""
+    """Where the messages of a run go; `position` is that of the message taken last, and `lost` are
+    those of which not even the text could be stored."""
 
     store: Store
     run: str
@@ -34,10 +35,12 @@ class Recording:
     position: int
     taken: int = 0
     failed: int = 0
+    lost: int = 0
 
     def take(self, message: Done) -> bool:
         """Whether it is new: one that was done before, or by another writer, is left as it is."""
         self.failed += bool(message.error)
+        self.lost += bool(message.error) and message.stored is None
         if message.stored is None:
             self.position = self.positions.get(message.message, self.position)
             return False
@@ -71,7 +74,7 @@ def recording(
     except KeyboardInterrupt:
         _ended(record, INTERRUPTED)
         raise
-    _ended(record, COMPLETE + (f", {record.failed:,} failed" if record.failed else ""))
+    _ended(record, COMPLETE)
 
 
 def usual_name(told: dict[str, Any]) -> str:
@@ -100,16 +103,14 @@ def _begun(
 ) -> list[dict[str, Any]]:
     """The messages that the run holds already."""
     with store.writing() as connection:
-        if not runs.has_run(connection, run):
-            if settings.model != "uniform":
-                runs.add_model(connection, _model(settings, made))
-            runs.add_run(connection, _row(run, settings, made, inputs, parent))
+        if settings.model != "uniform":
+            runs.add_model(connection, _model(settings, made))
+        if runs.add_run(connection, _row(run, settings, made, inputs, parent)):
             return []
         row = runs.read_run(connection, run)
         _refuse_other(run, row["settings"], made.told)
         new = [one for one in inputs if one not in row["inputs"]]
-        if new:
-            runs.change_run(connection, run, inputs=[*row["inputs"], *new])
+        runs.change_run(connection, run, inputs=[*row["inputs"], *new], outcome=RUNNING)
         return runs.stored(connection, run)
 
 
@@ -155,9 +156,11 @@ def _model(settings: Settings, made: Ready) -> dict[str, Any]:
 def _ended(record: Recording, outcome: str) -> None:
     """A run to which nothing was added keeps the time at which it was finished."""
     with record.store.writing() as connection:
-        row = runs.read_run(connection, record.run)
-        if record.taken or row["outcome"] != outcome:
-            runs.change_run(connection, record.run, outcome=outcome, finished=now())
+        failed = runs.failed(connection, record.run) + record.lost
+        told = {"outcome": f"{outcome}, {failed:,} failed" if failed else outcome}
+        if record.taken or runs.read_run(connection, record.run)["finished"] is None:
+            told["finished"] = now()
+        runs.change_run(connection, record.run, **told)
 
 
 def versions() -> dict[str, str]:

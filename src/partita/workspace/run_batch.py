@@ -93,12 +93,25 @@ def text_hash(text: str) -> str:
 def _item(text: Given | PartitaError, finished: Finished) -> Item:
     if isinstance(text, PartitaError):
         return Done("", error=str(text))
+    if not _writable(text.place + text.id):
+        return Done(
+            "", error=f"{text.place}: the name is not UTF-8; expected one that can be written"
+        )
     if text.id not in finished.hashes:
         return text
     if finished.hashes[text.id] == text_hash(text.text):
         return text if text.id in finished.again else Done(text.id, kept=True)
     problem = f"{text.place}: {finished.where} holds another text called {text.id}"
     return Done(text.id, error=f"{problem}; use another {finished.option}")
+
+
+def _writable(name: str) -> bool:
+    """Names of files may hold bytes that are no characters."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _first(items: Iterator[Item]) -> tuple[list[Item], bool]:
