@@ -1,6 +1,6 @@
 /** The run that everything is about: chosen in the header, kept for the next visit. */
 
-import { runs } from "./api.js";
+import { runs } from "./calls.js";
 import { el, refill, select } from "./dom.js";
 import { go, here } from "./place.js";
 

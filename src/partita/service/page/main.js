@@ -36,6 +36,7 @@ async function show() {
   const mine = (turn += 1);
   const place = here();
   const [view, title, room] = VIEWS.find(([name]) => name === place.view) ?? VIEWS[0];
+  navigation(view, place.run);
   try {
     place.run = await runOf(place);
     if (mine !== turn) return;

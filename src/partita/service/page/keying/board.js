@@ -14,6 +14,7 @@ import { merge, move, moveBy, split } from "./draft.js";
  * @property {string} picked the template in the hand, if any
  * @property {Cells|null} before the cells when it was picked up
  * @property {string} dragged
+ * @property {string} shown what was drawn last
  * @property {Map<string, string>} colour
  * @property {(cells: Cells) => void} changed
  * @property {(cells: Cells) => Map<string, string>} paint
@@ -28,14 +29,21 @@ import { merge, move, moveBy, split } from "./draft.js";
 export function board(templates, changed, paint) {
   const node = el("div", { class: "board", role: "group", "aria-label": "Cells of the key" });
   const ids = templates.map((one) => one.id);
-  const hand = { picked: "", before: null, dragged: "" };
+  const hand = { picked: "", before: null, dragged: "", shown: "" };
   const made = { node, templates, ids, cells: [], colour: new Map(), changed, paint, ...hand };
   node.addEventListener("keydown", (event) => pressed(made, event));
   return made;
 }
 
-/** @param {Board} one @param {Cells} cells */
+/**
+ * Draw the cells, unless they are there: a box that goes while it is clicked is not clicked.
+ * @param {Board} one
+ * @param {Cells} cells
+ */
 export function showCells(one, cells) {
+  const state = JSON.stringify([cells, one.picked]);
+  if (state === one.shown) return;
+  one.shown = state;
   one.cells = cells;
   one.colour = one.paint(cells);
   const held = one.node.contains(document.activeElement)

@@ -1,6 +1,6 @@
 /** Where a key is written: what a person does to it, what is saved, and what others have said. */
 
-import * as api from "../api.js";
+import * as api from "../calls.js";
 import { colours } from "../colours.js";
 import { el, say } from "../dom.js";
 import { same } from "../parts/changes.js";
@@ -38,6 +38,7 @@ export const AUTHOR = "partita.author";
  * @property {Key[]} keys all that were saved, as far as is known here
  * @property {Set<number>} fresh keys of others that came while this one was written
  * @property {Set<number>} seen
+ * @property {Set<string>} settled what others say that one has decided about
  * @property {boolean} saved whether a key of this author is in the store
  * @property {import("./keeper.js").Keeper} keeper
  * @property {import("./board.js").Board} board
@@ -65,6 +66,7 @@ export async function openDesk(run, message, set, tell) {
     ...{ message, set, keys, text, close, editing: -1, saved: Boolean(own) },
     ...{
       fresh: new Set(),
+      settled: new Set(),
       seen: new Set(keys.map((one) => one.key)),
       drawn: () => {},
     },
@@ -122,10 +124,15 @@ export function draw(desk) {
   if (desk.editing >= now.alternatives.length) desk.editing = -1;
   showCells(desk.board, desk.editing < 0 ? now.cells : now.alternatives[desk.editing].cells);
   drawUnsure(desk.unsure, now, desk.editing, unsureActs(desk), (cells) => colour(desk, cells));
-  drawOthers(desk.others, othersOf(desk), now.cells, desk.fresh, othersActs(desk), (cells) =>
-    colour(desk, cells),
-  );
+  drawKeys(desk);
   desk.drawn();
+}
+
+/** The keys of others alone: what is in the hand on the board stays there. @param {Desk} desk */
+function drawKeys(desk) {
+  const { cells } = desk.history.now;
+  const paint = (/** @type {string[][]} */ shown) => colour(desk, shown);
+  drawOthers(desk.others, othersOf(desk), cells, desk.fresh, othersActs(desk), paint);
 }
 
 /** The newest key of each other person, or of oneself in another window. @param {Desk} desk */
@@ -169,7 +176,7 @@ export function named(desk, name) {
   desk.keeper.author = name;
   localStorage.setItem(AUTHOR, name);
   if (desk.keeper.waiting) send(desk.keeper);
-  draw(desk);
+  drawKeys(desk);
 }
 
 /** @param {Desk} desk */
@@ -193,7 +200,10 @@ function unsureActs(desk) {
 
 /** @param {Desk} desk */
 function othersActs(desk) {
-  const settle = (/** @type {Key} */ key) => desk.fresh.delete(key.key);
+  const settle = (/** @type {Key} */ key) => {
+    desk.fresh.delete(key.key);
+    desk.settled.add(opinion(key));
+  };
   return {
     take: (/** @type {Key} */ key) => {
       settle(key);
@@ -227,18 +237,21 @@ function heard(desk, tell, state, detail) {
 
 /** Look whether others have written keys meanwhile. @param {Desk} desk */
 export async function look(desk) {
-  if (document.hidden || desk.board.picked) return;
+  if (document.hidden) return;
   const keys = await api.keys(desk.keeper.run, desk.set.set).catch(() => desk.keys);
   const unseen = keys.filter((one) => !desk.seen.has(one.key));
   desk.keys = keys.sort(byNumber);
   for (const one of unseen) notice(desk, one);
-  if (unseen.length) draw(desk);
+  if (unseen.length) drawKeys(desk);
 }
+
+/** Who says what. @param {Key} key */
+const opinion = (key) => JSON.stringify([key.author, key.cells]);
 
 /** @param {Desk} desk @param {Key} key */
 function notice(desk, key) {
   desk.seen.add(key.key);
-  if (desk.keeper.mine.includes(key.key)) return;
+  if (desk.keeper.mine.includes(key.key) || desk.settled.has(opinion(key))) return;
   const touched = desk.saved || desk.history.done.length > 0;
   if (touched && !same(key.cells, desk.history.now.cells)) desk.fresh.add(key.key);
 }

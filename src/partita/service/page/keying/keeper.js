@@ -1,6 +1,6 @@
 /** Saves a key at once, one request at a time; what cannot be sent is kept here until it can. */
 
-import * as api from "../api.js";
+import * as api from "../calls.js";
 import { same } from "../parts/changes.js";
 
 const AGAIN = 5000;

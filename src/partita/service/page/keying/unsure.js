@@ -22,19 +22,36 @@ const LEAST = 0.04; // of weight that is left to share
  */
 export function drawUnsure(node, draft, editing, acts, paint) {
   const { cells, alternatives } = draft;
-  const line = (/** @type {number} */ n, /** @type {Cells} */ of, /** @type {Node[]} */ tools) =>
-    row(n, n === editing, shownCells(of, paint(of)), tools, acts);
-  const others = alternatives.map((one, n) => line(n, one.cells, weight(one, n, acts)));
-  const rows = others.length ? [line(-1, cells, share(alternatives)), ...others] : [];
-  const full = left(alternatives) < LEAST;
-  refill(node, ...rows, button("Unsure: add an alternative", acts.add, { disabled: full }));
+  const shape = JSON.stringify([editing, cells, ...alternatives.map((one) => one.cells)]);
+  if (node.dataset.shape !== shape) {
+    node.dataset.shape = shape;
+    const line = (/** @type {number} */ n, /** @type {Cells} */ of, /** @type {Node[]} */ tools) =>
+      row(n, n === editing, shownCells(of, paint(of)), tools, acts);
+    const others = alternatives.map((one, n) => line(n, one.cells, weight(n, acts)));
+    const rows = others.length ? [line(-1, cells, share()), ...others] : [];
+    refill(node, ...rows, button("Unsure: add an alternative", acts.add));
+  }
+  tellWeights(node, alternatives);
 }
 
-/** @param {Alternative[]} alternatives */
-const share = (alternatives) => [
-  el("span", { class: "number" }, left(alternatives).toFixed(2)),
-  el("span", { class: "quiet" }, "the rest"),
-];
+/**
+ * Weights change in the fields that are there: the focus stays in them.
+ * @param {HTMLElement} node
+ * @param {Alternative[]} alternatives
+ */
+function tellWeights(node, alternatives) {
+  const fields = /** @type {NodeListOf<HTMLInputElement>} */ (
+    node.querySelectorAll("[type=number]")
+  );
+  fields.forEach((field, n) => (field.value = alternatives[n].weight.toFixed(2)));
+  const rest = node.querySelector(".number");
+  if (rest) rest.textContent = left(alternatives).toFixed(2);
+  const add = /** @type {HTMLButtonElement} */ (node.lastElementChild);
+  add.disabled = left(alternatives) < LEAST;
+}
+
+/** What is left for the key. */
+const share = () => [el("span", { class: "number" }), el("span", { class: "quiet" }, "the rest")];
 
 /**
  * @param {number} n
@@ -52,12 +69,11 @@ function row(n, now, cells, tools, acts) {
   return el("div", { class: now ? "unsure-row now" : "unsure-row" }, label, cells, weights);
 }
 
-/** @param {Alternative} one @param {number} n @param {Acts} acts */
-function weight(one, n, acts) {
+/** @param {number} n @param {Acts} acts */
+function weight(n, acts) {
   const field = /** @type {HTMLInputElement} */ (
     el("input", { type: "number", min: "0.01", max: "0.99", step: "0.01" })
   );
-  field.value = one.weight.toFixed(2);
   field.addEventListener("change", () => acts.weigh(n, Number(field.value)));
   const name = { "aria-label": `Remove alternative ${n + 1}` };
   return [

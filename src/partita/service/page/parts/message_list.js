@@ -1,6 +1,6 @@
 /** The messages of a run, with how uncertain each is: searched, ordered, more on demand. */
 
-import * as api from "../api.js";
+import * as api from "../calls.js";
 import { button, el, fill, labelled, refill, say, select } from "../dom.js";
 import { bits, count, plural } from "../numbers.js";
 import { address } from "../place.js";

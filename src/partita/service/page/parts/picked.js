@@ -1,6 +1,6 @@
 /** Which message and which set a view is about: two selects that go where they say. */
 
-import * as api from "../api.js";
+import * as api from "../calls.js";
 import { el, labelled, select } from "../dom.js";
 import { go } from "../place.js";
 

@@ -27,8 +27,8 @@ export function told(explanation) {
 
 /** @param {Explanation} explanation */
 function heading({ left, right, expressions }) {
-  const names = [left, right].map((id) => (expressions[id] ? `${id} “${expressions[id]}”` : id));
-  return el("h2", {}, names.join(" = "));
+  const name = (/** @type {string} */ id) => (id in expressions ? ` “${expressions[id]}”` : "");
+  return el("h2", {}, `${left}${name(left)} = ${right}${name(right)}`);
 }
 
 /** @param {Explanation} explanation */

@@ -1,6 +1,6 @@
 /** Training on the keys of a run: begun by a button, followed until it is done, also later. */
 
-import * as api from "../api.js";
+import * as api from "../calls.js";
 import { renew } from "../chooser.js";
 import { button, el, refill, say } from "../dom.js";
 import { bits } from "../numbers.js";

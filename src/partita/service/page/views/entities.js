@@ -1,6 +1,6 @@
 /** Entities: all of a run, searched, each with its slot values and the way back to the text. */
 
-import * as api from "../api.js";
+import * as api from "../calls.js";
 import { button, el, fill, labelled, refill, say, select } from "../dom.js";
 import { count, plural } from "../numbers.js";
 import { entityCard } from "../parts/entity.js";

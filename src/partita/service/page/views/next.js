@@ -1,6 +1,6 @@
 /** Next: which set to key next, training on what is keyed, and what the keys have taught. */
 
-import * as api from "../api.js";
+import * as api from "../calls.js";
 import { curve } from "../charts/curve.js";
 import { reliability } from "../charts/reliability.js";
 import { fitted } from "../charts/svg.js";
@@ -31,7 +31,8 @@ export async function show(root, { run }) {
   const trained = training(run, look);
   const train = el("section", { class: "panel", "aria-label": "Train" });
   refill(train, el("h2", {}, "Train"), trained.node);
-  refill(root, el("div", { class: "column" }, sets, train), taught);
+  const title = el("h1", { class: "unseen" }, "What to key next, and what the keys taught");
+  refill(root, title, el("div", { class: "column" }, sets, train), taught);
   look();
   return { close: () => (trained.open = false) };
 }

@@ -1,6 +1,6 @@
 /** Read: the messages of a run, and one of them with what is known of who is who. */
 
-import * as api from "../api.js";
+import * as api from "../calls.js";
 import { el, refill } from "../dom.js";
 import { bits, plural } from "../numbers.js";
 import { entitiesOf, messagePane, setsOf, showRank } from "../parts/message.js";

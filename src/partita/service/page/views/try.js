@@ -1,6 +1,6 @@
 /** Try: paste a message, and see at once what is made of it; nothing is kept. */
 
-import * as api from "../api.js";
+import * as api from "../calls.js";
 import { button, el, labelled, refill, say, select } from "../dom.js";
 import { plural } from "../numbers.js";
 import { matrix } from "../parts/matrix.js";

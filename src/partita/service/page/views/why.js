@@ -1,6 +1,6 @@
 /** Why: each feature's push on one pair, and what the other templates of the set did to it. */
 
-import * as api from "../api.js";
+import * as api from "../calls.js";
 import { colours } from "../colours.js";
 import { el, refill } from "../dom.js";
 import { describedText, paintMarks } from "../parts/message.js";
