@@ -83,8 +83,7 @@ def by_search(sets: list[Told], keyed: list[int], count: int) -> list[tuple[int,
         worth = {}
         for n in set(range(len(sets))) - set(chosen):
             after = np.linalg.inv(held_by([sets[k] for k in (*chosen, n)]))
-            less = float(np.trace((before - after) @ target)) / 2 / math.log(2)
-            worth[n] = less / sets[n].templates
+            worth[n] = float(np.trace((before - after) @ target)) / 2 / math.log(2)
         best = max(sorted(worth), key=worth.__getitem__, default=None)
         if best is None or worth[best] < 1e-9:
             break
@@ -156,12 +155,12 @@ def test_the_merger_is_asked_as_often_as_all_its_ways_say() -> None:
 
 @settings(deadline=None, max_examples=20)
 @given(seeds)
-def test_of_more_templates_the_chance_to_be_asked_is_near(seed: int) -> None:
+def test_of_more_templates_it_is_right_to_first_order(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    p = np.triu(rng.random((5, 5)) * 0.3, 1)
+    p = np.triu(rng.random((5, 5)) * 0.05, 1)
     left, right = np.triu_indices(5, 1)
     found = asked(OpenPairs(np.zeros((10, 1), dtype=np.uint8), left, right, 5), p[left, right])
-    np.testing.assert_allclose(found, every_answer(p, 5)[0][left, right], atol=0.12)
+    np.testing.assert_allclose(found, every_answer(p, 5)[0][left, right], atol=0.03)
 
 
 def test_what_pairs_tell_written_out() -> None:

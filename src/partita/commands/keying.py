@@ -10,6 +10,16 @@ import typer
 from partita.commands import options
 from partita.commands.shell import edge
 
+
+def _known(names: list[str] | None) -> list[str] | None:
+    from partita.learning.choosing_rules import RULES
+
+    for name in names or ():
+        if name not in RULES:
+            raise typer.BadParameter(f"{name!r}; expected one of {', '.join(RULES)}")
+    return names
+
+
 Runs = Annotated[int, typer.Option(metavar="N", min=2, help="Paired runs; 20 if unsaid.")]
 Largest = Annotated[
     int,
@@ -21,6 +31,11 @@ After = Annotated[
     list[int] | None,
     typer.Option("--after", metavar="N", min=2, help="Keys after which to measure; may be given "
                  "often; 5, 10, 20 and 40 if unsaid."),
+]  # fmt: skip
+Rules = Annotated[
+    list[str] | None,
+    typer.Option("--rule", metavar="NAME", callback=_known, help="A rule beside chance, e.g. "
+                 "saved; may be given often; all if unsaid."),
 ]  # fmt: skip
 Shipped = Annotated[
     bool, typer.Option("--shipped", help="Begin with the parameters that come with Partita.")
@@ -42,6 +57,7 @@ def study_keys(
     held: Held = 150,
     after: After = None,
     runs: Runs = 20,
+    rule: Rules = None,
     shipped: Shipped = False,
     domain: options.Domain = None,
     chart: Chart = None,
@@ -61,10 +77,12 @@ def study_keys(
     """
     with edge() as console:
         from partita.evaluation.keying import Design
+        from partita.learning.choosing_rules import RULES
         from partita.workspace.keying_study import Plan, study
 
         numbers = tuple(sorted(set(after or (5, 10, 20, 40))))
-        design = Design(pool=pool, held=held, numbers=numbers, runs=runs, seed=seed)
+        rules = tuple(one for one in RULES if one == RULES[0] or one in (rule or RULES))
+        design = Design(pool, held, numbers=numbers, runs=runs, seed=seed, rules=rules)
         plan = Plan(corpora, source, largest, shipped, domain, design)
         found = study(plan, console.progress)
         if chart is not None:

@@ -1,5 +1,4 @@
-"""Which sets to key, one after another: the most bits saved for each template to be placed, beside
-what the keys before it told."""
+"""Which sets to key, one after another: the most bits saved beside what the others have told."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ def choose(
     sets: Sequence[Told], keyed: Collection[int], precision: float, limit: int
 ) -> list[tuple[int, float]]:
     """Places of at most `limit` sets without a key, each with what it is expected to save: bits of
-    the keys of all sets, for each template of its own."""
+    the keys of all sets."""
     if not sets:
         return []
     target = total(sets, features := sets[0].rows.shape[1])
@@ -38,7 +37,7 @@ def _ranked(
 ) -> list[tuple[int, float]]:
     """The sets that save something, those that save most first; equal ones in text order."""
     spread = spread_of(inverse, target)
-    worth = [(n, saved(inverse, sets[n], spread) / sets[n].templates) for n in among]
+    worth = [(n, saved(inverse, sets[n], spread)) for n in among]
     return sorted((one for one in worth if one[1] > LEAST), key=_by_gain)
 
 

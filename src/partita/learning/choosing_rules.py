@@ -32,7 +32,6 @@ RULES = (
     "saved",
     f"saved{EACH}",
 )
-KEPT = f"saved{EACH}"  # the rule of the page, as docs/keys.md says why
 
 Learn = Callable[[Sequence[int]], FloatArray]
 Enough = Callable[[Sequence[int]], bool]

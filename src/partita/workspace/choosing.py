@@ -38,7 +38,7 @@ def next_sets(
     limit: int = 10,
 ) -> list[tuple[str, float]]:
     """Names of sets that are not keyed, the one to key next first, each with its gain: the bits
-    that keys of all sets are expected to cost less, for each template that has to be placed.
+    that keys of all sets are expected to cost less once it has one.
 
     `sets` are all sets of a run, `keyed` the names of those that have a key, `parameters` the
     latest there are. Sets that leave nothing to decide are not named. The merger's questions
