@@ -133,6 +133,19 @@ def test_the_default(monkeypatch):
     assert default_store() == "elsewhere.db"
 
 
+@pytest.mark.parametrize("package", ["sqlalchemy", "alembic"])
+def test_without_the_extra_one_line_says_what_to_install(package, tmp_path):
+    code = (
+        f"import sys; sys.modules[{package!r}] = None; sys.argv = ['partita', 'runs'];"
+        "from partita.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr == f"partita: a store needs {package}; install partita[store]\n"
+
+
 def test_processes_that_make_the_same_store_at_once(url):
     code = (
         "import sys; from partita.store.opening import open_store; open_store(sys.argv[1]).close()"

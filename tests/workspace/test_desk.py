@@ -199,6 +199,10 @@ def test_texts_that_no_file_could_hold(desk):
         assert said in refusal(InputError, desk.resolve, text, SETTINGS)
         assert said in refusal(InputError, desk.ingest, given(a=text), SETTINGS, "r")
     assert "cannot be the id" in refusal(InputError, desk.ingest, [Given("", "x", "t")], SETTINGS)
+    long = [Given("x" * 401, "A depot.", "t"), Given("y" * 400, "A depot.", "t")]
+    name = desk.ingest(long, SETTINGS, workers=1)
+    assert desk.run(name)["outcome"] == "complete, 1 failed"
+    assert desk.messages(name)["total"] == 1
     assert "cannot be the id" in refusal(InputError, desk.ingest, [Given("\n", "x", "t")], SETTINGS)
 
 

@@ -62,7 +62,7 @@ def test_training_makes_a_run_that_holds_the_keys_more_likely(desk, trained):
     new = desk.run(trained["run"])
     assert (new["parent"], new["messages"], new["outcome"]) == ("r", 2, "complete")
     assert new["model_id"] == trained["model"] == new["settings"]["parameters"]
-    assert trained["report"]["keys"] == 2
+    assert trained["report"]["keys"] == new["keyed"] == 2
     for name in ("kinston.1", "tarboro.1"):
         assert probability(desk, trained["run"], name) > probability(desk, "r", name)
     assert desk.message(trained["run"], "kinston")["text"] == MESSAGE

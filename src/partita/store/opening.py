@@ -29,10 +29,6 @@ def default_store() -> str:
 def open_store(url: str | Path | None = None, *, create: bool = True, wait: float = WAIT) -> Store:
     """The store at a path (SQLite) or a URL of PostgreSQL; without `create` it must be there."""
     given = str(url) if url else default_store()
-    try:
-        import sqlalchemy  # noqa: F401
-    except ImportError as error:
-        raise Unavailable("a store needs SQLAlchemy; install partita[store]") from error
     if given.startswith(POSTGRES):
         store = _postgres(given, wait)
     elif "://" in given and not given.startswith(SQLITE):

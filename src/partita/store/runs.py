@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from partita.errors import Unknown
 from partita.store import tables
 from partita.store.adding import add_if_new
+from partita.store.keys import family
 from partita.store.shapes import Row
 
 if TYPE_CHECKING:
@@ -35,7 +36,12 @@ def list_runs(connection: Connection, name: str | None = None) -> list[Row]:
         query = query.where(at.run == name)
     sizes, keyed = _sizes(connection, name), _keyed(connection)
     rows = connection.execute(query).mappings()
-    return [dict(row) | sizes.get(row["run"], _none()) | _keys(row, keyed) for row in rows]
+    return [
+        dict(row)
+        | sizes.get(row["run"], _none())
+        | {"keyed": len(_keyed_in(family(connection, row["run"]), keyed))}
+        for row in rows.all()
+    ]
 
 
 def _sizes(connection: Connection, name: str | None) -> dict[str, Row]:
@@ -60,9 +66,9 @@ def _keyed(connection: Connection) -> dict[str, set[str]]:
     return found
 
 
-def _keys(row: Any, keyed: Mapping[str, set[str]]) -> Row:
-    """How many sets have been keyed in this run itself."""
-    return {"keyed": len(keyed.get(row["run"], ()))}
+def _keyed_in(runs: Iterable[str], keyed: Mapping[str, set[str]]) -> set[str]:
+    """The sets that have been keyed in any of some runs."""
+    return {name for run in runs for name in keyed.get(run, ())}
 
 
 def add_run(connection: Connection, row: Mapping[str, Any]) -> bool:
@@ -108,6 +114,11 @@ def read_model(connection: Connection, name: str) -> Row:
     if row is None:
         raise Unknown(f"the store has no model {name}")
     return dict(row)
+
+
+def model_of(connection: Connection, run: Mapping[str, Any]) -> Row | None:
+    """The parameters of a run; uniform has none."""
+    return read_model(connection, run["model_id"]) if run["model_id"] else None
 
 
 def list_models(connection: Connection) -> Sequence[Row]:

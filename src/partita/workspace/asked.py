@@ -11,8 +11,10 @@ from shutil import rmtree
 from tempfile import mkdtemp, mkstemp
 from typing import Any
 
-from partita.formats.rules import SHIPPED, folder_of, own_parameters
+from partita.formats.rules import SHIPPED, folder_of, own_parameters, read_domain
 from partita.workspace.running import Settings, usual_budget
+
+PAIRS, INCIDENTS = "pairs", "incidents"
 
 
 def asked(settings: Settings) -> dict[str, Any]:
@@ -33,29 +35,34 @@ def settings_of(row: Mapping[str, Any], parameters: str | None) -> Settings:
     """The same settings with the text of parameters, if the run has any."""
     kept = row["asked"]
     budget = usual_budget(kept["model"], kept["seconds"], kept["work"])
-    file = "" if parameters is None else str(_file(parameters))
+    file = "" if parameters is None else str(parameters_file(parameters))
     return Settings(
         kept["domain"], kept["model"], file, kept["top"], kept["threshold"], budget, kept["seed"]
     )
 
 
-def parameters_text(settings: Settings) -> str:
-    """The parameters that settings name, as their file writes them."""
+def parameters_of(settings: Settings) -> tuple[str, str]:
+    """The kind of the parameters that settings name, and their text as a file of them has it."""
+    given = settings.parameters
+    if read_domain(settings.domain).name == INCIDENTS:
+        from partita.formats import incident_models as incidents
+
+        experts = incidents.read_experts(given) if given else incidents.shipped_experts()
+        return INCIDENTS, incidents.experts_text(experts)
     if settings.model == "joint":
         from partita.formats import joint_models as joint
 
-        given = settings.parameters
         model = joint.read_joint_model(given) if given else joint.shipped_joint_model()
-        return joint.joint_model_text(model)
+        return "joint", joint.joint_model_text(model)
     from partita.formats import pair_models as pairs
 
-    path = settings.parameters or own_parameters(settings.domain)
+    path = given or own_parameters(settings.domain)
     learned = pairs.read_pair_parameters(path) if path else pairs.shipped_pair_parameters()
-    return pairs.pair_parameters_text(learned)
+    return PAIRS, pairs.pair_parameters_text(learned)
 
 
 @lru_cache(maxsize=64)
-def _file(text: str) -> Path:
+def parameters_file(text: str) -> Path:
     """A file for processes that read parameters from one; the same text has the same file."""
     handle, name = mkstemp(".json", dir=_folder())
     os.close(handle)

@@ -14,7 +14,7 @@ from partita.formats.messages import LIMIT, message_of, read_texts
 from partita.pipeline import resolve
 from partita.store import runs
 from partita.store.store import Store
-from partita.workspace.asked import settings_of
+from partita.workspace.asked import PAIRS, parameters_file, settings_of
 from partita.workspace.recording import recording
 from partita.workspace.run_batch import Wanted, done, message_object
 from partita.workspace.running import Settings, ready
@@ -55,8 +55,15 @@ def kept_settings(store: Store, name: str | None) -> Settings:
         raise InputError("neither settings nor the name of a run; expected one of both")
     with store.reading() as connection:
         row = runs.read_run(connection, name)
-        model = row["model_id"] and runs.read_model(connection, row["model_id"])["text"]
-    return settings_of(row, model)
+        model = runs.model_of(connection, row)
+    return settings_of(row, model["text"] if model else None)
+
+
+def pair_parameters_file(store: Store, name: str) -> Path | None:
+    """The parameters of a run as a file, if they are those of models over pairs."""
+    with store.reading() as connection:
+        model = runs.model_of(connection, runs.read_run(connection, name))
+    return parameters_file(model["text"]) if model and model["kind"] == PAIRS else None
 
 
 def resolved(text: str, settings: Settings, message: str = "message") -> dict[str, Any]:

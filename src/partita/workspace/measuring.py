@@ -13,7 +13,7 @@ from partita.formats.keys import write_keys
 from partita.store import keys, reading, runs
 from partita.store.store import Store
 from partita.workspace.consensus import keyed_sets
-from partita.workspace.ingesting import kept_settings
+from partita.workspace.ingesting import pair_parameters_file
 from partita.workspace.judging import evaluate as judged
 
 
@@ -28,15 +28,14 @@ def evaluate(
         if not found:
             raise InputError(f"run {run} has no keys; expected at least one")
         lines = [json.dumps(reading.read_set(connection, run, name)) for name in found]
-        model = row["model_id"] and runs.read_model(connection, row["model_id"])
+        model = runs.model_of(connection, row)
         counting = {one["key"] for one in keys.counting(keys.read_keys(connection, run))}
-    settings = kept_settings(store, run)
-    pairs = settings.parameters if settings.model not in ("joint", "uniform") else None
+    pairs = pair_parameters_file(store, run)
     with TemporaryDirectory(prefix="partita-") as folder:
         results, answers = Path(folder) / "results.jsonl", Path(folder) / "keys.jsonl"
         results.write_text(_text(lines), encoding="utf-8")
         write_keys(answers, found.values())
-        told = judged(results, [answers], Path(pairs) if pairs else None, seed, progress)
+        told = judged(results, [answers], pairs, seed, progress)
     learned = counting & set(model["keys_used"] if model else ())
     figures: dict[str, Any] = json.loads(told.json())
     return figures | {"keys": len(found), "keys_learned_from": len(learned)}

@@ -14,12 +14,13 @@ from partita.errors import InputError
 from partita.store import runs
 from partita.store.store import Store
 from partita.store.writing import write_message
-from partita.workspace.asked import asked, parameters_text
+from partita.workspace.asked import asked, parameters_of
 from partita.workspace.run_batch import Done, Finished
 from partita.workspace.running import Ready, Settings
 
 RUNNING, COMPLETE, INTERRUPTED = "not finished", "complete", "interrupted"
 LONGEST = 100  # characters of a name
+LONGEST_ID = 400  # of a message: databases do not index longer ones
 DIGITS = 8
 
 
@@ -66,7 +67,7 @@ def recording(
         store,
         run,
         {row["message"]: row["position"] for row in held},
-        Finished(hashes, where=f"run {run}", option="--name"),
+        Finished(hashes, where=f"run {run}", option="--name", longest=LONGEST_ID),
         max((row["position"] for row in held), default=-1),
     )
     try:
@@ -143,11 +144,12 @@ def _row(
 
 def _model(settings: Settings, made: Ready) -> dict[str, Any]:
     """The parameters of the run, so that its numbers can be made again."""
+    kind, text = parameters_of(settings)
     return {
         "id": made.told["parameters"],
-        "kind": "joint" if settings.model == "joint" else "pairs",
+        "kind": kind,
         "learned_from": made.learned_from,
-        "text": parameters_text(settings),
+        "text": text,
         "keys_used": [],
         "made": now(),
     }

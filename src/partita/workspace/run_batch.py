@@ -29,9 +29,10 @@ Shown = Literal["", "line", "text"]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """In which forms a message is wanted."""
+    """In which forms a message is wanted; answers to the exam are wanted alone."""
 
     json: bool = False
+    answers: bool = False
     stored: bool = False
     shown: Shown = ""
     width: int = 80
@@ -61,6 +62,7 @@ class Finished:
     again: frozenset[str] = frozenset()
     where: str = "the file of results"
     option: str = "--out"
+    longest: int = 1 << 20  # characters that the id of a message may have there
 
 
 Item = Given | Done
@@ -97,6 +99,9 @@ def _item(text: Given | PartitaError, finished: Finished) -> Item:
         return Done(
             "", error=f"{text.place}: the name is not UTF-8; expected one that can be written"
         )
+    if len(text.id) > finished.longest:
+        problem = f"{text.place}: the id has {len(text.id):,} characters"
+        return Done("", error=f"{problem}; {finished.where} takes {finished.longest:,}")
     if text.id not in finished.hashes:
         return text
     if finished.hashes[text.id] == text_hash(text.text):
@@ -165,6 +170,8 @@ def _failed(given: Given, problem: str, wanted: Wanted) -> Done:
 
 
 def _done(given: Given, made: Ready, wanted: Wanted) -> Done:
+    if wanted.answers and made.answers is not None:
+        return Done(given.id, lines=(made.answers(message_of(given)),))
     found = resolve(message_of(given), made.stages)
     told = {"text": text_hash(given.text), **made.told}
     return Done(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from partita.errors import Unknown
 from partita.formats.saved import Result, result_of
 from partita.store import reading, runs
 from partita.store.shapes import PLACE
 from partita.store.store import Store
 from partita.workspace.explaining import Explanation, explained
-from partita.workspace.ingesting import kept_settings
+from partita.workspace.ingesting import pair_parameters_file
 
 
 def explain(store: Store, run: str, name: str, left: str, right: str) -> Explanation:
@@ -26,7 +24,5 @@ def explain(store: Store, run: str, name: str, left: str, right: str) -> Explana
             )
     found = result_of(line, PLACE)
     assert isinstance(found, Result)
-    settings = kept_settings(store, run)
-    pairs = settings.parameters if settings.model != "joint" else ""
-    domain = row["asked"]["domain"]
-    return explained(found, left, right, Path(pairs) if pairs else None, domain, f"run {run}")
+    pairs = pair_parameters_file(store, run)
+    return explained(found, left, right, pairs, row["asked"]["domain"], f"run {run}")

@@ -22,13 +22,14 @@ from partita.formats.pair_models import (
 )
 from partita.formats.rules import own_parameters
 from partita.formats.saved import Result, result_of
+from partita.learning.keyed import Key
 from partita.learning.pair_parameters import PairParameters
 from partita.records import CoreferenceSet
 from partita.store import keys, lists, reading, runs
 from partita.store.shapes import PLACE
 from partita.store.store import Store
 from partita.workspace import choosing
-from partita.workspace.asked import settings_of
+from partita.workspace.asked import PAIRS, settings_of
 from partita.workspace.consensus import keyed_sets
 from partita.workspace.ingesting import ingest
 from partita.workspace.recording import LONGEST, now
@@ -41,14 +42,16 @@ LEARNING = ("greedy", "merging", "evidential", "scaled")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class School:
-    """What a run learns from: its keys, and the parameters before any of them."""
+    """What a run learns from: its keys, and the parameters before any of them; `pairs` says whether
+    these are the run's own."""
 
     row: dict[str, Any]
     root: str
     start: PairParameters
     latest: PairParameters
-    keys: dict[str, Any]
+    keys: dict[str, Key]
     used: list[int]
+    pairs: bool
 
     @property
     def model(self) -> str:
@@ -64,21 +67,19 @@ class School:
 def school(store: Store, run: str) -> School:
     with store.reading() as connection:
         rows = [runs.read_run(connection, name) for name in keys.family(connection, run)]
-        models = [
-            runs.read_model(connection, row["model_id"]) if row["model_id"] else None
-            for row in rows
-        ]
+        models = [runs.model_of(connection, row) for row in rows]
         found = keyed_sets(connection, run)
         used = [one["key"] for one in keys.counting(keys.read_keys(connection, run))]
     untaught = [n for n, model in enumerate(models) if not (model and model["keys_used"])]
     first = untaught[0] if untaught else len(rows) - 1
     start, latest = (_parameters(rows[n], models[n]) for n in (first, 0))
-    return School(rows[0], rows[-1]["run"], start, latest, found, used)
+    own = models[0] is not None and models[0]["kind"] == PAIRS
+    return School(rows[0], rows[-1]["run"], start, latest, found, used, own)
 
 
 def _parameters(row: dict[str, Any], model: dict[str, Any] | None) -> PairParameters:
     """Those of the run; of a model that has no pairs, those of its domain."""
-    if model is not None and model["kind"] == "pairs":
+    if model is not None and model["kind"] == PAIRS:
         return parse_pair_parameters(model["text"], f"model {model['id']}")
     own = own_parameters(row["asked"]["domain"])
     return read_pair_parameters(own) if own else shipped_pair_parameters()
@@ -89,9 +90,7 @@ def train(
 ) -> dict[str, Any]:
     """The model, the run that was resolved with it, and what there is to say about it."""
     given = school(store, run)
-    if given.row["model"] not in LEARNING:
-        problem = f"run {run} is of the model {given.row['model']}, which keys do not teach"
-        raise InputError(f"{problem}; expected a run of {', '.join(LEARNING)}")
+    _refuse_unteachable(given)
     if not given.keys:
         raise InputError(f"run {run} has no keys; expected at least one")
     if progress:
@@ -111,6 +110,16 @@ def train(
     return {"model": name, "run": new, "report": report}
 
 
+def _refuse_unteachable(given: School) -> None:
+    name, model = given.row["run"], given.row["model"]
+    if model not in LEARNING:
+        problem = f"run {name} is of the model {model}, which keys do not teach"
+        raise InputError(f"{problem}; expected a run of {', '.join(LEARNING)}")
+    if not given.pairs:
+        domain = given.row["domain"]
+        raise InputError(f"run {name} is of the domain {domain}, which has its own way of learning")
+
+
 def _learned(given: School) -> PairParameters:
     source = f"{given.start.learned_from}, and {_counted(given)} of run {given.root}"
     found = [*given.keys.values()]
@@ -126,7 +135,7 @@ def _row(
 ) -> dict[str, Any]:
     return {
         "id": name,
-        "kind": "pairs",
+        "kind": PAIRS,
         "learned_from": learned.learned_from,
         "text": text,
         "keys_used": given.used,
@@ -158,6 +167,7 @@ def _again(
 def curve(store: Store, run: str) -> dict[str, Any]:
     """What the keys so far have taught, measured on those held out."""
     given = school(store, run)
+    _refuse_unteachable(given)
     found = [*given.keys.values()]
     return choosing.curve(found, given.start, model=given.model, schema=given.schema)
 
