@@ -1,4 +1,4 @@
-"""The commands that sit the exam: partita answer-muc, partita train-muc."""
+"""The command that learns for the exam: partita train-muc."""
 
 from __future__ import annotations
 
@@ -12,33 +12,14 @@ from partita.commands.shell import edge
 Files = Annotated[
     list[Path], typer.Argument(metavar="FILE…", help="Files of messages, as the exam has them.")
 ]
-Out = Annotated[Path, typer.Option(metavar="F", help="Where the answers or models are written.")]
-Parameters = Annotated[
-    Path | None, typer.Option(metavar="F", help="Models to use; without it, the shipped ones.")
-]
+Out = Annotated[Path, typer.Option(metavar="F", help="Where the models are written.")]
 Keys = Annotated[
     list[Path], typer.Option("--key", metavar="F", help="The messages' keys; may be given often.")
 ]
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command("answer-muc")(answer_muc)
     app.command("train-muc")(train_muc)
-
-
-def answer_muc(files: Files, out: Out, parameters: Parameters = None) -> None:
-    """Answer the MUC-4 exam: the incidents of messages, 25 slots each.
-
-    Example: partita answer-muc tst3-muc4 --out answers.txt
-    """
-    with edge() as console:
-        from partita.formats.atomic import write_atomically
-        from partita.workspace.answering import answer_files
-
-        text = answer_files(files, parameters, console.progress)
-        write_atomically(out, text)
-        console.say(f"{out}: {text.count('MESSAGE: TEMPLATE')} templates\n")
-        console.flush()
 
 
 def train_muc(files: Files, key: Keys, out: Out) -> None:

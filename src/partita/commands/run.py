@@ -57,7 +57,13 @@ Out = Annotated[
     ),
 ]
 To = Annotated[
-    str, typer.Option("--to", metavar="NAME", callback=options.one_of("jsonl"), help="jsonl.")
+    str,
+    typer.Option(
+        "--to",
+        metavar="NAME",
+        callback=options.one_of("jsonl muc"),
+        help="jsonl, or muc: the answers to the MUC-4 exam, of the domain incidents.",
+    ),
 ]
 StoreUrl = Annotated[
     str | None,
@@ -124,10 +130,11 @@ def run(
       partita run reports --out results.jsonl
       partita run reports --store reports.db --name monday
       partita run dev.muc --domain depots --model merging --json
+      partita run tst3-muc4 --domain incidents --to muc --out answers.txt
     """
     with edge() as console:
-        from partita.commands.run_delivery import RunDelivery
-        from partita.workspace.run_batch import done
+        from partita.commands.run_delivery import RunDelivery, deliver_answers
+        from partita.workspace.run_batch import Wanted, done
         from partita.workspace.running import Settings, ready, usual_budget
 
         _refuse_nameless(store, name)
@@ -137,6 +144,13 @@ def run(
         made = ready(settings)
         if model != "uniform":
             console.note(f"{model} with parameters learned from {made.learned_from}")
+        if to == "muc":
+            _refuse_unanswered(made, store, json)
+            texts, _ = _texts(inputs, encoding)
+            answers = done(texts, settings, Wanted(answers=True), workers=workers)
+            if deliver_answers(console, answers, out):
+                raise typer.Exit(1)
+            return
         before = _before(out, made.told)
         texts, many = _texts(inputs, encoding)
         wanted = _wanted(console, json, out, store, many)
@@ -153,6 +167,15 @@ def _refuse_nameless(store: str | None, name: str | None) -> None:
 
     if name is not None and store is None:
         raise InputError("--name is that of a run in a store; expected --store too")
+
+
+def _refuse_unanswered(made: Ready, store: str | None, json: bool) -> None:
+    from partita.errors import InputError
+
+    if made.answers is None:
+        raise InputError("--to muc answers the MUC-4 exam; expected --domain incidents")
+    if store is not None or json:
+        raise InputError("--to muc goes to --out or standard output; expected no --store or --json")
 
 
 @contextmanager
@@ -184,7 +207,8 @@ def _finished(out: Path | None, before: dict[str, Stretch], record: Recording | 
     hashes = {**file.hashes, **record.finished.hashes}
     again = file.hashes.keys() ^ record.finished.hashes.keys()
     where = f"the file of results or {record.finished.where}"
-    return Finished(hashes, frozenset(again), where, "--out and --name")
+    longest = record.finished.longest
+    return Finished(hashes, frozenset(again), where, "--out and --name", longest)
 
 
 def _before(out: Path | None, told: dict[str, object]) -> dict[str, Stretch]:

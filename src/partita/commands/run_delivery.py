@@ -105,3 +105,27 @@ class RunDelivery:
             return told
         where = self.record.store.name if self.record is not None else self.out
         return f"{told} and are in {where}; the same command goes on from there"
+
+
+def deliver_answers(console: Console, messages: Iterable[Done], out: Path | None) -> int:
+    """The exam's answers of all messages, to a file or standard output; how many have failed."""
+    from partita.formats.atomic import write_atomically
+
+    pieces: list[str] = []
+    failed = 0
+    for number, message in enumerate(messages, 1):
+        if message.error:
+            failed += 1
+            console.note(message.error)
+        pieces += message.lines
+        console.progress(f"{number:,} messages")
+    text = "".join(pieces)
+    if out is None:
+        console.say(text)
+        console.flush()
+    else:
+        write_atomically(out, text)
+    templates = sum(line[:3] == "1. " and line[-1] != "*" for line in text.splitlines())
+    told = f"{len(pieces):,} messages, {templates:,} incidents"
+    console.note(f"{told}; {failed:,} failed" if failed else told)
+    return failed

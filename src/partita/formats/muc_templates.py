@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from partita.errors import InputError
@@ -16,6 +17,7 @@ _MESSAGE = re.compile(r"([A-Z0-9]+-MUC[34]-[0-9]+)")
 _NUMBER = re.compile(r"([0-9]+|\*|-)\s*(\(OPTIONAL\))?\s*")
 _RULE = re.compile(r"[\s*=_-]{4,}")  # what archives draw between templates
 LIMIT = 64 << 20
+OPENING = 100  # lines in which a file of templates has one
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,12 @@ def read_exam(path: str | Path) -> Exam:
     if not exam.messages:
         raise InputError("holds no template; expected lines such as 0. MESSAGE: ID", file=str(path))
     return exam
+
+
+def holds_templates(path: str | Path) -> bool:
+    """Whether a file is a key or a response, and not messages."""
+    found = (_SLOT.match(line) for _, line in islice(_lines(path), OPENING))
+    return any(one is not None and one[1] == "0" for one in found)
 
 
 def _lines(path: str | Path) -> Iterator[tuple[int, str]]:

@@ -44,9 +44,13 @@ def read_domain(name: str | Path) -> Domain:
 
 
 def own_parameters(name: str) -> Path | None:
-    """The pair parameters that a domain has beside its rules, if any."""
-    path = folder_of(name) / PAIRS
-    return path if path.is_file() else None
+    """The pair parameters that a domain has beside its rules or, if it comes with Partita, among
+    the learned ones under its name."""
+    folder = folder_of(name)
+    places = [folder / PAIRS]
+    if folder.parent == SHIPPED:
+        places.append(SHIPPED.parent / "parameters" / f"{folder.name}.json")
+    return next((path for path in places if path.is_file()), None)
 
 
 def folder_of(name: str | Path, beside: Path | None = None) -> Path:

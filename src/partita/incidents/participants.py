@@ -10,10 +10,11 @@ from partita.incidents.events import Event
 from partita.incidents.mentions import Mention
 from partita.incidents.readings import Reading
 from partita.incidents.stories import sorts_of
-from partita.incidents.telling import SURE, name_of
+from partita.incidents.telling import name_of
 from partita.records import Form, Template
 from partita.templates.sorts import Hierarchy
 
+LIKELY = 0.5  # chance of a role: with less a mention is no participant
 SORTS = {
     "VICTIM": "PERSON",
     "PERPETRATOR": "PERSON",
@@ -28,7 +29,7 @@ def participants(reading: Reading, found: Sequence[Event], sorts: Hierarchy) -> 
     for event in found:
         roles: dict[int, list[str]] = {}
         for part in sorted(event.parts, key=lambda part: -part.chance):
-            if part.chance >= SURE:
+            if part.chance >= LIKELY:
                 roles.setdefault(part.place, []).append(part.role)
         for place in sorted(roles):
             yield _template(reading, event, place, roles[place], sorts)
@@ -41,7 +42,7 @@ def _template(
     known, spans = mention.item.known, reading.story.spans
     start, end = spans[mention.item.first][0], spans[mention.item.last][1]
     name = person_name(mention)
-    said = {"ROLE": roles, "INCIDENT": [event.type], "EVENT": [name_of(event)]}
+    said = {"ROLE": roles}
     return Template(
         f"P{place + 1}",
         reading.story.message.text[start:end],
@@ -54,7 +55,11 @@ def _template(
         form=_form(known.get("form")),
         slots=said | ({"NAME": [name]} if name else {}),
         rule="participant",
-        context={"DETERMINER": known.get("det") or "", "MODIFIERS": list(known.get("mods", ()))},
+        context={
+            "EVENT": name_of(event),
+            "DETERMINER": known.get("det") or "",
+            "MODIFIERS": list(known.get("mods", ())),
+        },
     )
 
 

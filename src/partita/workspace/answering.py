@@ -1,86 +1,122 @@
-"""The exam's answers as the shells call them: messages in, templates out; and how to learn it."""
+"""The domain incidents as the shells call it: messages to templates, and to the exam's answers."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from partita.errors import InputError, PartitaError
 from partita.evaluation.muc.templates import Incident
 from partita.extraction.extractor import Extractor
-from partita.formats.incident_models import read_experts, shipped_experts, write_experts
+from partita.formats.incident_models import write_experts
 from partita.formats.messages import read_messages
 from partita.formats.muc_answers import answers as written
-from partita.formats.muc_templates import read_exam
+from partita.formats.muc_templates import holds_templates, read_exam
 from partita.formats.rules import read_domain
 from partita.formats.tagger_models import shipped_tagger
 from partita.incidents.answering import answer
+from partita.incidents.cases import case
+from partita.incidents.events import events
 from partita.incidents.experts import Experts
-from partita.incidents.stories import stories
-from partita.records import Message
+from partita.incidents.merging import Merge
+from partita.incidents.participants import participants
+from partita.incidents.readings import read
+from partita.incidents.schooling import Keyed
+from partita.incidents.stories import Story, stories
+from partita.incidents.telling import SORT, described
+from partita.pairs.columns import Columns
+from partita.pairs.models import PairModel
+from partita.records import FloatArray, IntArray, Message, Template
+from partita.templates.sorts import Hierarchy
 
 DOMAIN = "incidents"
+Told = Callable[[str], None]
 
 
 def extractor() -> Extractor:
     return Extractor(read_domain(DOMAIN), shipped_tagger())
 
 
-def incidents(
-    messages: Iterable[Message], experts: Experts, reader: Extractor
-) -> Iterator[tuple[str, list[Incident]]]:
-    """The incidents of each message."""
-    for story in stories(messages, reader):
-        yield story.message.id, answer(story, experts)
+@dataclass(frozen=True, slots=True, eq=False)
+class Sitting:
+    """Who reads, and how events are merged."""
+
+    extractor: Extractor
+    experts: Experts
+    merge: Merge
+
+    def templates(self, message: Message) -> tuple[Template, ...]:
+        """The events of a message, and who and what takes part in them."""
+        reading = read(self._story(message), self.experts.readers)
+        found = events(reading, self.experts.readers)
+        sorts = self.extractor.domain.schema.sorts or Hierarchy()
+        return (*described(case(reading), found), *participants(reading, found, sorts))
+
+    def answers(self, message: Message) -> str:
+        """In the exam's format."""
+        found = answer(self._story(message), self.experts, self.merge)
+        return "".join(written([(message.id, found)]))
+
+    def _story(self, message: Message) -> Story:
+        return next(stories([message], self.extractor))
 
 
-def answers(messages: Iterable[Message], experts: Experts | None = None) -> str:
-    """The answers to messages in the exam's format, by the shipped models or others."""
-    found = incidents(messages, experts or shipped_experts(), extractor())
-    return "".join(written(found))
+@dataclass(frozen=True, slots=True, eq=False)
+class EventsAndOthers:
+    """One pair model for events, another one for those who take part in them."""
+
+    events: PairModel
+    others: PairModel
+
+    def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
+        told = any(template.sort == SORT for template in columns.templates[:1])
+        model = self.events if told else self.others
+        return model.pair_probabilities(columns, left, right)
 
 
-def answer_files(
-    paths: Sequence[Path], parameters: Path | None, told: Callable[[str], None]
-) -> str:
-    """The answers to all messages of files."""
-    experts = read_experts(parameters) if parameters else shipped_experts()
-    given = messages_of(paths)
-    pieces = []
-    for n, piece in enumerate(written(incidents(given, experts, extractor()))):
-        told(f"{n + 1} templates, {len(given)} messages")
-        pieces.append(piece)
-    return "".join(pieces)
+def learn_incidents(texts: Sequence[Path], keys: Sequence[Path], out: Path, told: Told) -> Experts:
+    """The models from messages and their keys, written as one file."""
+    from partita.incidents.training import train
+
+    examples = keyed_stories([*texts, *keys], told)
+    count = sum(len(key) for _, key in examples)
+    experts = train(examples, told, f"{len(examples)} messages, {count} incidents of their keys")
+    write_experts(out, experts)
+    return experts
 
 
-def messages_of(paths: Sequence[Path]) -> list[Message]:
-    """All messages of files or folders; the first that cannot be read is an error."""
-    found = []
+def keyed_stories(paths: Sequence[Path], told: Told) -> list[Keyed]:
+    """The messages that have a key among all files and folders, read by the rules."""
+    files = list(_files(paths))
+    holding = [holds_templates(path) for path in files]
+    keys = [path for path, key in zip(files, holding, strict=True) if key]
+    key, known = _keys(keys)
+    texts = [path for path, key in zip(files, holding, strict=True) if not key]
+    given = [message for message in _messages(texts) if message.id in known]
+    if not given:
+        raise InputError("no message has a key; expected messages and the keys that answer them")
+    told(f"reading {len(given)} messages")
+    return [(story, key[story.message.id]) for story in stories(given, extractor())]
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Files, and those of folders."""
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(one for one in path.iterdir() if one.is_file())
+        else:
+            yield path
+
+
+def _messages(paths: Sequence[Path]) -> Iterator[Message]:
+    """All messages of files; the first that cannot be read is an error."""
     for path in paths:
         for message in read_messages(path):
             if isinstance(message, PartitaError):
                 raise message
-            found.append(message)
-    return found
-
-
-def learn_incidents(
-    texts: Sequence[Path], keys: Sequence[Path], out: Path, told: Callable[[str], None]
-) -> Experts:
-    """The models from messages and their keys, written as one file."""
-    from partita.incidents.training import train
-
-    key, known = _keys(keys)
-    given = [message for message in messages_of(texts) if message.id in known]
-    if not given:
-        raise InputError("no message has a key; expected messages and the keys that answer them")
-    told(f"reading {len(given)} messages")
-    examples = [(story, key[story.message.id]) for story in stories(given, extractor())]
-    source = f"{len(given)} messages, {sum(map(len, key.values()))} incidents of their keys"
-    experts = train(examples, told, source)
-    write_experts(out, experts)
-    return experts
+            yield message
 
 
 def _keys(paths: Sequence[Path]) -> tuple[dict[str, list[Incident]], set[str]]:

@@ -17,6 +17,8 @@ from partita.formats.pair_models import read_pair_parameters, shipped_pair_param
 from partita.formats.parameters import model_parameters
 from partita.formats.rules import own_parameters
 from partita.formats.saved import Result, read_results
+from partita.incidents.characteristics import EVENTS
+from partita.incidents.telling import SORT
 from partita.learning.pair_parameters import training_of
 from partita.pairs.columns import columns
 from partita.pairs.explanation import PairExplanation, SetExplanation, explain_pair, explain_set
@@ -166,7 +168,10 @@ def _described(template: Template) -> bool:
 
 
 def _model(one: Result, parameters: Path | None) -> MaximumEntropy:
+    """By the parameters; those of events say nothing about who takes part in them."""
     learned = shipped_pair_parameters() if parameters is None else read_pair_parameters(parameters)
+    if learned.every_pair.characteristics == EVENTS and one.set.templates[0].sort != SORT:
+        learned = shipped_pair_parameters()
     return learned.pair_model(training_of(one.model))
 
 

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from partita.errors import PartitaError
+from partita.errors import InputError, PartitaError
 from partita.pipeline import Solve, Stages
-from partita.records import Budget, Distribution, PairProbabilities
+from partita.records import Budget, Distribution, Message, PairProbabilities
 from partita.workspace.solving import default_memory
 
 if TYPE_CHECKING:  # loaded when a run begins: help must be there at once
     from partita.configurations.greedy import GreedyParameters
     from partita.configurations.scaled import ScaledParameters
+    from partita.extraction.domain import Domain
     from partita.learning.pair_parameters import PairParameters
 
 DOMAIN = "depots"
+INCIDENTS = "incidents"
 MODELS = ("uniform", "greedy", "merging", "evidential", "scaled", "joint")
 SECONDS = 2.0  # that an exact answer may be expected to take
 STEPS = {"merging": 3_000_000}  # a second or two for a set of forty templates
@@ -54,11 +56,13 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ready:
-    """The stages, what results say about how they were made, and where the parameters are from."""
+    """The stages, what results say about how they were made, and where the parameters are from; in
+    the domain of the MUC-4 exam also what answers a message as the exam asks."""
 
     stages: Stages
     told: dict[str, Any]
     learned_from: str
+    answers: Callable[[Message], str] | None = None
 
 
 @lru_cache(maxsize=2)
@@ -69,11 +73,37 @@ def ready(settings: Settings) -> Ready:
     from partita.formats.tagger_models import shipped_tagger
 
     domain = read_domain(settings.domain)
+    if domain.name == INCIDENTS:
+        return _incidents(settings, domain)
     folder = folder_of(settings.domain)
     extract = Extractor(domain, shipped_tagger()).templates
     learned, source, digest = _parameters(settings, own_parameters(settings.domain))
     stages = Stages(extract, domain.schema, *_models(settings, learned))
     return Ready(stages, _told(settings, _digest_of(folder), digest), source)
+
+
+def _incidents(settings: Settings, domain: Domain) -> Ready:
+    """Events and those who take part in them, found by models of their own."""
+    from partita.extraction.extractor import Extractor
+    from partita.formats.incident_models import experts_text, read_experts, shipped_experts
+    from partita.formats.pair_models import shipped_pair_parameters
+    from partita.formats.rules import folder_of
+    from partita.formats.tagger_models import shipped_tagger
+    from partita.incidents.merging import ByProbability
+    from partita.learning.pair_parameters import training_of
+    from partita.workspace.answering import EventsAndOthers, Sitting
+
+    if settings.model == "joint":
+        raise InputError("the joint model knows no events; expected another --model")
+    file = settings.parameters
+    experts = read_experts(file) if file else shipped_experts()
+    pairs, solve = _pair_models(settings, experts.pairs)
+    others = shipped_pair_parameters().pair_model(training_of(settings.model))
+    sitting = Sitting(Extractor(domain, shipped_tagger()), experts, ByProbability(pairs, solve))
+    stages = Stages(sitting.templates, domain.schema, EventsAndOthers(pairs, others), solve)
+    digest = _digest([experts_text(experts).encode()])
+    told = _told(settings, _digest_of(folder_of(settings.domain)), digest)
+    return Ready(stages, told, experts.learned_from, sitting.answers)
 
 
 def _parameters(settings: Settings, own: Path | None) -> tuple[Any, str, str]:
