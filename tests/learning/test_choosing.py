@@ -35,7 +35,7 @@ seeds = st.integers(0, 10**6)
 
 
 def some(rng: np.random.Generator, rows: int = 4) -> Told:
-    return Told(rng.normal(size=(rows, FEATURES)), int(rng.integers(2, 9)))
+    return Told(rng.normal(size=(rows, FEATURES)), int(rng.integers(2, 40)))
 
 
 def held_by(sets: list[Told]) -> FloatArray:
@@ -83,7 +83,8 @@ def by_search(sets: list[Told], keyed: list[int], count: int) -> list[tuple[int,
         worth = {}
         for n in set(range(len(sets))) - set(chosen):
             after = np.linalg.inv(held_by([sets[k] for k in (*chosen, n)]))
-            worth[n] = float(np.trace((before - after) @ target)) / 2 / math.log(2)
+            less = float(np.trace((before - after) @ target)) / 2 / math.log(2)
+            worth[n] = less / max(1, sets[n].templates / 10)
         best = max(sorted(worth), key=worth.__getitem__, default=None)
         if best is None or worth[best] < 1e-9:
             break

@@ -82,13 +82,17 @@ def places(codes: Codes, sizes: Sequence[int]) -> IntArray:
 
 def tell(sets: Sequence[OpenPairs], weights: FloatArray, sizes: Sequence[int]) -> list[Told]:
     """What each set would tell, about the features that any of them has."""
-    has = [places(one.codes, sizes) for one in sets]
-    seen = np.unique(np.concatenate([*(each.ravel() for each in has), np.zeros(0, dtype=np.int64)]))
+    seen = np.zeros(sum(sizes), dtype=np.bool_)
+    for one in sets:
+        seen[places(one.codes, sizes)] = True
+    column, features = np.cumsum(seen) - 1, int(seen.sum())
     return [
-        Told(_rows(np.searchsorted(seen, each), _variance(one, weights, sizes), len(seen)),
-             one.templates)
-        for one, each in zip(sets, has, strict=True)
-    ]  # fmt: skip
+        Told(
+            _rows(column[places(one.codes, sizes)], _variance(one, weights, sizes), features),
+            one.templates,
+        )
+        for one in sets
+    ]
 
 
 def _variance(one: OpenPairs, weights: FloatArray, sizes: Sequence[int]) -> FloatArray:

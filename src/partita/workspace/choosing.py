@@ -26,7 +26,7 @@ from partita.pairs.models import MaximumEntropy
 from partita.records import CoreferenceSet, Document, FloatArray, Pair
 from partita.templates.schema import Schema
 
-MOST = 400  # sets that are compared: an even sample of a long run is as good, and there at once
+MOST = 200  # sets that are compared: an even sample of a long run is as good, and there at once
 
 
 def next_sets(
@@ -38,7 +38,8 @@ def next_sets(
     limit: int = 10,
 ) -> list[tuple[str, float]]:
     """Names of sets that are not keyed, the one to key next first, each with its gain: the bits
-    that keys of all sets are expected to cost less once it has one.
+    that keys of all sets are expected to cost less once it has one; of a set of more than ten
+    templates for each ten of them, which are as much as a person places at one go.
 
     `sets` are all sets of a run, `keyed` the names of those that have a key, `parameters` the
     latest there are. Sets that leave nothing to decide are not named. The merger's questions
