@@ -9,7 +9,7 @@ from pathlib import Path
 
 from selenium.webdriver.remote.webdriver import WebDriver
 
-# the commonest colours stay, all others become the nearest of these
+# the commonest colours stay and those that are like no other; the rest become the nearest of these
 FEWER = """
 const done = arguments[1];
 (async () => {
@@ -21,26 +21,27 @@ const done = arguments[1];
   const pixels = new Uint32Array(data.buffer);
   const counts = new Map();
   for (const p of pixels) counts.set(p, (counts.get(p) ?? 0) + 1);
-  const kept = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a)).slice(0, 256);
   const parts = (p) => [p & 255, (p >> 8) & 255, (p >> 16) & 255];
-  const palette = kept.map(parts);
+  const far = (p, q) => parts(p).reduce((sum, v, n) => sum + (v - parts(q)[n]) ** 2, 0);
+  const every = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a));
+  const kept = every.slice(0, 216);
+  const odd = new Map(every.slice(216).map((p) => [p, Math.min(...kept.map((q) => far(p, q)))]));
+  while (kept.length < 256 && odd.size) {
+    const [next] = [...odd].reduce((a, b) => (b[1] > a[1] ? b : a));
+    kept.push(next);
+    odd.delete(next);
+    for (const [p, least] of odd) odd.set(p, Math.min(least, far(p, next)));
+  }
   const place = new Map(kept.map((p, n) => [p, n]));
-  for (const p of counts.keys()) {
-    if (place.has(p)) continue;
-    const [r, g, b] = parts(p);
-    let [best, least] = [0, Infinity];
-    palette.forEach(([x, y, z], n) => {
-      const far = (x - r) ** 2 + (y - g) ** 2 + (z - b) ** 2;
-      if (far < least) [best, least] = [n, far];
-    });
-    place.set(p, best);
+  for (const p of odd.keys()) {
+    place.set(p, kept.reduce((best, q, n) => (far(p, q) < far(p, kept[best]) ? n : best), 0));
   }
   const rows = Uint8Array.from(pixels, (p) => place.get(p));
   let text = "";
   for (let n = 0; n < rows.length; n += 32768) {
     text += String.fromCharCode(...rows.subarray(n, n + 32768));
   }
-  done([image.width, image.height, palette.flat(), btoa(text)]);
+  done([image.width, image.height, kept.flatMap(parts), btoa(text)]);
 })();
 """
 

@@ -139,11 +139,19 @@ def test_what_cannot_be_sent_is_kept_and_sent_later(person: Person, client: http
     wanted = person.cells()
     assert any("draft" in name for name in person.store())
     network(person, offline=False)
-    person.run("window.onbeforeunload = null")
     person.button("Save again").click()
     person.sees(".status.saved", "of Emil")
     assert keys_of(client, "msg-034.1")["Emil"] == wanted
     assert not any("draft" in name for name in person.store())
+
+    network(person, offline=True)
+    person.button("Undo").click()
+    person.sees(".status.failed", "kept in this browser")
+    wanted = person.cells()
+    network(person, offline=False)
+    person.go("key", run="work", message="msg-034")
+    person.sees(".status.saved", "of Emil")
+    assert person.cells() == keys_of(client, "msg-034.1")["Emil"] == wanted
 
 
 def network(person: Person, offline: bool) -> None:

@@ -27,7 +27,7 @@ export async function show(root, place) {
   }
   const { message, set, tools } = found;
   note({ run: place.run, message: message.message, set: set.set });
-  const status = el("p", { class: "status", role: "status" });
+  const status = el("p", { class: "status", role: "status" }, "Every change is saved at once.");
   const desk = await openDesk(place.run, message, set, (...told) => tell(status, ...told));
   refill(root, tools, textPanel(desk), keyPanel(desk, status));
   return watched(desk);
