@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from http import HTTPStatus
 from importlib.metadata import version
 
@@ -33,7 +34,8 @@ def create_app(terms: Terms) -> Gate:
     metrics = Metrics()
     jobs = Jobs(terms.store)
     readers, workers = Workers("reading", terms), Workers("working", terms)
-    desk = Desk(terms, metrics, readers, workers, jobs)
+    writer = Workers("writing", replace(terms, workers=1))
+    desk = Desk(terms, metrics, readers, writer, workers, jobs)
     app = FastAPI(
         title="Partita",
         version=version("partita"),

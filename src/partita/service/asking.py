@@ -22,6 +22,13 @@ def _name(text: str) -> str:
     return text
 
 
+def _printable(text: str) -> str:
+    """A message is named in lines, lists and addresses."""
+    if not text.isprintable() or not text.strip():
+        raise ValueError("cannot be shown in a line; expected a name")
+    return text
+
+
 def _domain(name: str) -> str:
     """Only domains that came with Partita: a path would let anybody look around."""
     if name not in shipped():
@@ -79,7 +86,7 @@ class Solve(Ask):
 class NewMessage(Ask):
     """A message that becomes part of a run."""
 
-    id: Name
+    id: Annotated[Name, AfterValidator(_printable)]
     text: Text
 
 

@@ -1,4 +1,4 @@
-"""What the routes work with: processes that read, processes that work, training by jobs."""
+"""What the routes work with: processes that read, write or work, and training by jobs."""
 
 from __future__ import annotations
 
@@ -22,21 +22,24 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Desk:
-    """One for a service."""
+    """One for a service. A store may have a single writer at a time: keys have a process of their
+    own, so that nobody who reads waits behind one that waits for its turn."""
 
     terms: Terms
     metrics: Metrics
     readers: Workers
+    writer: Workers
     workers: Workers
     jobs: Jobs
 
     async def read(self, call: str, **arguments: Any) -> Response:
         """What the store says; the bytes of the process that asked it are passed on as they are."""
-        return Response(await self.readers.ask(question(call, arguments)), media_type=JSON)
+        answer = await self.readers.ask_together(question(call, arguments))
+        return Response(answer, media_type=JSON)
 
     async def write(self, call: str, body: bytes, **arguments: Any) -> Response:
         """Asked once: what was written by a process that has ended would be written again."""
-        answer = await self.readers.ask(question(call, arguments, body), again=False)
+        answer = await self.writer.ask(question(call, arguments, body), again=False)
         return Response(answer, HTTPStatus.CREATED, media_type=JSON)
 
     async def work(
@@ -49,8 +52,8 @@ class Desk:
     @asynccontextmanager
     async def open(self, _app: FastAPI) -> AsyncIterator[None]:
         """While the service runs, so do its processes."""
-        await self.readers.start()
-        await self.workers.start()
+        for some in (self.readers, self.writer, self.workers):
+            await some.start()
         training = asyncio.create_task(self.jobs.work())
         try:
             yield
@@ -59,5 +62,5 @@ class Desk:
             with suppress(asyncio.CancelledError):
                 await training
             await self.jobs.stop()
-            await self.readers.stop()
-            await self.workers.stop()
+            for some in (self.readers, self.writer, self.workers):
+                await some.stop()

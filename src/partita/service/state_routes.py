@@ -78,8 +78,9 @@ async def train(desk: Here, request: Request, run: Run) -> Response:
 
 
 def _gauges(desk: Desk) -> Gauges:
-    waiting = {'{for="reading"}': desk.readers.waiting, '{for="working"}': desk.workers.waiting}
-    busy = {'{for="reading"}': desk.readers.busy, '{for="working"}': desk.workers.busy}
+    all_ = {"reading": desk.readers, "writing": desk.writer, "working": desk.workers}
+    waiting = {f'{{for="{role}"}}': some.waiting for role, some in all_.items()}
+    busy = {f'{{for="{role}"}}': some.busy for role, some in all_.items()}
     states = desk.jobs.states()
     return {
         "partita_waiting": ("Questions that wait for a process.", waiting),

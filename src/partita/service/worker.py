@@ -33,7 +33,7 @@ def main() -> None:
 
 def _prepared(role: str, store: str, progress: Callable[[str], None]) -> Do:
     """What is needed for a role is loaded, and no more."""
-    if role == "reading":
+    if role in ("reading", "writing"):
         from partita.service.reading import Reading
 
         return Reading(store).do

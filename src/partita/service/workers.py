@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from asyncio.subprocess import PIPE, Process
+from collections import deque
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Literal
@@ -20,7 +21,7 @@ STARTING = 300.0  # seconds: the first time on a machine, kernels are compiled
 GONE = "the process that worked on this was ended from outside; try again"
 
 Progress = Callable[[str], None]
-Role = Literal["reading", "working", "training"]
+Role = Literal["reading", "writing", "working", "training"]
 
 
 class GoneError(Exception):
@@ -113,23 +114,28 @@ class Worker:
 
 
 class Workers:
-    """Processes of a role, as many as the terms say, and a queue that has an end."""
+    """Processes of a role, as many as the terms say, and a line of those who wait, with an end."""
 
     def __init__(self, role: Role, terms: Terms) -> None:
         self._terms = terms
         self._all = [Worker(role, terms.store) for _ in range(terms.workers)]
-        self._idle: asyncio.Queue[Worker] = asyncio.Queue()
-        self.waiting = 0
+        self._idle: list[Worker] = []
+        self._line: deque[asyncio.Future[Worker]] = deque()
+        self._together: dict[bytes, asyncio.Future[bytes]] = {}
+
+    @property
+    def waiting(self) -> int:
+        return len(self._line)
 
     @property
     def busy(self) -> int:
-        return len(self._all) - self._idle.qsize()
+        return len(self._all) - len(self._idle)
 
     async def start(self) -> None:
         for worker in self._all:
             if self._terms.eager:
                 await worker.start()
-            self._idle.put_nowait(worker)
+            self._idle.append(worker)
 
     async def stop(self) -> None:
         await asyncio.gather(*(worker.stop() for worker in self._all))
@@ -137,7 +143,24 @@ class Workers:
     async def ask(self, question: bytes, again: bool = True) -> bytes:
         """The answer; what a process took with it when it was ended is asked once more, if that
         does no harm."""
-        worker = await self._next()
+        return await self._answer(await self._next(), question, again)
+
+    async def ask_together(self, question: bytes) -> bytes:
+        """As `ask`, but those who wait for the same share one answer."""
+        if (waiting := self._together.get(question)) is None:
+            waiting = asyncio.ensure_future(self._first(question))
+            self._together[question] = waiting
+        return await asyncio.shield(waiting)
+
+    async def _first(self, question: bytes) -> bytes:
+        """Whoever comes after the answer has begun may have written before: it is asked anew."""
+        try:
+            worker = await self._next()
+        finally:
+            del self._together[question]
+        return await self._answer(worker, question, again=True)
+
+    async def _answer(self, worker: Worker, question: bytes, again: bool) -> bytes:
         try:
             for more in (again, False):
                 try:
@@ -147,18 +170,37 @@ class Workers:
                         break
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, GONE)
         finally:
-            self._idle.put_nowait(worker)
+            self._free(worker)
 
     async def _next(self) -> Worker:
+        """In the order of asking: nobody who comes later is served first."""
+        if self._idle:
+            return self._idle.pop()
         if self.waiting >= self._terms.waiting:
             line = f"{self.waiting} questions are waiting; try again in a moment"
             raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, line, {"retry-after": "1"})
-        self.waiting += 1
+        turn: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
+        self._line.append(turn)
         try:
             async with asyncio.timeout(self._terms.seconds):
-                return await self._idle.get()
+                return await asyncio.shield(turn)
         except TimeoutError as error:
+            self._leave(turn)
             line = f"all processes were busy for {self._terms.seconds:g} seconds; try again"
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, line, {"retry-after": "5"}) from error
-        finally:
-            self.waiting -= 1
+        except asyncio.CancelledError:
+            self._leave(turn)
+            raise
+
+    def _leave(self, turn: asyncio.Future[Worker]) -> None:
+        """One whose turn came at the same moment hands it on."""
+        if turn.done():
+            self._free(turn.result())
+        else:
+            self._line.remove(turn)
+
+    def _free(self, worker: Worker) -> None:
+        if self._line:
+            self._line.popleft().set_result(worker)
+        else:
+            self._idle.append(worker)
