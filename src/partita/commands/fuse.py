@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,14 +13,16 @@ from partita.commands import options
 from partita.commands.shell import edge
 
 if TYPE_CHECKING:
-    from partita.workspace.fusing.files import Fusion
+    from partita.workspace.fusing.across_files import Things
+    from partita.workspace.fusing.files import Fusion, Wanted
 
 Sources = Annotated[
     list[Path],
     typer.Argument(
         metavar="SOURCE...",
-        help="Claims (object,source,value), records (object and slots) or judgements "
-        "(left,right,source,same) in CSV, JSONL, Parquet or tab-separated text.",
+        help="Results of run (JSONL), records (a column for every slot), claims "
+        "(object,source,value) or judgements (left,right,source,same) in CSV, JSONL, Parquet "
+        "or tab-separated text.",
     ),
 ]
 Truth = Annotated[
@@ -63,9 +66,10 @@ Kinds = Annotated[
     list[str] | None,
     typer.Option(
         "--kind",
-        metavar="[SLOT=]KIND",
-        help="closed, open, number, date, several or people; without it closed if there are "
-        "few values, else open. May be given often.",
+        metavar="[NAME=]KIND",
+        help="Of a slot closed, open, number, date, several or people (without it closed if "
+        "there are few values, else open); of a file reports, records, claims or judgements "
+        "(without it by what is in it). May be given often.",
     ),
 ]
 Tolerance = Annotated[
@@ -91,6 +95,22 @@ Discount = Annotated[
 Without = Annotated[
     str | None,
     typer.Option("--without", metavar="S", help="Tell what changes if source S is left out."),
+]
+Domain = Annotated[
+    str,
+    typer.Option(
+        "--domain",
+        metavar="D",
+        help="The domain whose slots the sources fill; they are asked which thing is which.",
+    ),
+]
+Parameters = Annotated[
+    Path | None,
+    typer.Option(
+        "--parameters",
+        metavar="F",
+        help="Of the pair model that compares accounts; without it the domain's own.",
+    ),
 ]
 Form = Annotated[
     str | None,
@@ -123,6 +143,8 @@ def fuse(
     one_to_one: OneToOne = None,
     discount_copies: Discount = False,
     without: Without = None,
+    domain: Domain = "",
+    parameters: Parameters = None,
     form: Form = None,
     out: Out = None,
     json: options.JsonReport = False,
@@ -130,13 +152,16 @@ def fuse(
     """What several sources say, contradictory or not, into one belief.
 
     Each value of each object gets a probability, each source a reliability
-    that is learned from how sources agree, unless it is given.
+    that is learned from how sources agree, unless it is given. Reports of
+    run and records without objects are first put together: who speaks of
+    the same thing, with the distribution over all that may be.
 
     \b
     Examples:
       partita fuse claims.csv
       partita fuse answers.csv --one-to-one _ --truth truth.csv --json
       partita fuse places.csv --hierarchy hierarchy.csv --without wikiquote
+      partita fuse reports.jsonl table.csv --without table
       partita fuse --from muc GE.txt SRI.txt UMASS.txt --out fused.txt
     """
     with edge() as console:
@@ -144,7 +169,7 @@ def fuse(
             console.say(_exam(sources, form, out, json))
             console.flush()
             return
-        from partita.workspace.fusing.files import Wanted, fuse_files
+        from partita.workspace.fusing.files import Wanted
 
         wanted = Wanted(
             truth=truth,
@@ -159,12 +184,28 @@ def fuse(
             discount=discount_copies,
             without=without,
         )
-        found = fuse_files(sources, wanted)
+        found = _found(sources, wanted, domain, parameters)
         for note in found.notes:
             console.note(note)
         for piece in _pieces(found, without, json):
             console.say(piece)
         console.flush()
+
+
+def _found(
+    sources: list[Path], wanted: Wanted, domain: str, parameters: Path | None
+) -> Fusion | Things:
+    """Things where it must be told which is which, else the objects that claims name."""
+    from partita.workspace.fusing.files import fuse_files
+    from partita.workspace.fusing.sorting_out import as_asked, sorted_out
+
+    files, slots = sorted_out(wanted.kinds)
+    asked = as_asked(sources, wanted, files, domain, parameters)
+    if asked is None:
+        return fuse_files(sources, replace(wanted, kinds=slots))
+    from partita.workspace.fusing.across_files import fuse_things
+
+    return fuse_things(sources, asked)
 
 
 def _exam(sources: list[Path], form: str | None, out: Path | None, json: bool) -> str:
@@ -180,7 +221,16 @@ def _exam(sources: list[Path], form: str | None, out: Path | None, json: bool) -
     return trusted_json(*told) if json else trusted_text(*told)
 
 
-def _pieces(found: Fusion, without: str | None, json: bool) -> Iterator[str]:
+def _pieces(found: Fusion | Things, without: str | None, json: bool) -> Iterator[str]:
+    from partita.workspace.fusing.files import Fusion
+
+    if isinstance(found, Fusion):
+        yield from _claims(found, without, json)
+    else:
+        yield from _things(found, without, json)
+
+
+def _claims(found: Fusion, without: str | None, json: bool) -> Iterator[str]:
     from partita.views.fusion import changes_text, fused_json, report
 
     if json:
@@ -189,5 +239,18 @@ def _pieces(found: Fusion, without: str | None, json: bool) -> Iterator[str]:
         yield dumps(fused_json(found.fused, found.measured, found.changes, without)) + "\n"
         return
     yield from report(found.fused, found.measured)
+    if without is not None:
+        yield from changes_text(found.changes, without)
+
+
+def _things(found: Things, without: str | None, json: bool) -> Iterator[str]:
+    from partita.views.fused_things import changes_text, things_json, things_text
+
+    if json:
+        from json import dumps
+
+        yield dumps(things_json(found.fused, found.domain, found.changes, without)) + "\n"
+        return
+    yield from things_text(found.fused)
     if without is not None:
         yield from changes_text(found.changes, without)

@@ -17,6 +17,7 @@ from partita.fusion.accounts import Account, Accounts, Origin
 from partita.records import Entity, Pair, Template, pair
 from partita.templates.schema import Schema
 
+BOTH = " & "  # between sorts of a thing that is both: the anchor has one
 LEAST = 0.5  # a value that the message itself holds less probable is not said of the thing
 
 
@@ -93,7 +94,9 @@ def _account(
         best = next((one for one in values if one.value is not None), None)
         if best is not None and best.probability.value >= LEAST:
             slots[name], confidence[name] = best.value, best.probability.value
-    anchor = replace(templates[entity.anchor], slots=slots, sort=entity.sort)
+    anchor = templates[entity.anchor]
+    sort = anchor.sort if BOTH in entity.sort else entity.sort
+    anchor = replace(anchor, slots=slots, sort=sort)
     origins = _origins([templates[n] for n in entity.templates], entity.anchor, found, place, read)
     message = found.message
     return Account.of(read.source, message, anchor, read.schema, origins, confidence)

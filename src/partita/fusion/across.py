@@ -37,6 +37,7 @@ from partita.records import Budget, Distribution, Figure
 from partita.templates.schema import SORT, Schema
 
 SURE = Figure.exact(1.0)
+USUAL = Budget(seconds=2.0, memory=1 << 30, work=30_000)  # no clock: the same bytes everywhere
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +49,7 @@ class Task:
     reliabilities: Mapping[str, float] = field(default_factory=dict)
     tolerance: float = 0.0
     top: int | None = None
-    budget: Budget | None = None
+    budget: Budget = USUAL
     seed: int = 0
 
 

@@ -19,10 +19,11 @@ from partita.fusion.accounts import Account, Accounts
 from partita.fusion.beliefs import Masses, PairBelief, certain, together
 from partita.fusion.blocking import alike, told_apart
 from partita.fusion.comparing import Comparer, Comparison
+from partita.fusion.ties import tied
 from partita.pairs.models import probability
 from partita.records import Budget, CoreferenceSet, Distribution, Pair, PairProbabilities, pair
 
-FAINT = 0.01  # a pair less probable than this does not link two accounts
+FAINT = 0.02  # a pair less probable than this does not link two accounts
 SILENT = -1.0  # log-odds of two in a set of which nothing tells: others decide
 TWICE = 0.1  # that two things which a message tells apart are one
 MODEL, MESSAGE = "the pair model", "the message itself"
@@ -82,20 +83,11 @@ class Believing:
 
 def components(believing: Believing, compared: Compared) -> list[list[str]]:
     """The accounts that links tie together, in order; those that nothing links are alone."""
-    home = {account.id: account.id for account in believing.given.accounts}
-
-    def root(name: str) -> str:
-        while home[name] != name:
-            home[name] = home[home[name]]
-            name = home[name]
-        return name
-
-    for left, right in _links(believing, compared):
-        a, b = sorted((root(left), root(right)))
-        home[b] = a
+    names = [account.id for account in believing.given.accounts]
+    home = tied(names, _links(believing, compared))
     found: dict[str, list[str]] = {}
-    for account in believing.given.accounts:
-        found.setdefault(root(account.id), []).append(account.id)
+    for name in names:
+        found.setdefault(home[name], []).append(name)
     return list(found.values())
 
 

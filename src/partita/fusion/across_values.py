@@ -29,6 +29,7 @@ from partita.templates.schema import SORT, Schema
 from partita.templates.slots import Value
 
 CHOICES = 64  # different combinations of accounts that are looked at for one slot
+LEAST = 1e-4  # and their probability: what less probable ones say is unknown
 Row = tuple[str, str, str, str, float]
 
 
@@ -67,13 +68,20 @@ class _Asked:
 
     rows: list[Row] = field(default_factory=list)
     names: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
+    taken: dict[str, int] = field(default_factory=dict)
 
     def name(self, slot: str, accounts: Sequence[Account]) -> str:
         key = (slot, tuple(one.id for one in accounts))
         if key not in self.names:
-            self.names[key] = f"{len(self.names):09}"
+            self.names[key] = self._called(slot, accounts[0])
             self.rows += [claim(one, self.names[key], slot) for one in accounts]
         return self.names[key]
+
+    def _called(self, slot: str, first: Account) -> str:
+        """A name that tells a person what it is about, if anything must be said of it."""
+        name = ", ".join(filter(None, (first.object or first.id, slot)))
+        self.taken[name] = self.taken.get(name, 0) + 1
+        return name if self.taken[name] == 1 else f"{name} ({self.taken[name]})"
 
 
 def claim(account: Account, thing: str, slot: str) -> Row:
@@ -124,15 +132,19 @@ def _filled(seen: Seen, schema: Schema) -> list[str]:
 def _choices(seen: Seen, slot: str, asked: _Asked) -> list[tuple[str, float]]:
     """The combinations of accounts that speak of the slot, with their probabilities."""
     says = np.array([slot in account.values for account in seen.accounts])
-    present: NDArray[np.bool_] = seen.around.members & says
-    rows, where = np.unique(present, axis=0, return_inverse=True)
-    sums = np.bincount(where.reshape(-1), seen.around.shares, len(rows))
-    order = np.argsort(-sums, kind="stable")[:CHOICES]
+    likely = seen.around.shares >= LEAST / CHOICES
+    sums: dict[bytes, float] = {}
+    rows: dict[bytes, NDArray[np.bool_]] = {}
+    members = seen.around.members[likely] & says
+    for row, share in zip(members, seen.around.shares[likely].tolist(), strict=True):
+        key = row.tobytes()
+        rows.setdefault(key, row)
+        sums[key] = sums.get(key, 0.0) + share
     found = []
-    for n in order.tolist():
-        accounts = [seen.accounts[k] for k in np.flatnonzero(rows[n]).tolist()]
-        if accounts:
-            found.append((asked.name(slot, accounts), float(sums[n])))
+    for key in sorted(sums, key=lambda one: (-sums[one], one))[:CHOICES]:
+        accounts = [seen.accounts[k] for k in np.flatnonzero(rows[key]).tolist()]
+        if accounts and sums[key] >= LEAST:
+            found.append((asked.name(slot, accounts), sums[key]))
     return found
 
 

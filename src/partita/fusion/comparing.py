@@ -17,6 +17,7 @@ import numpy as np
 
 from partita.fusion.accounts import Account
 from partita.fusion.chances import Chances
+from partita.fusion.ties import tied
 from partita.fusion.typed import close
 from partita.pairs.characteristics import log_odds, offsets
 from partita.pairs.columns import columns
@@ -147,10 +148,12 @@ def _repeats_sort(a: Value, b: Value, left: Account, right: Account) -> bool:
 
 
 def _batches(pairs: Sequence[Two]) -> Iterator[list[int]]:
-    """Pairs in order, as many as speak of a few accounts."""
+    """Pairs of a few accounts at a time: those that hang together stay together."""
+    home = tied((name for two in pairs for name in two), pairs)
     some: list[int] = []
     names: set[str] = set()
-    for n, two in enumerate(pairs):
+    for n in sorted(range(len(pairs)), key=lambda n: (home[pairs[n][0]], n)):
+        two = pairs[n]
         if len(names | set(two)) > BATCH:
             yield some
             some, names = [], set()

@@ -56,3 +56,12 @@ def _beta(right: FloatArray, wrong: FloatArray) -> tuple[FloatArray, FloatArray,
     pooled = min(max(right.sum() / whole if whole else 0.5, 0.01), 0.99)
     a, b = right + WORTH * pooled, wrong + WORTH * (1 - pooled)
     return betaincinv(a, b, TAIL), a / (a + b), betaincinv(a, b, 1 - TAIL)
+
+
+def interval(right: float, wrong: float, towards: float) -> tuple[float, float]:
+    """The interval of one source that leaves out a tail on either side."""
+    from scipy.special import betaincinv
+
+    pooled = min(max(towards, 0.01), 0.99)
+    a, b = right + WORTH * pooled, wrong + WORTH * (1 - pooled)
+    return float(betaincinv(a, b, TAIL)), float(betaincinv(a, b, 1 - TAIL))

@@ -1,0 +1,176 @@
+"""Things across sources: how often they are told right, and what many reports cost.
+
+The corpus of depots is what is true. Its messages go through run; four tables speak of the same
+things, with values that are wrong as often as their reliability says. Coordinates and sizes, of
+which the messages say nothing, are drawn for every thing.
+Run by itself it prints both tables:  python benchmarks/bench_across.py
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from partita.evaluation.across import AcrossMeasured, Fact, facts_of, measure_across, table_accounts
+from partita.formats.account_results import result_accounts
+from partita.formats.corpus import corpus_path, read_keyed_messages
+from partita.formats.message_given import Given
+from partita.formats.pair_models import read_pair_parameters
+from partita.formats.rules import own_parameters, read_domain
+from partita.fusion.accounts import Account, Accounts, gathered
+from partita.fusion.across import FusedAccounts, Task, added, fuse_accounts
+from partita.records import Document
+from partita.workspace.run_batch import Wanted, done
+from partita.workspace.running import Settings
+
+TABLES = {"archive": 0.9, "survey": 0.8, "press": 0.7, "forum": 0.6}
+COVERAGE = 0.7
+SEEDS = range(3)
+SIZES = (125, 250, 500, 1000)
+KINDS = ("fuel depot", "ammunition depot", "rail bridge", "radar site", "training camp", "airfield")
+STARTS = ("bar", "del", "gor", "hal", "kin", "lor", "mar", "nov", "pel", "ros", "tar", "vel")
+MIDDLES = ("an", "em", "id", "ol", "ur", "a", "es", "in")
+ENDS = ("vik", "sk", "dorf", "grad", "ville", "ton", "moor", "by")
+
+
+def task() -> Task:
+    model = read_pair_parameters(own_parameters("depots") or "").every_pair
+    return Task(read_domain("depots").schema, model)
+
+
+def reports(texts: Sequence[tuple[str, str]], name: str = "reports") -> Accounts:
+    """Messages through run, and its results as accounts."""
+    given = (Given(message, text, f"{message}.txt") for message, text in texts)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"{name}.jsonl"
+        lines = (
+            line
+            for one in done(given, Settings(), Wanted(json=True), workers=1)
+            for line in one.lines
+        )
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return result_accounts(path, read_domain("depots").schema)
+
+
+def detailed(facts: Sequence[Fact], rng: np.random.Generator) -> list[Fact]:
+    """With coordinates and a size, which tables tell and messages do not."""
+    schema = read_domain("depots").schema
+    found = []
+    for fact in facts:
+        north, east = int(rng.integers(3000, 6000)), int(rng.integers(1000, 9000))
+        drawn = {"COORDINATES": f"{north}N {east:05}E", "SIZE": f"{int(rng.integers(2, 90))} ha"}
+        found.append(Fact(fact.name, fact.sort, {**fact.values, **schema.read(drawn)}))
+    return found
+
+
+def meant_by(accounts: Sequence[Account], documents: Sequence[Document], facts: Sequence[Fact]):
+    """Which thing of the key the account of a message speaks of: by where its templates stand."""
+    known = {fact.name for fact in facts}
+    by_name = {document.name: document for document in documents}
+    for account in accounts:
+        document = by_name[account.message]
+        spans = {(one.start, one.end) for one in account.origins}
+        for n, cell in enumerate(document.key):
+            of = [t for t in document.templates if t.id in cell and (t.start, t.end) in spans]
+            if of and f"{document.name}.{n}" in known:
+                yield account.id, f"{document.name}.{n}"
+                break
+
+
+def world(seed: int, details: bool) -> tuple[FusedAccounts, AcrossMeasured]:
+    """Messages and tables about the corpus, fused and measured."""
+    made, rng = task(), np.random.default_rng(seed)
+    documents = list(read_keyed_messages(corpus_path()))
+    facts = facts_of(documents, made.schema)
+    facts = detailed(facts, rng) if details else facts
+    told = reports([(document.name, document.text) for document in documents])
+    meant = dict(meant_by(told.accounts, documents, facts))
+    records: list[Account] = []
+    for source, reliable in TABLES.items():
+        for account, thing in table_accounts(facts, source, reliable, COVERAGE, made.schema, rng):
+            records.append(account)
+            meant[account.id] = thing
+    fused = fuse_accounts(gathered([told, Accounts(tuple(records))]), made)
+    return fused, measure_across(fused, meant, facts, made.schema)
+
+
+def quality(details: bool) -> Iterator[str]:
+    found = [world(seed, details) for seed in SEEDS]
+    mean = lambda numbers: float(np.mean(list(numbers)))  # noqa: E731
+    told = "with coordinates and sizes" if details else "of the corpus alone"
+    yield f"{found[0][1].facts} facts {told}, {len(found)} draws"
+    yield f"{'':12}{'reliability':>12}{'learned':>9}{'all facts':>11}{'its facts':>11}{'fused':>8}"
+    for source in ("reports", *TABLES):
+        learned = mean(f.learned.reliabilities[source] for f, _ in found)
+        given = f"{TABLES[source]:.3f}" if source in TABLES else ""
+        yield (
+            f"{source:12}{given:>12}{learned:>9.3f}"
+            f"{mean(m.by_source[source] for _, m in found):>11.3f}"
+            f"{mean(m.said_right[source] for _, m in found):>11.3f}"
+            f"{mean(m.of_source[source] for _, m in found):>8.3f}"
+        )
+    yield f"{'fused':12}{'':>21}{mean(m.accuracy for _, m in found):>11.3f}"
+    yield (
+        f"B-cubed F {mean(m.f for _, m in found):.3f}, "
+        f"reliability error {mean(m.error for _, m in found):.3f}"
+    )
+
+
+def written(count: int, rng: np.random.Generator) -> list[tuple[str, str]]:
+    """Reports, each of two of a third as many things: every thing is reported some six times, and
+    its size is wrong in every fifth report."""
+    places = [
+        f"{a}{b}{c}{d}".capitalize() for a, b, c, d in product(STARTS, MIDDLES, MIDDLES, ENDS)
+    ]
+    draw = lambda most: int(rng.integers(most))  # noqa: E731
+    things = [(places[draw(len(places))], KINDS[draw(len(KINDS))], 2 + draw(88))
+              for _ in range(max(count // 3, 1))]  # fmt: skip
+    found = []
+    for n in range(count):
+        (place, kind, size), (other, second, _) = (things[draw(len(things))] for _ in "ab")
+        told = size if rng.random() < 0.8 else 2 + draw(88)
+        text = (
+            f"Subj: {place} {kind}\n\nA {kind} was seen near {place}. The {kind.split()[-1]} covers"
+            f" {told} hectares. The {second} at {other} was not visited.\n"
+        )
+        found.append((f"m{n:04}", text))
+    return found
+
+
+def costs() -> Iterator[str]:
+    made = task()
+    fuse_accounts(reports(written(20, np.random.default_rng(1))), made)  # what is loaded once
+    heads = ("reports", "accounts", "seconds", "all pairs", "compared", "share")
+    yield "".join(f"{head:>11}" for head in heads)
+    for size in SIZES:
+        given = reports(written(size, np.random.default_rng(0)))
+        begin = time.process_time()
+        fused = fuse_accounts(given, made)
+        taken = time.process_time() - begin
+        yield (
+            f"{size:>11,}{len(given.accounts):>11,}{taken:>11.2f}{fused.pairs:>11,}"
+            f"{len(fused.compared):>11,}{len(fused.compared) / fused.pairs:>11.5f}"
+        )
+    begin = time.process_time()
+    more = added(fused, reports(written(1, np.random.default_rng(2)), "one more"))
+    taken = time.process_time() - begin
+    yield f"one more report: {more.recomputed} of {len(more.sets):,} sets solved, {taken:.2f} s"
+
+
+def test_many_reports_are_compared_with_few(ratio) -> None:
+    fused = fuse_accounts(reports(written(200, np.random.default_rng(0))), task())
+    ratio("pairs compared of 200 reports", len(fused.compared) / fused.pairs, "all pairs", 0.05)
+
+
+if __name__ == "__main__":
+    for part in (quality(False), quality(True), costs()):
+        for line in part:
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
+        sys.stdout.write("\n")

@@ -1,0 +1,205 @@
+"""How well things across sources are told: facts that are known, split among simulated sources.
+
+A table of reliability r gives of each fact it speaks of the true value with probability r, and
+else that of another thing which contradicts it. Whoever fuses them does not know r, nor who speaks
+of what. A slot that takes several values is left out: nothing contradicts there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from partita.errors import Incompatible
+from partita.evaluation.b_cubed import b_cubed
+from partita.evaluation.calibration import reliability, reliability_error
+from partita.fusion.accounts import Account, Origin
+from partita.fusion.across import FusedAccounts, Thing
+from partita.records import Document, Template
+from partita.templates.algebra import merge
+from partita.templates.name import Name
+from partita.templates.place import Place
+from partita.templates.schema import SORT, Schema, Values, plain
+from partita.templates.slots import Value
+from partita.templates.strings import StringsType
+
+KEPT = ("NUMBER",)  # what every record would say alike
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fact:
+    """A thing of a document: all that its cell says together."""
+
+    name: str
+    sort: str
+    values: Values
+
+
+@dataclass(frozen=True, slots=True)
+class AcrossMeasured:
+    """Of all slots of all things the share that is told right, by the fused things and by each
+    source; `of_source` is the same share of fused things where only that source's facts count.
+    `error` is the reliability error of the stated probabilities, `f` B-cubed F of who is who."""
+
+    facts: int
+    accuracy: float
+    error: float
+    f: float
+    by_source: Mapping[str, float]
+    said_right: Mapping[str, float]
+    of_source: Mapping[str, float]
+
+
+def facts_of(documents: Iterable[Document], schema: Schema) -> list[Fact]:
+    """The things that are named or placed, so that others could speak of them."""
+    found = []
+    for document in documents:
+        by_id = {template.id: template for template in document.templates}
+        for n, cell in enumerate(document.key):
+            merged = _merged([by_id[name] for name in cell], schema)
+            if merged and any(isinstance(v, Name | Place) for v in merged.values()):
+                sort = str(merged.get(SORT, ""))
+                found.append(Fact(f"{document.name}.{n}", sort, merged))
+    return found
+
+
+def _merged(templates: Sequence[Template], schema: Schema) -> Values:
+    """What a cell says together; nothing where a person has put together what contradicts."""
+    try:
+        return merge(templates, schema).values
+    except Incompatible:
+        return {}
+
+
+def table_accounts(
+    facts: Sequence[Fact],
+    source: str,
+    reliable: float,
+    coverage: float,
+    schema: Schema,
+    rng: np.random.Generator,
+) -> Iterator[tuple[Account, str]]:
+    """The records of one source, each with the thing that it is meant to speak of."""
+    for n, fact in enumerate(facts):
+        if rng.random() >= coverage:
+            continue
+        slots = {}
+        for name, value in fact.values.items():
+            if name == SORT or name in KEPT:
+                continue
+            true = rng.random() < reliable or _sorted_by(name, fact)
+            slots[name] = (value if true else _other(facts, name, value, schema, rng)).json()
+        template = Template("R", sort=fact.sort, slots=slots, rule="record")
+        origin = Origin(source, source, n, str(n), "R")
+        yield Account.of(source, str(n), template, schema, [origin]), fact.name
+
+
+def _left_out(name: str, fact: Fact, schema: Schema) -> bool:
+    kind = schema.slot(name)
+    several = isinstance(kind, StringsType) and kind.several
+    return several or name in KEPT or _sorted_by(name, fact)
+
+
+def _sorted_by(name: str, fact: Fact) -> bool:
+    """The slot says what the sort says, which sources do not mistake."""
+    return fact.values.get(name) == fact.values.get(SORT)
+
+
+def _other(
+    facts: Sequence[Fact], name: str, value: Value, schema: Schema, rng: np.random.Generator
+) -> Value:
+    """A value of another thing that cannot be meant as well; the true one if there is none."""
+    unify = schema.slot(name).unify
+    known = sorted({f.values[name] for f in facts if name in f.values}, key=str)
+    others = [one for one in known if unify(one, value) is None]
+    return others[int(rng.integers(len(others)))] if others else value
+
+
+def measure_across(
+    fused: FusedAccounts, meant: Mapping[str, str], facts: Sequence[Fact], schema: Schema
+) -> AcrossMeasured:
+    """`meant` says of accounts which thing they speak of; others are not measured."""
+    told = _told(fused, meant)
+    by_name = {fact.name: fact for fact in facts}
+    wanted = [(fact, slot) for fact in facts for slot in plain(fact.values)
+              if not _left_out(slot, fact, schema)]  # fmt: skip
+    right = {(f.name, slot): _right(told.get(f.name), by_name[f.name], slot) for f, slot in wanted}
+    said = _said(fused, meant, by_name, schema)
+    sources = sorted({source for source, _, _ in said})
+    own = {s: {(t, x): ok for (who, t, x), ok in said.items() if who == s and (t, x) in right}
+           for s in sources}  # fmt: skip
+    stated, observed = _stated(told, by_name, wanted)
+    return AcrossMeasured(
+        len(wanted),
+        _share(right.values()),
+        reliability_error(reliability(stated, observed)),
+        _f(fused, meant),
+        {s: sum(own[s].values()) / max(len(right), 1) for s in sources},
+        {s: _share(own[s].values()) for s in sources},
+        {s: _share(right[key] for key in own[s]) for s in sources},
+    )
+
+
+def _share(marks: Iterable[bool]) -> float:
+    given = list(marks)
+    return sum(given) / len(given) if given else 0.0
+
+
+def _told(fused: FusedAccounts, meant: Mapping[str, str]) -> dict[str, Thing]:
+    """For every thing the fused one in which most of its accounts are, by trust."""
+    votes: dict[str, dict[str, float]] = {}
+    by_id = {thing.id: thing for thing in fused.things}
+    for thing in by_id.values():
+        for account in thing.accounts:
+            if account.id in meant:
+                trust = fused.learned.reliabilities[account.source]
+                mine = votes.setdefault(meant[account.id], {})
+                mine[thing.id] = mine.get(thing.id, 0.0) + trust
+    return {name: by_id[min(c, key=lambda t: (-c[t], t))] for name, c in votes.items()}
+
+
+def _right(thing: Thing | None, fact: Fact, slot: str) -> bool:
+    if thing is None or slot not in thing.slots or not thing.slots[slot].values:
+        return False
+    return _is(thing.slots[slot].values[0].value, fact.values[slot])
+
+
+def _is(told: object, value: Value) -> bool:
+    return bool(told == value.json())
+
+
+def _said(
+    fused: FusedAccounts, meant: Mapping[str, str], facts: Mapping[str, Fact], schema: Schema
+) -> dict[tuple[str, str, str], bool]:
+    """Whether a source is right about a slot of a thing: the best of what it says."""
+    found: dict[tuple[str, str, str], bool] = {}
+    for account in fused.given.accounts:
+        if (name := meant.get(account.id)) is None or name not in facts:
+            continue
+        for slot, value in account.values.items():
+            if slot in facts[name].values and slot in schema.slots:
+                key = (account.source, name, slot)
+                found[key] = found.get(key, False) or value == facts[name].values[slot]
+    return found
+
+
+def _stated(
+    told: Mapping[str, Thing], facts: Mapping[str, Fact], wanted: Sequence[tuple[Fact, str]]
+) -> tuple[np.ndarray, np.ndarray]:
+    stated, observed = [], []
+    for fact, slot in wanted:
+        thing = told.get(fact.name)
+        for one in thing.slots[slot].values if thing is not None and slot in thing.slots else ():
+            stated.append(one.probability.value)
+            observed.append(_is(one.value, facts[fact.name].values[slot]))
+    return np.array(stated), np.array(observed, dtype=np.bool_)
+
+
+def _f(fused: FusedAccounts, meant: Mapping[str, str]) -> float:
+    home = {account.id: n for n, thing in enumerate(fused.things) for account in thing.accounts}
+    names = sorted(home.keys() & meant.keys())
+    things = {name: n for n, name in enumerate(sorted(set(meant.values())))}
+    key = np.array([things[meant[name]] for name in names])
+    return b_cubed(key, np.array([home[name] for name in names])).f

@@ -1,0 +1,146 @@
+"""Fusion for those who have contents and no files: the service, a page, a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from partita.errors import InputError
+from partita.workspace.fusing.across_files import Asked, about_things, fuse_things, kinds_of
+from partita.workspace.fusing.files import Wanted, fuse_files
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A source: what its file would be called, and what would stand in it.
+
+    A run of the store is its lines of results, one after another, under NAME.jsonl.
+    """
+
+    name: str
+    content: str | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """As the command takes them; `kinds` are of files (by name, "" for all)."""
+
+    domain: str = ""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    reliabilities: Mapping[str, float] = field(default_factory=dict)
+    tolerance: float = 0.0
+    without: str | None = None
+    top: int | None = None
+    seed: int = 0
+
+
+def fuse_contents(sources: Sequence[Content], options: Options | None = None) -> dict[str, Any]:
+    """What the sources say as one belief, ready for JSON: what `partita fuse --json` prints.
+
+    Of things (reports, records, or a domain is named):
+    {"version", "domain", "notes": [text],
+     "entities": [{"id", "sort", "name"?, "probability", "interval"? or "error"?, "sources": [name],
+       "anchor": account, "set": name of its set,
+       "slots": {slot: {"values": [{"value", "probability", "sources", "accounts"}],
+                        "unknown", "conflict"}},
+       "accounts": [{"id", "source", "message", "object"?, "said": {slot: {"value", "probability"}},
+                     "templates": [{"source", "file", "line", "message", "template", "text",
+                                    "start", "end"}]}]}],
+     "sets": [a line of results, with "contradicted": [{"left", "right", "conflict"}]],
+     "sources": [{"source", "reliability", "given", "accounts", "claims", "right", "wrong",
+                  "slots": {slot: trust}}],
+     "copying": [...], "compared": {"pairs", "of", "excluded", "sets_solved"},
+     "without"?: {"source", "changes": [{"thing", "slot", "before", "before_probability", "after",
+                                         "after_probability"}]}}
+    Of claims and judgements alone: {"version", "notes", "objects", "sources", "copying", "slots",
+    "without"?} as for claims. Errors are PartitaError and name the source by its name.
+    """
+    chosen = options or Options()
+    _refuse_names(sources)
+    with TemporaryDirectory() as folder:
+        paths = [_written(Path(folder), one) for one in sources]
+        try:
+            return _fused(paths, chosen, Path(folder))
+        except InputError as error:
+            named = None if error.file is None else Path(error.file).name
+            problem = error.problem.replace(f"{folder}/", "")
+            raise InputError(problem, file=named, line=error.line) from None
+
+
+def _fused(paths: Sequence[Path], options: Options, folder: Path) -> dict[str, Any]:
+    reliability = _reliability(options, folder)
+    kinds = kinds_of(paths, options.kinds)
+    if not about_things(kinds, options.domain):
+        return _claims(paths, options, reliability)
+    from partita.views.fused_things import things_json
+
+    asked = Asked(
+        options.domain,
+        None,
+        reliability,
+        options.kinds,
+        options.tolerance,
+        options.without,
+        options.top,
+        options.seed,
+    )
+    found = fuse_things(paths, asked)
+    told = things_json(found.fused, found.domain, found.changes, options.without)
+    told["notes"] = [note.replace(f"{folder}/", "") for note in found.notes]
+    return _bare(told, f"{folder}/")
+
+
+def _claims(paths: Sequence[Path], options: Options, reliability: Path | None) -> dict[str, Any]:
+    from partita.views.fusion import fused_json
+
+    wanted = Wanted(tolerance=options.tolerance, without=options.without, reliability=reliability)
+    found = fuse_files(paths, wanted)
+    told = fused_json(found.fused, found.measured, found.changes, options.without)
+    folder = f"{paths[0].parent}/"
+    return _bare(told | {"notes": list(found.notes)}, folder)
+
+
+def _reliability(options: Options, folder: Path) -> Path | None:
+    if not options.reliabilities:
+        return None
+    from json import dumps
+
+    path = folder / "reliabilities" / "given.jsonl"
+    path.parent.mkdir()
+    rows = ({"source": name, "reliability": r} for name, r in options.reliabilities.items())
+    path.write_text("".join(f"{dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def _written(folder: Path, one: Content) -> Path:
+    path = folder / one.name
+    raw = one.content if isinstance(one.content, bytes) else one.content.encode()
+    path.write_bytes(raw)
+    return path
+
+
+def _refuse_names(sources: Sequence[Content]) -> None:
+    if not sources:
+        raise InputError("there is no source to fuse")
+    names = [one.name for one in sources]
+    for n, name in enumerate(names):
+        if not name or Path(name).name != name or name in (".", ".."):
+            raise InputError(f"{name!r} is no name of a file")
+        if name in names[:n]:
+            raise InputError(f"two sources are called {name}")
+
+
+def _bare(told: dict[str, Any], folder: str) -> dict[str, Any]:
+    return {key: _plain(value, folder) for key, value in told.items()}
+
+
+def _plain(told: Any, folder: str) -> Any:
+    """Without the folder in which the contents stood for a moment."""
+    if isinstance(told, dict):
+        return _bare(told, folder)
+    if isinstance(told, list):
+        return [_plain(value, folder) for value in told]
+    return told.replace(folder, "") if isinstance(told, str) else told

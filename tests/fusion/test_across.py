@@ -1,0 +1,229 @@
+"""The laws of fusion across sources, for accounts drawn at random and for a few that are clear."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles.across import SAID, account, accounts
+from oracles.depots import SCHEMA
+from partita.errors import InputError, TotalConflict
+from partita.fusion.accounts import Accounts, gathered
+from partita.fusion.across import Task, added, fuse_accounts, without
+from partita.fusion.across_changes import changed
+from partita.fusion.beliefs import PairBelief
+
+LAW = settings(deadline=None, max_examples=15)
+TASK = Task(SCHEMA)
+SURE = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
+KINSTON = {"FACILITY": "DEPOT", "LOCATION": "KINSTON", "TYPE": "RAIL"}
+
+
+def fused(said, reliabilities=None, **options):
+    return fuse_accounts(
+        accounts(said, **options), replace(TASK, reliabilities=reliabilities or {})
+    )
+
+
+def told(found):
+    """Everything that is believed, by the accounts of each thing."""
+    return {
+        tuple(one.id for one in thing.accounts): (
+            thing.sort,
+            pytest.approx(thing.probability.value, abs=1e-9),
+            {
+                name: {v.text: pytest.approx(v.probability.value, abs=1e-9) for v in slot.values}
+                for name, slot in thing.slots.items()
+            },
+        )
+        for thing in found.things
+    }
+
+
+def value(thing, slot, text):
+    values = thing.slots[slot].values
+    return next((one.probability.value for one in values if one.text == text), 0.0)
+
+
+@LAW
+@given(SAID)
+def test_values_add_up_to_one_with_unknown_and_every_account_is_somewhere(said):
+    found = fused(said)
+    assert sorted(a.id for t in found.things for a in t.accounts) == sorted(
+        a.id for a in found.given.accounts
+    )
+    for thing in found.things:
+        for slot in thing.slots.values():
+            total = sum(one.probability.value for one in slot.values) + slot.unknown
+            assert total == pytest.approx(1)
+            assert 0 <= slot.conflict <= 1
+    for one in found.distributions:
+        listed = sum(each.probability for each in one.configurations)
+        assert listed + one.remainder.probability == pytest.approx(1)
+
+
+@LAW
+@given(SAID, st.randoms(use_true_random=False))
+def test_the_order_of_accounts_and_sources_does_not_matter(said, chance: random.Random):
+    whole = accounts(said)
+    mixed = chance.sample(whole.accounts, len(whole))
+    again = gathered([Accounts((one,)) for one in mixed])
+    assert told(fuse_accounts(again, TASK)) == told(fuse_accounts(whole, TASK))
+
+
+@LAW
+@given(SAID, SAID)
+def test_a_source_of_reliability_0_changes_nothing(said, more):
+    deaf = [("zero", slots) for _, slots in more]
+    assert told(fused([*said, *deaf], {"zero": 0.0})) == told(fused(said))
+
+
+@LAW
+@given(SAID, SAID)
+def test_adding_accounts_equals_starting_from_scratch(said, more):
+    before = fused(said)
+    fresh = accounts(more, "n")
+    after = added(before, fresh)
+    scratch = fuse_accounts(gathered([before.given, fresh]), TASK, before.learned)
+    assert told(after) == told(scratch)
+    assert after.compared.keys() == scratch.compared.keys()
+    assert after.recomputed <= scratch.recomputed == len(scratch.sets)
+
+
+def test_adding_a_report_solves_only_the_sets_it_touches():
+    places = ["KINSTON", "RALEIGH", "TARBORO", "WELDON", "DUNN"]
+    said = [(s, {"FACILITY": "DEPOT", "LOCATION": p}) for p in places for s in ("ann", "bob")]
+    before = fused(said)
+    assert before.recomputed == len(before.sets) == 5
+    after = added(before, accounts([("cy", {"FACILITY": "DEPOT", "LOCATION": "DUNN"})], "n"))
+    assert after.recomputed == 1
+    assert [len(one.set.accounts) for one in after.sets] == [2, 2, 2, 2, 3]
+    kept = {id(one) for one in before.sets}
+    assert sum(id(one) in kept for one in after.sets) == 4
+
+
+def test_one_of_reliability_1_that_is_certain_decides():
+    other = {**KINSTON, "LOCATION": "DUNN"}
+    said = (("ann", KINSTON), ("bob", other), ("cy", other))
+    named = [account(source, 1, slots, "x") for source, slots in said]
+    given_ = gathered([Accounts(tuple(named))])
+    found = fuse_accounts(given_, replace(TASK, reliabilities={"ann": 1.0, "bob": 0.9, "cy": 0.9}))
+    [thing] = found.things
+    assert value(thing, "LOCATION", "KINSTON") == 1.0
+    assert thing.slots["LOCATION"].conflict == pytest.approx(0.99)
+
+
+def test_certain_sources_that_contradict_each_other_are_named():
+    named = [
+        account("ann", 1, KINSTON, "x"),
+        account("bob", 1, {**KINSTON, "TYPE": "AMMUNITION"}, "x"),
+    ]
+    sure = replace(TASK, reliabilities={"ann": 1.0, "bob": 1.0})
+    with pytest.raises(TotalConflict, match=r"bob \(says AMMUNITION of x, TYPE\) and ann"):
+        fuse_accounts(gathered([Accounts(tuple(named))]), sure)
+
+
+def test_certain_sources_that_contradict_each_other_speak_of_two_things():
+    said = [("ann", KINSTON), ("bob", {**KINSTON, "TYPE": "AMMUNITION"})]
+    assert len(fused(said, {"ann": 1.0, "bob": 1.0}).things) == 2
+    assert len(fused(said, {"ann": 0.5, "bob": 0.5}).things) == 2
+
+
+@LAW
+@given(st.floats(0.3, 0.95), st.floats(0.3, 0.95))
+def test_two_that_agree_strengthen(first, second):
+    trust = {"ann": first, "bob": second}
+    alone = fused([("ann", KINSTON)], trust).things[0]
+    both = next(t for t in fused([("ann", KINSTON), ("bob", KINSTON)], trust).things)
+    for slot, text in (("LOCATION", "KINSTON"), ("TYPE", "RAIL")):
+        assert value(both, slot, text) > value(alone, slot, text)
+
+
+def test_a_place_inside_another_supports_it_and_numbers_are_the_same_within_tolerance():
+    from partita.formats.rules import read_domain
+
+    schema = read_domain("depots").schema
+    rows = [{"FACILITY": "DEPOT", "LOCATION": "KINSTON", "SIZE": "40 ha"},
+            {"FACILITY": "FACILITY", "LOCATION": "NORTH CAROLINA", "SIZE": "41 ha"}]  # fmt: skip
+    made = [
+        replace(account(s, 1, {"FACILITY": "DEPOT"}, "x"), values=schema.read(row))
+        for s, row in zip(("ann", "bob"), rows, strict=True)
+    ]
+    given_ = gathered([Accounts(tuple(made))])
+    trust = {"ann": 0.9, "bob": 0.9}
+    [thing] = fuse_accounts(given_, Task(schema, None, trust, tolerance=0.05)).things
+    assert thing.slots["LOCATION"].values[0].text == "KINSTON"
+    assert thing.slots["LOCATION"].values[0].accounts == ("ann/1/R", "bob/1/R")
+    assert thing.slots["FACILITY"].values[0].text == "DEPOT"
+    assert [one.text for one in thing.slots["SIZE"].values] == ["40 ha"]
+    assert thing.slots["SIZE"].values[0].probability.value > 0.9
+
+
+def test_judgements_link_and_part_and_are_discounted():
+    said = [("ann", KINSTON), ("bob", KINSTON)]
+    two = ("ann/m0/R", "bob/m1/R")
+
+    def together(p, reliability):
+        judge = PairBelief("judge", {two: p})
+        found = fused(said, {**SURE, "judge": reliability}, judgements=(judge,))
+        return found.distributions[0].marginal(*two)
+
+    plain = fused(said, SURE).distributions[0].marginal(*two)
+    assert together(0.0, 1.0) == 0.0
+    assert together(1.0, 1.0) == 1.0
+    assert together(0.1, 0.5) < plain < together(0.9, 0.5)
+    assert together(0.1, 0.9) < together(0.1, 0.5)
+
+
+def test_what_a_message_believes_of_its_things_counts_as_far_as_it_is_trusted():
+    def apart(reliability):
+        mates = {("ann/m/1", "ann/m/2"): 0.6}
+        first = [replace(account("ann", "m", KINSTON), template=replace(
+            account("ann", "m", KINSTON).template, id=f"ann/m/{n}")) for n in (1, 2)]  # fmt: skip
+        given_ = gathered([Accounts((*first, account("bob", "m", KINSTON)), mates)])
+        task = replace(TASK, reliabilities={"ann": reliability, "bob": 0.9})
+        return fuse_accounts(given_, task).distributions[0].marginal("ann/m/1", "ann/m/2")
+
+    assert 0 < apart(0.9) < 1
+    assert apart(0.9) != apart(0.5)
+
+
+def test_without_a_source_is_never_having_heard_it():
+    said = [("ann", KINSTON), ("bob", KINSTON), ("cy", {"FACILITY": "BRIDGE", "NAME": "ELM"})]
+    found = fused(said)
+    assert told(without(found, "cy")) == told(fused(said[:2]))
+    [gone] = changed(found, "cy")
+    assert (gone.slot, gone.before, gone.after) == ("", "cy/m2/R", "")
+    with pytest.raises(InputError, match="no source is called 'eve'; there are ann, bob, cy"):
+        without(found, "eve")
+
+
+def test_what_cannot_be_is_refused():
+    with pytest.raises(InputError, match="nobody is heard"):
+        fused([("ann", KINSTON)], {"ann": 0.0})
+    with pytest.raises(InputError, match=r"reliability 1\.5 of ann"):
+        fused([("ann", KINSTON)], {"ann": 1.5})
+    judge = PairBelief("judge", {("ann/m0/R", "eve/m0/R"): 0.5})
+    with pytest.raises(InputError, match="judge judges an unknown template 'eve/m0/R'"):
+        gathered([accounts([("ann", KINSTON)]), Accounts((), judgements=(judge,))])
+    with pytest.raises(InputError, match=r"stands in ann\.csv, line 1, already"):
+        gathered([accounts([("ann", KINSTON)]), accounts([("ann", KINSTON)])])
+
+
+def test_reliability_is_learned_from_agreement():
+    places = [f"PLACE {n}" for n in range(12)]
+    said = []
+    for n, place in enumerate(places):
+        for source in ("ann", "bob", "cy"):
+            wrong = source == "cy" and n % 2
+            kind = "AMMUNITION" if wrong else "RAIL"
+            said.append(
+                (source, {"FACILITY": "DEPOT", "LOCATION": place, "TYPE": kind, "NUMBER": 1})
+            )
+    learned = fused(said).learned.reliabilities
+    assert learned["ann"] == pytest.approx(learned["bob"])
+    assert learned["cy"] < learned["ann"] - 0.05

@@ -1,0 +1,33 @@
+"""Accounts drawn at random for the laws of fusion across sources."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from oracles.depots import SCHEMA
+from partita.fusion.accounts import Account, Accounts, Origin, gathered
+from partita.records import Template
+
+SLOTS = st.fixed_dictionaries(
+    {"FACILITY": st.sampled_from(["DEPOT", "BRIDGE", "FACILITY"])},
+    optional={
+        "LOCATION": st.sampled_from(["KINSTON", "RALEIGH", "TARBORO"]),
+        "TYPE": st.sampled_from(["RAIL", "AMMUNITION"]),
+        "NAME": st.sampled_from(["CAMP VARGAS", "VARGAS", "CAMP ELM"]),
+        "NUMBER": st.integers(1, 3),
+    },
+)
+SAID = st.lists(st.tuples(st.sampled_from(["ann", "bob", "cy"]), SLOTS), min_size=1, max_size=7)
+
+
+def account(source, message, slots, thing="", sure=None):
+    """A record; the sort is that of the facility."""
+    template = Template("R", sort=slots.get("FACILITY", ""), slots=slots)
+    origin = Origin(source, f"{source}.csv", 1, str(message), "R")
+    return Account.of(source, str(message), template, SCHEMA, [origin], sure, thing)
+
+
+def accounts(said, prefix="m", **options):
+    """One account for each source and its slots, each a message of its own."""
+    made = [account(source, f"{prefix}{n}", slots) for n, (source, slots) in enumerate(said)]
+    return gathered([Accounts(tuple(made), **options)])
