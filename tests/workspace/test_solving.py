@@ -57,6 +57,8 @@ def test_what_does_not_hold_pairs():
         solve([])
     with pytest.raises(InputError, match="pairs, row 2: pairs B with itself"):
         solve([("A", "B", 0.5), ("B", "B", 0.5)])
+    with pytest.raises(InputError, match="pairs, row 1: pairs A with itself"):
+        solve([("A", "A", 0.5)])
     with pytest.raises(InputError, match="has 2 sets; solve_all answers them all"):
         solve(pd.concat([FRAME.assign(set="x"), FRAME.assign(set="y")]))
 

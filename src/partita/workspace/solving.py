@@ -89,7 +89,12 @@ def _one_set(
         raise InputError(
             f"{table.file} has {len(table.set_names)} sets; solve_all answers them all"
         )
-    together = replace(table, sets=table.left * 0, set_names=table.set_names or ("",))
+    together = replace(
+        table,
+        sets=table.left * 0,
+        set_names=table.set_names or ("",),
+        problems=tuple(replace(problem, set=0) for problem in table.problems),
+    )
     sets = conditioned(group(together, missing=missing, soft=soft), assume)
     for error in sets.failed.values():
         raise error
