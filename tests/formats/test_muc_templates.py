@@ -9,7 +9,7 @@ import pytest
 from partita.errors import InputError
 from partita.evaluation.muc.templates import SLOTS, Fill
 from partita.formats.muc_fills import Malformed, read_fill
-from partita.formats.muc_templates import read_exam
+from partita.formats.muc_templates import holds_templates, read_exam
 
 KEY = """\
 ;; a comment
@@ -81,6 +81,16 @@ def test_a_key(write) -> None:  # type: ignore[no-untyped-def]
             "4.  INCIDENT: TYPE   ARSON\n4.  INCIDENT: TYPE   ARSON\n",
             "line 4: slot INCIDENT: TYPE stands twice",
         ),
+        (
+            KEY.replace("4.  INCIDENT: TYPE ", "4.  INCIDENT TYPE  "),
+            "line 7: '4.  INCIDENT TYPE                   BOMBING'; expected a slot such as",
+        ),
+        (KEY.replace("4.  INCIDENT: TYPE", "4.INCIDENT: TYPE"), "line 7: '4.INCIDENT: TYPE"),
+        (KEY.replace("4.  INC", "      4.  INC"), "line 7: '4.  INCIDENT: TYPE"),
+        (
+            KEY.replace("1.  MESSAGE: TEMPLATE               1 (OPTIONAL)\n", ""),
+            "line 3: a template without slot MESSAGE: TEMPLATE; expected a number, or *",
+        ),
     ],
 )
 def test_a_file_that_is_no_exam(write, text: str, problem: str) -> None:  # type: ignore[no-untyped-def]
@@ -94,10 +104,31 @@ def test_an_odd_fill_is_told_and_kept(write) -> None:  # type: ignore[no-untyped
     exam = read_exam(write(odd))
     told = [(problem.line, problem.slot) for problem in exam.problems]
     assert told == [(7, "INCIDENT: TYPE"), (8, "INCIDENT: INSTRUMENT ID")]
-    assert "a quote that does not close" in str(exam.problems[1])
+    assert "expected a closing quote" in str(exam.problems[1])
     assert "one of ARSON" in str(exam.problems[0])
     assert exam.incidents[0].of(4)[0].values == ("MURDER",)
     assert exam.incidents[0].of(6)[0].values == ('BOMB"',)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "slot", "expected"),
+    [
+        ("- 12 MAR 89", "- 35 MAR 89", "INCIDENT: DATE", "a date such as 05 JAN 90"),
+        ("- 12 MAR 89", "MARCH", "INCIDENT: DATE", "a date such as 05 JAN 90"),
+        ("20. HUM TGT: TYPE", '21. HUM TGT: NUMBER   MANY: "A"\n20. HUM TGT: TYPE',
+         "HUM TGT: NUMBER", "a number, PLURAL"),
+        ("(PERU) /", "(PERU /", "INCIDENT: LOCATION", "closing brackets"),
+    ],
+)  # fmt: skip
+def test_a_value_that_is_none(write, old: str, new: str, slot: str, expected: str) -> None:  # type: ignore[no-untyped-def]
+    (problem,) = read_exam(write(KEY.replace(old, new))).problems
+    assert problem.slot == slot
+    assert f"expected {expected}" in str(problem)
+
+
+def test_keys_are_told_from_messages(write) -> None:  # type: ignore[no-untyped-def]
+    assert holds_templates(write(KEY))
+    assert not holds_templates(write("DEV-MUC3-0001 (NOSC)\n\n   LIMA, 1 JAN 90 -- [TEXT] A\n"))
 
 
 @pytest.mark.parametrize("written", ["-", "*", "", '"-"', "? -"])

@@ -44,7 +44,7 @@ def _alternatives(text: str) -> Iterator[str]:
             yield _bare(text[begin:place])
             begin = place + 1
     if depth:
-        raise Malformed(f"brackets that do not close in {text!r}")
+        raise Malformed(f"closing brackets in {text!r}")
     yield _bare(text[begin:])
 
 
@@ -97,5 +97,5 @@ def _single(text: str) -> str:
     """Doubled quotes made single, and a quote that does not close left out."""
     once = re.sub(r'(?<!\\)""+', '"', text)
     if len(re.findall(r'(?<!\\)"', once)) % 2:
-        raise Malformed(f"a quote that does not close in {text!r}")
+        raise Malformed(f"a closing quote in {text!r}")
     return once

@@ -9,10 +9,16 @@ from itertools import islice
 from pathlib import Path
 
 from partita.errors import InputError
+from partita.evaluation.muc.dates import days
 from partita.evaluation.muc.templates import SLOTS, Fill, Incident, Slot
 from partita.formats.muc_fills import Malformed, read_fill
 
-_SLOT = re.compile(r"\s{0,3}([0-9]{1,2})\.\s+([A-Z][A-Z ]*:\s*[A-Z][A-Z ]*?)(?:\s{2,}(.*)|\s*)$")
+_SLOT = re.compile(
+    r"\s{0,3}([0-9]{1,2})\.\s+([A-Z][A-Z ]*:\s*[A-Z][A-Z ]*?)(?:(?:\s{2,}|\t)(.*)|\s*)$"
+)
+_LIKE_A_SLOT = re.compile(r"\s*[0-9]{1,2}\s*\.\s*[A-Za-z][A-Za-z ]*:|[0-9]{1,2}\s*\.\s*[A-Za-z]")
+_COUNT = re.compile(r"~?\s*[0-9,]+|PLURAL|[0-9,]+\s*-\s*(?:[0-9,]+)?|-\s*[0-9,]+")
+_DATE = "a date such as 05 JAN 90, - 05 JAN 90 or 05 JAN 90 - 07 JAN 90"
 _MESSAGE = re.compile(r"([A-Z0-9]+-MUC[34]-[0-9]+)")
 _NUMBER = re.compile(r"([0-9]+|\*|-)\s*(\(OPTIONAL\))?\s*")
 _RULE = re.compile(r"[\s*=_-]{4,}")  # what archives draw between templates
@@ -62,6 +68,7 @@ def read_exam(path: str | Path) -> Exam:
     for number, line in _lines(path):
         found = _SLOT.match(line)
         if found is None:
+            _refuse_slot(line, number, exam.file)
             _continue(building, line, number, exam)
             continue
         slot = _slot(found, number, exam.file)
@@ -96,6 +103,13 @@ def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(data.decode("latin-1").splitlines(), 1):
         if line.strip() and not line.lstrip().startswith(";"):
             yield number, line.rstrip()
+
+
+def _refuse_slot(line: str, number: int, file: str) -> None:
+    """What looks like a slot and is not written as one would be lost."""
+    if _LIKE_A_SLOT.match(line):
+        problem = f"{line.strip()[:60]!r}; expected a slot such as 12. PHYS TGT: ID, then its fill"
+        raise InputError(problem, file=file, line=number)
 
 
 def _slot(found: re.Match[str], line: int, file: str) -> Slot:
@@ -144,7 +158,10 @@ def _continue(building: _Open | None, line: str, number: int, exam: Exam) -> Non
 
 def _close(building: _Open | None, exam: Exam) -> None:
     """Keep the template; one of a message without incidents has no number and says nothing."""
-    if building is None or building.number in ("", "*", "-"):
+    if building is not None and not building.number:
+        problem = f"a template without slot {SLOTS[1].title}; expected a number, or *"
+        raise InputError(problem, file=exam.file, line=building.line)
+    if building is None or building.number in ("*", "-"):
         return
     fills = {
         number: tuple(_fills(SLOTS[number], written, exam))
@@ -163,10 +180,23 @@ def _fills(slot: Slot, written: Iterable[tuple[int, str]], exam: Exam) -> Iterat
             fill = read_fill(text, slot, line)
         except Malformed as problem:
             exam.problems.append(Problem(exam.file, line, slot.title, str(problem)))
-            fill = Fill((text.strip(" ?"),), (), text.startswith("?"), line)
+            yield Fill((text.strip(" ?"),), (), text.startswith("?"), line)
+            continue
         if fill is None:
             continue
-        if unknown := [v for v in fill.values if slot.choices and v not in slot.choices]:
-            expected = f"one of {', '.join(sorted(slot.choices))}, not {unknown[0]!r}"
-            exam.problems.append(Problem(exam.file, line, slot.title, expected))
+        for value in fill.values:
+            if expected := _expected(value, slot):
+                problem = f"{expected}, not {value!r}"
+                exam.problems.append(Problem(exam.file, line, slot.title, problem))
         yield fill
+
+
+def _expected(value: str, slot: Slot) -> str:
+    """What a value should be, or nothing if it is as it should."""
+    if slot.choices and value not in slot.choices:
+        return f"one of {', '.join(sorted(slot.choices))}"
+    if slot.kind == "date" and days(value) is None:
+        return _DATE
+    if slot.kind == "number" and not _COUNT.fullmatch(value):
+        return "a number, PLURAL, a range (5 - 7) or about a number (~7)"
+    return ""
