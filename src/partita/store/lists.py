@@ -73,7 +73,7 @@ def sorts(connection: Connection, run: str) -> list[str]:
 
 
 def _holds(column: ColumnElement[Any], search: str) -> ColumnElement[bool]:
-    return func.lower(column).contains(search.lower(), autoescape=True)
+    return func.strpos(func.lower(column), search.lower()) > 0
 
 
 def _says(search: str) -> ColumnElement[bool]:

@@ -82,9 +82,10 @@ def _touch(path: Path, name: str) -> None:
 
 def _sqlite_settings(connection: Any, _record: object) -> None:
     """Readers and one writer at a time; transactions begin where we say so, not where the driver
-    guesses; lower() knows more letters than those of English."""
+    guesses; searching is as in PostgreSQL, which knows more letters than those of English."""
     connection.isolation_level = None
     connection.create_function("lower", 1, _lower, deterministic=True)
+    connection.create_function("strpos", 2, _place, deterministic=True)
     cursor = connection.cursor()
     for pragma in ("journal_mode = WAL", "foreign_keys = ON"):
         cursor.execute(f"PRAGMA {pragma}")
@@ -93,6 +94,10 @@ def _sqlite_settings(connection: Any, _record: object) -> None:
 
 def _lower(text: str | None) -> str | None:
     return None if text is None else text.lower()
+
+
+def _place(text: str | None, part: str) -> int | None:
+    return None if text is None else text.find(part) + 1
 
 
 def _sqlite_begin(connection: Connection) -> None:
