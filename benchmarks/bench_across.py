@@ -17,7 +17,14 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from partita.evaluation.across import AcrossMeasured, Fact, facts_of, measure_across, table_accounts
+from partita.evaluation.across import (
+    AcrossMeasured,
+    Fact,
+    facts_of,
+    meant_by,
+    measure_across,
+    table_accounts,
+)
 from partita.formats.account_results import result_accounts
 from partita.formats.corpus import corpus_path, read_keyed_messages
 from partita.formats.message_given import Given
@@ -25,7 +32,6 @@ from partita.formats.pair_models import read_pair_parameters
 from partita.formats.rules import own_parameters, read_domain
 from partita.fusion.accounts import Account, Accounts, gathered
 from partita.fusion.across import FusedAccounts, Task, added, fuse_accounts
-from partita.records import Document
 from partita.workspace.run_batch import Wanted, done
 from partita.workspace.running import Settings
 
@@ -67,20 +73,6 @@ def detailed(facts: Sequence[Fact], rng: np.random.Generator) -> list[Fact]:
         drawn = {"COORDINATES": f"{north}N {east:05}E", "SIZE": f"{int(rng.integers(2, 90))} ha"}
         found.append(Fact(fact.name, fact.sort, {**fact.values, **schema.read(drawn)}))
     return found
-
-
-def meant_by(accounts: Sequence[Account], documents: Sequence[Document], facts: Sequence[Fact]):
-    """Which thing of the key the account of a message speaks of: by where its templates stand."""
-    known = {fact.name for fact in facts}
-    by_name = {document.name: document for document in documents}
-    for account in accounts:
-        document = by_name[account.message]
-        spans = {(one.start, one.end) for one in account.origins}
-        for n, cell in enumerate(document.key):
-            of = [t for t in document.templates if t.id in cell and (t.start, t.end) in spans]
-            if of and f"{document.name}.{n}" in known:
-                yield account.id, f"{document.name}.{n}"
-                break
 
 
 def world(seed: int, details: bool) -> tuple[FusedAccounts, AcrossMeasured]:

@@ -73,6 +73,22 @@ def _merged(templates: Sequence[Template], schema: Schema) -> Values:
         return {}
 
 
+def meant_by(
+    accounts: Iterable[Account], documents: Iterable[Document], facts: Iterable[Fact]
+) -> Iterator[tuple[str, str]]:
+    """Which thing of the key the account of a message speaks of: by where its templates stand."""
+    known = {fact.name for fact in facts}
+    by_name = {document.name: document for document in documents}
+    for account in accounts:
+        document = by_name[account.message]
+        spans = {(one.start, one.end) for one in account.origins}
+        there = {one.id for one in document.templates if (one.start, one.end) in spans}
+        for n, cell in enumerate(document.key):
+            if f"{document.name}.{n}" in known and there & set(cell):
+                yield account.id, f"{document.name}.{n}"
+                break
+
+
 def table_accounts(
     facts: Sequence[Fact],
     source: str,

@@ -59,7 +59,7 @@ def record_accounts(path: str | Path, about: Slots, source: str = "") -> Account
     """One account a row; where no column names sources, the file is one."""
     read = _Read(str(path), about)
     for rows in rows_of(path):
-        columns = _columns(rows.columns, about, Place(read.file, _first(rows)))
+        columns = _columns(rows.columns, about, Place(read.file, _first(rows, path)))
         for n, line in enumerate(rows.lines):
             place = Place(read.file, line)
             if n in rows.problems:
@@ -92,8 +92,10 @@ def claim_accounts(path: str | Path, about: Slots) -> Accounts:
     )
 
 
-def _first(rows: Rows) -> int:
-    return rows.lines[0] if rows.lines else 1
+def _first(rows: Rows, path: str | Path) -> int:
+    """Where the columns are named: in the header, or in the first row."""
+    headed = Path(path).suffix.lower() == ".csv"
+    return 1 if headed or not rows.lines else rows.lines[0]
 
 
 def _columns(names: Sequence[str], about: Slots, place: Place) -> _Columns:

@@ -1,0 +1,44 @@
+"""Facts of the corpus split among simulated sources: together they are right more often."""
+
+from __future__ import annotations
+
+import numpy as np
+from typer.testing import CliRunner
+
+from partita.cli import app
+from partita.evaluation.across import facts_of, meant_by, measure_across, table_accounts
+from partita.formats.account_results import result_accounts
+from partita.formats.corpus import corpus_path, read_keyed_messages
+from partita.formats.pair_models import read_pair_parameters
+from partita.formats.rules import own_parameters, read_domain
+from partita.fusion.accounts import Accounts, gathered
+from partita.fusion.across import Task, fuse_accounts
+
+TABLES = {"archive": 0.9, "survey": 0.75, "forum": 0.6}
+
+
+def test_things_across_sources_are_right_more_often_than_any_source(tmp_path):
+    schema = read_domain("depots").schema
+    model = read_pair_parameters(own_parameters("depots")).every_pair
+    documents = [one for one in read_keyed_messages(corpus_path()) if one.name.startswith("new")]
+    facts = facts_of(documents, schema)
+    files = [str(corpus_path() / f"{one.name}.txt") for one in documents]
+    made = CliRunner().invoke(app, ["run", *files, "--out", str(tmp_path / "reports.jsonl")])
+    assert made.exit_code == 0, made.output
+    reports = result_accounts(tmp_path / "reports.jsonl", schema)
+    meant = dict(meant_by(reports.accounts, documents, facts))
+    rng, records = np.random.default_rng(0), []
+    for source, reliable in TABLES.items():
+        for account, thing in table_accounts(facts, source, reliable, 0.7, schema, rng):
+            records.append(account)
+            meant[account.id] = thing
+    fused = fuse_accounts(gathered([reports, Accounts(tuple(records))]), Task(schema, model))
+    found = measure_across(fused, meant, facts, schema)
+    assert set(found.by_source) == {"reports", *TABLES}
+    assert found.accuracy > max(found.by_source.values()) + 0.1  # of all facts
+    for source in TABLES:  # of those facts that the source speaks of
+        assert found.of_source[source] > found.said_right[source]
+    trusted = fused.learned.reliabilities
+    assert trusted["forum"] < trusted["archive"]
+    assert found.f > 0.7
+    assert found.error < 0.15

@@ -1,0 +1,168 @@
+"""Blocking against all pairs: what it finds, what it leaves, and what it never compares."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+
+from oracles.across import SAID, account, accounts
+from oracles.depots import SCHEMA
+from partita.formats.rules import read_domain
+from partita.fusion.across import Task, fuse_accounts
+from partita.fusion.across_sets import Believing, Reliabilities
+from partita.fusion.blocking import (
+    COMMON,
+    Index,
+    all_pairs,
+    candidates,
+    everything,
+    told_apart,
+)
+from partita.fusion.chances import Chances
+from partita.fusion.comparing import Comparer
+
+LAW = settings(deadline=None, max_examples=30)
+PLACES = ["KINSTON", "RALEIGH", "TARBORO", "WELDON", "DUNN", "NORTH CAROLINA", "BAGHDAD", "IRAQ"]
+NAMES = [
+    "CAMP VARGAS",
+    "VARGAS",
+    "IBM",
+    "INTERNATIONAL BUSINESS MACHINES",
+    "OLD BRIDGE",
+    "CAMP ELM",
+]
+MADE = [f"{a}{b}" for a in ("BAR", "DEL", "GOR", "HAL", "LOR") for b in ("VIK", "SK", "DORF", "BY")]
+SORTS = ["DEPOT", "CAMP", "BRIDGE", "FACILITY", "BATTALION"]
+
+
+def world(size, rng):
+    """Accounts of the domain of depots, four of a thing, each of which says some of its slots."""
+    schema = read_domain("depots").schema
+
+    def drawn(*lists):
+        several = [one for some in lists for one in some]
+        return several[int(rng.integers(len(several)))]
+
+    things = [(drawn(SORTS), drawn(PLACES, MADE), drawn(NAMES, MADE), int(rng.integers(2, 90)))
+              for _ in range(size // 4)]  # fmt: skip
+    made = []
+    for n in range(size):
+        sort, place, name, hectares = things[n // 4]
+        slots = {"UNIT" if sort == "BATTALION" else "FACILITY": sort, "SIZE": f"{hectares} ha"}
+        slots |= {"LOCATION": place} if rng.random() < 0.7 else {}
+        slots |= {"NAME": name} if rng.random() < 0.7 else {}
+        made.append(_account(f"s{n % 4}", n, slots, sort, schema))
+    return made, schema
+
+
+def _account(source, message, slots, sort, schema):
+    from partita.fusion.accounts import Account, Origin
+    from partita.records import Template
+
+    template = Template("R", sort=sort, slots=slots)
+    return Account.of(source, str(message), template, schema, [Origin(source, "f", 1, "", "R")])
+
+
+def test_blocking_finds_what_comparing_everything_would_link():
+    made, schema = world(200, np.random.default_rng(0))
+    by_id = {one.id: one for one in made}
+    found = set(candidates(made, Index(schema), schema))
+    every = all_pairs(made, schema)
+    comparer = Comparer(schema, Chances.of_accounts(made, schema))
+    trusted = Reliabilities({}, 0.9)
+    compared = comparer.compare(by_id, every)
+    odds = {
+        two: one.log_odds(trusted.both(by_id[two[0]], by_id[two[1]]), comparer.chances.prior)
+        for two, one in compared.items()
+    }
+    probable = {two for two, one in odds.items() if one >= 0.0}
+    assert len(probable) > 50
+    missed = probable - found
+    assert len(missed) <= 0.15 * len(probable)  # recall .90 here, and 1 of what can be found:
+    keys = {one.id: Index(schema).keys(one) for one in made}
+    assert not any(keys[a].own & keys[b].own for a, b in missed)
+    assert found <= set(every)
+    assert len(found) < 0.5 * len(every)
+    assert len(every) < everything(made)
+
+
+@LAW
+@given(SAID)
+def test_every_pair_stands_once_whatever_was_there_before(said):
+    made = accounts(said).accounts
+    found = list(candidates(made, Index(SCHEMA), SCHEMA))
+    assert len(found) == len(set(found))
+    assert all(left < right for left, right in found)
+    by_id = {one.id: one for one in made}
+    assert not any(told_apart(by_id[a], by_id[b], SCHEMA) for a, b in found)
+    for cut in range(len(made)):
+        late = frozenset(one.id for one in made[cut:])
+        fresh = set(candidates(made, Index(SCHEMA), SCHEMA, late))
+        assert fresh == {two for two in found if late & set(two)}
+
+
+def test_a_key_that_very_many_hold_is_left_but_the_sort_parts_them():
+    crowd = [account("ann", n, {"FACILITY": "BRIDGE", "LOCATION": "KINSTON"}) for n in
+             range(COMMON + 5)]  # fmt: skip
+    few = [account(s, 1, {"FACILITY": "DEPOT", "LOCATION": "KINSTON"}) for s in ("bob", "cy")]
+    index = Index(SCHEMA)
+    for one in (*crowd, *few):
+        index.add(one)
+    common = index.crowded()
+    assert ("LOCATION", "KINSTON") in common
+    assert list(candidates([*crowd, *few], Index(SCHEMA, common), SCHEMA)) == [
+        ("bob/1/R", "cy/1/R")
+    ]
+
+
+def test_what_is_known_a_priori_is_not_compared():
+    one, other = ({"FACILITY": "DEPOT", "LOCATION": "KINSTON", "NUMBER": n} for n in (1, 2))
+    bridge = {"FACILITY": "BRIDGE", "LOCATION": "KINSTON"}
+    first = account("ann", 1, one, "x")
+    assert told_apart(first, account("bob", 1, bridge), SCHEMA)
+    assert told_apart(first, account("bob", 1, other), SCHEMA)  # one thing and two
+    assert told_apart(first, account("ann", 2, one, "y"), SCHEMA)  # the source tells them apart
+    assert not told_apart(first, account("ann", 2, one), SCHEMA)
+    assert not told_apart(first, account("bob", 2, bridge, "x"), SCHEMA)  # both call it x
+
+
+def test_pairs_grow_with_reports_and_not_with_their_square():
+    def share(size):
+        made, schema = [], read_domain("depots").schema
+        for n in range(size):
+            slots = {"FACILITY": "DEPOT", "LOCATION": f"PLACE {n // 3}"}
+            made.append(_account(f"s{n % 3}", n, slots, "DEPOT", schema))
+        return len(list(candidates(made, Index(schema), schema))) / size
+
+    assert share(60) == share(600) == 1.0
+
+
+def test_the_answer_says_what_was_compared():
+    said = [("ann", {"FACILITY": "DEPOT", "LOCATION": p}) for p in ("KINSTON", "DUNN", "WELDON")]
+    found = fuse_accounts(accounts([*said, ("bob", said[0][1])]), Task(SCHEMA))
+    assert (found.pairs, len(found.compared)) == (6, 1)
+
+
+def test_neither_message_comes_first():
+    """The pair model's directions cancel: S more general than T weighs as T than S."""
+    from partita.formats.pair_models import read_pair_parameters
+    from partita.formats.rules import own_parameters
+
+    schema = read_domain("depots").schema
+    model = read_pair_parameters(own_parameters("depots")).every_pair
+    general = {"FACILITY": "DEPOT", "LOCATION": "KINSTON"}
+    pairs = []
+    for first, second in (
+        (general, {**general, "TYPE": "FUEL"}),
+        ({**general, "TYPE": "FUEL"}, general),
+    ):
+        made = [
+            _account("ann", 1, first, "DEPOT", schema),
+            _account("bob", 1, second, "DEPOT", schema),
+        ]
+        comparer = Comparer(schema, Chances.of_accounts(made, schema), model)
+        believing = Believing.of(accounts([("ann", general)]), comparer, Reliabilities({}))
+        assert believing.comparer is comparer
+        [found] = comparer.compare({m.id: m for m in made}, [("ann/1/R", "bob/1/R")]).values()
+        pairs.append(found.context)
+    assert pairs[0] == pairs[1] != 0.0

@@ -1,0 +1,136 @@
+"""Sources of all kinds fused into things, from files and from contents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from partita.cli import app
+from partita.errors import InputError
+from partita.workspace.fusing.across_files import Asked, fuse_things
+from partita.workspace.fusing.calling import Content, Options, fuse_contents
+
+FIRST = """Subj: Tarboro Fuel Depot
+
+A fuel depot was identified near Tarboro. The depot covers 25 hectares.
+"""
+SECOND = """Subj: Tarboro area
+
+The fuel depot near Tarboro covers 25 hectares. Camp Vargas is empty.
+"""
+TABLE = """facility,location,type,size,name
+depot,Tarboro,fuel,30 ha,
+camp,Tima,,12 ha,Camp Vargas
+"""
+CLAIMS = "object,source,slot,value\ny,forum,facility,camp\ny,forum,name,Camp Vargas\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Two messages through run, and a table that contradicts them."""
+    folder = tmp_path_factory.mktemp("sources")
+    for name, text in (("a", FIRST), ("b", SECOND)):
+        (folder / f"{name}.txt").write_text(text)
+    (folder / "table.csv").write_text(TABLE)
+    (folder / "claims.csv").write_text(CLAIMS)
+    messages = [str(folder / "a.txt"), str(folder / "b.txt")]
+    made = CliRunner().invoke(app, ["run", *messages, "--out", str(folder / "watch.jsonl")])
+    assert made.exit_code == 0, made.output
+    return folder
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(app, ["fuse", *(str(a) for a in arguments)])
+
+
+def depot(found):
+    return next(one for one in found["entities"] if one["sort"] == "DEPOT")
+
+
+def test_reports_records_and_claims_are_put_together_and_say_where_they_stand(folder):
+    paths = [folder / name for name in ("watch.jsonl", "table.csv", "claims.csv")]
+    result = run(*paths, "--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    thing = depot(found)
+    assert thing["sources"] == ["table", "watch"]
+    assert {a["message"] for a in thing["accounts"]} == {"a", "b", "table.csv:2"}
+    size = thing["slots"]["SIZE"]
+    assert [v["value"] for v in size["values"]] == ["25 ha", "30 ha"]
+    assert size["values"][0]["sources"] == ["watch"]
+    assert sum(v["probability"] for v in size["values"]) + size["unknown"] == pytest.approx(1)
+    assert size["conflict"] > 0.3
+    camp = next(one for one in found["entities"] if one.get("name") == "CAMP VARGAS")
+    assert camp["sources"] == ["forum", "table", "watch"]
+    where = {(o["file"], o["line"]) for a in camp["accounts"] for o in a["templates"]}
+    assert (str(folder / "table.csv"), 3) in where
+    report = next(a for a in thing["accounts"] if a["message"] == "b")
+    assert report["templates"][0]["end"] > report["templates"][0]["start"]
+    group = next(one for one in found["sets"] if thing["anchor"] in
+                 {t["id"] for t in one["templates"]})  # fmt: skip
+    listed = sum(one["probability"] for one in group["configurations"])
+    assert listed + group["remainder"]["probability"] == pytest.approx(1)
+    assert group["method"] == "exact"
+    assert found["compared"]["pairs"] + found["compared"]["excluded"] == found["compared"]["of"]
+    assert {one["source"] for one in found["sources"]} == {"forum", "table", "watch"}
+
+
+def test_the_text_tells_values_trust_and_what_changes_without_a_source(folder):
+    result = run(folder / "watch.jsonl", folder / "table.csv", "--without", "table")
+    assert result.exit_code == 0, result.stderr
+    assert "conflict between sources" in result.stdout
+    assert "without table" in result.stdout
+    assert "LOCATION: TIMA" in result.stdout
+    assert all(len(line) <= 80 for line in result.stdout.splitlines())
+    assert run(folder / "watch.jsonl", "--without", "eve").exit_code == 1
+
+
+def test_reliabilities_are_taken_as_they_are(folder, tmp_path):
+    given = tmp_path / "given.csv"
+    given.write_text("source,reliability\ntable,1\n")
+    found = fuse_things(
+        [folder / "watch.jsonl", folder / "table.csv"], Asked(reliability=given)
+    ).fused
+    thing = next(one for one in found.things if len(one.accounts) > 1 and one.sort == "DEPOT")
+    assert thing.slots["SIZE"].values[0].text == "30 ha"
+    given.write_text("source,reliability\neve,1\n")
+    with pytest.raises(InputError, match="reliability of eve, who says nothing"):
+        fuse_things([folder / "table.csv"], Asked(reliability=given))
+
+
+def test_a_kind_can_be_forced_and_options_of_claims_are_refused(folder):
+    forced = run(folder / "table.csv", "--kind", "table.csv=reports")
+    assert forced.exit_code == 1
+    assert "table.csv, line 1: is not JSON" in forced.stderr
+    assert "--truth is for claims" in run(folder / "table.csv", "--truth", folder / "a.txt").stderr
+    kinded = run(folder / "table.csv", "--kind", "size=number")
+    assert "--kind of a slot is for claims" in kinded.stderr
+    records = run(folder / "claims.csv", "--kind", "records", "--domain", "depots")
+    assert "unknown slot" in records.stderr
+
+
+def test_contents_are_fused_as_files_are(folder):
+    names = ("watch.jsonl", "table.csv")
+    contents = [Content(name, (folder / name).read_text()) for name in names]
+    told = fuse_contents(contents, Options(reliabilities={"table": 0.9}, without="table"))
+    assert depot(told)["sources"] == ["table", "watch"]
+    assert told["without"]["source"] == "table"
+    files = {o["file"] for one in told["entities"] for a in one["accounts"] for o in a["templates"]}
+    assert files == set(names)
+    assert json.loads(json.dumps(told)) == told
+    claims = fuse_contents([Content("c.csv", "object,source,value\nx,ann,Rome\nx,bob,Rome\n")])
+    assert claims["objects"][0]["object"] == "x"
+
+
+def test_contents_that_are_wrong_are_told_by_their_name():
+    with pytest.raises(InputError, match=r"^t\.csv, line 1: unknown slot 'colour'"):
+        fuse_contents([Content("t.csv", "facility,colour\ndepot,red\n")])
+    with pytest.raises(InputError, match="two sources are called"):
+        fuse_contents([Content("t.csv", ""), Content("t.csv", "")])
+    with pytest.raises(InputError, match="is no name of a file"):
+        fuse_contents([Content("../t.csv", "")])
+    with pytest.raises(InputError, match="no source to fuse"):
+        fuse_contents([])
