@@ -24,9 +24,13 @@ def admit(scope: MutableMapping[str, Any], terms: Terms) -> None:
         raise Refusal(HTTPStatus.MISDIRECTED_REQUEST, line)
     if scope["method"] not in READING:
         _refuse_other_sites(headers, host)
-    path = scope["path"]
-    if terms.token and path.startswith("/api") and path not in OPEN:
+    if terms.token and _asks_for_a_token(scope["path"]):
         _refuse_wrong_token(_one(headers, b"authorization"), terms.token)
+
+
+def _asks_for_a_token(path: str) -> bool:
+    """Everything under /api but OPEN; a file of the page may be called whatever it is called."""
+    return (path == "/api" or path.startswith("/api/")) and path not in OPEN
 
 
 def _refuse_other_sites(headers: Iterable[tuple[bytes, bytes]], host: str) -> None:
