@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -13,6 +13,8 @@ from partita.workspace.solving import MODELS as SOLVED
 NAME = 500  # characters
 TOP = 1000  # configurations
 SMALL = 1 << 16  # bytes
+FILE = 200  # bytes of a file's name
+SOURCES = 1000
 
 
 def _name(text: str) -> str:
@@ -27,6 +29,13 @@ def _printable(text: str) -> str:
     if not text.isprintable() or not text.strip():
         raise ValueError("cannot be shown in a line; expected a name")
     return text
+
+
+def _file(name: str) -> str:
+    """A source is called as its file is; it leads nowhere."""
+    if "/" in name or name.strip(". ") == "" or len(name.encode()) > FILE:
+        raise ValueError("is no name of a file")
+    return _printable(name)
 
 
 def _domain(name: str) -> str:
@@ -60,6 +69,7 @@ Probability = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Cell = Annotated[list[Name], Field(min_length=1)]
 Cells = Annotated[list[Cell], Field(description="Every template of the set, in one cell.")]
 Pair = Annotated[tuple[Name, Name, Probability], AfterValidator(_two)]
+Kind = Literal["reports", "records", "claims", "judgements"]
 Top = Annotated[int | None, Field(ge=1, le=TOP, description="So many configurations at most.")]
 
 
@@ -80,6 +90,34 @@ class Solve(Ask):
 
     pairs: list[Pair] = Field(min_length=1)
     model: Annotated[str, AfterValidator(_solved)] = "evidential"
+    top: Top = 100
+
+
+class Source(Ask):
+    """A file of claims, records, judgements or results, and what stands in it."""
+
+    name: Annotated[Name, AfterValidator(_file)]
+    content: str
+
+
+class Fuse(Ask):
+    """Sources, as contents of files and as runs of the store, that become one belief."""
+
+    sources: list[Source] = Field(default=[], max_length=SOURCES)
+    runs: list[Name] = Field(default=[], max_length=SOURCES)
+    domain: Annotated[str, AfterValidator(_domain)] | None = Field(
+        default=None, description="If not said, that of the runs; claims alone need none."
+    )
+    kinds: dict[str, Kind] = Field(
+        default={}, description="What a source is, by its name, if not left to its content."
+    )
+    reliabilities: dict[str, Probability] = Field(
+        default={}, description="Of sources of which it is known; the others are learned."
+    )
+    tolerance: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
+    without: Name | None = Field(
+        default=None, description="A source; what would change without it is told."
+    )
     top: Top = 100
 
 

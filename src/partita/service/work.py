@@ -35,6 +35,7 @@ class Work:
         calls: dict[str, Callable[..., bytes]] = {
             "resolve": self.resolve,
             "solve": _solve,
+            "fuse": self.fuse,
             "ingest": self.ingest,
             "why": self.why,
             "next": self.next,
@@ -52,6 +53,12 @@ class Work:
         asked = asking.read(asking.Resolve, body)
         settings = Settings(asked.domain, asked.model, budget=usual_budget(asked.model))
         return written(self._workspace.resolve(asked.text, settings))
+
+    def fuse(self, body: bytes) -> bytes:
+        from partita.service.fusing import contents, options
+
+        asked = asking.read(asking.Fuse, body)
+        return written(self._workspace.fuse(contents(asked), asked.runs, options(asked)))
 
     def ingest(self, body: bytes, run: str) -> bytes:
         from partita.formats.message_given import Given

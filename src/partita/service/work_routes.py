@@ -42,6 +42,11 @@ def add_to(app: FastAPI) -> None:
         openapi_extra=asking.described(asking.Solve),
     )(solve)
     post(
+        "/api/fuse",
+        **answers("Things or objects with values, who said what, trust in every source."),
+        openapi_extra=asking.described(asking.Fuse),
+    )(fuse)
+    post(
         f"{runs}/messages",
         **answers("The message as the run has it now.", 201),
         openapi_extra=asking.described(asking.NewMessage),
@@ -68,6 +73,13 @@ async def solve(desk: Here, request: Request) -> Response:
     body = await request.body()
     asking.check(asking.Solve, body)
     return await desk.work("solve", body, seconds=SHARE * desk.terms.seconds)
+
+
+async def fuse(desk: Here, request: Request) -> Response:
+    """What several sources say, contradictory or not, as one belief."""
+    body = await request.body()
+    asking.check(asking.Fuse, body)
+    return await desk.work("fuse", body)
 
 
 async def ingest(desk: Here, request: Request, run: Run) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from partita.errors import InputError
 from partita.formats.message_given import Given
@@ -14,6 +14,9 @@ from partita.store.opening import open_store
 from partita.store.store import Store
 from partita.workspace import exporting, ingesting, keying, measuring, telling, training
 from partita.workspace.running import Settings
+
+if TYPE_CHECKING:  # those who only read a store need none of it
+    from partita.workspace.fusing.calling import Content, Options
 
 Progress = Callable[[str], None]
 Object = dict[str, Any]
@@ -144,6 +147,20 @@ class Workspace:
     def explain(self, run: str, set: str, left: str, right: str) -> Object:  # noqa: A002
         """Why two templates were (not) thought to be the same."""
         return telling.explain(self.store, run, set, left, right).record()
+
+    def fuse(
+        self,
+        sources: Sequence[Content] = (),
+        runs: Sequence[str] = (),
+        options: Options | None = None,
+    ) -> Object:
+        """What runs of the store and other sources say as one belief; `runs` tells which file of
+        the answer is which run."""
+        from partita.workspace.fusing.calling import Content, fuse_contents
+
+        files = {f"{run}.jsonl": run for run in runs}
+        told = [Content(f, exporting.results_text(self.store, run)) for f, run in files.items()]
+        return fuse_contents([*told, *sources], options) | {"runs": files}
 
     def export(self, run: str, table: str, form: str, out: Path) -> int:
         """A table of a run as a file, or its results, or its keys; how many rows there were."""

@@ -40,6 +40,13 @@ def export(store: Store, run: str, table: str, form: str, out: Path) -> int:
         return export_table(connection, run, table, form, out)
 
 
+def results_text(store: Store, run: str) -> str:
+    """The lines that `run --out` writes, one after another."""
+    with store.reading() as connection:
+        lines = _results(connection, runs.read_run(connection, run))
+        return "".join(f"{line}\n" for line in lines)
+
+
 def _write(out: Path, lines: Iterator[str]) -> int:
     count = 0
     with replacing(out) as stream:
