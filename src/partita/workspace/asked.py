@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import atexit
+import hashlib
 import os
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp, mkstemp
+from stat import S_ISDIR
+from tempfile import gettempdir
 from typing import Any
 
+from partita.errors import InputError
+from partita.formats.atomic import write_atomically
 from partita.formats.rules import SHIPPED, folder_of, own_parameters, read_domain
-from partita.workspace.running import Settings, usual_budget
+from partita.workspace.running import DIGITS, Settings, usual_budget
 
 PAIRS, INCIDENTS = "pairs", "incidents"
 
@@ -61,18 +62,21 @@ def parameters_of(settings: Settings) -> tuple[str, str]:
     return PAIRS, pairs.pair_parameters_text(learned)
 
 
-@lru_cache(maxsize=64)
 def parameters_file(text: str) -> Path:
-    """A file for processes that read parameters from one; the same text has the same file."""
-    handle, name = mkstemp(".json", dir=_folder())
-    os.close(handle)
-    Path(name).write_text(text, encoding="utf-8")
-    return Path(name)
+    """A file for processes that read parameters from one; the same text has the same file, so that
+    processes that are killed leave no more than one."""
+    path = _folder() / f"{hashlib.sha256(text.encode()).hexdigest()[:DIGITS]}.json"
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        write_atomically(path, text)
+    return path
 
 
-@lru_cache(maxsize=1)
-def _folder() -> str:
-    """Gone when the process ends."""
-    found = mkdtemp(prefix="partita-")
-    atexit.register(rmtree, found, ignore_errors=True)
-    return found
+def _folder() -> Path:
+    """Among temporary files, and nobody else's: who may write there could change parameters."""
+    user = getattr(os, "getuid", int)()
+    path = Path(gettempdir()) / f"partita-parameters-{user}"
+    path.mkdir(mode=0o700, exist_ok=True)
+    found = path.lstat()
+    if not S_ISDIR(found.st_mode) or found.st_uid != user or found.st_mode & 0o022:
+        raise InputError("is not yours alone; remove it", file=str(path))
+    return path

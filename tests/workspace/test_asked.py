@@ -1,0 +1,53 @@
+"""Settings are kept and found again; parameters of a store are read from a file of one's own."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from partita.errors import InputError
+from partita.workspace.asked import asked, parameters_file, settings_of
+from partita.workspace.running import Settings, usual_budget
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(budget=usual_budget("evidential")),
+        Settings("depots", "merging", "", 5, 0.25, usual_budget("merging", work=7), 3),
+        Settings("depots", "uniform", budget=usual_budget("uniform", seconds=1.5)),
+    ],
+)
+def test_settings_come_back(settings):
+    assert settings_of({"asked": asked(settings)}, None) == settings
+
+
+def test_a_domain_of_ones_own_is_found_from_everywhere(tmp_path, monkeypatch):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "domain.yaml").write_text("name: mine\n")
+    monkeypatch.chdir(tmp_path)
+    assert asked(Settings("mine"))["domain"] == str(folder)
+    assert asked(Settings("depots"))["domain"] == "depots"
+
+
+def test_the_same_parameters_have_the_same_file(tmp_path):
+    one, again, other = map(parameters_file, ("{}", "{}", "[]"))
+    assert one == again != other
+    assert (one.read_text(), other.read_text()) == ("{}", "[]")
+    assert one.parent.stat().st_mode & 0o077 == 0
+    one.write_text("changed")
+    assert parameters_file("{}").read_text() == "{}"
+
+
+def test_a_folder_that_others_may_write_to_is_refused():
+    parameters_file("{}").parent.chmod(0o777)
+    with pytest.raises(InputError, match="is not yours alone; remove it"):
+        parameters_file("{}")
