@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from pathlib import Path
 
 from partita.evaluation.muc.templates import Fill, Incident
 from partita.formats.messages import analysed
+from partita.formats.muc_answers import answers
+from partita.incidents.experts import Experts
 from partita.incidents.stories import Story, stories
+from partita.incidents.training import train
 from partita.workspace.answering import extractor
 
 VICTIMS = (("MAYOR", "MAYOR"), ("PEASANTS", "THREE PEASANTS"), ("PRIEST", "PRIEST"))
@@ -96,3 +100,20 @@ def examples() -> tuple[tuple[Story, tuple[Incident, ...]], ...]:
     messages = [analysed(f"DEV-MUC3-{n:04d}", text) for n, text in enumerate(header, 1)]
     found = stories(messages, extractor())
     return tuple((story, key) for story, (_, key) in zip(found, given, strict=True))
+
+
+@cache
+def experts() -> Experts:
+    """Models that have learned from the whole exam."""
+    return train(examples(), lambda _: None, "an exam of our own")
+
+
+def written(folder: Path, chosen: slice = slice(None)) -> Path:
+    """A folder with the messages of the exam and their keys, as files."""
+    folder.mkdir()
+    some = examples()[chosen]
+    texts = "\n".join(story.message.text for story, _ in some)
+    (folder / "messages").write_text(texts, encoding="utf-8")
+    key = answers((story.message.id, incidents) for story, incidents in some)
+    (folder / "key").write_text("".join(key), encoding="utf-8")
+    return folder

@@ -58,6 +58,7 @@ MODELS = "uniform greedy merging evidential scaled"
 METHODS = "auto exact certified sampled"
 FORMATS = "csv jsonl parquet"
 SOURCES = "messages keys corefud"
+STUDIED = f"{SOURCES} muc"
 TAUGHT = "greedy merging evidential scaled joint"
 CHARACTERISTICS = "paper extended"
 
@@ -200,6 +201,15 @@ Source = Annotated[
         callback=one_of(SOURCES),
         help="The format: messages (a folder of them with a file keys.jsonl), keys, or corefud; "
         "without it, what the name and the folder look like.",
+    ),
+]
+Studied = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="NAME",
+        callback=one_of(STUDIED),
+        help="As for train, or muc: files or folders of the MUC-4 exam's messages and keys.",
     ),
 ]
 Learned = Annotated[Path, typer.Option("--out", metavar="F", help="The file to write.")]

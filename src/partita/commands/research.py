@@ -108,7 +108,7 @@ def explain(
 
 def experiment(
     corpora: options.Corpora,
-    source: options.Source = None,
+    source: options.Studied = None,
     test: options.Test = None,
     splits: options.Splits = 5,
     largest: options.Largest = None,
@@ -123,19 +123,23 @@ def experiment(
     CORPUS is a file or folder of CoNLL-U with CorefUD entities, or a file of keys.
     With --test the models learn from all of CORPUS and are measured there; without
     it, on the three divisions of the paper and on more at random. Documents are
-    never split.
+    never split. --from muc measures events: the exam's messages and keys are read
+    together, and the exam's score under each way of merging events stands below.
 
     \b
     Examples:
       partita experiment train --test dev --json > rows.json
       partita experiment corpus --largest 9 --splits 20
       partita experiment keys.jsonl --charts pictures
+      partita experiment --from muc dev --test tst1 --test tst2
     """
     with edge() as console:
+        from partita.workspace.incident_study import study_incidents
         from partita.workspace.research import Design, study
 
         design = Design(corpora, test or (), source, splits, largest, shipped, seed, domain)
-        found = study(design, console.progress)
+        asked = study_incidents if source == "muc" else study
+        found = asked(design, console.progress)
         if charts is not None:
             found.save_charts(charts)
         console.say(found.json() if json else found.markdown())

@@ -46,7 +46,9 @@ def _votes(case: Case, key: Sequence[Incident]) -> dict[int, dict[int, float]]:
     return found
 
 
-def _home(case: Case, key: Sequence[Incident], event: Event, votes: Mapping[int, float]) -> int | None:
+def _home(
+    case: Case, key: Sequence[Incident], event: Event, votes: Mapping[int, float]
+) -> int | None:
     scores = sorted((votes[n] + _fit(case, key[n], event), -n) for n in votes)[::-1]
     if not scores or (len(scores) > 1 and scores[0][0] - scores[1][0] < CLEAR):
         return None

@@ -56,6 +56,11 @@ def by_model(learned: PairParameters, model: str = "evidential") -> ByProbabilit
     return ByProbability(learned.pair_model(training_of(model)), solve)
 
 
+def each_alone(case: Case, found: Sequence[Event]) -> list[Draft]:
+    """Nothing is merged."""
+    return [Draft((event,)) for event in found]
+
+
 def all_in_one(case: Case, found: Sequence[Event]) -> list[Draft]:
     """A greedy merger that is told nothing a priori merges whatever there is."""
     return [Draft(tuple(found))] if found else []
