@@ -13,11 +13,8 @@ from typer.main import get_command
 
 import partita
 from partita.cli import app
-from partita.views.charts import configurations_chart
 
 HERE = Path(__file__).parent
-TABLE_1 = {("A", "B"): 0.671, ("A", "C"): 0, ("A", "D"): 0.505,
-           ("B", "C"): 0, ("B", "D"): 0.752, ("C", "D"): 0.504}  # fmt: skip
 
 
 def reference() -> str:
@@ -64,8 +61,6 @@ def pictures(page: Path) -> None:
 
 def main() -> None:
     (HERE / "reference.md").write_text(reference(), encoding="utf-8")
-    chart = configurations_chart(partita.solve(TABLE_1))
-    chart.save(HERE / "pictures" / "example.svg")
     pictures(HERE / "plots.md")
 
 
