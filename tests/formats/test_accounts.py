@@ -110,6 +110,14 @@ def test_records_of_jsonl_and_parquet(tmp_path):
     write_table(arrow.table({"facility": ["depot"], "location": ["Dunn"]}), tmp_path / "t.parquet")
     [one] = record_accounts(tmp_path / "t.parquet", ABOUT).accounts
     assert str(one.values["LOCATION"]) == "DUNN"
+    from pyarrow.feather import write_feather
+
+    write_feather(arrow.table({"facility": ["depot"], "location": ["Dunn"]}), tmp_path / "t.arrow")
+    [again] = record_accounts(tmp_path / "t.arrow", ABOUT).accounts
+    assert again.values == one.values
+    broken = written(tmp_path, "odd.arrow", "facility\ndepot\n")
+    with pytest.raises(InputError, match=r"odd\.arrow: is not Arrow"):
+        record_accounts(broken, ABOUT)
 
 
 def test_claims_are_accounts_of_objects_and_a_contradiction_makes_two(tmp_path):

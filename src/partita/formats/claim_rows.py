@@ -1,10 +1,12 @@
-"""Rows of claims from CSV, tab-separated text, JSONL or Parquet, whichever a file is."""
+"""Rows of claims from CSV, tab-separated text, JSONL, Parquet or Arrow, whichever a file is."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 from partita.errors import InputError
 from partita.formats.claim_columns import ROLES
@@ -13,7 +15,8 @@ from partita.formats.rows import Rows, csv_rows, jsonl_rows
 from partita.formats.text import Lines
 
 FORMS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".tsv": "tab", ".txt": "tab",
-         ".tab": "tab", ".parquet": "parquet", ".pq": "parquet"}  # fmt: skip
+         ".tab": "tab", ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow",
+         ".feather": "arrow"}  # fmt: skip
 KNOWN = {name for names in ROLES.values() for name in names}
 
 
@@ -30,8 +33,26 @@ def rows_of(path: str | Path, columns: Sequence[str] = ()) -> Iterator[Rows]:
             from partita.formats.frames import parquet_rows
 
             yield from parquet_rows(stream, str(path))
+        elif form == "arrow":
+            yield _arrow_rows(stream, str(path))
         else:
             yield from (csv_rows if form == "csv" else jsonl_rows)(lines)
+
+
+def _arrow_rows(stream: BinaryIO, file: str) -> Rows:
+    """The rows of an Arrow file, which is also what Feather is."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise InputError("is Arrow; reading it takes pip install pyarrow", file=file) from None
+    from pyarrow import feather
+
+    try:
+        table = feather.read_table(BytesIO(stream.read()))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise InputError(f"is not Arrow: {str(error).splitlines()[0]}", file=file) from error
+    values = [column.to_pylist() for column in table.columns]
+    return Rows(tuple(table.column_names), values, range(1, table.num_rows + 1), {})
 
 
 def _headed(lines: Lines, columns: tuple[str, ...]) -> Iterator[Rows]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from partita.formats.claim_columns import claim_columns
 from partita.formats.claim_rows import rows_of
-from partita.formats.pairs import opened
+from partita.formats.pairs import STANDARD_INPUT, opened
 
 SOURCES = ("reports", "records", "claims", "judgements")
 START = 1 << 16  # bytes in which the first line of JSON is looked for
@@ -15,6 +15,8 @@ START = 1 << 16  # bytes in which the first line of JSON is looked for
 
 def source_kind(path: str | Path) -> str:
     """By its first line of JSON or by the names of its columns."""
+    if str(path) == STANDARD_INPUT:
+        return "claims"  # it can be read only once
     if _is_results(path):
         return "reports"
     first = next(rows_of(path), None)

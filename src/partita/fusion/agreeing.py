@@ -26,6 +26,7 @@ from partita.templates.strings import Strings
 ROUNDS = 50
 CLOSE = 1e-4
 WORTH = 5.0  # claims: what the word of all sources on one is worth
+GENERAL = 20.0  # claims: what is believed of sources before any is met is worth
 BY_SLOT = 10.0  # claims: what a source's reliability in all is worth for one slot
 
 
@@ -108,7 +109,7 @@ def agreement(met: Meetings, known: Mapping[str, float], prior: float, start: fl
     for _ in range(ROUNDS):
         before = rates
         total, good = claims.sum(axis=1), right.sum(axis=1)
-        mean = float((good[free].sum() + WORTH * start) / (total[free].sum() + WORTH))
+        mean = float((good[free].sum() + GENERAL * start) / (total[free].sum() + GENERAL))
         rates = np.where(free, (good + WORTH * mean) / (total + WORTH), given)
         claims, right = _counted(met, rates, prior)
         if np.max(np.abs(rates - before), initial=0.0) < CLOSE:

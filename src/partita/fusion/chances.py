@@ -1,8 +1,9 @@
 """How often a value like this holds of a thing by chance.
 
-c(v) = (Σ_w n(w)·[v, w unify] + A·b(v)) / (D + A):  n counts different descriptions, so that a thing
-of which many speak counts once; b is what is known without them: the share of the places or sorts
-of the domain that fit, one in a hundred for names and labels.
+c(v) = (Σ_w n(w)·[v, w unify] − 2 + A·b(v)) / (D + A):  n counts different descriptions, so that a
+thing of which many speak alike counts once, and the two that are compared not at all; b is what is
+known without them: the share of the places or sorts of the domain that fit, one in a hundred for
+names and labels, one in twenty for measures.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from partita.fusion.accounts import Account
+from partita.templates.date import Date
+from partita.templates.measure import Measure
 from partita.templates.name import Name
 from partita.templates.number import Number
 from partita.templates.place import Place, PlaceType
@@ -23,7 +26,9 @@ from partita.templates.sort import Sort, SortType
 from partita.templates.strings import Strings, StringsType
 
 MORE = 100.0  # A: things of which nobody may have spoken
-RARE = 0.01  # the share of things that a name, a label, a date or a measure fits
+OWN = 2.0  # descriptions: those of the two that are compared
+RARE = 0.01  # the share of things that a name or a label fits
+ROUND = 0.05  # that a measure or a date fits: people round them
 OFTEN = 0.5  # that a number fits: most things are one
 SAMPLE = 400  # different values of a slot that are looked at
 
@@ -65,7 +70,8 @@ class Chances:
         counts = self.counts.get(name, {})
         seen = sum(n for other, n in counts.items() if slot.unify(value, other) is not None)
         total = self.totals.get(name, 0.0)
-        return min(1.0, (seen + MORE * _known(slot, value)) / (total + MORE))
+        others = max(seen - OWN, 0.0)
+        return min(1.0, (others + MORE * _known(slot, value)) / (total + MORE))
 
 
 def _described(values: Values) -> tuple[str, ...]:
@@ -95,7 +101,7 @@ def _known(slot: SlotType[Any], value: Value) -> float:
         return OFTEN
     if isinstance(value, Strings) and isinstance(slot, StringsType) and slot.several:
         return OFTEN  # several may hold at once
-    return RARE
+    return ROUND if isinstance(value, Measure | Date) else RARE
 
 
 def _share(names: frozenset[str], hierarchy: Any) -> float:
