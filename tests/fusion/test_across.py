@@ -106,6 +106,19 @@ def test_adding_a_report_solves_only_the_sets_it_touches():
     assert sum(id(one) in kept for one in after.sets) == 4
 
 
+def test_a_reliability_that_comes_with_more_accounts_is_taken():
+    before = fused([("ann", KINSTON)])
+    other = {**KINSTON, "TYPE": "AMMUNITION"}
+    weak, strong = (
+        added(before, accounts([("new", other)], "n", reliabilities={"new": r})) for r in (0.2, 1.0)
+    )
+    assert (weak.learned.given, strong.learned.given) == ({"new": 0.2}, {"new": 1.0})
+    new = next(thing for thing in strong.things if thing.anchor == "new/n0/R")
+    assert value(new, "TYPE", "AMMUNITION") == 1.0
+    with pytest.raises(InputError, match="reliability of ann is given now and was learned before"):
+        added(before, accounts([("ann", other)], "n", reliabilities={"ann": 0.5}))
+
+
 def test_one_of_reliability_1_that_is_certain_decides():
     other = {**KINSTON, "LOCATION": "DUNN"}
     said = (("ann", KINSTON), ("bob", other), ("cy", other))

@@ -30,6 +30,7 @@ from partita.fusion.across_values import (
     typed,
 )
 from partita.fusion.blocking import Index, candidates, everything
+from partita.fusion.claims import checked_reliabilities
 from partita.fusion.comparing import Comparer
 from partita.fusion.fuse import Settings
 from partita.pairs.models import MaximumEntropy
@@ -109,7 +110,7 @@ def fuse_accounts(given: Accounts, task: Task, learned: Learned | None = None) -
     """Accounts into things; what was `learned` before is taken as it is."""
     heard = _heard(given, task)
     if learned is not None:
-        return _fused(heard, task, learned, {}, {}, None)
+        return _fused(heard, task, _knowing(learned, heard.reliabilities), {}, {}, None)
     known, compared = learn(heard, task)
     return _fused(heard, task, known, compared, {}, frozenset())
 
@@ -122,12 +123,24 @@ def added(fused: FusedAccounts, more: Accounts) -> FusedAccounts:
     touched |= {name for one in fresh.judgements for two in one.pairs for name in two}
     touched |= {one.id for one in whole.accounts if one.object and one.object in touched}
     kept = {one.set.ids: one for one in fused.sets if touched.isdisjoint(one.set.ids)}
-    return _fused(whole, fused.task, fused.learned, fused.compared, kept, frozenset(touched))
+    known = _knowing(fused.learned, whole.reliabilities)
+    return _fused(whole, fused.task, known, fused.compared, kept, frozenset(touched))
 
 
 def without(fused: FusedAccounts, source: str) -> FusedAccounts:
     """What would be believed if a source were left out, everything learned anew."""
     return fuse_accounts(fused.given.without(source), fused.task)
+
+
+def _knowing(learned: Learned, given: Mapping[str, float]) -> Learned:
+    """With reliabilities that are given of sources that were not met before."""
+    fresh = checked_reliabilities({s: r for s, r in given.items() if s not in learned.given})
+    if met := sorted(fresh.keys() & learned.reliabilities.of.keys()):
+        problem = f"reliability of {met[0]} is given now and was learned before"
+        raise InputError(f"{problem}: fuse everything again")
+    of = {**learned.reliabilities.of, **fresh}
+    trusted = replace(learned.reliabilities, of=of)
+    return replace(learned, reliabilities=trusted, given={**learned.given, **fresh})
 
 
 def _heard(given: Accounts, task: Task) -> Accounts:
