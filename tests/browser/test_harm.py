@@ -7,7 +7,7 @@ import pytest
 from browser.conftest import BOOM, HOSTILE, HOSTILE_MESSAGE, HOSTILE_TEXT
 from browser.person import Person
 
-VIEWS = ("read", "why", "key", "next", "entities", "try")
+VIEWS = ("read", "why", "key", "next", "entities", "fuse", "try")
 ODD = """
 const bad = [...document.querySelectorAll("*")].filter((one) =>
   one.getAttributeNames().some((name) => /^on/i.test(name)) ||

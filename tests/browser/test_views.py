@@ -22,6 +22,7 @@ SHOWN = {
     "key": ({"message": "msg-043", "set": "msg-043.2"}, ".cell-box"),
     "next": ({}, ".curve"),
     "entities": ({}, ".entity"),
+    "fuse": ({}, ".thing"),
     "try": ({}, ".try-never"),
 }
 # what is too faint to read: pairs of text and ground below 4.5 to 1
@@ -66,6 +67,14 @@ def keyed(client: httpx.Client) -> None:
 def shown(person: Person, view: str) -> None:
     told, wanted = SHOWN[view]
     person.go(view, run="work", **told)
+    if view == "fuse":
+        person.button("An example").click()
+        person.sees("#without option[value=press]")
+        person.run(
+            "const s = document.querySelector('#without'); s.value = 'press';"
+            "s.dispatchEvent(new Event('change'))"
+        )
+        wanted = ".thing.changed"
     if view == "try":
         person.button("The paper's message").click()
         wanted = ".configuration"

@@ -115,3 +115,6 @@ export const entities = (run, page) => call(`runs/${part(run)}/entities${query(p
 
 /** @param {string} text @param {string} domain @param {string} model @returns {Promise<Message>} */
 export const resolve = (text, domain, model) => call("resolve", { text, domain, model });
+
+/** @param {any} asked @returns {Promise<import("./types.js").Fused>} */
+export const fuse = (asked) => call("fuse", asked);

@@ -6,6 +6,7 @@ import { el, fill, refill, say } from "./dom.js";
 import { takeToken } from "./token.js";
 import { trouble } from "./parts/trouble.js";
 import * as entities from "./views/entities.js";
+import * as fuse from "./views/fuse.js";
 import * as key from "./views/key.js";
 import * as next from "./views/next.js";
 import * as read from "./views/read.js";
@@ -23,6 +24,7 @@ const VIEWS = [
   ["key", "Key", key],
   ["next", "Next", next],
   ["entities", "Entities", entities],
+  ["fuse", "Fuse", fuse],
   ["try", "Try", attempt],
 ];
 

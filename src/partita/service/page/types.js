@@ -120,4 +120,20 @@
  * @property {string[]} notes
  */
 
+/** @typedef {{left: string, right: string, conflict: number}} Contradicted */
+/** @typedef {{set: string, conflict?: number|null, contradicted?: Contradicted[]}} FusedSet */
+
+/**
+ * @typedef {object} Fused several sources as one belief: entities of things, or objects of claims
+ * @property {any[]} [entities]
+ * @property {any[]} [objects]
+ * @property {FusedSet[]} [sets]
+ * @property {any[]} sources
+ * @property {any[]} copying
+ * @property {string[]} notes
+ * @property {Record<string, string>} runs which file is which run
+ * @property {{pairs: number, of: number}} [compared]
+ * @property {{source: string, changes: any[]}} [without]
+ */
+
 export {};
