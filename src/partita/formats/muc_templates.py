@@ -178,8 +178,8 @@ def _fills(slot: Slot, written: Iterable[tuple[int, str]], exam: Exam) -> Iterat
     for line, text in written:
         try:
             fill = read_fill(text, slot, line)
-        except Malformed as problem:
-            exam.problems.append(Problem(exam.file, line, slot.title, str(problem)))
+        except Malformed as error:
+            exam.problems.append(Problem(exam.file, line, slot.title, str(error)))
             yield Fill((text.strip(" ?"),), (), text.startswith("?"), line)
             continue
         if fill is None:
