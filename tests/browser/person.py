@@ -107,6 +107,15 @@ class Person:
     def button(self, text: str, inside: str = "main") -> WebElement:
         return self.sees(f"{inside} button", text)
 
+    def clicks(self, text: str) -> None:
+        """A button that the page may draw anew at any time."""
+
+        def clicked() -> bool:
+            self.button(text).click()
+            return True
+
+        self.until(clicked, f"a button {text!r} that stays")
+
     def writes(self, css: str, text: str) -> None:
         """Into a field, in place of what was there, and on to the next one."""
         self.sees(css).send_keys(Keys.CONTROL, "a")
@@ -133,13 +142,10 @@ class Person:
 
     def cells(self) -> list[list[str]]:
         """The cells on the board of a key."""
-        return [
-            [
-                chip.get_attribute("data-chip") or ""
-                for chip in box.find_elements("css selector", "[data-chip]")
-            ]
-            for box in self.all(".cell-box[data-cell]")
-        ]
+        script = """
+        return [...document.querySelectorAll(".cell-box[data-cell]")].map((box) =>
+          [...box.querySelectorAll("[data-chip]")].map((chip) => chip.dataset.chip))"""
+        return [list(cell) for cell in self.run(script)]
 
     def marks(self) -> dict[str, str]:
         """The colour of each template in the text."""

@@ -35,14 +35,14 @@ def test_two_people_key_one_set_at_once_and_both_keys_are_there(
     ben.sees(".status.saved", "of Ben")
     assert ben.cells() != together
     assert keys_of(client, "msg-050.1") == {"Ana": together, "Ben": ben.cells()}
-    assert "Ana has keyed this set too" in ben.sees(".conflict [role=alert]").text
-    assert "Ben has keyed this set too" in ana.sees(".conflict [role=alert]").text
+    ben.sees(".conflict [role=alert]", "Ana has keyed this set too")
+    ana.sees(".conflict [role=alert]", "Ben has keyed this set too")
     assert ana.cells() == together
 
-    ana.button("Add as alternative").click()
+    ana.clicks("Add as alternative")
     ana.sees(".unsure-row", "Alternative 1")
     ana.until(lambda: not ana.all(".conflict"), "the conflict settled")
-    ben.button("Keep mine").click()
+    ben.clicks("Keep mine")
     ben.until(lambda: not ben.all(".conflict"), "the conflict settled")
     assert keys_of(client, "msg-050.1") == {"Ana": together, "Ben": ben.cells()}
     every = client.get("/runs/work/sets/msg-050.1/keys").json()
