@@ -39,6 +39,7 @@ Raleigh depot,forum,Durham,1926
 export function changed() {
   asked.given = new Map([...asked.given].filter(([name]) => asked.runs.has(name)));
   asked.heard = [];
+  asked.told = null;
   asked.without = "";
 }
 
