@@ -134,3 +134,20 @@ def test_contents_that_are_wrong_are_told_by_their_name():
         fuse_contents([Content("../t.csv", "")])
     with pytest.raises(InputError, match="no source to fuse"):
         fuse_contents([])
+
+
+CITY = "object,source,city\nx,ann,Rome\nx,bob,Rome\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "reliability", "said"),
+    [
+        (CITY, {"eve": 0.5}, "there is a reliability of eve, who claims nothing"),
+        (TABLE, {"eve": 0.5}, "there is a reliability of eve, who says nothing"),
+        (CITY, {"ann": 1.5}, "reliability 1.5 of ann is not a number from 0 to 1"),
+    ],
+)
+def test_a_reliability_that_cannot_be_names_the_source_and_no_file(content, reliability, said):
+    with pytest.raises(InputError) as error:
+        fuse_contents([Content("c.csv", content)], Options(reliabilities=reliability))
+    assert str(error.value) == said

@@ -137,7 +137,9 @@ def _accounts(kinds: Mapping[str, str], about: Slots) -> Iterator[Accounts]:
 
 def _refuse_strangers(given: Mapping[str, float], accounts: Accounts, path: Path) -> None:
     if unknown := sorted(given.keys() - set(accounts.sources)):
-        raise InputError(f"gives a reliability of {unknown[0]}, who says nothing", file=str(path))
+        raise InputError(
+            f"there is a reliability of {unknown[0]}, who says nothing", file=str(path)
+        )
 
 
 def _notes(given: Accounts, fused: FusedAccounts) -> list[str]:

@@ -12,6 +12,8 @@ from partita.errors import InputError
 from partita.workspace.fusing.across_files import Asked, about_things, fuse_things, kinds_of
 from partita.workspace.fusing.files import Wanted, fuse_files
 
+GIVEN = "reliabilities"  # the folder of what stands in none of the sources
+
 
 @dataclass(frozen=True, slots=True)
 class Content:
@@ -65,9 +67,7 @@ def fuse_contents(sources: Sequence[Content], options: Options | None = None) ->
         try:
             return _fused(paths, chosen, Path(folder))
         except InputError as error:
-            named = None if error.file is None else Path(error.file).name
-            problem = error.problem.replace(f"{folder}/", "")
-            raise InputError(problem, file=named, line=error.line) from None
+            raise _by_its_name(error, folder) from None
 
 
 def _fused(paths: Sequence[Path], options: Options, folder: Path) -> dict[str, Any]:
@@ -93,6 +93,14 @@ def _fused(paths: Sequence[Path], options: Options, folder: Path) -> dict[str, A
     return _bare(told, f"{folder}/")
 
 
+def _by_its_name(error: InputError, folder: str) -> InputError:
+    """The error of a source; reliabilities that were given stand in no file of the user's."""
+    problem = error.problem.replace(f"{folder}/", "")
+    if error.file is None or Path(error.file).parent.name == GIVEN:
+        return InputError(problem)
+    return InputError(problem, file=Path(error.file).name, line=error.line)
+
+
 def _claims(paths: Sequence[Path], options: Options, reliability: Path | None) -> dict[str, Any]:
     from partita.views.fusion import fused_json
 
@@ -108,7 +116,7 @@ def _reliability(options: Options, folder: Path) -> Path | None:
         return None
     from json import dumps
 
-    path = folder / "reliabilities" / "given.jsonl"
+    path = folder / GIVEN / "given.jsonl"
     path.parent.mkdir()
     rows = ({"source": name, "reliability": r} for name, r in options.reliabilities.items())
     path.write_text("".join(f"{dumps(row)}\n" for row in rows), encoding="utf-8")

@@ -108,7 +108,7 @@ def _kind(text: str) -> tuple[str, str]:
 def _reliabilities(asked: Wanted, claims: Claims) -> dict[str, float]:
     given = {} if asked.reliability is None else read_reliabilities(asked.reliability)
     if unknown := sorted(given.keys() - set(claims.sources)):
-        raise InputError(f"gives a reliability of {unknown[0]}, who claims nothing",
+        raise InputError(f"there is a reliability of {unknown[0]}, who claims nothing",
                          file=str(asked.reliability))  # fmt: skip
     return given
 
