@@ -136,7 +136,7 @@ def test_what_is_wrong_is_one_line_and_exit_code_1(cities, options, message):
     ("name", "text", "message"),
     [
         ("--reliability", "source,reliability\nann,1\ncy,1\n", "cy (says Oslo of x)"),
-        ("--reliability", "source,reliability\ndee,.5\n", "gives a reliability of dee"),
+        ("--reliability", "source,reliability\ndee,.5\n", "there is a reliability of dee"),
         ("--reliability", "source,reliability\nann,-1\n", "line 2: reliability -1 of ann"),
         ("--objects", "object\nx\ny\n", "line 9: speaks of an unknown object z"),
         ("--known", "object,slot,value\nx,town,Rome\n", "speaks of slot 'town'"),

@@ -240,3 +240,31 @@ def test_reliability_is_learned_from_agreement():
     learned = fused(said).learned.reliabilities
     assert learned["ann"] == pytest.approx(learned["bob"])
     assert learned["cy"] < learned["ann"] - 0.05
+
+
+@LAW
+@given(SAID)
+def test_the_interval_holds_the_reliability(said):
+    learned = fused(said, {"ann": 0.7}).learned
+    for source, reliability in learned.reliabilities.of.items():
+        low, high = learned.interval(source)
+        assert low == high == 0.7 if source == "ann" else 0 <= low < reliability < high <= 1
+
+
+def test_the_interval_is_that_of_the_posterior_and_narrower_with_more_claims():
+    from scipy.stats import beta
+
+    def width(count):
+        said = [
+            (who, {"FACILITY": "DEPOT", "LOCATION": place, "TYPE": "RAIL", "NUMBER": "1"})
+            for place in ("KINSTON", "TARBORO", "RALEIGH")[:count]
+            for who in ("ann", "bob")
+        ]
+        low, high = fused(said).learned.interval("ann")
+        return high - low
+
+    assert width(3) < width(1)
+    alone = fused([("ann", KINSTON)]).learned  # nobody was met: the prior, worth one claim
+    r = alone.reliabilities["ann"]
+    assert alone.interval("ann") == pytest.approx(beta(r, 1 - r).ppf([0.025, 0.975]), abs=1e-9)
+    assert alone.interval("new") == alone.interval("ann")

@@ -19,6 +19,7 @@ from partita.fusion.comparing import Comparer
 from partita.fusion.kinds import TYPED
 from partita.fusion.knowing import reliable
 from partita.fusion.reading import FEWEST
+from partita.fusion.trust import interval
 from partita.pairs.models import MaximumEntropy
 from partita.templates.schema import SORT, Schema
 
@@ -47,6 +48,13 @@ class Learned:
     given: Mapping[str, float]
     slots: Mapping[str, Parameters] = field(default_factory=dict)
     counts: tuple[Agreed, ...] = ()
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def interval(self, source: str) -> tuple[float, float]:
+        """What holds the reliability of a source with probability .95."""
+        if source in self.given:
+            return self.given[source], self.given[source]
+        return self.intervals.get(source) or interval(0.0, 0.0, self.reliabilities[source])
 
 
 def learn(given: Accounts, task: Wanted) -> tuple[Learned, Compared]:
@@ -61,7 +69,7 @@ def learn(given: Accounts, task: Wanted) -> tuple[Learned, Compared]:
     found = agreement(met, known, chances.prior, UNMET)
     trusted = Reliabilities({**found.reliabilities, **known}, found.unmet)
     slots = {name: _rates(name, found, chances) for name in (SORT, *task.schema.slots)}
-    return Learned(chances, common, trusted, known, slots, found.counts), compared
+    return Learned(chances, common, trusted, known, slots, found.counts, found.intervals), compared
 
 
 def _rates(slot: str, found: Agreement, chances: Chances) -> Parameters:

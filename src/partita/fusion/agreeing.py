@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.fusion.accounts import Account
 from partita.fusion.comparing import Comparison
@@ -66,9 +67,11 @@ class Agreed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Agreement:
-    """The reliability of every source, of one never met, by slot, and what it rests on."""
+    """The reliability of every source, of one never met, by slot, and what it rests on;
+    `intervals` hold the reliabilities with probability .95."""
 
     reliabilities: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]]
     unmet: float
     by_slot: Mapping[tuple[str, str], float]
     counts: tuple[Agreed, ...]
@@ -118,11 +121,24 @@ def agreement(met: Meetings, known: Mapping[str, float], prior: float, start: fl
     by_slot = np.where(free[:, None], by_slot, rates[:, None])
     return Agreement(
         dict(zip(met.sources, rates.tolist(), strict=True)),
+        dict(zip(met.sources, _intervals(met, claims, rates, free), strict=True)),
         mean,
         {(source, slot): float(by_slot[n, m]) for n, source in enumerate(met.sources)
          for m, slot in enumerate(met.slots)},
         tuple(_counts(met, claims, right, by_slot)),
     )  # fmt: skip
+
+
+def _intervals(
+    met: Meetings, weight: FloatArray, rates: FloatArray, free: NDArray[np.bool_]
+) -> Iterator[tuple[float, float]]:
+    """Around the reliability that is told; a claim counts once, and as far as it met another."""
+    once = np.zeros_like(weight)
+    for (source, slot), claims in met.claims.items():
+        once[met.sources.index(source), met.slots.index(slot)] = claims
+    sizes = np.minimum(weight, once).sum(axis=1)
+    for rate, size, learned in zip(rates.tolist(), sizes.tolist(), free.tolist(), strict=True):
+        yield interval(size * rate, size * (1 - rate), rate) if learned else (rate, rate)
 
 
 def _counted(met: Meetings, rates: FloatArray, prior: float) -> tuple[FloatArray, FloatArray]:

@@ -72,12 +72,12 @@ def _by(accounts: Sequence[str], thing: Thing) -> str:
 
 
 def _trust(fused: FusedAccounts) -> Iterator[str]:
-    yield f"  {'source':24}  {'reliability':11}  {'claims':>7} {'right':>7} {'wrong':>7}\n"
+    yield f"  {'source':24}  {'reliability':20}  {'claims':>7} {'right':>7} {'wrong':>7}\n"
     sources = _sources(fused)
     for one in sources[:SOURCES]:
-        given = "given" if one["given"] else ""
+        spread = "given" if one["given"] else f"{one['low']:.3f} to {one['high']:.3f}"
         yield (
-            f"  {_cut(_clean(one['source']), 24):24}  {one['reliability']:.3f} {given:5}"
+            f"  {_cut(_clean(one['source']), 24):24}  {one['reliability']:.3f} {spread:14}"
             f"  {one['claims']:>7,} {one['right']:>7.1f} {one['wrong']:>7.1f}\n"
         )
     if len(sources) > SOURCES:
@@ -196,10 +196,13 @@ def _sources(fused: FusedAccounts) -> list[dict[str, Any]]:
     found = []
     for source in fused.given.sources:
         slots = [one for one in learned.counts if one.source == source]
+        low, high = learned.interval(source)
         found.append(
             {
                 "source": source,
                 "reliability": learned.reliabilities[source],
+                "low": low,
+                "high": high,
                 "given": source in learned.given,
                 "accounts": accounts[source],
                 "claims": sum(one.claims for one in slots),

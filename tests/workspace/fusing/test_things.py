@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,7 @@ def test_the_text_tells_values_trust_and_what_changes_without_a_source(folder):
     assert "without table" in result.stdout
     assert "LOCATION: TIMA" in result.stdout
     assert all(len(line) <= 80 for line in result.stdout.splitlines())
+    assert re.search(r"^  table +0\.\d{3} 0\.\d{3} to [01]\.\d{3} ", result.stdout, re.M)
     assert run(folder / "watch.jsonl", "--without", "eve").exit_code == 1
 
 
@@ -121,6 +123,9 @@ def test_contents_are_fused_as_files_are(folder):
     files = {o["file"] for one in told["entities"] for a in one["accounts"] for o in a["templates"]}
     assert files == set(names)
     assert json.loads(json.dumps(told)) == told
+    spread = {one["source"]: (one["low"], one["high"]) for one in told["sources"]}
+    assert spread["table"] == (0.9, 0.9)
+    assert spread["watch"][0] < spread["watch"][1]
     claims = fuse_contents([Content("c.csv", "object,source,value\nx,ann,Rome\nx,bob,Rome\n")])
     assert claims["objects"][0]["object"] == "x"
 

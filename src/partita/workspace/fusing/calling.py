@@ -52,8 +52,8 @@ def fuse_contents(sources: Sequence[Content], options: Options | None = None) ->
                      "templates": [{"source", "file", "line", "message", "template", "text",
                                     "start", "end"}]}]}],
      "sets": [a line of results, with "contradicted": [{"left", "right", "conflict"}]],
-     "sources": [{"source", "reliability", "given", "accounts", "claims", "right", "wrong",
-                  "slots": {slot: trust}}],
+     "sources": [{"source", "reliability", "low", "high", "given", "accounts", "claims", "right",
+                  "wrong", "slots": {slot: trust}}],
      "copying": [...], "compared": {"pairs", "of", "excluded", "sets_solved"},
      "without"?: {"source", "changes": [{"thing", "slot", "before", "before_probability", "after",
                                          "after_probability"}]}}
