@@ -78,6 +78,24 @@ def test_a_reliability_that_is_known_decides_and_can_be_taken_back(person: Perso
     person.until(lambda: card(person, "Raleigh depot") == before, "learned again")
 
 
+def test_a_hierarchy_among_the_files_tells_what_contains_what(
+    person: Person, tmp_path: Path
+) -> None:
+    claims, places = tmp_path / "depots.csv", tmp_path / "places.csv"
+    claims.write_text(
+        "object,source,city\nA,archive,Kinston\nA,press,North Carolina\nA,forum,Toledo\n"
+    )
+    places.write_text("name,parent\nKinston,North Carolina\nToledo,Ohio\n")
+    person.go("fuse", run="demo")
+    upload(person, claims, places)
+    person.button("Fuse").click()
+    first = person.sees(".thing .value").text
+    assert first.startswith("Kinston (archive)")
+    person.run("document.querySelector('[aria-label=\"Remove places.csv\"]').click()")
+    person.button("Fuse").click()
+    person.until(lambda: first not in card(person, "A"), "another belief without the hierarchy")
+
+
 def test_a_run_and_a_file_lead_back_to_the_text(person: Person, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text(TABLE)

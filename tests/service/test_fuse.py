@@ -70,6 +70,16 @@ def test_reliabilities_that_are_known_decide(client: httpx.Client) -> None:
     assert values(told, "Kinston depot", "city")["Fairview"] == pytest.approx(1.0)
 
 
+def test_a_hierarchy_stands_beside_claims_or_among_them(client: httpx.Client) -> None:
+    roughly = THREE | {"press.csv": "object,city\nKinston depot,North Carolina\n"}
+    places = {"name": "places.csv", "content": "name,parent\nKinston,North Carolina\nToledo,Ohio\n"}
+    told = fused(client, sources=sent(roughly), hierarchy=places)
+    assert told == fused(client, sources=[*sent(roughly), places])
+    plain_told = fused(client, sources=sent(roughly))
+    nested, flat = (values(one, "Kinston depot", "city") for one in (told, plain_told))
+    assert nested["Kinston"] > flat["Kinston"] + 0.1
+
+
 def test_a_run_of_the_store_with_a_table(client: httpx.Client, workspace: Workspace) -> None:
     told = fused(client, runs=["demo"], sources=sent({"table.csv": TABLE}))
     assert told["runs"] == {"demo.jsonl": "demo"}
@@ -109,6 +119,10 @@ def test_a_run_of_the_store_with_a_table(client: httpx.Client, workspace: Worksp
         ),
         ({"sources": sent(THREE), "kinds": {"press.csv": "magic"}}, 422, "kinds"),
         ({"sources": sent(THREE), "domain": "/etc"}, 422, "domain"),
+        ({"sources": sent(THREE), "hierarchy": {"name": "h"}}, 422, "hierarchy.content"),
+        ({"sources": sent(THREE), "hierarchy": sent({"../h": "x"})[0]}, 422, "hierarchy.name"),
+        ({"sources": sent(THREE), "hierarchy": sent({"h.csv": "a\nb\n"})[0]}, 422, "h.csv, line 2"),
+        ({"runs": ["demo"], "sources": sent({"h.csv": "name,parent\na,b\n"})}, 422, "h.csv"),
         ({"sources": sent({"a.jsonl": json.dumps(ALONE)})}, 422, "a.jsonl: unknown domain"),
         ({"sources": sent({"a.csv": json.dumps(ALONE)})}, 422, "a.csv: unknown domain"),
         ({"runs": ["demo"], "sources": sent({"a.csv": "source,city\nx,Kinston\n"})}, 422, "city"),

@@ -114,6 +114,9 @@ class Fuse(Ask):
     reliabilities: dict[str, Probability] = Field(
         default={}, description="Of sources of which it is known; the others are learned."
     )
+    hierarchy: Source | None = Field(
+        default=None, description="Which values contain which: name,parent or id,name,parentID."
+    )
     tolerance: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
     without: Name | None = Field(
         default=None, description="A source; what would change without it is told."

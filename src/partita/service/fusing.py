@@ -25,10 +25,12 @@ def contents(asked: Fuse) -> list[Content]:
 
 
 def options(asked: Fuse) -> Options:
+    nesting = asked.hierarchy
     return Options(
         domain=asked.domain or "",
         kinds=asked.kinds,
         reliabilities=asked.reliabilities,
+        hierarchy=nesting and Content(nesting.name, nesting.content),
         tolerance=asked.tolerance,
         without=asked.without,
         top=asked.top,

@@ -156,3 +156,61 @@ def test_a_reliability_that_cannot_be_names_the_source_and_no_file(content, reli
     with pytest.raises(InputError) as error:
         fuse_contents([Content("c.csv", content)], Options(reliabilities=reliability))
     assert str(error.value) == said
+
+
+DEPOTS = """object,source,city,built
+Kinston depot,archive,Kinston,1951
+Kinston depot,press,North Carolina,1951
+Kinston depot,forum,Fairview,1915
+Fairview depot,archive,Fairview,1940
+Fairview depot,press,Fairview,1940
+Fairview depot,forum,Raleigh,1940
+Raleigh depot,press,North Carolina,1962
+Raleigh depot,forum,Raleigh,1926
+"""
+PLACES = "name,parent\nKinston,North Carolina\nRaleigh,North Carolina\nFairview,Ohio\nToledo,Ohio\n"
+
+
+def printed(tmp_path, *options: str) -> dict:
+    """What the command prints of the depots with their hierarchy, without the folder."""
+    for name, text in (("depots.csv", DEPOTS), ("places.csv", PLACES)):
+        (tmp_path / name).write_text(text)
+    result = run(
+        tmp_path / "depots.csv", "--hierarchy", tmp_path / "places.csv", "--json", *options
+    )
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout.replace(f"{tmp_path}/", ""))
+
+
+def test_a_hierarchy_stands_beside_contents_or_among_them(tmp_path):
+    claims, places = Content("depots.csv", DEPOTS), Content("places.csv", PLACES)
+    told = fuse_contents([claims], Options(hierarchy=places))
+    assert told == fuse_contents([places, claims])
+    assert told == printed(tmp_path) | {"notes": []}
+    (kinston,) = (one for one in told["objects"] if one["object"] == "Kinston depot")
+    best = kinston["slots"]["city"]["values"][0]
+    assert (best["value"], round(best["probability"], 4)) == ("Kinston", 0.9694)
+
+
+def test_a_hierarchy_may_be_called_as_a_source_is():
+    named = Content("hierarchy", DEPOTS)
+    given = Options(hierarchy=Content("hierarchy", PLACES), reliabilities={"forum": 0.5})
+    assert len(fuse_contents([named, Content("reliabilities", DEPOTS)], given)["objects"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("sources", "hierarchy", "said"),
+    [
+        ({"places.csv": PLACES}, None, "places.csv: is a hierarchy; expected claims beside it"),
+        ({"t.csv": TABLE, "places.csv": PLACES}, None, "places.csv: is a hierarchy, which is for"),
+        ({"t.csv": TABLE}, PLACES, "hierarchy is for claims; reports and records follow their"),
+        ({"d.csv": DEPOTS}, "name,parent\nA,B\nA,C\n", "h.csv, line 3: lists A again"),
+        ({"d.csv": DEPOTS}, "name,parent\nA,B\nB,A\n", "values go in a circle: A > B"),
+        ({"d.csv": DEPOTS}, "city,above\nA,B\n", "h.csv, line 2: has no name"),
+    ],
+)
+def test_a_hierarchy_that_cannot_be_is_named(sources, hierarchy, said):
+    options = Options(hierarchy=None if hierarchy is None else Content("h.csv", hierarchy))
+    with pytest.raises(InputError) as error:
+        fuse_contents([Content(name, text) for name, text in sources.items()], options)
+    assert str(error.value).startswith(said)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from partita.errors import InputError
-from partita.workspace.fusing.across_files import Asked, about_things, fuse_things, kinds_of
+from partita.workspace.fusing.across_files import Asked, fuse_things
 from partita.workspace.fusing.files import Wanted, fuse_files
+from partita.workspace.fusing.sorting_out import as_asked
 
 GIVEN = "reliabilities"  # the folder of what stands in none of the sources
 
@@ -28,11 +29,15 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """As the command takes them; `kinds` are of files (by name, "" for all)."""
+    """As the command takes them; `kinds` are of files (by name, "" for all).
+
+    A hierarchy of values may also stand among the sources; its columns tell.
+    """
 
     domain: str = ""
     kinds: Mapping[str, str] = field(default_factory=dict)
     reliabilities: Mapping[str, float] = field(default_factory=dict)
+    hierarchy: Content | None = None
     tolerance: float = 0.0
     without: str | None = None
     top: int | None = None
@@ -63,52 +68,57 @@ def fuse_contents(sources: Sequence[Content], options: Options | None = None) ->
     chosen = options or Options()
     _refuse_names(sources)
     with TemporaryDirectory() as folder:
-        paths = [_written(Path(folder), one) for one in sources]
+        paths = [_written(Path(folder, "sources"), one) for one in sources]
         try:
             return _fused(paths, chosen, Path(folder))
         except InputError as error:
-            raise _by_its_name(error, folder) from None
+            raise _by_its_name(error, f"{paths[0].parent}/") from None
 
 
 def _fused(paths: Sequence[Path], options: Options, folder: Path) -> dict[str, Any]:
-    reliability = _reliability(options, folder)
-    kinds = kinds_of(paths, options.kinds)
-    if not about_things(kinds, options.domain):
-        return _claims(paths, options, reliability)
+    wanted = Wanted(
+        reliability=_reliability(options, folder),
+        hierarchy=_hierarchy(options, folder),
+        tolerance=options.tolerance,
+        without=options.without,
+    )
+    asked = as_asked(paths, wanted, options.kinds, options.domain, None)
+    if asked is None:
+        return _claims(paths, wanted)
+    return _things(paths, replace(asked, top=options.top, seed=options.seed))
+
+
+def _things(paths: Sequence[Path], asked: Asked) -> dict[str, Any]:
     from partita.views.fused_things import things_json
 
-    asked = Asked(
-        options.domain,
-        None,
-        reliability,
-        options.kinds,
-        options.tolerance,
-        options.without,
-        options.top,
-        options.seed,
-    )
     found = fuse_things(paths, asked)
-    told = things_json(found.fused, found.domain, found.changes, options.without)
-    told["notes"] = [note.replace(f"{folder}/", "") for note in found.notes]
-    return _bare(told, f"{folder}/")
+    told = things_json(found.fused, found.domain, found.changes, asked.without)
+    return _bare(told | {"notes": list(found.notes)}, f"{paths[0].parent}/")
 
 
 def _by_its_name(error: InputError, folder: str) -> InputError:
-    """The error of a source; reliabilities that were given stand in no file of the user's."""
-    problem = error.problem.replace(f"{folder}/", "")
+    """The error of a source; reliabilities that were given stand in no file of the user's, and
+    options are not the command's."""
+    problem = error.problem.replace(folder, "").removeprefix("--")
     if error.file is None or Path(error.file).parent.name == GIVEN:
         return InputError(problem)
     return InputError(problem, file=Path(error.file).name, line=error.line)
 
 
-def _claims(paths: Sequence[Path], options: Options, reliability: Path | None) -> dict[str, Any]:
+def _claims(paths: Sequence[Path], wanted: Wanted) -> dict[str, Any]:
     from partita.views.fusion import fused_json
 
-    wanted = Wanted(tolerance=options.tolerance, without=options.without, reliability=reliability)
     found = fuse_files(paths, wanted)
-    told = fused_json(found.fused, found.measured, found.changes, options.without)
-    folder = f"{paths[0].parent}/"
-    return _bare(told | {"notes": list(found.notes)}, folder)
+    told = fused_json(found.fused, found.measured, found.changes, wanted.without)
+    return _bare(told | {"notes": list(found.notes)}, f"{paths[0].parent}/")
+
+
+def _hierarchy(options: Options, folder: Path) -> Path | None:
+    """Apart from the sources, one of which may be called the same."""
+    if options.hierarchy is None:
+        return None
+    _refuse_names([options.hierarchy])
+    return _written(folder / "hierarchy", options.hierarchy)
 
 
 def _reliability(options: Options, folder: Path) -> Path | None:
@@ -124,6 +134,7 @@ def _reliability(options: Options, folder: Path) -> Path | None:
 
 
 def _written(folder: Path, one: Content) -> Path:
+    folder.mkdir(exist_ok=True)
     path = folder / one.name
     raw = one.content if isinstance(one.content, bytes) else one.content.encode()
     path.write_bytes(raw)

@@ -35,10 +35,14 @@ def as_asked(
     """What fusing thing by thing needs; None where all sources name the objects they speak of."""
     if wanted.columns:
         return None
-    known = kinds_of([path for path in paths if not is_nesting(path)], files)
+    nestings = [path for path in paths if is_nesting(path)]
+    known = kinds_of([path for path in paths if path not in nestings], files)
     if not about_things(known, domain):
         return None
     _refuse_options(wanted)
+    if nestings:
+        problem = "is a hierarchy, which is for claims; reports and records follow their domain"
+        raise InputError(problem, file=str(nestings[0]))
     return Asked(
         domain,
         parameters,

@@ -6,7 +6,7 @@ import { add, asked, changed, EXAMPLE, sourceNames } from "./asked.js";
 
 const HINT =
   "CSV or JSONL: claims (object, source, value), records with a column for every slot, judgements, " +
-  "or results of partita run.";
+  "results of partita run; beside claims a hierarchy of values (name, parent).";
 
 /**
  * @param {import("../types.js").Run[]} runs
