@@ -30,7 +30,7 @@ def options(asked: Fuse) -> Options:
         domain=asked.domain or "",
         kinds=asked.kinds,
         reliabilities=asked.reliabilities,
-        hierarchy=nesting and Content(nesting.name, nesting.content),
+        hierarchy=None if nesting is None else Content(nesting.name, nesting.content),
         tolerance=asked.tolerance,
         without=asked.without,
         top=asked.top,
