@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from partita.fusion.kinds import KINDS
+from partita.service.asking import Fuse, read
 from partita.workspace.desk import Workspace
 from partita.workspace.fusing.calling import Content, Options
 from service.test_bad_input import line_of
@@ -80,6 +82,14 @@ def test_a_hierarchy_stands_beside_claims_or_among_them(client: httpx.Client) ->
     assert nested["Kinston"] > flat["Kinston"] + 0.1
 
 
+def test_kinds_of_slots(client: httpx.Client) -> None:
+    told = fused(client, sources=sent(THREE), slot_kinds={"built": "number"}, tolerance=0.02)
+    assert told["slots"]["built"]["kind"] == "number"
+    assert len(values(told, "Kinston depot", "built")) == 1
+    for kind in KINDS:  # what it is told to take is what there is
+        read(Fuse, json.dumps({"slot_kinds": {"": kind}}).encode())
+
+
 def test_a_run_of_the_store_with_a_table(client: httpx.Client, workspace: Workspace) -> None:
     told = fused(client, runs=["demo"], sources=sent({"table.csv": TABLE}))
     assert told["runs"] == {"demo.jsonl": "demo"}
@@ -119,6 +129,9 @@ def test_a_run_of_the_store_with_a_table(client: httpx.Client, workspace: Worksp
         ),
         ({"sources": sent(THREE), "kinds": {"press.csv": "magic"}}, 422, "kinds"),
         ({"sources": sent(THREE), "domain": "/etc"}, 422, "domain"),
+        ({"sources": sent(THREE), "slot_kinds": {"city": "magic"}}, 422, "slot_kinds.city"),
+        ({"sources": sent(THREE), "slot_kinds": {"city": "number"}}, 422, "line 2"),
+        ({"runs": ["demo"], "slot_kinds": {"SIZE": "number"}}, 422, "kind of a slot"),
         ({"sources": sent(THREE), "hierarchy": {"name": "h"}}, 422, "hierarchy.content"),
         ({"sources": sent(THREE), "hierarchy": sent({"../h": "x"})[0]}, 422, "hierarchy.name"),
         ({"sources": sent(THREE), "hierarchy": sent({"h.csv": "a\nb\n"})[0]}, 422, "h.csv, line 2"),
@@ -142,5 +155,7 @@ def test_sources_that_are_not_as_they_should_be(
 def test_it_is_described(client: httpx.Client) -> None:
     route = client.get("/api/openapi.json").json()["paths"]["/api/fuse"]["post"]
     schema = route["requestBody"]["content"]["application/json"]["schema"]
-    assert {"sources", "runs", "reliabilities", "without", "kinds"} <= set(schema["properties"])
+    assert {"sources", "runs", "reliabilities", "without", "kinds", "slot_kinds"} <= set(
+        schema["properties"]
+    )
     assert {"200", "404", "422"} <= set(route["responses"])

@@ -70,6 +70,7 @@ Cell = Annotated[list[Name], Field(min_length=1)]
 Cells = Annotated[list[Cell], Field(description="Every template of the set, in one cell.")]
 Pair = Annotated[tuple[Name, Name, Probability], AfterValidator(_two)]
 Kind = Literal["reports", "records", "claims", "judgements"]
+SlotKind = Literal["closed", "open", "number", "date", "several", "people"]
 Top = Annotated[int | None, Field(ge=1, le=TOP, description="So many configurations at most.")]
 
 
@@ -110,6 +111,9 @@ class Fuse(Ask):
     )
     kinds: dict[str, Kind] = Field(
         default={}, description="What a source is, by its name, if not left to its content."
+    )
+    slot_kinds: dict[str, SlotKind] = Field(
+        default={}, description='Of slots of claims, by name ("" for all), if not guessed.'
     )
     reliabilities: dict[str, Probability] = Field(
         default={}, description="Of sources of which it is known; the others are learned."

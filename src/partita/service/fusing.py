@@ -29,6 +29,7 @@ def options(asked: Fuse) -> Options:
     return Options(
         domain=asked.domain or "",
         kinds=asked.kinds,
+        slot_kinds=asked.slot_kinds,
         reliabilities=asked.reliabilities,
         hierarchy=None if nesting is None else Content(nesting.name, nesting.content),
         tolerance=asked.tolerance,

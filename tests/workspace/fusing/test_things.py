@@ -214,3 +214,35 @@ def test_a_hierarchy_that_cannot_be_is_named(sources, hierarchy, said):
     with pytest.raises(InputError) as error:
         fuse_contents([Content(name, text) for name, text in sources.items()], options)
     assert str(error.value).startswith(said)
+
+
+def test_kinds_of_slots_are_as_for_the_command(tmp_path):
+    claims, places = Content("depots.csv", DEPOTS), Content("places.csv", PLACES)
+    told = fuse_contents([claims, places], Options(slot_kinds={"built": "number"}))
+    assert told == printed(tmp_path, "--kind", "built=number") | {"notes": []}
+    assert {slot: how["kind"] for slot, how in told["slots"].items()} == {
+        "built": "number",
+        "city": "open",
+    }
+    near = Options(slot_kinds={"built": "number"}, tolerance=0.02)
+    (kinston,) = (
+        one for one in fuse_contents([claims], near)["objects"] if one["object"] == "Kinston depot"
+    )
+    assert len(kinston["slots"]["built"]["values"]) == 1
+    every = fuse_contents([Content("c.csv", CITY)], Options(slot_kinds={"": "people"}))
+    assert every["slots"]["city"]["kind"] == "people"
+
+
+@pytest.mark.parametrize(
+    ("content", "kinds", "said"),
+    [
+        (DEPOTS, {"height": "number"}, "unknown slot 'height'; there are built, city"),
+        (DEPOTS, {"city": "magic"}, "unknown kind 'magic'; expected one of closed, open"),
+        (DEPOTS, {"city": "number"}, "c.csv, line 2: "),
+        (TABLE, {"size": "number"}, "kind of a slot is for claims; reports and records follow"),
+    ],
+)
+def test_kinds_of_slots_that_cannot_be_are_named(content, kinds, said):
+    with pytest.raises(InputError) as error:
+        fuse_contents([Content("c.csv", content)], Options(slot_kinds=kinds))
+    assert str(error.value).startswith(said)

@@ -29,13 +29,15 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """As the command takes them; `kinds` are of files (by name, "" for all).
+    """As the command takes them; `kinds` are of files, `slot_kinds` of slots of claims, both by
+    name ("" for all).
 
     A hierarchy of values may also stand among the sources; its columns tell.
     """
 
     domain: str = ""
     kinds: Mapping[str, str] = field(default_factory=dict)
+    slot_kinds: Mapping[str, str] = field(default_factory=dict)
     reliabilities: Mapping[str, float] = field(default_factory=dict)
     hierarchy: Content | None = None
     tolerance: float = 0.0
@@ -79,6 +81,7 @@ def _fused(paths: Sequence[Path], options: Options, folder: Path) -> dict[str, A
     wanted = Wanted(
         reliability=_reliability(options, folder),
         hierarchy=_hierarchy(options, folder),
+        kinds=tuple(f"{slot}={kind}" for slot, kind in options.slot_kinds.items()),
         tolerance=options.tolerance,
         without=options.without,
     )
