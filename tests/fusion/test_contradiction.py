@@ -11,6 +11,8 @@ from partita.fusion.claims import Claims
 from partita.fusion.contradiction import conflict
 from partita.fusion.fuse import Settings, by_object, fuse
 from partita.fusion.kinds import Reading
+from partita.fusion.nesting import Nesting
+from partita.fusion.slot_conflict import conflicts
 from partita.templates.place import PlaceType
 from partita.templates.sorts import Hierarchy
 from partita.templates.strings import StringsType
@@ -70,3 +72,72 @@ def test_values_of_one_thing_that_unify_are_a_candidate_together():
     [answer] = by_object(found).values()
     assert answer.values[0].value == "CAMP ELM"
     assert answer.values[0].probability > 0.9
+
+
+NESTED = Nesting.simple({"TOLEDO": "OHIO", "AKRON": "OHIO", "DAYTON": "OHIO", "AMES": "IOWA"})
+ENDS = frozenset({"TOLEDO", "AKRON", "DAYTON", "AMES", "ELSEWHERE"})
+CLAIMED = st.lists(
+    st.tuples(st.sampled_from([*sorted(NESTED.above), "ELSEWHERE"]), MASS, st.floats(0.1, 1.0)),
+    min_size=1,
+    max_size=5,
+)
+
+
+def combined_conflict(said, worlds):
+    """κ of simple support functions by general combination, one after another."""
+    kept, whole = 1.0, MassFunction.of(sorted(worlds), {worlds: 1.0})
+    for focus, mass in said:
+        found = combine(whole, MassFunction.of(sorted(worlds), {focus: mass, worlds: 1.0 - mass}))
+        kept, whole = kept * (1.0 - found.conflict), found.mass
+    return 1.0 - kept
+
+
+@settings(deadline=None, max_examples=30)
+@given(CLAIMED, st.booleans())
+def test_conflict_of_claims_is_that_of_general_combination(said, nested):
+    rows = [(f"s{n}", "x", "at", place, sure) for n, (place, _, sure) in enumerate(said)]
+    trusted = {f"s{n}": mass for n, (_, mass, _) in enumerate(said)}
+    other = [("s0", "y", "at", "TOLEDO")]  # another object does not matter
+    reading = Reading(nesting=NESTED if nested else None)
+    found = fuse(Claims.of([*other, *rows]), Settings({"": "open"}, reading, trusted))
+    here = found.slots[0].read.said.objects.index("x")
+    places = {*ENDS, *NESTED.above}
+    focal = {
+        place: frozenset({place, *(NESTED.below.get(place, ()) if nested else ())})
+        for place in places
+    }
+    wanted = [(focal[place], mass * sure) for place, mass, sure in said]
+    expected = combined_conflict(wanted, frozenset(places))
+    assert conflicts(found.slots[0])[here] == pytest.approx(expected, abs=1e-9)
+
+
+def claimed(kind, values, **options):
+    rows = [(f"s{n}", "x", "is", value) for n, value in enumerate(values)]
+    given = {f"s{n}": 0.8 for n in range(len(values))}
+    (found,) = fuse(Claims.of(rows), Settings({"": kind}, Reading(**options), given)).slots
+    return conflicts(found)[0]
+
+
+def test_conflict_of_claims_follows_the_kind_of_the_slot():
+    assert claimed("open", ["a", "a"]) == 0.0
+    assert claimed("open", ["a", "b"]) == pytest.approx(0.64)
+    assert claimed("closed", ["yes", "no"]) == pytest.approx(0.64)
+    assert claimed("number", ["100", "101"]) == pytest.approx(0.64)
+    assert claimed("number", ["100", "101"], tolerance=0.02) == 0.0
+    assert claimed("date", ["1996", "1996-03"]) == 0.0
+    assert claimed("date", ["1996-04", "1996-03"]) == pytest.approx(0.64)
+    assert claimed("several", ["a; b", "c"]) == 0.0
+
+
+def test_who_is_right_by_luck_contradicts_nobody():
+    rows = [(f"s{n}", f"o{o}", "same", "yes" if (n + o) % 2 else "no")
+            for n in range(2) for o in range(40)]  # fmt: skip
+    (belief,) = fuse(Claims.of(rows), Settings({"": "closed"})).slots
+    knows = [max(0.0, 2 * one.reliability - 1) for one in belief.trust]
+    assert conflicts(belief) == [pytest.approx(knows[0] * knows[1])] * 40
+
+
+def test_known_truths_contradict_who_says_otherwise():
+    known = Settings({"": "open"}, reliabilities={"ann": 0.7}, known={("x", "is"): "b"})
+    (belief,) = fuse(Claims.of([("ann", "x", "is", "a")]), known).slots
+    assert conflicts(belief) == [pytest.approx(0.7)]

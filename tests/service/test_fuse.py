@@ -55,6 +55,9 @@ def test_three_sources_that_contradict_each_other(
     assert told == plain(workspace.fuse(contents, options=Options(without="press", top=100)))
     kinston = values(told, "Kinston depot", "city")
     assert kinston["Kinston"] > 0.8 > 0.1 > kinston["Fairview"]
+    slots = {one["object"]: one["slots"] for one in told["objects"]}
+    assert slots["Fairview depot"]["built"]["conflict"] == 0.0
+    assert 0.2 < slots["Kinston depot"]["built"]["conflict"] < 1.0
     raleigh = values(told, "Raleigh depot", "built")
     assert raleigh["1962"] > raleigh["1926"]
     trust = {one["source"]: one for one in told["sources"] if one["slot"] == "built"}

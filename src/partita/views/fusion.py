@@ -15,6 +15,7 @@ from partita.fusion.belief import SlotBelief, Trust
 from partita.fusion.changes import Change
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Fused
+from partita.fusion.slot_conflict import conflicts
 
 OBJECTS = 20
 SOURCES = 15
@@ -132,11 +133,11 @@ def fused_json(
     said = _said(fused.claims)
     objects: dict[str, dict[str, Any]] = {}
     for belief in fused.slots:
-        for answer in answers(belief):
+        for answer, kappa in zip(answers(belief), conflicts(belief), strict=True):
             entry = objects.setdefault(
                 answer.object, {"object": answer.object, "slots": {}, "said": []}
             )
-            entry["slots"][answer.slot] = _answer_json(answer)
+            entry["slots"][answer.slot] = _answer_json(answer) | {"conflict": kappa}
     for name, entry in objects.items():
         entry["said"] = said.get(name, [])
     made: dict[str, Any] = {
