@@ -65,6 +65,8 @@ def observed(s: Template, t: Template) -> dict[str, str]:
         (event(0, VICTIM=["van"]), event(1, TARGET=["van"]), "harmed", "one type, shared"),
         (event(0, DATE=["A"]), event(1, "ARSON", DATE=["B"]), "days", "other types, others"),
         (event(0, LOCATION=["A", "B"]), event(1, LOCATION=["B"]), "places", "one type, shared"),
+        (event(0, DATE=["A"]), event(1, "ARSON", DATE=["B"]), "agreement", "type, day"),
+        (event(0, LOCATION=["A"]), event(1, LOCATION=["B"]), "agreement", "place"),
         (event(0), event(1, words=["kill"]), "words_shared", "more"),
         (event(0), event(1, words=["see"]), "words_shared", "0 to 10 %"),
         (event(0), event(1, adverbs=["in", "meanwhile"]), "cue", "meanwhile"),

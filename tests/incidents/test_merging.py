@@ -64,7 +64,7 @@ def test_a_distribution_over_the_ways_to_merge(model: str) -> None:
 def test_the_most_probable_configuration_is_the_one_that_enumeration_finds() -> None:
     """The evidential weight: Π p/(1−p) over all pairs that share a cell."""
     known, seen = found(TWO)
-    given = by_model(experts().pairs).distribution(known, seen)
+    given = by_model(experts().pairs, "evidential").distribution(known, seen)
     chance = np.where(np.eye(len(seen)), 0.5, given.probabilities)
     theta = np.log(chance) - np.log1p(-chance)
     best = max(

@@ -30,7 +30,7 @@ def test_the_table_and_the_exam(tmp_path: Path) -> None:
     assert rows["evidential"]["bits_per_set"] < rows["uniform"]["bits_per_set"]
     exam = {one["way"]: one for one in json.loads(found.json())["exam"]}
     assert exam["evidential"]["f"] > exam["greedy"]["f"]
-    assert exam["evidential"]["behind"] is None
+    assert exam["scaled"]["behind"] is None
     assert exam["greedy"]["behind"]["points"] > 0
     assert "| evidential |" in found.markdown()
     assert "| each alone |" in found.markdown()

@@ -36,11 +36,11 @@ Domain = Annotated[
     str, typer.Option(metavar="D", help="A domain that comes with Partita, or a folder of rules.")
 ]
 Model = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="NAME",
         callback=options.one_of(MODELS),
-        help=f"One of {MODELS.replace(' ', ', ')}; e.g. --model merging.",
+        help=f"One of {MODELS.replace(' ', ', ')}; evidential if unsaid, scaled with --to muc.",
     ),
 ]
 Parameters = Annotated[
@@ -103,7 +103,7 @@ def add_to(app: typer.Typer) -> None:
 def run(
     inputs: Inputs,
     domain: Domain = "depots",
-    model: Model = "evidential",
+    model: Model = None,
     parameters: Parameters = None,
     out: Out = None,
     to: To = "jsonl",
@@ -138,6 +138,7 @@ def run(
         from partita.workspace.running import Settings, ready, usual_budget
 
         _refuse_nameless(store, name)
+        model = model or ("scaled" if to == "muc" else "evidential")
         budget = usual_budget(model, seconds, work)
         file = str(parameters or "")
         settings = Settings(domain, model, file, top, threshold, budget, seed)

@@ -24,6 +24,7 @@ _CUES = (
 _CUE = {word: n for n, (_, words) in enumerate(_CUES, 1) for word in words.split()}
 _STEPS = 5
 _SLOTS = ("INCIDENT", "DATE", "LOCATION")
+_CLASHES = tuple((1 << n, slot) for n, slot in enumerate(_SLOTS))
 
 
 def _each(pairs: Pairs, observe: Callable[[Template, Template], int]) -> Values:
@@ -107,6 +108,11 @@ def places(pairs: Pairs) -> Values:
     return _each(
         pairs, lambda s, t: 5 * _same_type(s, t) + _told(_of(s, "LOCATION"), _of(t, "LOCATION"))
     )
+
+
+def agreement(pairs: Pairs) -> Values:
+    """In which of types, days and places the two clash, as a greedy merger would see it."""
+    return _each(pairs, lambda s, t: sum(n * (not _agree(s, t, slot)) for n, slot in _CLASHES))
 
 
 def words_shared(pairs: Pairs) -> Values:
@@ -284,6 +290,10 @@ EVENTS: tuple[Characteristic, ...] = (
     Characteristic(harmed, _by_type(_MEETS)),
     Characteristic(days, _by_type(_TELLS)),
     Characteristic(places, _by_type(_TELLS)),
+    Characteristic(
+        agreement,
+        ("none", "type", "day", "type, day", "place", "type, place", "day, place", "all"),
+    ),
     Characteristic(words_shared, ("0 to 10 %", "to 20 %", "to 30 %", "to 40 %", "more")),
     Characteristic(cue, ("none", *(name for name, _ in _CUES))),
     Characteristic(

@@ -17,8 +17,6 @@ from partita.incidents.merging import Merge, all_in_one, by_agreement, by_model,
 from partita.incidents.training import Read, School, Told
 from partita.learning.pair_parameters import PairParameters
 
-BEST = "evidential"  # the way that the others are compared with
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marked:

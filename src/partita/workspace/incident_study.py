@@ -13,9 +13,10 @@ from partita.evaluation.experiment import Effort, Experiment, run
 from partita.evaluation.markdown import markdown, sizes_markdown, table
 from partita.evaluation.set_models import Counts
 from partita.incidents.event_models import event_models
+from partita.incidents.merging import MODEL
 from partita.incidents.readings import read
 from partita.incidents.training import Told, event_sets, learn_pairs, schooled
-from partita.incidents.ways import BEST, Marked, behind, marked
+from partita.incidents.ways import Marked, behind, marked
 from partita.workspace.answering import keyed_stories
 from partita.workspace.research import Design, Study
 
@@ -51,7 +52,14 @@ class IncidentStudy:
         Study({"": self.sets}).save_charts(folder)
 
     def _exam(self) -> str:
-        header = ("events merged", "incidents", "recall", "precision", "F", f"behind {BEST} (95 %)")
+        header = (
+            "events merged",
+            "incidents",
+            "recall",
+            "precision",
+            "F",
+            f"behind {MODEL} (95 %)",
+        )
         return table(header, [self._line(self._way(one)) for one in self.ways])
 
     def _line(self, one: dict[str, Any]) -> list[str]:
@@ -72,7 +80,7 @@ class IncidentStudy:
         }
 
     def _behind(self, one: Marked) -> dict[str, float] | None:
-        best = next(way for way in self.ways if way.way == BEST)
+        best = next(way for way in self.ways if way.way == MODEL)
         if one is best:
             return None
         points = 100 * (best.total.f() - one.total.f())
