@@ -65,7 +65,8 @@ def fuse_contents(sources: Sequence[Content], options: Options | None = None) ->
      "without"?: {"source", "changes": [{"thing", "slot", "before", "before_probability", "after",
                                          "after_probability"}]}}
     Of claims and judgements alone: {"version", "notes", "objects", "sources", "copying", "slots",
-    "without"?} as for claims. Errors are PartitaError and name the source by its name.
+    "without"?} as for claims, every slot of an object with its "conflict".
+    Errors are PartitaError and name the source by its name.
     """
     chosen = options or Options()
     _refuse_names(sources)
