@@ -111,6 +111,7 @@ def test_a_run_and_a_file_lead_back_to_the_text(person: Person, tmp_path: Path) 
     assert "RAIL (demo, press)" in thing.text
     assert "FUEL (forum)" in thing.text
     assert "κ = " in thing.text
+    assert " to " in person.sees(".trust-row[data-slot='']", "all slots").text
     person.run("arguments[0].querySelector('.said').open = true", thing)
     assert "table.csv, line 3" in thing.text
     person.sees(".spots a", "“Kinston Military Rail Depot” in kinston").click()
