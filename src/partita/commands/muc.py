@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from partita.commands import options
 from partita.commands.shell import edge
 
+if TYPE_CHECKING:
+    from partita.commands.console import Console
+    from partita.workspace.exam import Marked
+
 Keys = Annotated[Path, typer.Argument(metavar="KEY", help="The answer key, in the MUC-4 format.")]
-Response = Annotated[
-    Path, typer.Argument(metavar="RESPONSE", help="A system's answers, in the same format.")
+Responses = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RESPONSE...",
+        help="A system's answers, in the same format; of several systems a table is made.",
+    ),
 ]
 More = Annotated[
     list[Path] | None,
@@ -27,33 +35,52 @@ def add_to(app: typer.Typer) -> None:
 
 def score_muc(
     key: Keys,
-    response: Response,
+    responses: Responses,
     more: More = None,
     messages: Each = False,
     json: options.JsonReport = False,
 ) -> None:
     """Mark answers by the rules of the MUC-4 exam, and by CEAF-REE.
 
-    Example: partita score-muc key-tst3.v2 answers.txt
+    \b
+    Examples:
+      partita score-muc key-tst3.v2 answers.txt
+      partita score-muc key-tst3.v2 answers.txt responses/*.txt
     """
     with edge() as console:
         from json import dumps
 
         from partita.views.muc import exam_json, report
-        from partita.workspace.exam import mark
+        from partita.views.muc_systems import systems_markdown
 
-        marked = mark([key, *(more or ())], response)
-        for problem in marked.problems:
-            console.note(f"{problem}; taken as it stands")
-        if marked.unanswered:
-            count = len(marked.unanswered)
-            console.note(
-                f"{response}: no answer for {count} messages of the key, such as "
-                f"{marked.unanswered[0]}; taken as without incidents"
-            )
+        same = len({one.stem for one in responses}) < len(responses)
+        names = [str(one) if same else one.stem for one in responses]
+        keys = [key, *(more or ())]
+        marks = [_marked(console, keys, one) for one in responses]
+        found = dict(zip(names, marks, strict=True))
+        told = {name: exam_json(one.score, one.entities) for name, one in found.items()}
         if json:
-            console.say(dumps(exam_json(marked.score, marked.entities)) + "\n")
+            console.say(dumps(told if len(told) > 1 else next(iter(told.values()))) + "\n")
+        elif len(found) > 1:
+            console.say(systems_markdown({name: one.score for name, one in found.items()}))
         else:
+            (marked,) = found.values()
             for piece in report(marked.score, marked.entities, messages):
                 console.say(piece)
         console.flush()
+
+
+def _marked(console: Console, keys: list[Path], response: Path) -> Marked:
+    """A response, and whatever is odd in its file."""
+    from partita.workspace.exam import mark
+
+    marked = mark(keys, response)
+    for problem in marked.problems:
+        console.note(f"{problem}; taken as it stands")
+    if marked.unanswered:
+        count = len(marked.unanswered)
+        console.note(
+            f"{response}: no answer for {count} messages of the key, such as "
+            f"{marked.unanswered[0]}; taken as without incidents"
+        )
+    return marked

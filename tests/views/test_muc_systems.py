@@ -1,0 +1,21 @@
+"""Systems side by side."""
+
+from __future__ import annotations
+
+from partita.evaluation.muc.score import score
+from partita.evaluation.muc.templates import Fill, Incident
+from partita.views.muc_systems import systems_markdown
+
+KEY = Incident("M", "1", {4: (Fill(("ARSON",)),), 12: (Fill(("BANK",)),)})
+HALF = Incident("M", "1", {4: (Fill(("ARSON",)),)})
+
+
+def test_the_best_comes_first_and_the_first_is_compared() -> None:
+    scores = {
+        name: score(["M"], given, [KEY])
+        for name, given in {"half": [HALF], "none": [], "all": [KEY]}.items()
+    }
+    lines = systems_markdown(scores).splitlines()
+    assert [line.split(" | ")[0] for line in lines[2:5]] == ["| all", "| half", "| none"]
+    assert "| phys-tgt-id | 0.0 | 0.0 | 0.0 | 100.0 (all) | 50.0 |" in lines
+    assert "| inc-type | 100.0 | 100.0 | 100.0 | 100.0 (all) | 50.0 |" in lines
