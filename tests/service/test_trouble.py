@@ -188,13 +188,14 @@ def test_work_whose_process_is_killed_is_done_by_another(own: tuple[str, Path]) 
 def test_what_takes_too_long_is_ended_and_what_is_too_much_is_sent_away(
     own: tuple[str, Path],
 ) -> None:
-    """A message that takes seconds, asked for many times at once, of one process."""
-    address, _ = own
-    text = " ".join(f"A depot was found near Town{n}. The depot burns." for n in range(900))
+    """The only process that works is held still, as one that takes for ever, and many ask it."""
+    address, store = own
+    assert httpx.post(f"{address}/api/solve", json=SOLVE, timeout=120).status_code == 200
+    os.kill(workers("working", store)[0], signal.SIGSTOP)
     answers: list[httpx.Response] = []
 
     def ask() -> None:
-        answers.append(httpx.post(f"{address}/api/resolve", json={"text": text}, timeout=120))
+        answers.append(httpx.post(f"{address}/api/solve", json=SOLVE, timeout=120))
 
     asking = [threading.Thread(target=ask) for _ in range(8)]
     for one in asking:
@@ -203,9 +204,10 @@ def test_what_takes_too_long_is_ended_and_what_is_too_much_is_sent_away(
     for one in asking:
         one.join()
     found = sorted(answer.status_code for answer in answers)
-    assert set(found) <= {429, 503, 504}
-    assert {429, 504} <= set(found)
-    assert all(list(answer.json()) == ["error"] for answer in answers)
+    assert {429, 504} <= set(found)  # one is asked, two may wait, the others are sent away
+    assert set(found) <= {200, 429, 503, 504}  # another process may be in time for who waited
+    refused = [answer for answer in answers if answer.status_code != 200]
+    assert all(list(answer.json()) == ["error"] for answer in refused)
     late = next(answer for answer in answers if answer.status_code == 429)
     assert late.headers["retry-after"]
     assert httpx.post(f"{address}/api/solve", json=SOLVE, timeout=120).status_code == 200
