@@ -6,8 +6,9 @@ from partita.evaluation.muc.score import score
 from partita.evaluation.muc.templates import Fill, Incident
 from partita.views.muc_systems import systems_markdown
 
-KEY = Incident("M", "1", {4: (Fill(("ARSON",)),), 12: (Fill(("BANK",)),)})
-HALF = Incident("M", "1", {4: (Fill(("ARSON",)),)})
+FILLS = {4: (Fill(("ARSON",)),), 12: (Fill(("BANK",)),)}
+KEY = Incident("M", "1", {**FILLS, 18: (Fill(("ANA LOPEZ",)),)})
+HALF = Incident("M", "1", FILLS)
 
 
 def test_the_best_comes_first_and_the_first_is_compared() -> None:
@@ -17,5 +18,5 @@ def test_the_best_comes_first_and_the_first_is_compared() -> None:
     }
     lines = systems_markdown(scores).splitlines()
     assert [line.split(" | ")[0] for line in lines[2:5]] == ["| all", "| half", "| none"]
-    assert "| phys-tgt-id | 0.0 | 0.0 | 0.0 | 100.0 (all) | 50.0 |" in lines
+    assert "| hum-tgt-name | 0.0 | 0.0 | 0.0 | 100.0 (all) | 50.0 |" in lines
     assert "| inc-type | 100.0 | 100.0 | 100.0 | 100.0 (all) | 50.0 |" in lines
