@@ -23,8 +23,8 @@ def table(runs: Sequence[Mapping[str, Any]], width: int = 80) -> str:
 
 
 def _row(run: Mapping[str, Any]) -> tuple[str, ...]:
-    numbers = [f"{run[name]:,.0f}" for name in ("messages", "sets", "keyed", "entropy_bits")]
-    return clean(run["name"]), *numbers, clean(run["outcome"])
+    numbers = [f"{run[name]:,}" for name in ("messages", "sets", "keyed")]
+    return clean(run["name"]), *numbers, f"{run['entropy_bits']:,.2f}", clean(run["outcome"])
 
 
 def _line(row: Sequence[str], wide: Sequence[int]) -> str:
