@@ -9,6 +9,8 @@ import pytest
 
 from oracles.incidents import written
 from partita.errors import InputError
+from partita.formats.incident_models import experts_text, read_experts
+from partita.workspace.answering import learn_incidents
 from partita.workspace.incident_study import study_incidents
 from partita.workspace.research import Design
 
@@ -39,3 +41,17 @@ def test_the_table_and_the_exam(tmp_path: Path) -> None:
 def test_something_to_test_on_is_needed() -> None:
     with pytest.raises(InputError, match="--test"):
         study_incidents(Design([Path("nowhere")]), lambda _: None)
+
+
+def test_models_are_learned_from_a_folder_of_messages_and_keys(tmp_path: Path) -> None:
+    folder, out = written(tmp_path / "a", slice(None, None, 2)), tmp_path / "models.json"
+    learned = learn_incidents([folder], out, lambda _: None)
+    assert "31 messages" in learned.learned_from
+    assert experts_text(read_experts(out)) == experts_text(learned)
+
+
+def test_messages_without_keys_teach_nothing(tmp_path: Path) -> None:
+    folder = written(tmp_path / "a")
+    (folder / "key").unlink()
+    with pytest.raises(InputError, match="no message has a key"):
+        learn_incidents([folder], tmp_path / "models.json", lambda _: None)

@@ -76,11 +76,11 @@ class EventsAndOthers:
         return model.pair_probabilities(columns, left, right)
 
 
-def learn_incidents(texts: Sequence[Path], keys: Sequence[Path], out: Path, told: Told) -> Experts:
+def learn_incidents(paths: Sequence[Path], out: Path, told: Told) -> Experts:
     """The models from messages and their keys, written as one file."""
     from partita.incidents.training import train
 
-    examples = keyed_stories([*texts, *keys], told)
+    examples = keyed_stories(paths, told)
     count = sum(len(key) for _, key in examples)
     experts = train(examples, told, f"{len(examples)} messages, {count} incidents of their keys")
     write_experts(out, experts)
