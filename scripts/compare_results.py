@@ -1,0 +1,257 @@
+"""Compare what two versions of Partita answer: `collect` runs the commands, `compare` the answers.
+
+    python scripts/compare_results.py collect OLD/.venv/bin/partita before
+    python scripts/compare_results.py collect NEW/.venv/bin/partita after
+    python scripts/compare_results.py compare before after
+
+Both versions read the same inputs, made here with a fixed seed or taken from ../shared/data. Before
+they are compared, JSON fields that the older version left out at their default are filled in, and
+hashes of rules and parameters and durations are dropped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+CORPUS = ROOT / "src" / "partita" / "domains" / "depots" / "corpus"
+DATA = ROOT.parent / "shared" / "data"
+MODELS = ("uniform", "greedy", "merging", "evidential", "scaled")
+DROPPED = {"rules", "parameters", "partita", "seconds", "duration"}
+DEFAULTS = {"start": 0, "end": 0, "sentence": 0}
+MESSAGES = 2  # files of a hundred MUC messages
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    commands = parser.add_subparsers(required=True)
+    collecting = commands.add_parser("collect", help="run all commands of one version")
+    collecting.add_argument("partita", type=Path, help="the command of that version")
+    collecting.add_argument("out", type=Path, help="the folder for its answers")
+    collecting.add_argument("--only", default="", help="only answers whose name has this prefix")
+    collecting.set_defaults(call=lambda a: collect(a.partita.absolute(), a.out, a.only))
+    comparing = commands.add_parser("compare", help="compare two folders of answers")
+    comparing.add_argument("before", type=Path)
+    comparing.add_argument("after", type=Path)
+    comparing.add_argument("--tolerance", type=float, default=0.0, help="of numbers, relative")
+    comparing.set_defaults(call=lambda a: compare(a.before, a.after, a.tolerance))
+    arguments = parser.parse_args()
+    raise SystemExit(arguments.call(arguments))
+
+
+def collect(partita: Path, out: Path, only: str = "") -> int:
+    """Run every command and keep its standard output and the file that it writes."""
+    out.mkdir(parents=True, exist_ok=True)
+    write_inputs(out / "inputs")
+    environment = os.environ | {"PYTHONHASHSEED": "0"}
+    for name, arguments in commands(out):
+        if not name.startswith(only):
+            continue
+        (out / name).unlink(missing_ok=True)
+        done = subprocess.run(
+            [str(partita), *map(str, arguments)],
+            capture_output=True, text=True, env=environment, cwd=ROOT,
+        )  # fmt: skip
+        if not (out / name).exists():
+            (out / name).write_text(done.stdout, encoding="utf-8")
+        print(f"{name}: exit code {done.returncode}", flush=True)
+        if done.returncode:
+            print(done.stderr, file=sys.stderr)
+    return 0
+
+
+def commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
+    """The names of all answers and the arguments that make them."""
+    muc = sorted((DATA / "muc4" / "dev").iterdir())[:MESSAGES]
+    muc = [path for path in muc if path.name.startswith("dev-muc3")]
+    for model in (*MODELS, "joint"):
+        name = f"run-corpus-{model}.jsonl"
+        yield name, ["run", CORPUS, "--domain", "depots", "--model", model, "--out", out / name]
+    for domain in ("depots", "incidents"):
+        name = f"run-muc-{domain}.jsonl"
+        yield name, ["run", *muc, "--domain", domain, "--out", out / name]
+        name = f"run-corpus-in-{domain}.jsonl"
+        yield name, ["run", CORPUS, "--domain", domain, "--out", out / name]
+    name = "run-muc-incidents.txt"
+    yield name, ["run", *muc, "--domain", "incidents", "--to", "muc", "--out", out / name]
+    yield from solve_commands(out)
+    yield from fuse_commands(out)
+    yield from experiment_commands(out)
+
+
+def solve_commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
+    inputs = out / "inputs"
+    for kind in ("small", "large"):
+        for model in MODELS:
+            yield (
+                f"solve-{kind}-{model}.jsonl",
+                ["solve", inputs / f"{kind}.csv", "--model", model, "--json", "--work", 200_000],
+            )
+    for cautious in (None, 0.9):
+        name = f"clusters-{cautious}.csv"
+        more = [] if cautious is None else ["--cautious", cautious]
+        yield name, ["solve", inputs / "small.csv", "--clusters", out / name, *more]
+
+
+def fuse_commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
+    claims = DATA / "claims"
+    places = claims / "birthplaces"
+    yield (
+        "fuse-birthplaces.json",
+        ["fuse", places / "claims.csv", "--hierarchy", places / "hierarchy.csv",
+         "--truth", places / "groundtruths.csv", "--json"],
+    )  # fmt: skip
+    crowd = claims / "crowd-product"
+    for name, more in (("free", []), ("one-to-one", ["--one-to-one", "_"])):
+        yield (
+            f"fuse-crowd-{name}.json",
+            ["fuse", crowd / "answer.csv", "--truth", crowd / "truth.csv", *more, "--json"],
+        )
+    yield (
+        "fuse-reports.json",
+        ["fuse", out / "run-corpus-evidential.jsonl", out / "inputs" / "table.csv",
+         "--domain", "depots", "--json"],
+    )  # fmt: skip
+
+
+def experiment_commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
+    keys = CORPUS / "keys.jsonl"
+    yield "experiment-depots.json", ["experiment", keys, "--domain", "depots", "--json"]
+    gum = DATA / "gum"
+    news = sorted((gum / "train").glob("GUM_news_*"))[:10]
+    dev = [
+        argument for path in sorted((gum / "dev").glob("GUM_news_*")) for argument in ("--test", path)
+    ]
+    yield (
+        "experiment-gum.json",
+        ["experiment", "--from", "corefud", *news, *dev, "--largest", 9, "--shipped", "--json"],
+    )
+    name = "train-depots.json"
+    yield name, ["train", keys, "--domain", "depots", "--out", out / name]
+    name = "train-selected.json"
+    yield (
+        name,
+        ["train", keys, "--domain", "depots", "--characteristics", "paper", "--select",
+         "--out", out / name],
+    )  # fmt: skip
+
+
+def write_inputs(folder: Path) -> None:
+    """Pairs of many small sets and of some larger ones, and a table of records."""
+    folder.mkdir(exist_ok=True)
+    rng = random.Random(1997)
+    write_csv(folder / "small.csv", ("left", "right", "probability"), pairs(rng, 300, 2, 9, 1.0))
+    write_csv(folder / "large.csv", ("left", "right", "probability"), pairs(rng, 6, 20, 45, 0.3))
+    rows = [
+        (f"r{n}", rng.choice(("DEPOT", "BRIDGE")), rng.choice(("KINSTON", "RALEIGH", "FAIRVIEW")))
+        for n in range(40)
+    ]
+    write_csv(folder / "table.csv", ("id", "FACILITY", "LOCATION"), rows)
+
+
+def pairs(
+    rng: random.Random, sets: int, least: int, most: int, density: float
+) -> Iterator[tuple[str, str, float]]:
+    for number in range(sets):
+        names = [f"s{number}t{k}" for k in range(rng.randint(least, most))]
+        for j, right in enumerate(names):
+            for i, left in enumerate(names[:j]):
+                if i == j - 1 or rng.random() < density:
+                    impossible = i < j - 1 and rng.random() < 0.1
+                    yield left, right, 0 if impossible else round(rng.uniform(0.05, 0.95), 3)
+
+
+def write_csv(path: Path, header: tuple[str, ...], rows: Any) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def compare(before: Path, after: Path, tolerance: float = 0.0) -> int:
+    """Say of every answer whether it is the same; the exit code is the number that are not."""
+    different = 0
+    for path in sorted(path for path in before.iterdir() if path.is_file()):
+        other = after / path.name
+        problem = "missing" if not other.exists() else difference(path, other, tolerance)
+        different += bool(problem)
+        print(f"{path.name}: {problem or 'the same'}")
+    return different
+
+
+def difference(before: Path, after: Path, tolerance: float) -> str:
+    """The first place where two answers differ, or nothing."""
+    if before.suffix not in (".json", ".jsonl"):
+        same = before.read_bytes() == after.read_bytes()
+        return "" if same else "the bytes differ"
+    left, right = values(before), values(after)
+    if len(left) != len(right):
+        return f"{len(left)} and {len(right)} lines"
+    for number, (one, two) in enumerate(zip(left, right, strict=True), 1):
+        if place := first_difference(normal(one), normal(two), tolerance):
+            return f"line {number}: {place}"
+    return ""
+
+
+def values(path: Path) -> list[Any]:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".json":
+        return [json.loads(text)] if text else []
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def normal(value: Any) -> Any:
+    """The value with its defaults and without hashes and durations."""
+    if isinstance(value, list):
+        return [normal(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {name: normal(item) for name, item in value.items() if not dropped(name, item)}
+    if "text" in value and "id" in value:
+        kept = DEFAULTS | kept
+    if "configurations" in value:
+        kept.setdefault("converged", None)
+    return {name: item for name, item in kept.items() if item is not None}
+
+
+def dropped(name: str, value: Any) -> bool:
+    return name in DROPPED and not isinstance(value, dict | list)
+
+
+def first_difference(one: Any, two: Any, tolerance: float, place: str = "") -> str:
+    if isinstance(one, dict) and isinstance(two, dict):
+        for name in sorted(one.keys() | two.keys()):
+            if name not in one or name not in two:
+                return f"{place}.{name} is in one only"
+            if found := first_difference(one[name], two[name], tolerance, f"{place}.{name}"):
+                return found
+        return ""
+    if isinstance(one, list) and isinstance(two, list):
+        if len(one) != len(two):
+            return f"{place} has {len(one)} and {len(two)} items"
+        for n, (left, right) in enumerate(zip(one, two, strict=True)):
+            if found := first_difference(left, right, tolerance, f"{place}[{n}]"):
+                return found
+        return ""
+    if one == two or close(one, two, tolerance):
+        return ""
+    return f"{place}: {one!r} and {two!r}"
+
+
+def close(one: Any, two: Any, tolerance: float) -> bool:
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (one, two))
+    return numbers and abs(one - two) <= tolerance * max(abs(one), abs(two))
+
+
+if __name__ == "__main__":
+    main()
