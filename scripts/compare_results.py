@@ -130,7 +130,9 @@ def experiment_commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
     gum = DATA / "gum"
     news = sorted((gum / "train").glob("GUM_news_*"))[:10]
     dev = [
-        argument for path in sorted((gum / "dev").glob("GUM_news_*")) for argument in ("--test", path)
+        argument
+        for path in sorted((gum / "dev").glob("GUM_news_*"))
+        for argument in ("--test", path)
     ]
     yield (
         "experiment-gum.json",
@@ -249,7 +251,9 @@ def first_difference(one: Any, two: Any, tolerance: float, place: str = "") -> s
 
 
 def close(one: Any, two: Any, tolerance: float) -> bool:
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (one, two))
+    numbers = all(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in (one, two)
+    )
     return numbers and abs(one - two) <= tolerance * max(abs(one), abs(two))
 
 
