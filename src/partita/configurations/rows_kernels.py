@@ -7,10 +7,11 @@ the best that S can reach, and with ones for the number of configurations; P(C) 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from partita.compilation import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def solve_each(odds, totals, counts, pairs, best, best_weights):  # type: ignore[no-untyped-def]
     """For each set: the sum of weights, their number, the share of each pair, and the best."""
     n = odds.shape[1]
@@ -25,7 +26,7 @@ def solve_each(odds, totals, counts, pairs, best, best_weights):  # type: ignore
         _best(w, most, cells, best[s], best_weights[s])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _weights(odds, w):  # type: ignore[no-untyped-def]
     for i in range(odds.shape[0]):
         bit = 1 << i
@@ -37,7 +38,7 @@ def _weights(odds, w):  # type: ignore[no-untyped-def]
             w[bit | s] = product
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _recursion(w, z, most, number):  # type: ignore[no-untyped-def]
     bit = 1
     while bit < w.shape[0]:
@@ -56,7 +57,7 @@ def _recursion(w, z, most, number):  # type: ignore[no-untyped-def]
         bit *= 2
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _shares(w, z, pairs):  # type: ignore[no-untyped-def]
     everything = w.shape[0] - 1
     for c in range(1, w.shape[0]):
@@ -68,7 +69,7 @@ def _shares(w, z, pairs):  # type: ignore[no-untyped-def]
                         pairs[i, j] += share
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _best(w, most, cells, best, weights):  # type: ignore[no-untyped-def]
     """Depth first over the cell of the last open template, what cannot be among the best left.
 
@@ -100,7 +101,7 @@ def _best(w, most, cells, best, weights):  # type: ignore[no-untyped-def]
             joined[depth] = rest[depth] ^ _last(rest[depth])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _last(mask):  # type: ignore[no-untyped-def]
     """The highest bit of a mask."""
     bit = 1
@@ -109,7 +110,7 @@ def _last(mask):  # type: ignore[no-untyped-def]
     return bit
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _keep(best, weights, cells, weight):  # type: ignore[no-untyped-def]
     """Into its place among the best; an equal one that came before stays before."""
     k = weights.shape[0] - 1

@@ -6,10 +6,10 @@ b = (code + step1 · tag-1 + step2 · tag-2) mod 2^bits and code mixes the featu
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.compilation import kernel
 from partita.records import IntArray
 
 Codes = NDArray[np.uint32]
@@ -25,7 +25,7 @@ LOWER, CAPITALISED, UPPER, MIXED = 1, 2, 3, 4  # ways of capitals, as in tagging
 USUAL, ALL_UPPER, ALL_LOWER, TITLE = 0, 1, 2, 3
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def tag_all(
     words: IntArray,
     rows: Seen,
@@ -56,7 +56,7 @@ def tag_all(
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def codes_all(words: IntArray, rows: Seen, ends: IntArray, places: IntArray) -> Codes:
     """The codes of every word's features, before the tags have moved them."""
     found = np.empty((len(words), len(places)), dtype=np.uint32)
@@ -70,7 +70,7 @@ def codes_all(words: IntArray, rows: Seen, ends: IntArray, places: IntArray) -> 
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _longest(ends: IntArray) -> int:
     longest, start = 0, 0
     for end in ends:
@@ -79,7 +79,7 @@ def _longest(ends: IntArray) -> int:
     return longest
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _see(words: IntArray, rows: Seen, start: int, end: int, seen: Seen) -> None:
     """The rows of a sentence between empty ones; where capitals tell nothing, they are not seen."""
     length = end - start
@@ -94,7 +94,7 @@ def _see(words: IntArray, rows: Seen, start: int, end: int, seen: Seen) -> None:
         seen[place, CONTEXT] = 2 * kind + (place == REACH)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _kind(seen: Seen, length: int) -> int:
     """What capitals tell in a sentence."""
     count = np.zeros(5, dtype=np.int64)
@@ -110,7 +110,7 @@ def _kind(seen: Seen, length: int) -> int:
     return USUAL
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _codes(seen: Seen, place: int, places: IntArray, codes: Codes) -> None:
     """One code for every feature of the word at a place."""
     for feature in range(len(places)):
@@ -123,7 +123,7 @@ def _codes(seen: Seen, place: int, places: IntArray, codes: Codes) -> None:
         codes[feature] = np.uint32((mixed * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(32))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _best(
     codes: Codes,
     steps: Codes,

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.compilation import kernel
 from partita.configurations.joint.cells_kernels import Mentions, empty_state, place
 from partita.configurations.joint.kernels import Codes, describe
 from partita.configurations.joint.network_kernels import CODES, NEW_CODES, SLOPE
@@ -25,7 +25,7 @@ Weights = tuple[Single, Single, Single, Single]  # table, bias, out, other
 STARTS = -1  # the key starts a cell; -2 - k: it joins a cell of another sort, of class k
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def lessons(mentions: Mentions, labels: IntArray) -> Lessons:
     """All decisions on the way to a configuration, in the order of decisions."""
     n = len(labels)
@@ -50,7 +50,7 @@ def lessons(mentions: Mentions, labels: IntArray) -> Lessons:
     return codes[:rows].copy(), new, lexemes, others, begin, answers
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _answer(label: int, count: int, found: int, among: IntArray, other: IntArray) -> int:
     if label == count:
         return STARTS
@@ -62,7 +62,7 @@ def _answer(label: int, count: int, found: int, among: IntArray, other: IntArray
     return row
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def gradient(
     weights: Weights,
     offsets: tuple[IntArray, IntArray],
@@ -89,7 +89,7 @@ def gradient(
         losses[j] = _backward(weights, offsets, lesson, j, mask, hidden, scores, slopes)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _forward(
     weights: Weights,
     which: int,
@@ -116,7 +116,7 @@ def _forward(
     return float(score)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _backward(
     weights: Weights,
     offsets: tuple[IntArray, IntArray],
@@ -145,7 +145,7 @@ def _backward(
     return float(log_total - key)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _log_total(scores: FloatArray, others: IntArray, other: Single) -> float:
     top, total = max(scores.max(), float(other.max())), 0.0
     for score in scores:
@@ -155,7 +155,7 @@ def _log_total(scores: FloatArray, others: IntArray, other: Single) -> float:
     return float(top + math.log(total))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _spread(
     weights: Weights,
     which: int,
@@ -184,7 +184,7 @@ def _spread(
         slopes[0][offsets[len(codes)] + lexeme] += back
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def step(
     values: Single,
     slopes: Single,

@@ -6,10 +6,10 @@ its own rate, η / sqrt(sum of its squared gradients). Earlier tags are the mode
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.compilation import kernel
 from partita.records import IntArray
 
 Weights = NDArray[np.float32]
@@ -19,7 +19,7 @@ SMALL = np.float32(1e-3)  # gradients below this are not followed: most weights 
 GUARD = np.float32(1e-4)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def learn_pass(
     codes: NDArray[np.uint32],
     steps: NDArray[np.uint32],
@@ -62,7 +62,7 @@ def learn_pass(
     return wrong
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _drawn(state: np.uint64) -> tuple[np.uint64, float]:
     """The next state of a generator, and a number from 0 to 1 (Steele's splitmix)."""
     state += np.uint64(0x9E3779B97F4A7C15)
@@ -71,7 +71,7 @@ def _drawn(state: np.uint64) -> tuple[np.uint64, float]:
     return state, np.float64(mixed >> np.uint64(40)) / 16777216.0
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _gradient(bases: IntArray, table: Weights, scale: float, right: int, scores: Weights) -> int:
     """Probabilities of the tags, less 1 for the right one, are left in scores; the best tag."""
     scores[:] = 0
@@ -89,7 +89,7 @@ def _gradient(bases: IntArray, table: Weights, scale: float, right: int, scores:
     return best
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _follow(
     bases: IntArray, table: Weights, squares: Weights, gradient: Weights, rate: float
 ) -> None:

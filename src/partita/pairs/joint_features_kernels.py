@@ -5,10 +5,10 @@ Words are whole numbers: the words of template i are words[begin[i]:begin[i + 1]
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.compilation import kernel
 from partita.parameters.joint_columns import (
     ACRONYM,
     ALL_OF_EARLIER,
@@ -42,7 +42,7 @@ Relations = NDArray[np.int32]
 Sets = tuple[IntArray, IntArray]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def relations(
     attributes: Attributes,
     strings: IntArray,
@@ -66,7 +66,7 @@ def relations(
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _texts(attributes: Attributes, strings: IntArray, i: int, j: int) -> int:
     text, stem, initials, compact = 0, 1, 2, 3
     bits = SAME_TEXT if strings[i, text] == strings[j, text] else 0
@@ -81,7 +81,7 @@ def _texts(attributes: Attributes, strings: IntArray, i: int, j: int) -> int:
     return bits
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _words(attributes: Attributes, words: Sets, i: int, j: int) -> int:
     begin, held = words
     shared = _common(begin, held, i, j)
@@ -95,7 +95,7 @@ def _words(attributes: Attributes, words: Sets, i: int, j: int) -> int:
     return bits
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _names(names: Sets, i: int, j: int) -> int:
     begin, held = names
     shared = _common(begin, held, i, j)
@@ -105,7 +105,7 @@ def _names(names: Sets, i: int, j: int) -> int:
     return SHARED_NAME | PART_OF_NAME if whole else SHARED_NAME
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _numerals(numerals: Sets, i: int, j: int) -> int:
     """Both hold numerals, and none in common."""
     begin, held = numerals
@@ -113,7 +113,7 @@ def _numerals(numerals: Sets, i: int, j: int) -> int:
     return OTHER_NUMERAL if both and _common(begin, held, i, j) == 0 else 0
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _modifiers(modifiers: Sets, i: int, j: int) -> int:
     begin, held = modifiers
     earlier, later = begin[i + 1] - begin[i], begin[j + 1] - begin[j]
@@ -127,7 +127,7 @@ def _modifiers(modifiers: Sets, i: int, j: int) -> int:
     return COMMON_MODIFIERS if shared > 0 else OTHER_MODIFIERS
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _structure(attributes: Attributes, tied: IntArray, i: int, j: int) -> int:
     apposition, copula = 0, 1
     bits = 0
@@ -142,7 +142,7 @@ def _structure(attributes: Attributes, tied: IntArray, i: int, j: int) -> int:
     return bits
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _inside(attributes: Attributes, inner: int, outer: int) -> bool:
     around = attributes[inner, PARENT]
     while around >= 0 and around != outer:
@@ -150,7 +150,7 @@ def _inside(attributes: Attributes, inner: int, outer: int) -> bool:
     return bool(around == outer)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _common(begin: IntArray, held: IntArray, i: int, j: int) -> int:
     a, b, shared = begin[i], begin[j], 0
     while a < begin[i + 1] and b < begin[j + 1]:
@@ -163,7 +163,7 @@ def _common(begin: IntArray, held: IntArray, i: int, j: int) -> int:
     return shared
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _holds(begin: IntArray, held: IntArray, i: int, word: int) -> bool:
     place = begin[i]
     while place < begin[i + 1] and held[place] < word:

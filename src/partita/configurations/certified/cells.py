@@ -10,22 +10,22 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from partita.compilation import kernel
 from partita.records import FloatArray, IntArray
 
 Masks = NDArray[np.uint64]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def plus(a: float, b: float) -> float:
     """log(e^a + e^b)."""
     high, low = max(a, b), min(a, b)
     return high if low == -np.inf else high + math.log1p(math.exp(low - high))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def subtree(x: FloatArray, b: FloatArray, half: FloatArray, u: int) -> float:
     """A bound on log Σ_T v(T)·exp(x(T)) over subsets T from u on, by w(T) ≤ exp(half(T))."""
     total = 0.0
@@ -38,7 +38,7 @@ def subtree(x: FloatArray, b: FloatArray, half: FloatArray, u: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def step(theta: FloatArray, x: FloatArray, rest: FloatArray, depth: int, u: int) -> None:
     """Add u to the cell at this depth: its log-odds to all later ones, and their positive sums."""
     total = 0.0
@@ -50,7 +50,7 @@ def step(theta: FloatArray, x: FloatArray, rest: FloatArray, depth: int, u: int)
         rest[depth + 1, w] = total
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def cells_from(
     theta: FloatArray,
     b: FloatArray,
@@ -108,7 +108,7 @@ def cells_from(
     return count, left_out, visited
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def members(cell: Masks, n: int, room: IntArray) -> int:
     """Write the templates of a cell; returns their number."""
     size = 0

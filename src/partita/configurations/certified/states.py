@@ -8,9 +8,9 @@ at most 1, so that mass which is not followed any more bounds what it could have
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from partita.compilation import kernel
 from partita.configurations.certified.cells import members
 from partita.configurations.search.covers import disjoint, first_free
 from partita.records import FloatArray, IntArray
@@ -19,7 +19,7 @@ Masks = NDArray[np.uint64]
 Indices = NDArray[np.int32]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def slot_of(key: Masks, keys: Masks, slots: Indices) -> int:
     """Where the key stands in the table of open addresses, or would stand."""
     h = np.uint64(0)
@@ -38,7 +38,7 @@ def slot_of(key: Masks, keys: Masks, slots: Indices) -> int:
     return int(slot)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def state_of(
     key: Masks, free: int, keys: Masks, slots: Indices, head: Indices, link: Indices, used: int
 ) -> int:
@@ -55,7 +55,7 @@ def state_of(
     return used
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def forward(
     begin: IntArray,
     cells: Masks,
@@ -117,7 +117,7 @@ def forward(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def backward(
     shares: FloatArray,
     mass: FloatArray,
@@ -138,7 +138,7 @@ def backward(
             cell_mass[cell[e]] += mass[state] * arriving
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def pair_mass(cells: Masks, cell_mass: FloatArray, n: int) -> FloatArray:
     """The mass that arrives with two templates in one cell."""
     pairs = np.zeros((n, n))
@@ -152,7 +152,7 @@ def pair_mass(cells: Masks, cell_mass: FloatArray, n: int) -> FloatArray:
     return pairs
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def walk(
     cells: Masks,
     shares: FloatArray,

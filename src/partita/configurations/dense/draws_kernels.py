@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from partita.compilation import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def choose(log_w, log_z, rest, uniforms):  # type: ignore[no-untyped-def]
     """For sorted uniform numbers the cells (with the highest member of rest) they fall into."""
     top = 1

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from partita.compilation import kernel
 
 NEGLIGIBLE = -45.0  # e^−45 is below the last bit of 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def extend(log_w, log_z, i, start, stop):  # type: ignore[no-untyped-def]
     """log Z of S ∪ {i} for every S from start to stop, all subsets of the first i templates."""
     bit = 1 << i

@@ -13,10 +13,11 @@ h[e] at e + 1 (above the f still needed), g[j] at d + 2 + j; 2d + 3 in all.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from partita.compilation import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def descend(level, child, t, bit):  # type: ignore[no-untyped-def]
     """The sums of a child: without the bit, or with it."""
     depth = (level.shape[0] - 3) // 2
@@ -24,7 +25,7 @@ def descend(level, child, t, bit):  # type: ignore[no-untyped-def]
     _half_sums(level[depth + 2 :], child[depth + 3 :], t, bit)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _half_sums(rows, into, t, bit):  # type: ignore[no-untyped-def]
     half = into.shape[1]
     for j in range(t + 1):
@@ -40,7 +41,7 @@ def _half_sums(rows, into, t, bit):  # type: ignore[no-untyped-def]
         into[t + 1, :] = rows[t, half:]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def ascend(level, child, t, bit):  # type: ignore[no-untyped-def]
     """A child's results into the parent's: the inverse transform over one bit."""
     depth, half = (level.shape[0] - 3) // 2, child.shape[1]
@@ -57,7 +58,7 @@ def ascend(level, child, t, bit):  # type: ignore[no-untyped-def]
                 high[x] = -with_bit[x]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def subset_transform(row, sign):  # type: ignore[no-untyped-def]
     """Sums over subsets in place; with sign −1 the inverse."""
     for group in range(row.shape[0] >> 3):
@@ -82,7 +83,7 @@ def subset_transform(row, sign):  # type: ignore[no-untyped-def]
         step *= 2
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@kernel(fastmath={"contract", "reassoc"})
 def polynomial_product(f, g, top, k, into):  # type: ignore[no-untyped-def]
     """The k-th coefficient Σ_j f_j·g_{k−j} at all points at once, f and g of degree `top`.
 
@@ -107,7 +108,7 @@ def polynomial_product(f, g, top, k, into):  # type: ignore[no-untyped-def]
         j += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _ranked(rows, t, top, sizes, into):  # type: ignore[no-untyped-def]
     """Rows by the size of the decided part → rows by the whole size, summed over subsets."""
     into[: top + 1] = 0.0
@@ -119,7 +120,7 @@ def _ranked(rows, t, top, sizes, into):  # type: ignore[no-untyped-def]
         subset_transform(into[k], 1.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def leaf(level, t, f, g, h, sizes):  # type: ignore[no-untyped-def]
     """The last bits all at once: rank, transform, multiply, transform back."""
     depth = (level.shape[0] - 3) // 2
@@ -135,13 +136,13 @@ def leaf(level, t, f, g, h, sizes):  # type: ignore[no-untyped-def]
             row[x] = h[e + sizes[x], x]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def level_of(arena, starts, n, depth):  # type: ignore[no-untyped-def]
     """The rows of one level, each over the bits still open."""
     return arena[starts[depth] : starts[depth + 1]].reshape(2 * depth + 3, 1 << (n - depth))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def subtree(arena, starts, n, root, count, sizes):  # type: ignore[no-untyped-def]
     """All below one node at depth `root` with |T| = count; its sums are in the arena already."""
     end = starts.shape[0] - 2

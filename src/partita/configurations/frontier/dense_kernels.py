@@ -8,15 +8,15 @@ a branch: about ten times as fast as visiting the 3^bits pairs one by one.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from partita.compilation import kernel
 from partita.configurations.frontier.lanes import add_apart, add_inside, raise_inside
 
 BLOCK_BITS = 10
 LANE_BITS = 4
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _pairs_of_lanes():  # type: ignore[no-untyped-def]
     """The 81 pairs of disjoint (D, rest) among 16 lanes."""
     found = np.empty((81, 2), np.uint64)
@@ -29,7 +29,7 @@ def _pairs_of_lanes():  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _block_push(maxima, to, t, stays, s, y, b, groups, lanes, x):  # type: ignore[no-untyped-def]
     """One block: to[g ∪ h] ⊕= stays[g] ⊗ y[h] for disjoint groups g and h."""
     sixteen = np.uint64(16)
@@ -49,7 +49,7 @@ def _block_push(maxima, to, t, stays, s, y, b, groups, lanes, x):  # type: ignor
                 break
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _block_pull(to, t, stays, s, y, b, groups, lanes, x):  # type: ignore[no-untyped-def]
     """One block: to[g] += stays[g ∪ h] · y[h] for disjoint groups g and h."""
     sixteen = np.uint64(16)
@@ -65,7 +65,7 @@ def _block_pull(to, t, stays, s, y, b, groups, lanes, x):  # type: ignore[no-unt
                 break
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def push(maxima, out, table, entries, used, part, parts):  # type: ignore[no-untyped-def]
     """out[S ∪ D] ⊕= table[S] ⊗ entries[D]; out and entries may have more bits than the table.
 
@@ -94,7 +94,7 @@ def push(maxima, out, table, entries, used, part, parts):  # type: ignore[no-unt
                 )
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def pull(to, out, entries, used, part, parts):  # type: ignore[no-untyped-def]
     """to[S] += out[S ∪ D] · entries[D], for every parts-th block of `to`."""
     size = np.uint64(min(len(to), len(entries), 1 << BLOCK_BITS))

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from partita.compilation import kernel
 from partita.configurations.frontier.order_kernels import bit_count
 
 SUM, MAX, LOG = 0, 1, 2
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def log_add(x, y):  # type: ignore[no-untyped-def]
     high, low = (x, y) if x > y else (y, x)
     return high if low == -np.inf else high + math.log1p(math.exp(low - high))
@@ -26,7 +26,7 @@ def log_add(x, y):  # type: ignore[no-untyped-def]
 # the loops are no longer vectorised (eight times slower).
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def _add(to, up, source, down, free, run, weight):  # type: ignore[no-untyped-def]
     """to[up ∪ S] += weight · source[down ∪ S] for every S of the free bits, in whole runs."""
     s = np.uint64(0)
@@ -46,7 +46,7 @@ def _add(to, up, source, down, free, run, weight):  # type: ignore[no-untyped-de
             return
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _raise(to, up, source, down, free, weight):  # type: ignore[no-untyped-def]
     """The same with the maximum for + and + for ·."""
     s = np.uint64(0)
@@ -57,7 +57,7 @@ def _raise(to, up, source, down, free, weight):  # type: ignore[no-untyped-def]
             return
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _add_logs(to, up, source, down, free, weight):  # type: ignore[no-untyped-def]
     """The same on logarithms."""
     s = np.uint64(0)
@@ -68,7 +68,7 @@ def _add_logs(to, up, source, down, free, weight):  # type: ignore[no-untyped-de
             return
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@kernel(fastmath={"contract", "reassoc"})
 def _dot(x, y, up, free, run):  # type: ignore[no-untyped-def]
     """Σ_S x[S] · y[up ∪ S]."""
     s = np.uint64(0)
@@ -89,7 +89,7 @@ def _dot(x, y, up, free, run):  # type: ignore[no-untyped-def]
             return total
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _dot_logs(x, y, up, free):  # type: ignore[no-untyped-def]
     """The same on logarithms."""
     s = np.uint64(0)
@@ -101,7 +101,7 @@ def _dot_logs(x, y, up, free):  # type: ignore[no-untyped-def]
             return total
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _split(mask, bits):  # type: ignore[no-untyped-def]
     """Which bits of the table an entry leaves free, and how long runs of neighbours are then."""
     whole = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
@@ -110,7 +110,7 @@ def _split(mask, bits):  # type: ignore[no-untyped-def]
     return whole ^ inside, run
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _combine(algebra, to, up, source, down, free, run, weight):  # type: ignore[no-untyped-def]
     if algebra == SUM:
         _add(to, up, source, down, free, run, weight)
@@ -120,7 +120,7 @@ def _combine(algebra, to, up, source, down, free, run, weight):  # type: ignore[
         _add_logs(to, up, source, down, free, weight)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def push(algebra, out, table, bits, masks, weights):  # type: ignore[no-untyped-def]
     """out[S ∪ D] ⊕= table[S] ⊗ weights[D]."""
     for e in range(len(masks)):
@@ -128,7 +128,7 @@ def push(algebra, out, table, bits, masks, weights):  # type: ignore[no-untyped-
         _combine(algebra, out, np.uint64(masks[e]), table, np.uint64(0), free, run, weights[e])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def pull(algebra, table, out, bits, masks, weights):  # type: ignore[no-untyped-def]
     """table[S] ⊕= out[S ∪ D] ⊗ weights[D]: the transpose of push in the table."""
     for e in range(len(masks)):
@@ -136,7 +136,7 @@ def pull(algebra, table, out, bits, masks, weights):  # type: ignore[no-untyped-
         _combine(algebra, table, np.uint64(0), out, np.uint64(masks[e]), free, run, weights[e])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def dot(algebra, table, out, bits, masks):  # type: ignore[no-untyped-def]
     """⊕_S table[S] ⊗ out[S ∪ D] for every D: the transpose of push in the weights."""
     found = np.empty(len(masks))
@@ -149,7 +149,7 @@ def dot(algebra, table, out, bits, masks):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def normalise(table):  # type: ignore[no-untyped-def]
     """Multiply by a power of two so that the largest entry is from 1/2 to 1; its exponent."""
     largest = 0.0
@@ -164,7 +164,7 @@ def normalise(table):  # type: ignore[no-untyped-def]
     return exponent
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def reduce(table, primes):  # type: ignore[no-untyped-def]
     """Each row of as many integers as there are primes, modulo them."""
     inverse = 1.0 / primes
@@ -177,7 +177,7 @@ def reduce(table, primes):  # type: ignore[no-untyped-def]
             part[k] = rest - primes[k] if rest >= primes[k] else rest
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _spread(positions, first, last):  # type: ignore[no-untyped-def]
     """For every subset of those bits, where it lies when each bit goes to its position."""
     spread = np.zeros(np.int64(1) << (last - first), np.int64)
@@ -188,7 +188,7 @@ def _spread(positions, first, last):  # type: ignore[no-untyped-def]
     return spread
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def gather(source, positions, base, to):  # type: ignore[no-untyped-def]
     """to[S] = source[base + S with bit j moved to positions[j]]."""
     bits = len(positions)
@@ -199,7 +199,7 @@ def gather(source, positions, base, to):  # type: ignore[no-untyped-def]
             to[(h << half) + k] = source[base + high[h] + low[k]]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def scatter(source, positions, base, to):  # type: ignore[no-untyped-def]
     """to[base + S with bit j moved to positions[j]] = source[S]."""
     bits = len(positions)
@@ -210,7 +210,7 @@ def scatter(source, positions, base, to):  # type: ignore[no-untyped-def]
             to[base + high[h] + low[k]] = source[(h << half) + k]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def cells_from(theta, scale, vertex, members, shift):  # type: ignore[no-untyped-def]
     """Every clique D of the members, as a mask shifted up, and log w({vertex} ∪ D) − Σ scale."""
     size = len(members)
@@ -247,7 +247,7 @@ def cells_from(theta, scale, vertex, members, shift):  # type: ignore[no-untyped
     return masks[:count], weights[:count]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _longer(values, room):  # type: ignore[no-untyped-def]
     longer = np.empty(room, values.dtype)
     for k in range(len(values)):  # a loop compiles in a tenth of the time of a slice
@@ -255,7 +255,7 @@ def _longer(values, room):  # type: ignore[no-untyped-def]
     return longer
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def add_pairs(pairs, vertex, members, masks, shift, probabilities):  # type: ignore[no-untyped-def]
     """Add each cell's probability to every two of its members, and to each with itself."""
     size = len(members) + 1

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from partita.compilation import kernel
 
 DEGREE, FILL = 0, 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def bit_count(word):  # type: ignore[no-untyped-def]
     """The number of bits that are set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -19,7 +20,7 @@ def bit_count(word):  # type: ignore[no-untyped-def]
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _listed(row, found):  # type: ignore[no-untyped-def]
     """Write the members of a bit row into `found`; how many there are."""
     size = 0
@@ -33,7 +34,7 @@ def _listed(row, found):  # type: ignore[no-untyped-def]
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _missing(rows, vertex, found):  # type: ignore[no-untyped-def]
     """How many pairs of its neighbours are not neighbours, twice; and the words read."""
     size = _listed(rows[vertex], found)
@@ -46,7 +47,7 @@ def _missing(rows, vertex, found):  # type: ignore[no-untyped-def]
     return missing, size * rows.shape[1]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _remove(rows, vertex, neighbours, size):  # type: ignore[no-untyped-def]
     """Join the neighbours of a template with each other and forget it in their rows."""
     for k in range(size):
@@ -57,7 +58,7 @@ def _remove(rows, vertex, neighbours, size):  # type: ignore[no-untyped-def]
         rows[other, vertex >> 6] &= ~(np.uint64(1) << np.uint64(vertex & 63))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _touched(rows, neighbours, size, wide, mark):  # type: ignore[no-untyped-def]
     """A row of those whose score may have changed: the neighbours and, if wide, theirs."""
     mark[:] = 0
@@ -68,7 +69,7 @@ def _touched(rows, neighbours, size, wide, mark):  # type: ignore[no-untyped-def
             mark |= rows[other]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _score(rows, vertex, rule, found):  # type: ignore[no-untyped-def]
     """How bad it is to eliminate a template now, and the words read to know."""
     if rule == FILL:
@@ -76,7 +77,7 @@ def _score(rows, vertex, rule, found):  # type: ignore[no-untyped-def]
     return _listed(rows[vertex], found), 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _least(alive, score, visit):  # type: ignore[no-untyped-def]
     """Who of those left has the least score, the first to be visited among equals."""
     best = -1
@@ -86,7 +87,7 @@ def _least(alive, score, visit):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def eliminate(rows, visit, rule, widest, patience):  # type: ignore[no-untyped-def]
     """An order in which each next template has the least degree or joins the fewest new pairs.
 
@@ -116,7 +117,7 @@ def eliminate(rows, visit, rule, widest, patience):  # type: ignore[no-untyped-d
     return order
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def degeneracy(rows):  # type: ignore[no-untyped-def]
     """The largest least degree of any part of the graph: no order is narrower."""
     n = len(rows)
@@ -138,7 +139,7 @@ def degeneracy(rows):  # type: ignore[no-untyped-def]
     return most
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def count_cliques(compatible, members, known, limit):  # type: ignore[no-untyped-def]
     """How many cliques the members have, and Σ 2^-(how many of its first `known` each holds).
 

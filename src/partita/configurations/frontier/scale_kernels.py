@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from partita.compilation import kernel
 
 ROUNDS = 50
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _best_cell(theta, i, near, labels, sizes, gains, seen):  # type: ignore[no-untyped-def]
     """Where i gains most among cells whose members are all its neighbours, -1 if nowhere; and
     whether it would rather be alone than where it is."""
@@ -26,7 +27,7 @@ def _best_cell(theta, i, near, labels, sizes, gains, seen):  # type: ignore[no-u
     return best, alone
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def climb(theta, first, near):  # type: ignore[no-untyped-def]
     """Labels of a configuration that hardly any single move improves.
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from partita.compilation import kernel
 from partita.configurations.frontier.kernels import SUM
 from partita.configurations.frontier.order_kernels import bit_count
 
 COVERED = -1  # the choice of no entry: the template was covered from below
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def ways(sums, state, masks, weights, table, bits, covered, found, values):  # type: ignore[no-untyped-def]
     """Write every way on from a state, an entry or COVERED, and its value; how many there are.
 
@@ -32,7 +32,7 @@ def ways(sums, state, masks, weights, table, bits, covered, found, values):  # t
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _accumulate(sums, values, size):  # type: ignore[no-untyped-def]
     """Running sums of the values, in place; of logarithms up to a common factor."""
     top = -np.inf
@@ -44,7 +44,7 @@ def _accumulate(sums, values, size):  # type: ignore[no-untyped-def]
         values[k] = total
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _first_above(values, size, mark):  # type: ignore[no-untyped-def]
     """The first of rising values above the mark, or the last; one of no weight is never it."""
     low, high = 0, size - 1
@@ -57,7 +57,7 @@ def _first_above(values, size, mark):  # type: ignore[no-untyped-def]
     return low
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def draw(kind, states, order, uniforms, masks, weights, table, bits, covered):  # type: ignore[no-untyped-def]
     """For every state one way on, drawn by its share; `order` sorts the states, so that the
     ways of each are summed up once."""
@@ -74,7 +74,7 @@ def draw(kind, states, order, uniforms, masks, weights, table, bits, covered):  
     return picks
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def deposit(states, positions):  # type: ignore[no-untyped-def]
     """Every state with its bit j moved to positions[j]."""
     moved = np.zeros(len(states), np.int64)
@@ -84,7 +84,7 @@ def deposit(states, positions):  # type: ignore[no-untyped-def]
     return moved
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def join_cell(labels, rows, cells, vertex, members):  # type: ignore[no-untyped-def]
     """Give the members of the cell that each row chose at a step the template's number."""
     for k in range(len(labels)):
@@ -97,7 +97,7 @@ def join_cell(labels, rows, cells, vertex, members):  # type: ignore[no-untyped-
                 labels[k, members[bit_count(np.uint64(low - 1))]] = vertex
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def canonical(labels):  # type: ignore[no-untyped-def]
     """Renumber every row by first appearance, in place."""
     seen = np.empty(labels.shape[1], np.int64)
@@ -112,7 +112,7 @@ def canonical(labels):  # type: ignore[no-untyped-def]
             labels[row, i] = seen[label]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def log_weights(theta, labels):  # type: ignore[no-untyped-def]
     """Of every row (labels from 0 to n-1) the sum of theta over pairs that share a label."""
     n = labels.shape[1]

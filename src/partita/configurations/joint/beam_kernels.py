@@ -6,15 +6,15 @@ the best beginning that was dropped.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from partita.compilation import kernel
 from partita.configurations.joint.cells_kernels import CELL_COLUMNS, Mentions, State, place
 from partita.configurations.joint.network_kernels import Network, choices, scratch
 from partita.records import FloatArray, IntArray
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def beam(
     mentions: Mentions, network: Network, n: int, width: int
 ) -> tuple[IntArray, FloatArray, float]:
@@ -42,7 +42,7 @@ def beam(
     return old[0][:kept].copy(), scores[:kept].copy(), dropped
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _states(n: int, width: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     return (
         np.zeros((width, n), np.int64),
@@ -52,18 +52,18 @@ def _states(n: int, width: int) -> tuple[IntArray, IntArray, IntArray, IntArray]
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _of(states: tuple[IntArray, IntArray, IntArray, IntArray], b: int) -> State:
     return states[0][b], states[1][b], states[2][b], states[3][b]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _copy(source: State, target: State, j: int, count: int) -> None:
     target[0][:j], target[1][:j] = source[0][:j], source[1][:j]
     target[2][:count], target[3][:count] = source[2][:count], source[3][:count]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _strongest(pool: FloatArray, width: int) -> tuple[IntArray, float]:
     """The places of the highest values, from the highest down, and the highest one left out."""
     possible = np.flatnonzero(pool > -np.inf)

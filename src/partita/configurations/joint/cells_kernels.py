@@ -5,10 +5,10 @@ A cell is a row of whole numbers; its members are a chain from the last one back
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.compilation import kernel
 from partita.parameters.joint_columns import (
     ACRONYM,
     ALL_OF_EARLIER,
@@ -53,7 +53,7 @@ NO_WORDS = 9  # the level of a cell of pronouns
 TRUE_MATCH = 4  # from this level on the heads agree and no numeral differs
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def empty_state(n: int) -> State:
     """No mention placed, room for n."""
     return (
@@ -64,7 +64,7 @@ def empty_state(n: int) -> State:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def place(mentions: Mentions, state: State, j: int, c: int, count: int) -> int:
     """Put mention j into cell c, which is new if c = count; the number of cells then."""
     attributes = mentions[0]
@@ -86,7 +86,7 @@ def place(mentions: Mentions, state: State, j: int, c: int, count: int) -> int:
     return max(count, c + 1)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _found(recent: IntArray, c: int) -> int:
     q = 0
     while recent[q] != c:
@@ -94,7 +94,7 @@ def _found(recent: IntArray, c: int) -> int:
     return q
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _remember(mention: Small, cell: IntArray, j: int) -> None:
     kind = mention[KIND]
     if cell[CELL_SORT] == 0:
@@ -111,13 +111,13 @@ def _remember(mention: Small, cell: IntArray, j: int) -> None:
         cell[FORMS] |= HAS_NOUN
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def same_sort(a: int, b: int) -> bool:
     """Nothing known says that the sorts differ."""
     return a == b or a == 0 or b == 0
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def all_bits(mentions: Mentions, state: State, j: int, c: int) -> int:
     """The relation bits to any member of a cell."""
     bits, i = 0, state[2][c, LAST]
@@ -127,7 +127,7 @@ def all_bits(mentions: Mentions, state: State, j: int, c: int) -> int:
     return bits
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def level(bits: int) -> int:
     """Likeness by words: 0 none … 3 other numeral, 4 same head … 7 part of a name, 8 same text."""
     if bits & SAME_TEXT:
@@ -141,7 +141,7 @@ def level(bits: int) -> int:
     return 1 if bits & (SHARED_WORD | SAME_STEM) else 0
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _head_level(bits: int) -> int:
     if bits & OTHER_NUMERAL:
         return 3
@@ -150,7 +150,7 @@ def _head_level(bits: int) -> int:
     return 5 if bits & (ALL_OF_EARLIER | PART_OF_NAME) else 4
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def look_through(mentions: Mentions, state: State, j: int, c: int, seen: IntArray) -> None:
     """What mention j finds in the members of cell c, from the last one back."""
     attributes, relations = mentions
@@ -173,7 +173,7 @@ def look_through(mentions: Mentions, state: State, j: int, c: int, seen: IntArra
         seen[LEVEL] = seen[NEAREST] = NO_WORDS
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _compare_words(member: Small, bits: int, seen: IntArray) -> None:
     likeness = level(bits)
     seen[NOUNS] += 1
@@ -191,7 +191,7 @@ def _compare_words(member: Small, bits: int, seen: IntArray) -> None:
         seen[COMPLEMENT_THERE] = member[COMPLEMENT]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _turns(mention: Small, member: Small, seen: IntArray) -> None:
     """How many paragraphs ago the cell was I, and was you: 1 in this one, 2, 3, 4 for more; who
     speaks changes with the paragraph, so the I of the one before is often the you of this one."""
@@ -202,7 +202,7 @@ def _turns(mention: Small, member: Small, seen: IntArray) -> None:
         seen[LAST_YOU] = ago
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _owned(mention: Small, member: Small, home: IntArray, bits: int) -> int:
     """0 not both possessed, 1 by others, 2 by the same, 3 by the same and the heads agree."""
     if mention[OWNER] < 0 or member[OWNER] < 0:
@@ -212,7 +212,7 @@ def _owned(mention: Small, member: Small, home: IntArray, bits: int) -> int:
     return 3 if bits & SAME_HEAD else 2
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def habit(attributes: Small, home: IntArray, j: int) -> tuple[int, int]:
     """How mentions such as j went so far, and the cell of the last of them, -1 for none.
 
@@ -231,7 +231,7 @@ def habit(attributes: Small, home: IntArray, j: int) -> tuple[int, int]:
     return (3 if share >= 0.75 else 4 if share >= 0.4 else 5), before
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _such(member: Small, mention: Small) -> bool:
     """Pronouns of one kind; nouns and names of one head."""
     if not same_sort(member[SORT], mention[SORT]):

@@ -5,10 +5,10 @@ Cells are looked at from the most recent one on; what is relative to all of them
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.compilation import kernel
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.cells_kernels import (
     BITS,
@@ -55,7 +55,7 @@ THIRD_AS_NUMBER = 3
 TOTALS = 10
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def binned(x: int, values: int) -> int:
     """1, 2, 3, 4–5, 6–9, 10–19, 20–49, 50 and more, as 0 to 7, cut to so many values."""
     edges = (1, 2, 3, 5, 9, 19, 49)
@@ -66,7 +66,7 @@ def binned(x: int, values: int) -> int:
     return min(found, values - 1)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def describe(
     mentions: Mentions,
     state: State,
@@ -107,7 +107,7 @@ def describe(
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _row(
     mentions: Mentions,
     cell: IntArray,
@@ -138,7 +138,7 @@ def _row(
     _count(seen, totals, levels, out)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _own(mention: Small, out: Codes) -> None:
     out[code.C_KIND] = mention[column.KIND]
     out[code.C_GROUP] = KIND_GROUPS[mention[column.KIND]]
@@ -149,14 +149,14 @@ def _own(mention: Small, out: Codes) -> None:
     out[code.C_HEAD_COUNT] = _head_count(mention)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _head_count(mention: Small) -> int:
     if mention[column.KIND] <= column.LAST_PRONOUN:
         return 0
     return binned(mention[column.HEAD_COUNT], 8)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _words(seen: IntArray, out: Codes) -> None:
     bits = seen[BITS]
     out[code.C_LIKENESS], out[code.C_NEAREST] = seen[LEVEL], seen[NEAREST]
@@ -173,7 +173,7 @@ def _words(seen: IntArray, out: Codes) -> None:
     out[code.C_NUMERALS] = seen[CLASH]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _distances(mention: Small, last: Small, between: int, out: Codes) -> None:
     sentences = mention[column.SENTENCE] - last[column.SENTENCE]
     out[code.C_SENTENCES] = 0 if sentences <= 0 else binned(sentences, 8) + 1
@@ -189,7 +189,7 @@ def _distances(mention: Small, last: Small, between: int, out: Codes) -> None:
     out[code.C_GAP] = found
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _members(
     mention: Small, first: Small, last: Small, cell: IntArray, biggest: int, out: Codes
 ) -> None:
@@ -208,14 +208,14 @@ def _members(
     out[code.C_SHARE] = 5 if cell[SIZE] == biggest and biggest > 1 else found
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _agreement(mention: Small, cell: IntArray, seen: IntArray, out: Codes) -> None:
     out[code.C_NUMBER] = 4 * mention[column.NUMBER] + cell[NUMBERS]
     out[code.C_GENDER] = 5 * _gender(mention[column.GENDER]) + _gender(cell[GENDERS])
     out[code.C_OWNER], out[code.C_TURNS] = seen[OWNED], 5 * seen[LAST_ME] + seen[LAST_YOU]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _gender(bits: int) -> int:
     """0 unknown, 1 masculine, 2 feminine, 3 neuter, 4 several."""
     if bits == column.NEUTER:
@@ -223,7 +223,7 @@ def _gender(bits: int) -> int:
     return bits if bits <= column.FEMININE else 4
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _pronouns(attributes: Small, mention: Small, cell: IntArray, out: Codes) -> None:
     """The cell's last pronoun: none, of this kind as last member, earlier one, other, as before."""
     kind = mention[column.KIND]
@@ -240,7 +240,7 @@ def _pronouns(attributes: Small, mention: Small, cell: IntArray, out: Codes) -> 
         out[code.C_PRONOUN] = 2 if (cell[CELL_KINDS] >> kind) & 1 else 3
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _syntax(bits: int, last_bits: int, out: Codes) -> None:
     nested = 1 if last_bits & column.NESTED else 2 if bits & column.NESTED else 0
     out[code.C_NESTING] = 3 if bits & column.SIBLINGS else nested
@@ -248,7 +248,7 @@ def _syntax(bits: int, last_bits: int, out: Codes) -> None:
     out[code.C_APPOSITION] = 2 if bits & column.APPOSED else predicated
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _agrees(mention: Small, cell: IntArray, out: Codes) -> bool:
     """Number, gender, person and nesting allow it."""
     number = mention[column.NUMBER]
@@ -268,7 +268,7 @@ def _agrees(mention: Small, cell: IntArray, out: Codes) -> bool:
     return bool(not pronoun or kind == column.DEMONSTRATIVE or speaks == 0)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _count(seen: IntArray, totals: IntArray, levels: IntArray, out: Codes) -> None:
     """What this cell adds to the totals over all cells of the sort."""
     likeness = seen[LEVEL]
@@ -285,7 +285,7 @@ def _count(seen: IntArray, totals: IntArray, levels: IntArray, out: Codes) -> No
     totals[APPOSED_TO] = max(totals[APPOSED_TO], out[code.C_APPOSITION])
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _relative(seen: IntArray, totals: IntArray, levels: IntArray, codes: Codes) -> None:
     """What needs all cells: likest or not, rivals, share of the head."""
     best, met = totals[BEST], False
@@ -298,7 +298,7 @@ def _relative(seen: IntArray, totals: IntArray, levels: IntArray, codes: Codes) 
         out[code.C_HEAD_SHARE] = _head_share(seen[r, HEADS], totals[ALL_HEADS])
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _head_share(mine: int, everyone: int) -> int:
     """0 none, 1 under a quarter, 2 under a half, 3 under all, 4 all."""
     if mine == 0:
@@ -308,7 +308,7 @@ def _head_share(mine: int, everyone: int) -> int:
     return 3 if 2 * mine >= everyone else 2 if 4 * mine >= everyone else 1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _new(
     attributes: Small, j: int, found: int, totals: IntArray, levels: IntArray, out: Codes
 ) -> None:
@@ -334,7 +334,7 @@ def _new(
     out[code.N_SPLIT] = _split(mention, totals[ALL_HEADS], totals[HEAD_CELLS])
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _split(mention: Small, heads: int, cells: int) -> int:
     """How many earlier mentions share the head, and whether in one, few or many cells."""
     if heads == 0 or mention[column.KIND] <= column.LAST_PRONOUN:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
+from partita.compilation import kernel
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.cells_kernels import Mentions, State, empty_state, place
 from partita.configurations.joint.kernels import Codes, describe
@@ -25,7 +25,7 @@ JOIN, START = 0, 1
 CODES, NEW_CODES = len(code.CELL), len(code.NEW)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def scratch(n: int, units: int) -> Scratch:
     """Room for the codes of one decision."""
     return (
@@ -37,7 +37,7 @@ def scratch(n: int, units: int) -> Scratch:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _score(network: Network, codes: Codes, which: int, lexeme: int, hidden: FloatArray) -> float:
     """The score of one choice; `lexeme` counts for "new" only."""
     table, offsets = network[0], network[4] if which == JOIN else network[5]
@@ -56,7 +56,7 @@ def _score(network: Network, codes: Codes, which: int, lexeme: int, hidden: Floa
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def choices(
     mentions: Mentions,
     network: Network,
@@ -80,7 +80,7 @@ def choices(
         logs[c] -= total
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _log_sum(logs: FloatArray) -> float:
     top, total = logs.max(), 0.0
     for value in logs:
@@ -88,7 +88,7 @@ def _log_sum(logs: FloatArray) -> float:
     return float(top + math.log(total))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def log_probabilities(mentions: Mentions, network: Network, rows: IntArray) -> FloatArray:
     """log P of configurations, given as rows of labels in the order of decisions."""
     n, found = rows.shape[1], np.zeros(len(rows))
@@ -102,7 +102,7 @@ def log_probabilities(mentions: Mentions, network: Network, rows: IntArray) -> F
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def drawn(
     mentions: Mentions,
     network: Network,
@@ -133,7 +133,7 @@ def drawn(
     return labels, entropies
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def _picked(shares: FloatArray, uniform: float) -> int:
     """The choice into whose share of the whole the uniform falls."""
     left, c = uniform * shares.sum(), 0
@@ -143,7 +143,7 @@ def _picked(shares: FloatArray, uniform: float) -> int:
     return c
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel()
 def decision(
     mentions: Mentions, network: Network, labels: IntArray, j: int
 ) -> tuple[Codes, Codes, IntArray, IntArray, FloatArray]:

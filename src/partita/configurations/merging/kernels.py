@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from partita.compilation import kernel
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"})
 def shared(left, p, q):  # type: ignore[no-untyped-def]
     """See merging_free.shared; in blocks that stay in the cache."""
     block = min(len(left), 4096)
@@ -23,7 +24,7 @@ def shared(left, p, q):  # type: ignore[no-untyped-def]
     return after, asked, left.sum()
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"})
 def _share_low(part, after, step, p, q):  # type: ignore[no-untyped-def]
     asked = 0.0
     for base in range(0, len(part), 2 * step):
@@ -31,7 +32,7 @@ def _share_low(part, after, step, p, q):  # type: ignore[no-untyped-def]
     return asked
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"})
 def _share(tails, after, p, q):  # type: ignore[no-untyped-def]
     """The chances of these sets, of which the share p goes on without the tail asked."""
     asked = 0.0
@@ -43,7 +44,7 @@ def _share(tails, after, p, q):  # type: ignore[no-untyped-def]
     return asked
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def expand(sets, words, width, after_width, after_words, yes, no, facts, room):  # type: ignore[no-untyped-def]
     """All decisions about a template from all states, and the different states after them.
 
@@ -81,7 +82,7 @@ def expand(sets, words, width, after_width, after_words, yes, no, facts, room): 
     return first, target[:made].copy(), joined[:made].copy(), weight[:made].copy(), keys
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _doubled(table, key):  # type: ignore[no-untyped-def]
     """The same entries in twice the room."""
     larger = np.full((2 * len(table), table.shape[1]), -1, dtype=np.int64)
@@ -92,7 +93,7 @@ def _doubled(table, key):  # type: ignore[no-untyped-def]
     return larger
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _in_order(table, found):  # type: ignore[no-untyped-def]
     keys = np.empty((found, table.shape[1] - 1), dtype=np.int64)
     for entry in table:
@@ -101,7 +102,7 @@ def _in_order(table, found):  # type: ignore[no-untyped-def]
     return keys
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _unpack(tails, words, width, bits, allowed):  # type: ignore[no-untyped-def]
     """The tails of a state and whom their cells allow; returns their number."""
     per, field = 62 // width, (1 << width) - 1
@@ -116,7 +117,7 @@ def _unpack(tails, words, width, bits, allowed):  # type: ignore[no-untyped-def]
     return cells
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _place(i, cells, bits, allowed, width, facts, key):  # type: ignore[no-untyped-def]
     """The key of the state after cell i was joined; False if an awaited template has no place."""
     allows, mates, elsewhere, awaited, live, _ = facts
@@ -141,7 +142,7 @@ def _place(i, cells, bits, allowed, width, facts, key):  # type: ignore[no-untyp
     return union & awaited == awaited
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _slot(key, table):  # type: ignore[no-untyped-def]
     """Where the key is in the table, or where it belongs."""
     mixed = 0
@@ -159,7 +160,7 @@ def _slot(key, table):  # type: ignore[no-untyped-def]
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def before(first, target, joined, chance, tails, start, after_tails, after_start, after, own):  # type: ignore[no-untyped-def]
     """The fellows of every tail before a template, from those after it.
 
@@ -188,7 +189,7 @@ def before(first, target, joined, chance, tails, start, after_tails, after_start
     return known
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _add(row, other, chance, shift):  # type: ignore[no-untyped-def]
     for c in range(len(other)):
         row[c + shift] += chance * other[c]

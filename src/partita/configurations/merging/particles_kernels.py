@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from partita.compilation import kernel
 
 NEGLIGIBLE = 40.0  # e**-40 of the largest choice is less than what a double can tell
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _line(asks, home, last, order, cells, line):  # type: ignore[no-untyped-def]
     """The tails that a template asks, latest first: from its list or the cells', the shorter."""
     found = 0
@@ -23,7 +24,7 @@ def _line(asks, home, last, order, cells, line):  # type: ignore[no-untyped-def]
     return found, len(asks)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _choices(line, yes, no, check, counts_closed, mate, home, sizes, seen, tails, gains):  # type: ignore[no-untyped-def]
     """What a template may do in one configuration: (number of choices, log-weight of the rest).
 
@@ -56,7 +57,7 @@ def _choices(line, yes, no, check, counts_closed, mate, home, sizes, seen, tails
     return found, left if mate < 0 else -np.inf
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _shares(line, p, q, check, counts_closed, home, sizes, seen, tails, shares):  # type: ignore[no-untyped-def]
     """The same without logarithms for a template that is free to choose: (number, sum)."""
     for y in check:
@@ -76,7 +77,7 @@ def _shares(line, p, q, check, counts_closed, home, sizes, seen, tails, shares):
     return found + 1, total + left
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def join(x, t, home, last, sizes, order, cells):  # type: ignore[no-untyped-def]
     """Let x join the cell of t, or start one; returns the number of cells."""
     label = cells if t < 0 else home[t]
@@ -93,7 +94,7 @@ def join(x, t, home, last, sizes, order, cells):  # type: ignore[no-untyped-def]
     return cells + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _pick(found, shares, uniform):  # type: ignore[no-untyped-def]
     """One of the choices in proportion to its share."""
     total = 0.0
@@ -107,7 +108,7 @@ def _pick(found, shares, uniform):  # type: ignore[no-untyped-def]
     return found - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def draw(x, row, counts_closed, mate, home, last, sizes, order, cells, logs, scores, uniform):  # type: ignore[no-untyped-def]
     """x decides in every configuration at random among what is allowed; returns the work done.
 
@@ -140,7 +141,7 @@ def draw(x, row, counts_closed, mate, home, last, sizes, order, cells, logs, sco
     return work
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _scaled(found, gains):  # type: ignore[no-untyped-def]
     """Turn logarithms into shares of the largest: (its logarithm, sum of the shares)."""
     top, total = -np.inf, 0.0
@@ -152,7 +153,7 @@ def _scaled(found, gains):  # type: ignore[no-untyped-def]
     return top, total
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def widen(x, row, counts_closed, mate, home, last, sizes, order, cells, scores):  # type: ignore[no-untyped-def]
     """Every choice of x in every configuration: source, tail, log-weight; and what was left."""
     asks, yes, no, _, _, check = row
@@ -176,13 +177,13 @@ def widen(x, row, counts_closed, mate, home, last, sizes, order, cells, scores):
     return source[:made], joined[:made], weight[:made], left
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def join_all(x, tails, home, last, sizes, order, cells):  # type: ignore[no-untyped-def]
     for i in range(len(home)):
         cells[i] = join(x, tails[i], home[i], last[i], sizes[i], order[i], cells[i])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def together(home, weights, sums):  # type: ignore[no-untyped-def]
     """Add each configuration's weight to the pairs that it joins, later by earlier; how many?"""
     n, joined = home.shape[1], 0
@@ -204,7 +205,7 @@ def together(home, weights, sums):  # type: ignore[no-untyped-def]
     return joined
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def gather(z, pairs, sums, squares, products):  # type: ignore[no-untyped-def]
     """Add an island's pairs to the sums of z·P, (z·P)² and z²·P, and clear them for the next."""
     for x in range(len(pairs)):
@@ -216,7 +217,7 @@ def gather(z, pairs, sums, squares, products):  # type: ignore[no-untyped-def]
             pairs[x, y] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def settle(sums, squares, products, total, z_squares, effective, islands):  # type: ignore[no-untyped-def]
     """The sums of gather become, in their place, pair probabilities and their bounds.
 

@@ -90,7 +90,7 @@ def _chain(
 
 @cache
 def _compiled() -> _Moves:
-    from numba import njit
+    from partita.compilation import kernel
 
-    compile_ = njit(cache=True, nogil=True)
+    compile_ = kernel()
     return _Moves(compile_(optimum_moves.single_moves), compile_(optimum_moves.chain_moves))

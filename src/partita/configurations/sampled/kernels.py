@@ -5,26 +5,18 @@ P(cell | the rest) = exp(x_c) / (1 + sum of exp(x_c)), x_c its theta to the memb
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from partita.compilation import kernel
 from partita.records import FloatArray, IntArray
 
 Short = NDArray[np.int32]
 LEAST = -40.0  # a cell that is e^40 times less likely than to be alone is not considered
-
-
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
-
-
-def compiled(function: Kernel) -> Kernel:
-    """Compile without counting references: nothing is allocated here, and it costs a quarter."""
-    options: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
-    return cast(Kernel, njit(**options)(function))
+# without counting references: nothing is allocated here, and it costs a quarter
+compiled = kernel(_nrt=False)
 
 
 class Pairs(NamedTuple):

@@ -6,9 +6,9 @@ Prices a with r ≥ 0 for every cell prove that no configuration weighs more tha
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from partita.compilation import kernel
 from partita.records import FloatArray, IntArray
 
 Masks = NDArray[np.uint64]
@@ -16,7 +16,7 @@ Masks = NDArray[np.uint64]
 DONE, PAUSED, FULL = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def descend(theta: FloatArray, a: FloatArray, below: float, found: FloatArray) -> int:
     """Rows of 0 and 1: distinct cells with r < below, grown greedily from every template."""
     n = len(a)
@@ -49,7 +49,7 @@ def descend(theta: FloatArray, a: FloatArray, below: float, found: FloatArray) -
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def project(
     rows: FloatArray, weights: FloatArray, a: FloatArray, total: float, tolerance: float
 ) -> bool:
@@ -83,7 +83,7 @@ def project(
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def most_off(x: FloatArray, a: FloatArray, half: FloatArray, u: int) -> float:
     """The most that templates from u on can take off the reduced cost of a cell."""
     alone, mixed = 0.0, 0.0
@@ -93,7 +93,7 @@ def most_off(x: FloatArray, a: FloatArray, half: FloatArray, u: int) -> float:
     return min(alone, mixed)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def cheap_cells(
     theta: FloatArray,
     a: FloatArray,

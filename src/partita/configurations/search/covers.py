@@ -8,9 +8,9 @@ chooses its cell among those that begin with it, cheapest first.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from partita.compilation import kernel
 from partita.records import FloatArray, IntArray
 
 Masks = NDArray[np.uint64]
@@ -19,7 +19,7 @@ Labels = NDArray[np.int32]
 DONE, PAUSED, FULL = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def first_free(covered: Masks, start: int, n: int) -> int:
     """The first template from start on that is not covered."""
     i = start
@@ -28,7 +28,7 @@ def first_free(covered: Masks, start: int, n: int) -> int:
     return i
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def disjoint(cell: Masks, covered: Masks) -> bool:
     shared = np.uint64(0)
     for word in range(len(cell)):
@@ -36,7 +36,7 @@ def disjoint(cell: Masks, covered: Masks) -> bool:
     return bool(shared == np.uint64(0))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def write_labels(cells: Masks, chosen: IntArray, depth: int, row: Labels) -> None:
     for d in range(depth + 1):
         cell = cells[chosen[d]]
@@ -45,7 +45,7 @@ def write_labels(cells: Masks, chosen: IntArray, depth: int, row: Labels) -> Non
                 row[i] = d
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def covers(
     begin: IntArray,
     cells: Masks,

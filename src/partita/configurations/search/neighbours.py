@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from partita.compilation import kernel
 from partita.records import FloatArray, IntArray
 
 Labels = NDArray[np.int32]
 Keys = NDArray[np.uint64]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def mixed(key: np.uint64) -> np.uint64:
     """Scrambled bits, so that sums over cells tell configurations apart (0 stays 0)."""
     key = (key ^ (key >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
@@ -20,7 +20,7 @@ def mixed(key: np.uint64) -> np.uint64:
     return key ^ (key >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def remember(seen: Keys, key: np.uint64) -> bool:
     """Put a key into a table of open addresses; False if it was there."""
     last = np.uint64(len(seen) - 1)
@@ -33,7 +33,7 @@ def remember(seen: Keys, key: np.uint64) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def key_of(labels: Labels, names: Keys) -> np.uint64:
     """The same for the same configuration, whatever its cells are called."""
     cells = np.zeros(len(labels) + 1, dtype=np.uint64)
@@ -45,7 +45,7 @@ def key_of(labels: Labels, names: Keys) -> np.uint64:
     return key
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def expand(
     theta: FloatArray,
     names: Keys,
@@ -85,7 +85,7 @@ def expand(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def expand_all(
     theta: FloatArray,
     names: Keys,
@@ -111,7 +111,7 @@ def expand_all(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def renumber(theta: FloatArray, rows: IntArray) -> FloatArray:
     """Renumber each row's labels by first appearance, in place; returns their log-weights."""
     n = rows.shape[1]
