@@ -129,7 +129,9 @@ class _Unopened(caching.NullCache):
         self._dispatcher = dispatcher
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        files: Any = _Files(self._dispatcher.py_func) if folder() else caching.NullCache()
+        files: Any = caching.NullCache()
+        if folder():
+            files = _Files(self._dispatcher.py_func)  # type: ignore[no-untyped-call]
         self._dispatcher._cache = files
         return files.load_overload(sig, target_context)
 
