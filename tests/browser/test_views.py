@@ -11,8 +11,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 
 import partita
 from browser.person import Person
-from partita.service.serving import running
-from partita.service.terms import Terms
+from partita.service.config import ServiceConfig
+from partita.service.server import running
 
 PAGE = Path(partita.__file__).parent / "service/page"
 PICTURES = Path(__file__).parents[2] / "docs/pictures"
@@ -170,7 +170,9 @@ def test_a_remainder_is_seen(person: Person) -> None:
 
 
 def test_a_service_with_a_token_asks_for_it(person: Person, folder: Path) -> None:
-    with running(Terms(store=str(folder / "partita.db"), token="secret", workers=1)) as found:
+    with running(
+        ServiceConfig(store=str(folder / "partita.db"), token="secret", workers=1)
+    ) as found:
         person.driver.get(f"{found}#/read?run=demo")
         field = person.sees("input[type=password]")
         field.send_keys("secret\n")

@@ -10,8 +10,8 @@ import pytest
 
 from partita.commands.demo import MESSAGE
 from partita.formats.message_given import Given
-from partita.service.serving import running
-from partita.service.terms import Terms
+from partita.service.config import ServiceConfig
+from partita.service.server import running
 from partita.workspace.desk import Workspace, open_workspace
 from partita.workspace.running import Settings, usual_budget
 
@@ -44,7 +44,7 @@ def workspace(store: Path) -> Iterator[Workspace]:
 
 @pytest.fixture(scope="session")
 def address(store: Path) -> Iterator[str]:
-    with running(Terms(store=str(store), slow=1.0)) as found:
+    with running(ServiceConfig(store=str(store), upload_timeout=1.0)) as found:
         yield found
 
 

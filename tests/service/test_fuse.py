@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from partita.fusion.kinds import KINDS
-from partita.service.asking import Fuse, read
+from partita.service.request_models import FuseRequest, parse
 from partita.workspace.desk import Workspace
 from partita.workspace.fusing.calling import Content, Options
 from service.test_bad_input import line_of
@@ -90,7 +90,7 @@ def test_kinds_of_slots(client: httpx.Client) -> None:
     assert told["slots"]["built"]["kind"] == "number"
     assert len(values(told, "Kinston depot", "built")) == 1
     for kind in KINDS:  # what it is told to take is what there is
-        read(Fuse, json.dumps({"slot_kinds": {"": kind}}).encode())
+        parse(FuseRequest, json.dumps({"slot_kinds": {"": kind}}).encode())
 
 
 def test_a_run_of_the_store_with_a_table(client: httpx.Client, workspace: Workspace) -> None:

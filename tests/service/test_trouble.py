@@ -19,9 +19,9 @@ import httpx
 import pytest
 
 from partita.formats.message_given import Given
-from partita.service import protocol
-from partita.service.serving import running
-from partita.service.terms import Terms
+from partita.service import process_pool, server
+from partita.service.config import ServiceConfig
+from partita.service.server import running
 from partita.workspace.desk import open_workspace
 from partita.workspace.running import Settings, usual_budget
 
@@ -32,7 +32,7 @@ SOLVE = {"pairs": [["A", "B", 0.7], ["B", "C", 0.4]]}
 
 def workers(role: str, store: Path) -> list[int]:
     """The processes of a test's service that have a role."""
-    with_role = f"partita.service.worker\0{role}\0".encode()
+    with_role = f"{process_pool.__package__}.worker\0{role}\0".encode()
     of_store = f"PARTITA_STORE={store}\0".encode()
     return [
         child
@@ -107,7 +107,7 @@ def test_a_client_that_sends_slowly_is_let_go(address: str, client: httpx.Client
 def test_a_client_that_never_says_what_it_wants_is_let_go(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(protocol, "HEADERS", 0.3)
+    monkeypatch.setattr(server, "HEADER_TIMEOUT", 0.3)
     for start in (b"", b"GET / HTTP/1.1\r\nhost: loc"):
         with connected(address) as connection:
             connection.sendall(start)
@@ -118,7 +118,7 @@ def test_a_client_that_never_says_what_it_wants_is_let_go(
 def test_a_client_that_takes_no_answers_is_let_go(
     address: str, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(protocol, "FLUSH", 0.3)
+    monkeypatch.setattr(server, "WRITE_TIMEOUT", 0.3)
     length = len(client.get("/api/openapi.json").content)
     asked = b"GET /api/openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n" * 400
     with connected(address) as connection:
@@ -154,7 +154,7 @@ def own(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple
         source.backup(target)
     source.close()
     target.close()
-    with running(Terms(store=str(copy), seconds=3.0, waiting=2, eager=False)) as address:
+    with running(ServiceConfig(store=str(copy), timeout=3.0, max_queued=2, eager=False)) as address:
         yield address, copy
 
 
@@ -268,7 +268,7 @@ def test_no_process_outlives_its_service(store: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
     shutil.copy(store, copy)
     roles = ("reading", "writing", "working")
-    with running(Terms(store=str(copy))):
+    with running(ServiceConfig(store=str(copy))):
         assert [len(workers(role, copy)) for role in roles] == [1, 1, 1]
     assert [workers(role, copy) for role in roles] == [[], [], []]
 

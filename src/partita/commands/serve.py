@@ -11,7 +11,7 @@ from partita.commands.shell import edge
 
 if TYPE_CHECKING:
     from partita.commands.console import Console
-    from partita.service.terms import Terms
+    from partita.service.config import ServiceConfig
 
 Store = Annotated[
     str,
@@ -72,8 +72,8 @@ def serve(
     """
     with edge() as console:
         try:
-            from partita.service import serving
-            from partita.service.terms import LOOPBACK, Terms, usual_workers
+            from partita.service import server as web_server
+            from partita.service.config import LOOPBACK, ServiceConfig, default_workers
         except ImportError as error:
             from partita.errors import Unavailable
 
@@ -81,37 +81,39 @@ def serve(
         from partita.store.opening import default_store
 
         loopback = host in LOOPBACK
-        terms = Terms(
+        config = ServiceConfig(
             store=store or default_store(),
             token=_token(token, loopback),
             loopback=loopback,
-            largest=options.size_of(largest),
-            seconds=seconds,
-            waiting=waiting,
-            workers=workers or usual_workers(),
+            max_request_bytes=options.size_of(largest),
+            timeout=seconds,
+            max_queued=waiting,
+            workers=workers or default_workers(),
         )
-        with serving.listening(host, port) as bound:
-            server = serving.prepared(terms)
-            _tell(console, serving.address(bound), terms)
-            serving.serve(server, bound)
+        with web_server.listen(host, port) as listener:
+            server = web_server.create_server(config)
+            _tell(console, web_server.address(listener), config)
+            web_server.serve(server, listener)
 
 
 def _token(given: str, loopback: bool) -> str:
     """Whoever can reach the service from elsewhere must know it."""
     from partita.errors import InputError
-    from partita.service.terms import TOKEN
+    from partita.service.config import MIN_TOKEN_LENGTH
 
-    if loopback or len(given) >= TOKEN:
+    if loopback or len(given) >= MIN_TOKEN_LENGTH:
         return given
     if given:
-        raise InputError(f"the token has {len(given)} characters; expected at least {TOKEN}")
+        raise InputError(
+            f"the token has {len(given)} characters; expected at least {MIN_TOKEN_LENGTH}"
+        )
     import secrets
 
     return secrets.token_urlsafe(24)
 
 
-def _tell(console: Console, address: str, terms: Terms) -> None:
+def _tell(console: Console, address: str, config: ServiceConfig) -> None:
     """Where it is. The token goes where a browser does not send it on: behind the #."""
-    console.say(f"{address}/{f'#token={terms.token}' if terms.token else ''}\n")
+    console.say(f"{address}/{f'#token={config.token}' if config.token else ''}\n")
     console.flush()
-    console.note(f"store {terms.store.split('@')[-1]}; Ctrl-C ends the service")
+    console.note(f"store {config.store.split('@')[-1]}; Ctrl-C ends the service")

@@ -1,1 +1,1 @@
-"""The workspace over HTTP, for programs and for the page."""
+"""The HTTP service and the web page."""

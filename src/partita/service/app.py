@@ -1,10 +1,14 @@
-"""The application: routes, errors as JSON, and the gate around it all."""
+"""The ASGI application: API routes, the files of the web page, and errors as JSON."""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 from dataclasses import replace
 from http import HTTPStatus
 from importlib.metadata import version
+from pathlib import Path
+from urllib.parse import unquote
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -12,63 +16,95 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from partita.errors import PartitaError
-from partita.service import page, read_routes, state_routes, work_routes
-from partita.service.desk import JSON, Desk
-from partita.service.gate import Gate
-from partita.service.jobs import Jobs
+from partita.service import routes
+from partita.service.backend import JSON, Backend
+from partita.service.config import ServiceConfig
+from partita.service.error_responses import RequestError, error_body, first_problem, request_error
+from partita.service.jobs import JobQueue
 from partita.service.metrics import Metrics
-from partita.service.problems import Refusal, first_problem, refused, told
-from partita.service.terms import Terms
-from partita.service.workers import Workers
+from partita.service.middleware import Middleware
+from partita.service.process_pool import ProcessPool
 
-ABOUT = """\
-Says who is who in messages, with a probability distribution over the alternatives.
+DESCRIPTION = """\
+Resolve coreference in messages, with a probability distribution over the alternatives.
 
-Every error is `{"error": "one line"}` with the status that fits. Names in paths are URL-encoded.
-Numbers say how they were obtained; counts are strings, for they outgrow what JavaScript holds.
+Every error is `{"error": "one line"}` with a fitting status. Names in paths are URL-encoded.
+Every figure states how it was obtained. Counts are strings, because they can exceed the integers
+of JavaScript.
 """
+PAGE_FOLDER = Path(__file__).parent / "page"
+MEDIA_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+REVALIDATE = "no-cache"  # browsers may keep the file, but check that it is current
 
 
-def create_app(terms: Terms) -> Gate:
-    """For any server of ASGI."""
+def create_app(config: ServiceConfig) -> Middleware:
+    """Return the application for an ASGI server."""
     metrics = Metrics()
-    jobs = Jobs(terms.store)
-    readers, workers = Workers("reading", terms), Workers("working", terms)
-    writer = Workers("writing", replace(terms, workers=1))
-    desk = Desk(terms, metrics, readers, writer, workers, jobs)
+    readers, workers = ProcessPool("reading", config), ProcessPool("working", config)
+    writer = ProcessPool("writing", replace(config, workers=1))
+    backend = Backend(config, metrics, readers, writer, workers, JobQueue(config.store))
     app = FastAPI(
         title="Partita",
         version=version("partita"),
-        description=ABOUT,
+        description=DESCRIPTION,
         openapi_url="/api/openapi.json",
-        docs_url=None,  # its pages load scripts from elsewhere
+        docs_url=None,  # these pages load scripts from other sites
         redoc_url=None,
-        lifespan=desk.open,
+        lifespan=backend.lifespan,
         redirect_slashes=False,
     )
-    app.state.desk = desk
-    for routes in (state_routes, read_routes, work_routes, page):
-        routes.add_to(app)
-    for kind in (Refusal, PartitaError, ValidationError, Exception):
-        app.add_exception_handler(kind, _refusal)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _plain)
-    return Gate(app, terms, metrics)
+    app.state.backend = backend
+    routes.add_to(app)
+    app.add_api_route(
+        "/{name:path}", page_file, methods=["GET", "HEAD"], include_in_schema=False, name="page"
+    )
+    for error_type in (RequestError, PartitaError, ValidationError, Exception):
+        app.add_exception_handler(error_type, _on_error)
+    app.add_exception_handler(RequestValidationError, _on_invalid_request)
+    app.add_exception_handler(HTTPException, _on_routing_error)
+    return Middleware(app, config, metrics)
 
 
-async def _refusal(_request: Request, error: Exception) -> Response:
-    found = refused(error)
-    return Response(told(found.line), found.status, found.headers, JSON)
+async def page_file(request: Request, name: str) -> Response:
+    """Return a file of the web page; index.html for /."""
+    path = unquote(name) or "index.html"
+    file = await asyncio.to_thread(_read_page_file, path)
+    if file is None:
+        raise RequestError(HTTPStatus.NOT_FOUND, f"no page at /{path}")
+    content, media_type = file
+    tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+    headers = {"etag": tag, "cache-control": REVALIDATE}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return Response(content, media_type=media_type, headers=headers)
 
 
-async def _invalid(_request: Request, error: Exception) -> Response:
+def _read_page_file(name: str) -> tuple[bytes, str] | None:
+    """Look `name` up in the list of all files: it is never turned into a path."""
+    for path in PAGE_FOLDER.rglob("*"):
+        if path.relative_to(PAGE_FOLDER).as_posix() == name and path.suffix in MEDIA_TYPES:
+            return path.read_bytes(), MEDIA_TYPES[path.suffix]
+    return None
+
+
+async def _on_error(_request: Request, error: Exception) -> Response:
+    problem = request_error(error)
+    return Response(error_body(problem.line), problem.status, problem.headers, JSON)
+
+
+async def _on_invalid_request(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     line = first_problem(list(error.errors()))
-    return Response(told(line), HTTPStatus.UNPROCESSABLE_ENTITY, media_type=JSON)
+    return Response(error_body(line), HTTPStatus.UNPROCESSABLE_ENTITY, media_type=JSON)
 
 
-async def _plain(request: Request, error: Exception) -> Response:
-    """What the router itself refuses: a path or a method that nobody has."""
+async def _on_routing_error(request: Request, error: Exception) -> Response:
+    """Handle what the router rejects itself: an unknown path or method."""
     assert isinstance(error, HTTPException)
     line = f"{request.method} {request.url.path}: {error.detail}"
-    return Response(told(line), error.status_code, error.headers, JSON)
+    return Response(error_body(line), error.status_code, error.headers, JSON)

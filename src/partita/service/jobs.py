@@ -1,4 +1,4 @@
-"""Training in the background: one job at a time, by a process of its own."""
+"""Training in the background: one job at a time, in a process of its own."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Literal
 
-from partita.service.frames import question
-from partita.service.problems import Refusal, refused
-from partita.service.workers import GoneError, Worker
+from partita.service.error_responses import RequestError, request_error
+from partita.service.process_pool import ProcessDied, WorkerProcess
+from partita.service.wire_format import request_frame
 
-WAITING = 16  # jobs
-REMEMBERED = 200  # jobs that have ended
-SECONDS = 6 * 3600.0
-NAME = re.compile(r"[0-9a-f]{8}-[0-9]{1,9}")
-LOST = "this job was lost when the service that ran it ended; start it again"
+MAX_QUEUED = 16
+MAX_KEPT = 200  # finished jobs that can still be queried
+TIMEOUT = 6 * 3600.0  # seconds for one job
+JOB_ID = re.compile(r"[0-9a-f]{8}-[0-9]{1,9}")
+LOST = "this job was lost when the service restarted; start it again"
 
 State = Literal["waiting", "running", "done", "failed"]
 
 
 @dataclass(slots=True)
 class Job:
-    """Somebody's wish to train, and what became of it."""
+    """A request to train on the keys of a run, and its outcome."""
 
     id: str
     run: str
@@ -37,75 +37,79 @@ class Job:
     result: Any = None
     error: str | None = None
 
-    def told(self) -> dict[str, Any]:
-        names = ("id", "run", "state", "progress", "result", "error")
-        return {"job" if name == "id" else name: getattr(self, name) for name in names}
+    def to_json(self) -> dict[str, Any]:
+        """Return what the API answers about the job."""
+        fields = ("id", "run", "state", "progress", "result", "error")
+        return {"job" if name == "id" else name: getattr(self, name) for name in fields}
 
 
-class Jobs:
-    """In the order in which they were asked for. Names begin with what tells this service from one
-    that ran before, so that a job from then is known to be lost."""
+class JobQueue:
+    """Training jobs in the order of their requests. Ids begin with a token of this service, so
+    that a job of an earlier service is recognised as lost."""
 
     def __init__(self, store: str) -> None:
-        self._worker = Worker("training", store)
-        self._mine = secrets.token_hex(4)
+        self._process = WorkerProcess("training", store)
+        self._service_id = secrets.token_hex(4)
         self._numbers = itertools.count(1)
         self._jobs: dict[str, Job] = {}
         self._queue: deque[Job] = deque()
-        self._wake = asyncio.Event()
+        self._job_added = asyncio.Event()
 
-    def begin(self, run: str, body: bytes) -> Job:
-        """A job like one that still waits is that one."""
+    def add(self, run: str, body: bytes) -> Job:
+        """Queue a job and return it; an identical job that still waits is returned instead."""
         for job in self._queue:
             if (job.run, job.body) == (run, body):
                 return job
-        if len(self._queue) >= WAITING:
-            line = f"{WAITING} training jobs are waiting; try again when one is done"
-            raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, line, {"retry-after": "60"})
-        job = Job(f"{self._mine}-{next(self._numbers)}", run, body)
+        if len(self._queue) >= MAX_QUEUED:
+            line = f"{MAX_QUEUED} training jobs are queued; try again when one has ended"
+            raise RequestError(HTTPStatus.TOO_MANY_REQUESTS, line, {"retry-after": "60"})
+        job = Job(f"{self._service_id}-{next(self._numbers)}", run, body)
         self._jobs[job.id] = job
         self._queue.append(job)
-        self._wake.set()
+        self._job_added.set()
         return job
 
-    def get(self, name: str) -> Job:
-        if job := self._jobs.get(name):
+    def get(self, job_id: str) -> Job:
+        """Return a job by its id."""
+        if job := self._jobs.get(job_id):
             return job
-        if NAME.fullmatch(name) and not name.startswith(self._mine):
-            return Job(name, "", b"", state="failed", error=LOST)
-        raise Refusal(HTTPStatus.NOT_FOUND, f"there is no job {name}")
+        if JOB_ID.fullmatch(job_id) and not job_id.startswith(self._service_id):
+            return Job(job_id, "", b"", state="failed", error=LOST)
+        raise RequestError(HTTPStatus.NOT_FOUND, f"no job with id {job_id}")
 
     def states(self) -> Counter[State]:
+        """Count the jobs by state."""
         return Counter(job.state for job in self._jobs.values())
 
-    async def work(self) -> None:
-        """All jobs, for as long as the service runs."""
+    async def run_jobs(self) -> None:
+        """Run all jobs, for as long as the service runs."""
         while True:
             while self._queue:
-                await self._do(self._queue.popleft())
-                await self._worker.stop()  # what it learned from need not be kept in memory
-                self._forget()
-            self._wake.clear()
-            await self._wake.wait()
+                await self._run(self._queue.popleft())
+                await self._process.stop()  # frees the memory of its training data
+                self._drop_old_jobs()
+            self._job_added.clear()
+            await self._job_added.wait()
 
     async def stop(self) -> None:
-        await self._worker.stop()
+        """Stop the training process."""
+        await self._process.stop()
 
-    async def _do(self, job: Job) -> None:
-        def progress(line: str) -> None:
+    async def _run(self, job: Job) -> None:
+        def report_progress(line: str) -> None:
             job.progress = line
 
         job.state = "running"
-        asked = question("train", {"run": job.run}, job.body)
+        request = request_frame("train", {"run": job.run}, job.body)
         try:
-            job.result = json.loads(await self._worker.answer(asked, SECONDS, progress))
+            job.result = json.loads(await self._process.call(request, TIMEOUT, report_progress))
             job.state = "done"
-        except GoneError:
-            job.state, job.error = "failed", "the training process was ended from outside"
-        except Exception as error:  # the next job is to be done, whatever became of this one
-            job.state, job.error = "failed", refused(error).line
+        except ProcessDied:
+            job.state, job.error = "failed", "the training process was killed"
+        except Exception as error:  # a failed job must not stop the queue
+            job.state, job.error = "failed", request_error(error).line
 
-    def _forget(self) -> None:
+    def _drop_old_jobs(self) -> None:
         ended = [job.id for job in self._jobs.values() if job.state in ("done", "failed")]
-        for name in ended[:-REMEMBERED]:
-            del self._jobs[name]
+        for job_id in ended[:-MAX_KEPT]:
+            del self._jobs[job_id]

@@ -1,4 +1,4 @@
-"""What a service has done and is doing, in the text format that Prometheus reads."""
+"""Request counts and durations in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ BOUNDS = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0, 60.0)  # seconds
 
 @dataclass(slots=True)
 class Durations:
-    """How many requests took up to each bound, how many there were, how long all took."""
+    """A cumulative histogram of durations with their count and sum."""
 
-    upto: list[int] = field(default_factory=lambda: [0] * len(BOUNDS))
+    buckets: list[int] = field(default_factory=lambda: [0] * len(BOUNDS))
     count: int = 0
     sum: float = 0.0
 
     def add(self, seconds: float) -> None:
+        """Count one duration."""
         self.count += 1
         self.sum += seconds
-        place = bisect_left(BOUNDS, seconds)
-        for n in range(place, len(BOUNDS)):
-            self.upto[n] += 1
+        for bucket in range(bisect_left(BOUNDS, seconds), len(BOUNDS)):
+            self.buckets[bucket] += 1
 
 
 @dataclass(slots=True)
 class Metrics:
-    """Counted by the pattern of a route, never by its names: of those there are any number."""
+    """Counts by route pattern, never by the names in a path, whose number is unlimited."""
 
     requests: defaultdict[tuple[str, str, int], int] = field(
         default_factory=lambda: defaultdict(int)
@@ -36,30 +36,32 @@ class Metrics:
     durations: defaultdict[str, Durations] = field(default_factory=lambda: defaultdict(Durations))
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count one request."""
         self.requests[method, route, status] += 1
         self.durations[route].add(seconds)
 
     def text(self, gauges: Mapping[str, tuple[str, Mapping[str, int]]]) -> str:
-        """All of it; `gauges` are what is so now: what it says, and a value for each label."""
-        lines = [*self._requests(), *self._durations()]
-        for name, (said, values) in gauges.items():
-            lines += [f"# HELP {name} {said}", f"# TYPE {name} gauge"]
+        """Return all metrics; `gauges` maps a name to its help text and its value per label."""
+        lines = [*self._request_lines(), *self._duration_lines()]
+        for name, (description, values) in gauges.items():
+            lines += [f"# HELP {name} {description}", f"# TYPE {name} gauge"]
             lines += [f"{name}{label} {value}" for label, value in values.items()]
         return "\n".join(lines) + "\n"
 
-    def _requests(self) -> Iterator[str]:
-        yield "# HELP partita_requests_total Requests that were answered."
+    def _request_lines(self) -> Iterator[str]:
+        yield "# HELP partita_requests_total Answered requests."
         yield "# TYPE partita_requests_total counter"
         for (method, route, status), count in sorted(self.requests.items()):
             labels = f'method="{method}",route="{route}",status="{status}"'
             yield f"partita_requests_total{{{labels}}} {count}"
 
-    def _durations(self) -> Iterator[str]:
+    def _duration_lines(self) -> Iterator[str]:
         name = "partita_request_seconds"
-        yield f"# HELP {name} From the first byte of a request to the last of its answer."
+        yield f"# HELP {name} Seconds from the first byte of a request to the last of its answer."
         yield f"# TYPE {name} histogram"
-        for route, found in sorted(self.durations.items()):
-            for bound, count in zip((*BOUNDS, "+Inf"), (*found.upto, found.count), strict=True):
+        for route, histogram in sorted(self.durations.items()):
+            counts = (*histogram.buckets, histogram.count)
+            for bound, count in zip((*BOUNDS, "+Inf"), counts, strict=True):
                 yield f'{name}_bucket{{route="{route}",le="{bound}"}} {count}'
-            yield f'{name}_sum{{route="{route}"}} {found.sum:.6f}'
-            yield f'{name}_count{{route="{route}"}} {found.count}'
+            yield f'{name}_sum{{route="{route}"}} {histogram.sum:.6f}'
+            yield f'{name}_count{{route="{route}"}} {histogram.count}'

@@ -1,4 +1,4 @@
-"""A process that answers one question at a time: python -m partita.service.worker ROLE."""
+"""A worker process that answers one request at a time: python -m partita.service.worker ROLE."""
 
 from __future__ import annotations
 
@@ -7,79 +7,82 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from queue import SimpleQueue
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from partita.service.frames import ANSWER, ASK, ERROR, HEAD, PROGRESS, READY, asked, frame
-from partita.service.problems import refused, written
+from partita.service.error_responses import json_bytes, request_error
+from partita.service.wire_format import (
+    ANSWER,
+    ERROR,
+    HEADER,
+    PROGRESS,
+    READY,
+    REQUEST,
+    frame,
+    parse_request,
+)
+from partita.service.worker_calls import Calls, ComputingCalls, StoreCalls
 from partita.store.opening import default_store
 
-NICE = 10  # training gives way to what somebody waits for
-
-Do = Callable[[str, dict[str, Any], bytes], bytes]
+TRAINING_NICENESS = 10  # training yields to requests that somebody waits for
 
 
 def main() -> None:
-    """Answers until whoever asks is gone."""
-    out = _own_output()
-    questions: SimpleQueue[bytes] = SimpleQueue()
-    threading.Thread(target=_listen, args=(sys.stdin.buffer, questions), daemon=True).start()
-    do = _prepared(
-        sys.argv[1], default_store(), lambda line: _send(out, frame(PROGRESS, line.encode()))
+    """Answer requests until the service ends."""
+    output = _take_over_stdout()
+    requests: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()
+    calls = _prepare_calls(
+        sys.argv[1], default_store(), lambda line: _send(output, frame(PROGRESS, line.encode()))
     )
-    _send(out, frame(READY))
+    _send(output, frame(READY))
     while True:
-        _send(out, _answer(do, questions.get()))
+        _send(output, _answer(calls, requests.get()))
 
 
-def _prepared(role: str, store: str, progress: Callable[[str], None]) -> Do:
-    """What is needed for a role is loaded, and no more."""
+def _prepare_calls(role: str, store: str, progress: Callable[[str], None]) -> Calls:
     if role in ("reading", "writing"):
-        from partita.service.reading import Reading
-
-        return Reading(store).do
-    from partita.service.work import Work
-
-    work = Work(store, progress)
+        return StoreCalls(store)
+    calls = ComputingCalls(store, progress)
     if role == "training":
-        os.nice(NICE)
+        os.nice(TRAINING_NICENESS)
     else:
-        work.warm()
-    return work.do
+        calls.warm_up()
+    return calls
 
 
-def _own_output() -> BinaryIO:
-    """Answers have a way of their own: whatever a library prints must not get among them."""
-    out = os.fdopen(os.dup(1), "wb")
+def _take_over_stdout() -> BinaryIO:
+    """Return the original standard output; what libraries print goes to standard error."""
+    output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    return out
+    return output
 
 
-def _listen(stream: BinaryIO, questions: SimpleQueue[bytes]) -> None:
-    """Even in the middle of an answer it is noticed that nobody waits for it any more."""
+def _listen(stream: BinaryIO, requests: SimpleQueue[bytes]) -> None:
+    """Queue requests; exit as soon as the service is gone, even during a computation."""
     for payload in _frames(stream):
-        questions.put(payload)
+        requests.put(payload)
     os._exit(0)
 
 
 def _frames(stream: BinaryIO) -> Iterator[bytes]:
-    while len(head := stream.read(HEAD.size)) == HEAD.size:
-        length, kind = HEAD.unpack(head)
+    while len(head := stream.read(HEADER.size)) == HEADER.size:
+        length, kind = HEADER.unpack(head)
         payload = stream.read(length)
-        if kind == ASK and len(payload) == length:
+        if kind == REQUEST and len(payload) == length:
             yield payload
 
 
-def _send(out: BinaryIO, data: bytes) -> None:
-    out.write(data)
-    out.flush()
+def _send(output: BinaryIO, data: bytes) -> None:
+    output.write(data)
+    output.flush()
 
 
-def _answer(do: Do, payload: bytes) -> bytes:
+def _answer(calls: Calls, payload: bytes) -> bytes:
     try:
-        return frame(ANSWER, do(*asked(payload)))
-    except Exception as error:  # one that is not answered would be waited for
-        found = refused(error)
-        return frame(ERROR, written({"status": found.status, "error": found.line}))
+        return frame(ANSWER, calls.run(*parse_request(payload)))
+    except Exception as error:  # without an answer the service would wait until its timeout
+        problem = request_error(error)
+        return frame(ERROR, json_bytes({"status": problem.status, "error": problem.line}))
 
 
 if __name__ == "__main__":

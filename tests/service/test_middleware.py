@@ -8,20 +8,20 @@ from typing import Any
 import httpx
 import pytest
 
-from partita.service.admission import admit
-from partita.service.problems import Refusal
-from partita.service.serving import running
-from partita.service.terms import Terms
+from partita.service.config import ServiceConfig
+from partita.service.error_responses import RequestError
+from partita.service.middleware import check_access
+from partita.service.server import running
 
 TOKEN = "a token that nobody guesses"
 LOCAL = (b"host", b"127.0.0.1:8765")
 
 
-def status_of(headers: list[tuple[bytes, bytes]], terms: Terms, **changed: Any) -> int:
+def status_of(headers: list[tuple[bytes, bytes]], config: ServiceConfig, **changed: Any) -> int:
     scope = {"method": "GET", "path": "/api/runs", "headers": headers, **changed}
     try:
-        admit(scope, terms)
-    except Refusal as refusal:
+        check_access(scope, config)
+    except RequestError as refusal:
         return refusal.status
     return 200
 
@@ -46,8 +46,11 @@ def bearer(token: str) -> tuple[bytes, bytes]:
 )
 def test_on_loopback_only_this_machines_names_are_answered(host: bytes, status: int) -> None:
     """A page whose own name was made to lead here sends that name."""
-    assert status_of([(b"host", host)], Terms()) == status
-    assert status_of([(b"host", host), bearer(TOKEN)], Terms(loopback=False, token=TOKEN)) == 200
+    assert status_of([(b"host", host)], ServiceConfig()) == status
+    assert (
+        status_of([(b"host", host), bearer(TOKEN)], ServiceConfig(loopback=False, token=TOKEN))
+        == 200
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,15 +69,15 @@ def test_on_loopback_only_this_machines_names_are_answered(host: bytes, status: 
     ],
 )
 def test_tokens(given: list[tuple[bytes, bytes]], status: int) -> None:
-    assert status_of([LOCAL, *given], Terms(token=TOKEN)) == status
-    assert status_of([LOCAL, *given], Terms(token=TOKEN), path="/api") == status
+    assert status_of([LOCAL, *given], ServiceConfig(token=TOKEN)) == status
+    assert status_of([LOCAL, *given], ServiceConfig(token=TOKEN), path="/api") == status
 
 
 def test_the_page_and_health_ask_for_no_token() -> None:
     for path in ("/", "/style/base.css", "/api/health", "/apiary.js", "/api.css"):
-        assert status_of([LOCAL], Terms(token=TOKEN), path=path) == 200
+        assert status_of([LOCAL], ServiceConfig(token=TOKEN), path=path) == 200
     for path in ("/api/metrics", "/api/openapi.json", "/api", "/api/", "/api/health/x"):
-        assert status_of([LOCAL], Terms(token=TOKEN), path=path) == 401
+        assert status_of([LOCAL], ServiceConfig(token=TOKEN), path=path) == 401
 
 
 @pytest.mark.parametrize(
@@ -91,14 +94,14 @@ def test_the_page_and_health_ask_for_no_token() -> None:
     ],
 )
 def test_pages_of_other_sites_do_not_write(headers: list[Any], status: int) -> None:
-    assert status_of([LOCAL, *headers], Terms(), method="POST") == status
-    assert status_of([LOCAL, *headers], Terms()) == 200
+    assert status_of([LOCAL, *headers], ServiceConfig(), method="POST") == status
+    assert status_of([LOCAL, *headers], ServiceConfig()) == 200
 
 
 @pytest.fixture(scope="module")
 def guarded(store: Any) -> Iterator[httpx.Client]:
-    terms = Terms(store=str(store), token=TOKEN, eager=False)
-    with running(terms) as address, httpx.Client(base_url=address, timeout=60) as found:
+    config = ServiceConfig(store=str(store), token=TOKEN, eager=False)
+    with running(config) as address, httpx.Client(base_url=address, timeout=60) as found:
         yield found
 
 
