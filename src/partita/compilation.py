@@ -27,7 +27,7 @@ import numpy as np
 from numba.core import caching
 
 ENTRIES = 1000  # index files kept in the cache, the most recently used first
-LIBRARIES = {"builtins", "llvmlite", "math", "numba", "numpy"}  # identified by their versions
+LIBRARIES = {"llvmlite", "math", "numba", "numpy"}  # identified by their versions
 PLAIN = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type(None), type(...))
 
 P = ParamSpec("P")
