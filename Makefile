@@ -21,7 +21,7 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m pytest benchmarks -o python_files="bench_*.py" -o pythonpath="tests benchmarks" --benchmark-columns=min,median,rounds -q
+	$(BIN)/python -m pytest benchmarks -o python_files="bench_*.py" -o pythonpath="tests benchmarks scripts" --benchmark-columns=min,median,rounds -q
 
 fuzz: $(VENV)/.dev
 	$(BIN)/python benchmarks/fuzz.py --seconds $(SECONDS) --seed $(SEED)

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from partita.evaluation.across import (
+from oracles.simulated_sources import (
     AcrossMeasured,
     Fact,
     facts_of,

@@ -9,8 +9,9 @@ import pytest
 
 from oracles.instances import log_odds, symmetric, uniform_pairs
 from oracles.posteriors import ListedPosterior
-from partita.configurations.scaled import ScaledParameters, pair_numbers, scale_log_odds
+from partita.configurations.scaled import ScaledParameters, scale_log_odds
 from partita.errors import InputError
+from solve_parameters.scaled import pair_numbers
 
 INF = math.inf
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from partita.evaluation.groups_found import Given
+from measure_groups import Given
 from partita.extraction.cascade import Cascade
 from partita.extraction.lint import linted
 from partita.extraction.lint_examples import failing

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from typer.testing import CliRunner
 
+from oracles.simulated_sources import facts_of, meant_by, measure_across, table_accounts
 from partita.cli import app
-from partita.evaluation.across import facts_of, meant_by, measure_across, table_accounts
 from partita.formats.account_results import result_accounts
 from partita.formats.corpus import corpus_path, read_keyed_messages
 from partita.formats.pair_models import read_pair_parameters

@@ -12,11 +12,17 @@ from scipy.optimize import minimize
 
 from partita.errors import InputError
 from partita.learning import maxent
-from partita.learning.maxent import Contexts, bits, contexts, expected, fit
-from partita.learning.maxent_large import lbfgs
-from partita.learning.maxent_newton import newton
+from partita.learning.maxent import (
+    Contexts,
+    bits,
+    contexts,
+    expected,
+    fit,
+    iterative_scaling,
+    lbfgs,
+    newton,
+)
 from partita.learning.maxent_prior import choose_prior
-from partita.learning.maxent_scaling import iterative_scaling
 from partita.records import FloatArray
 
 SIZES = (1, 4, 2, 2, 3, 4)
@@ -61,7 +67,7 @@ def by_scipy(given: Contexts, active: np.ndarray, precision: float) -> float:
 def test_scaling_newton_and_lbfgs_agree(seed: int) -> None:
     given, active = sample(seed), free()
     found = [
-        iterative_scaling(given, active),
+        iterative_scaling(given, active, enough=1e-12),
         newton(given, active),
         lbfgs(given, active, enough=1e-10),
     ]
@@ -75,7 +81,7 @@ def test_with_features_that_imply_each_other_they_agree_on_the_likelihood(seed: 
     given = sample(seed)
     every = np.arange(given.features)
     found = [
-        iterative_scaling(given, every),
+        iterative_scaling(given, every, enough=1e-12),
         newton(given, every),
         lbfgs(given, every, enough=1e-10),
     ]
@@ -97,11 +103,29 @@ def test_newton_against_a_method_without_derivatives(precision: float) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from([0.1, 1.0, 10.0]))
-def test_the_prior_keeps_newton_and_lbfgs_together(seed: int, precision: float) -> None:
+def test_under_a_prior_all_methods_agree(seed: int, precision: float) -> None:
     given = sample(seed, pairs=60)
     every = np.arange(given.features)
-    one, two = newton(given, every, precision), lbfgs(given, every, precision, enough=1e-10)
-    assert one == pytest.approx(two, abs=1e-6)
+    one = newton(given, every, precision)
+    assert one == pytest.approx(lbfgs(given, every, precision, enough=1e-10), abs=1e-6)
+    assert one == pytest.approx(iterative_scaling(given, every, precision, enough=1e-10), abs=1e-6)
+
+
+def test_the_method_is_chosen_by_name() -> None:
+    given = sample(1)
+    every = np.arange(given.features)
+    assert fit(given, 1.0, method="newton").tolist() == newton(given, every, 1.0).tolist()
+    assert fit(given, 1.0, method="lbfgs").tolist() == lbfgs(given, every, 1.0).tolist()
+    scaled = iterative_scaling(given, every, 1.0).tolist()
+    assert fit(given, 1.0, method="iis").tolist() == scaled
+    assert fit(given, 1.0).tolist() == newton(given, every, 1.0).tolist()
+
+
+def test_scaling_from_a_start_far_away_does_not_overflow() -> None:
+    given = sample(2)
+    every, start = np.arange(given.features), np.full(given.features, -40.0)
+    found = iterative_scaling(given, every, 1.0, start, enough=1e-10)
+    assert found == pytest.approx(newton(given, every, 1.0), abs=1e-6)
 
 
 def test_the_constraints_hold_at_the_optimum() -> None:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from partita.errors import InputError
-from partita.learning.maxent import Contexts, bits, contexts, loss
-from partita.learning.maxent_newton import newton
+from partita.learning.maxent import Contexts, bits, contexts, loss, newton
 from partita.learning.selection import active_of, gains, select
 
 SIZES = (1, 3, 2, 4)

@@ -61,6 +61,7 @@ SOURCES = "messages keys corefud"
 STUDIED = f"{SOURCES} muc"
 TAUGHT = "greedy merging evidential scaled joint"
 CHARACTERISTICS = "paper extended"
+FITS = "auto newton lbfgs iis"
 
 Pairs = Annotated[
     str, typer.Argument(help="CSV, JSONL or Parquet with left,right,probability; - reads stdin.")
@@ -233,6 +234,16 @@ Characteristics = Annotated[
 ]
 Select = Annotated[
     bool, typer.Option("--select", help="Select features by gain, and tell which and why.")
+]
+Fit = Annotated[
+    str,
+    typer.Option(
+        "--fit",
+        metavar="NAME",
+        callback=one_of(FITS),
+        help="How to fit the weights: newton, lbfgs, iis (improved iterative scaling, as in the "
+        "paper; slow), or auto, which is newton or, for many features, lbfgs.",
+    ),
 ]
 About = Annotated[
     str, typer.Option("--about", metavar="TEXT", help="What the file should say it comes from.")

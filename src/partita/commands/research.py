@@ -21,6 +21,7 @@ def train(
     model: options.Taught = "evidential",
     characteristics: options.Characteristics = "extended",
     selecting: options.Select = False,
+    fit: options.Fit = "auto",
     domain: options.Domain = None,
     about: options.About = "",
     json: options.JsonReport = False,
@@ -38,11 +39,12 @@ def train(
       partita train keys.jsonl --out parameters.json
       partita train gum/train --model joint --out joint.json
       partita train keys.jsonl --characteristics paper --select --out m.json
+      partita train keys.jsonl --fit iis --out parameters.json
     """
     with edge() as console:
         from partita.workspace.teaching import Lesson, train
 
-        lesson = Lesson(keys, source, model, characteristics, selecting, seed, about, domain)
+        lesson = Lesson(keys, source, model, characteristics, selecting, seed, about, domain, fit)
         found = train(lesson, out, console.progress)
         console.say(found.json() if json else found.text())
         console.flush()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.errors import InputError
-from partita.records import FloatArray, IntArray
+from partita.records import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,3 @@ def scale_log_odds(
     scaled = np.where(finite, parameters.scale * np.where(finite, theta, 0.0) + bias, theta)
     np.fill_diagonal(scaled, 0.0)
     return scaled
-
-
-def pair_numbers(home: IntArray) -> FloatArray:
-    """For every two groups the number of pairs between them; `home` gives each template's group."""
-    sizes = np.bincount(home).astype(np.float64)
-    numbers = np.outer(sizes, sizes)
-    np.fill_diagonal(numbers, 0.0)
-    return numbers

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from partita.configurations.greedy import GreedyParameters, greedy_labels
 from partita.configurations.scaled import ScaledParameters
 from partita.evaluation.cuts import Cut
-from partita.learning.adapting import adapt
-from partita.learning.maxent import Codes, bits, contexts
+from partita.learning.maxent import Codes, adapt, bits, contexts
 from partita.learning.pair_parameters import PairParameters
 from partita.learning.questions import Asked, every_pair, merging_questions
 from partita.learning.scaled_conditional import learn_scale

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.evaluation.adapted import PRECISION, Lesson
-from partita.learning.adapting import adapt
 from partita.learning.choosing import places
-from partita.learning.maxent import Codes, contexts, loss
+from partita.learning.maxent import Codes, adapt, contexts, loss
 from partita.learning.pair_parameters import PairParameters
 from partita.pairs.models import MaximumEntropy
 from partita.records import FloatArray

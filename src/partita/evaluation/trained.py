@@ -36,13 +36,14 @@ DIGITS = 6  # what is beyond them differs between machines, and tells nothing
 @dataclass(frozen=True, slots=True)
 class Plan:
     """With which characteristics to learn, whether to select features, and the seed; the precision
-    of the prior is chosen over documents unless it is given."""
+    of the prior is chosen over documents unless it is given. `method` fits the weights."""
 
     characteristics: tuple[Characteristic, ...] = EXTENDED
     selecting: bool = False
     seed: int = 0
     learned_from: str = ""
     precision: float | None = None
+    method: str = "auto"
 
 
 def train_pairs(
@@ -90,6 +91,7 @@ def _learn(
             precision=plan.precision,
             seed=seed,
             learned_from=words,
+            method=plan.method,
             progress=told,
         )
         return _short(found), None
@@ -98,7 +100,9 @@ def _learn(
     part = _enough(given, np.random.default_rng(seed))
     selection = select_features(part, held_out=away, seed=seed, progress=told)
     told(f"fitting {len(selection.steps)} weights to {len(given.yes):,} pairs")
-    model = select_pair_model(given, selection, name=name, seed=seed, learned_from=words)
+    model = select_pair_model(
+        given, selection, name=name, seed=seed, learned_from=words, method=plan.method
+    )
     return _short(model), selection
 
 

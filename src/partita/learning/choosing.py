@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.learning.logistic import logistic
-from partita.learning.maxent import Codes
+from partita.learning.maxent import Codes, logistic
 from partita.records import FloatArray, IntArray
 
 LOG2 = math.log(2.0)

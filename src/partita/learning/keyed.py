@@ -1,11 +1,10 @@
-"""Keys, and coreference sets for which the correct configuration is known."""
+"""Keys: correct configurations that people wrote."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from partita.errors import InputError
-from partita.records import Configuration, PairProbabilities, Template
+from partita.records import Configuration, Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +25,3 @@ class Key:
     author: str
     time: str
     alternatives: tuple[Alternative, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KeyedSet:
-    """Pair probabilities of a coreference set with its key: what the models learn from."""
-
-    pairs: PairProbabilities
-    key: Configuration
-
-    def __post_init__(self) -> None:
-        known = {member for cell in self.key for member in cell}
-        if odd := known ^ set(self.pairs.set.ids):
-            where = f" of set {self.pairs.set.name}" if self.pairs.set.name else ""
-            raise InputError(f"template {min(odd)} is not in both the key and the templates{where}")

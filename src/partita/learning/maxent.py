@@ -1,7 +1,9 @@
 """Maximum entropy for two outcomes:  p(yes | x) = 1/(1 + e^{−Σ λ_i f_i(x)}),  f_i(x) ∈ {0, 1}.
 
 The parameters maximise the likelihood of the training pairs, less precision·|λ|²/2 for a Gaussian
-prior. A context x is a row of codes, one for each characteristic; what is the same is counted.
+prior. A context x is a row of codes, one for each characteristic; equal contexts are counted.
+Three methods find the same optimum: Newton's method, L-BFGS, and improved iterative scaling (Della
+Pietra, Della Pietra & Lafferty 1997; Berger et al. 1996), which Kehler (1997) used.
 """
 
 from __future__ import annotations
@@ -14,13 +16,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InputError
-from partita.learning.logistic import logistic
 from partita.records import FloatArray, IntArray
 
 Codes = NDArray[np.uint8]
 
+METHODS = ("auto", "newton", "lbfgs", "iis")
 LARGE = 10_000_000  # numbers in a table of contexts by features, beyond which L-BFGS is used
 MANY = 100  # features, beyond which their curvature costs more than the steps it saves
+NEWTON_STEPS = 200
+NEWTON_ENOUGH = 1e-12  # of what a step would gain, for each pair
+SLACK = 1e-15  # rounding of the objective must not stop the last, smallest step
+LBFGS_STEPS = 2000
+LBFGS_ENOUGH = 1e-6  # of the gradient per pair: far below what held-out documents can tell
+SCALING_STEPS = 100_000
+SCALING_INNER = 50
+
+
+def logistic(score: FloatArray) -> FloatArray:
+    """Return 1/(1 + e^{−score}), without overflow."""
+    half = np.tanh(score / 2)
+    return (1 + half) / 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,14 +135,181 @@ def fit(
     precision: float,
     active: IntArray | None = None,
     start: FloatArray | None = None,
+    method: str = "auto",
 ) -> FloatArray:
-    """The weights of all features, 0 for those that are not active; by Newton, or where there
-    is much to fit by L-BFGS."""
+    """Return the weights of all features, 0 for those that are not active.
+
+    `method` is one of METHODS; "auto" is Newton's method, or L-BFGS where there is much to fit.
+    """
     chosen = np.arange(given.features) if active is None else active
-    if len(given.codes) * len(chosen) > LARGE or len(chosen) > MANY:
-        from partita.learning.maxent_large import lbfgs
-
+    if method == "auto":
+        large = len(given.codes) * len(chosen) > LARGE or len(chosen) > MANY
+        method = "lbfgs" if large else "newton"
+    if method == "newton":
+        return newton(given, chosen, precision, start)
+    if method == "lbfgs":
         return lbfgs(given, chosen, precision, start)
-    from partita.learning.maxent_newton import newton
+    return iterative_scaling(given, chosen, precision, start)
 
-    return newton(given, chosen, precision, start)
+
+def adapt(given: Contexts, around: FloatArray, precision: float) -> FloatArray:
+    """Return weights under a prior around other weights: less precision·|λ − λ₀|²/2.
+
+    A feature that no pair has keeps the weight that it had, and answers of one kind alone are
+    allowed.
+    """
+    seen = np.flatnonzero(given.totals(given.count) > 0)
+    rows = Regression(given.table(seen), given.count, given.yes, precision, given.scores(around))
+    weights = around.copy()
+    weights[seen] += rows.newton(np.zeros(len(seen)))
+    return weights
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Regression:
+    """Logistic regression with a ridge over rows of a dense table, by Newton's method:
+    λ += (Fᵀ W F + r)⁻¹ (Fᵀ(yes − np) − rλ),  W = np(1−p)."""
+
+    table: FloatArray
+    count: FloatArray
+    yes: FloatArray
+    precision: float
+    offset: FloatArray | float = 0.0
+
+    def newton(self, start: FloatArray) -> FloatArray:
+        """Return the most probable weights; without a prior, of several those nearest to the
+        start (a characteristic's features always sum to one)."""
+        weights, least = start, self.objective(start)
+        enough = NEWTON_ENOUGH * float(self.count.sum())
+        for _ in range(NEWTON_STEPS):
+            step, gain = self._step(weights)
+            weights, least = self._improved(weights, step, least)
+            if gain <= enough:
+                break
+        return weights
+
+    def objective(self, weights: FloatArray) -> float:
+        scores = self.offset + self.table @ weights
+        nats = float(self.count @ np.logaddexp(0, scores) - self.yes @ scores)
+        return nats + self.precision * float(weights @ weights) / 2
+
+    def _step(self, weights: FloatArray) -> tuple[FloatArray, float]:
+        """Return the step, and twice what it would gain if the curvature stayed as it is."""
+        p = logistic(self.offset + self.table @ weights)
+        gradient = self.table.T @ (self.yes - self.count * p) - self.precision * weights
+        curvature = self.table.T @ (self.table * (self.count * p * (1 - p))[:, None])
+        curvature[np.diag_indices_from(curvature)] += self.precision
+        if self.precision > 0:
+            step = np.linalg.solve(curvature, gradient)
+        else:
+            step = np.linalg.lstsq(curvature, gradient, rcond=1e-10)[0]
+        return step.astype(np.float64), float(gradient @ step)
+
+    def _improved(
+        self, weights: FloatArray, step: FloatArray, least: float
+    ) -> tuple[FloatArray, float]:
+        """Take as much of the step as makes nothing worse: all of it, half of it, and so on."""
+        for halving in range(40):
+            there: FloatArray = weights + step / 2.0**halving
+            if (value := self.objective(there)) <= least + SLACK * abs(least):
+                return there, value
+        return weights, least
+
+
+def newton(
+    given: Contexts, active: IntArray, precision: float = 0.0, start: FloatArray | None = None
+) -> FloatArray:
+    """Fit the active features by Newton's method."""
+    rows = Regression(given.table(active), given.count, given.yes, precision)
+    weights, first = _started(given, active, start)
+    weights[active] = rows.newton(first)
+    return weights
+
+
+def lbfgs(
+    given: Contexts,
+    active: IntArray,
+    precision: float = 0.0,
+    start: FloatArray | None = None,
+    enough: float = LBFGS_ENOUGH,
+) -> FloatArray:
+    """Fit the active features by L-BFGS, which needs only sums over contexts and no table.
+
+    `enough` bounds the gradient per pair.
+    """
+    from scipy.optimize import minimize
+
+    weights, first = _started(given, active, start)
+
+    def objective(inner: FloatArray) -> tuple[float, FloatArray]:
+        weights[active] = inner
+        scores = given.scores(weights)
+        nats = loss(given, scores) + precision * float(inner @ inner) / 2
+        gradient = given.totals(expected(given, scores) - given.yes)[active] + precision * inner
+        return nats / given.pairs, gradient / given.pairs
+
+    most = {"maxiter": LBFGS_STEPS, "maxfun": 2 * LBFGS_STEPS, "maxcor": 20}
+    options = {"gtol": enough, "ftol": 0.0} | most
+    weights[active] = minimize(objective, first, jac=True, method="L-BFGS-B", options=options).x
+    return weights
+
+
+def iterative_scaling(
+    given: Contexts,
+    active: IntArray,
+    precision: float = 0.0,
+    start: FloatArray | None = None,
+    enough: float = LBFGS_ENOUGH,
+) -> FloatArray:
+    """Fit the active features by improved iterative scaling; `enough` bounds the gradient per pair.
+
+    λ_i += δ_i, where  Σ_x p̃(x) p(yes|x) f_i(x) e^{δ_i f#(x)} + r(λ_i + δ_i) = p̃(f_i)  with the
+    precision r of the prior and  f#(x) = Σ_i f_i(x).
+    """
+    weights, inner = _started(given, active, start)
+    table = given.table(active)
+    observed = table.T @ given.yes
+    if precision == 0.0:
+        _refuse_infinite(observed, table.T @ given.count)
+    levels, level = np.unique(table.sum(axis=1), return_inverse=True)
+    member = (level[:, None] == np.arange(len(levels))).astype(np.float64)
+    for _ in range(SCALING_STEPS):
+        by_level = table.T @ (member * expected(given, table @ inner)[:, None])
+        missing = observed - precision * inner
+        if np.abs(missing - by_level.sum(axis=1)).max(initial=0.0) <= enough * given.pairs:
+            break
+        inner = inner + _scaling_step(by_level, levels, missing, precision)
+    weights[active] = inner
+    return weights
+
+
+def _scaling_step(
+    by_level: FloatArray, levels: FloatArray, missing: FloatArray, precision: float
+) -> FloatArray:
+    """Return δ of each feature by Newton's method, with steps of at most 1 against overflow."""
+    delta: FloatArray = np.zeros(len(missing))
+    for _ in range(SCALING_INNER):
+        terms = by_level * np.exp(delta[:, None] * levels[None, :])
+        excess = terms.sum(axis=1) + precision * delta - missing
+        step = np.clip(excess / (terms @ levels + precision), -1.0, 1.0)
+        delta -= step
+        if np.abs(step).max(initial=0.0) < 1e-14:
+            break
+    return delta
+
+
+def _refuse_infinite(observed: FloatArray, seen: FloatArray) -> None:
+    if ((observed <= 0) | (observed >= seen)).any():
+        raise InputError(
+            "a feature is seen with one answer only, so that its weight is infinite; "
+            "expected features seen with both, or a prior"
+        )
+
+
+def _started(
+    given: Contexts, active: IntArray, start: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return weights of 0, and what the active ones start from."""
+    refuse_one_class(given)
+    weights = np.zeros(given.features)
+    return weights, weights[active] if start is None else start[active]

@@ -100,10 +100,14 @@ def train_pair_model(
     precision: float | None = None,
     seed: int = 0,
     learned_from: str = "",
+    method: str = "auto",
     progress: Progress | None = None,
 ) -> MaximumEntropy:
-    """Weights for all features under a Gaussian prior, which is chosen over documents if it is
-    not given."""
+    """Learn weights for all features under a Gaussian prior.
+
+    The prior is chosen over documents unless its precision is given; `method` is one of those of
+    `partita.learning.maxent`.
+    """
     told = progress or _silent
     sample = given.contexts()
     refuse_one_class(sample)
@@ -111,7 +115,7 @@ def train_pair_model(
         told("choosing the prior")
         precision = _precision(given, np.random.default_rng(seed))
     told(f"fitting {sample.features} weights to {len(given.yes):,} pairs")
-    weights = fit(sample, precision)
+    weights = fit(sample, precision, method=method)
     figures = {
         "pairs": len(given.yes),
         "documents": len(np.unique(given.documents)),
@@ -137,11 +141,12 @@ def select_pair_model(
     name: str = "every pair",
     seed: int = 0,
     learned_from: str = "",
+    method: str = "auto",
 ) -> MaximumEntropy:
-    """The selected features alone, fitted to all training pairs."""
+    """Fit the selected features alone to all training pairs."""
     sample = given.contexts()
     active = active_of(selection, feature_names(given.characteristics))
-    weights = fit(sample, selection.precision, active)
+    weights = fit(sample, selection.precision, active, method=method)
     figures = {
         "pairs": len(given.yes),
         "documents": len(np.unique(given.documents)),

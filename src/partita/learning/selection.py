@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.errors import InputError
-from partita.learning.logistic import logistic
-from partita.learning.maxent import Contexts, bits, fit, refuse_one_class
+from partita.learning.maxent import Contexts, bits, fit, logistic, refuse_one_class
 from partita.records import FloatArray, IntArray
 
 NEGLIGIBLE = 1e-4

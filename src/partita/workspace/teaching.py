@@ -37,6 +37,7 @@ class Lesson:
     seed: int = 0
     about: str = ""
     domain: str | None = None
+    fit: str = "auto"
 
     @property
     def words(self) -> str:
@@ -75,7 +76,11 @@ def train(lesson: Lesson, out: Path, progress: Progress) -> Report:
     if lesson.model == "joint":
         return _joint(lesson, documents, out, progress)
     plan = Plan(
-        CHARACTERISTICS[lesson.characteristics], lesson.selecting, lesson.seed, lesson.words
+        CHARACTERISTICS[lesson.characteristics],
+        lesson.selecting,
+        lesson.seed,
+        lesson.words,
+        method=lesson.fit,
     )
     learned, selected = train_pairs(_cuts(documents, lesson, progress), plan, progress)
     write_pair_parameters(out, learned)
@@ -103,6 +108,8 @@ def _cuts(documents: Sequence[Document], lesson: Lesson, progress: Progress) -> 
 def _joint(lesson: Lesson, documents: list[Document], out: Path, progress: Progress) -> Report:
     if lesson.selecting:
         raise InputError("--select is for models over pairs; the joint model uses all it observes")
+    if lesson.fit != "auto":
+        raise InputError("--fit is for models over pairs; the joint model has its own training")
 
     def told(done: int, of: int, bits: float) -> None:
         progress(f"epoch {done} of {of}: {bits:.3f} bits per mention")

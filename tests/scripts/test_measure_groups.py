@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from measure_groups import group_scores, grouping, measure_groups, tree_files, trees
 from partita.errors import InputError
-from partita.evaluation.groups import noun_groups, score, verb_groups
-from partita.evaluation.groups_found import group_scores, grouping
-from partita.formats.group_trees import measure_groups, tree_files, trees
 from partita.formats.rules import read_domain
+from tree_groups import noun_groups, score, verb_groups
 
 GUM = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "gum"
 

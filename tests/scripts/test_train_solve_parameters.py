@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from partita.learning import shipped
-from partita.learning.greedy import key_bits
-from partita.learning.keyed import KeyedSet
+import train_solve_parameters as shipped
 from partita.parameters import shipped_text
 from partita.records import Configuration, CoreferenceSet, PairProbabilities
+from solve_parameters.greedy import KeyedSet, key_bits
 
 TABLES = Path(__file__).parents[3] / "shared" / "data" / "records"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from partita.learning import sets
-from partita.learning.sets import FLOOR, FOLDS, LARGEST, keyed_sets
-from partita.learning.tables import WHOLE, Table, candidates, read_records
+from solve_parameters import sets
+from solve_parameters.sets import FLOOR, FOLDS, LARGEST, keyed_sets
+from solve_parameters.tables import WHOLE, Table, candidates, read_records
 
 TABLE = Table("people.csv", "who", ("name", "town"), ((("town", WHOLE),), (("name", 3),)))
 

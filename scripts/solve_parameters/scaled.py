@@ -15,10 +15,10 @@ import numpy as np
 
 from partita.configurations.graphs import components
 from partita.configurations.odds import knowledge, log_odds
-from partita.configurations.scaled import ScaledParameters, pair_numbers, scale_log_odds
+from partita.configurations.scaled import ScaledParameters, scale_log_odds
 from partita.errors import InputError
-from partita.learning.keyed import KeyedSet
 from partita.records import FloatArray, IntArray, Posterior
+from solve_parameters.greedy import KeyedSet
 
 PosteriorOf = Callable[[FloatArray], Posterior]
 
@@ -90,6 +90,14 @@ def parts(one: KeyedSet) -> list[Part] | None:
     home = components(odds.theta > -np.inf)
     chosen = [np.flatnonzero(home == n) for n in range(home.max(initial=-1) + 1)]
     return [_part(odds.theta, numbers, labels, members) for members in chosen if len(members) > 1]
+
+
+def pair_numbers(home: IntArray) -> FloatArray:
+    """For every two groups the number of pairs between them; `home` gives each template's group."""
+    sizes = np.bincount(home).astype(np.float64)
+    numbers = np.outer(sizes, sizes)
+    np.fill_diagonal(numbers, 0.0)
+    return numbers
 
 
 def _group_labels(labels: IntArray, home: IntArray) -> IntArray | None:

@@ -1,6 +1,6 @@
 """The shipped parameters of the greedy and the scaled model, learned from tables of records.
 
-python -m partita.learning.shipped FOLDER_OF_TABLES FOLDER_OF_PARAMETERS
+python scripts/train_solve_parameters.py FOLDER_OF_TABLES FOLDER_OF_PARAMETERS
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 
 from partita.configurations.exact import exact
 from partita.configurations.scaled import ScaledParameters
-from partita.learning import greedy, scaled
-from partita.learning.keyed import KeyedSet
-from partita.learning.sets import keyed_sets
-from partita.learning.tables import WHOLE, Block, Table, read_records
 from partita.parameters import Learned
 from partita.records import FloatArray
+from solve_parameters import greedy, scaled
+from solve_parameters.greedy import KeyedSet
+from solve_parameters.sets import keyed_sets
+from solve_parameters.tables import WHOLE, Block, Table, read_records
 
 FOLDS = 5
 DIGITS = 4  # what is beyond them differs between machines, and tells nothing
@@ -30,7 +30,9 @@ PEOPLE = ("fname_c1", "lname_c1", "by", "bm", "bd")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Learn both models, print bits per set on held-out folds, and write two JSON files."""
-    parser = argparse.ArgumentParser(prog="python -m partita.learning.shipped")
+    parser = argparse.ArgumentParser(
+        description="Learn the parameters of the greedy and the scaled model."
+    )
     parser.add_argument("tables", type=Path, help="folder with the tables of records")
     parser.add_argument("out", type=Path, help="folder to write greedy.json and scaled.json to")
     parser.add_argument("--seed", type=int, default=0)

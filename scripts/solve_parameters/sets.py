@@ -11,10 +11,11 @@ from itertools import combinations
 
 import numpy as np
 
-from partita.learning.keyed import KeyedSet
-from partita.learning.logistic import fit_logistic, logistic
-from partita.learning.tables import Records, candidates, comparisons
+from partita.errors import InputError
+from partita.learning.maxent import Regression, logistic
 from partita.records import Configuration, CoreferenceSet, FloatArray, IntArray, PairProbabilities
+from solve_parameters.greedy import KeyedSet
+from solve_parameters.tables import Records, candidates, comparisons
 
 FOLDS = 5
 RIDGE = 0.03
@@ -53,6 +54,13 @@ def _models(records: Records, pairs: Pairs, x: FloatArray, folds: IntArray) -> M
             away = ~np.isin(folds[ends], (left, right)).any(axis=1)
             models[left, right] = fit_logistic(x[away], yes[away], RIDGE)
     return models
+
+
+def fit_logistic(x: FloatArray, yes: FloatArray, ridge: float) -> FloatArray:
+    """Return the weights of a logistic regression with a ridge."""
+    if not 0 < yes.sum() < len(yes):
+        raise InputError("training data has one class only; expected pairs of both")
+    return Regression(x, np.ones(len(yes)), yes, ridge).newton(np.zeros(x.shape[1]))
 
 
 def _scores(pairs: Pairs, x: FloatArray, folds: IntArray, models: Models) -> FloatArray:

@@ -7,7 +7,8 @@ import pytest
 from scipy.optimize import minimize
 
 from partita.errors import InputError
-from partita.learning.logistic import fit_logistic, logistic
+from partita.learning.maxent import logistic
+from solve_parameters.sets import fit_logistic
 
 
 def drawn(count, weights, seed):

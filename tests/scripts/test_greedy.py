@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from partita.errors import InputError
-from partita.learning.greedy import Tally, greedy_is_right, learn_greedy
-from partita.learning.keyed import KeyedSet
 from partita.records import Configuration, CoreferenceSet, PairProbabilities
+from solve_parameters.greedy import KeyedSet, Tally, greedy_is_right, learn_greedy
 
 
 def keyed(ids, cells, apart=(), must=()):

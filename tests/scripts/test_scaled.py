@@ -15,9 +15,9 @@ from oracles.posteriors import ListedPosterior
 from partita.configurations.exact import exact
 from partita.configurations.scaled import ScaledParameters, scale_log_odds
 from partita.errors import InputError
-from partita.learning.keyed import KeyedSet
-from partita.learning.scaled import DEVIATION, EVIDENTIAL, _objective, key_bits, learn_scaled, parts
 from partita.records import Configuration, CoreferenceSet, PairProbabilities
+from solve_parameters.greedy import KeyedSet
+from solve_parameters.scaled import DEVIATION, EVIDENTIAL, _objective, key_bits, learn_scaled, parts
 
 IDS = "ABCDEFG"
 

@@ -1,18 +1,29 @@
-"""Groups that a domain's rules find in sentences whose trees are known, and their scores."""
+"""Score the noun and verb groups that a domain's rules find against the trees of CoNLL-U files.
+
+    python scripts/measure_groups.py FILES... [--domain depots]
+
+The words are those of the files, the tags those of the shipped tagger. A group is
+right if its first and its last word are.
+"""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
+from pathlib import Path
 
 from partita.errors import InputError
-from partita.evaluation.groups import Node, Span, noun_groups, score, verb_groups
 from partita.evaluation.tally import Tally
 from partita.extraction.cascade import Cascade
 from partita.extraction.domain import Domain
 from partita.extraction.phrases import Phrase
+from partita.formats.corefud_sentences import Word, sentences
+from partita.formats.rules import read_domain
+from partita.formats.tagger_models import shipped_tagger
 from partita.records import Region
+from tree_groups import Node, Span, noun_groups, score, verb_groups
 
 PHASE = "groups"
 NOTHING = Tally()
@@ -103,3 +114,51 @@ def _nouns(phrases: Iterable[Phrase], tags: Sequence[str]) -> Iterator[Span]:
 
 def _span(phrase: Phrase) -> Span:
     return phrase.first, phrase.last + 1
+
+
+def tree_files(paths: Iterable[str | Path]) -> list[Path]:
+    """CoNLL-U files, and those of folders, in order."""
+    files: list[Path] = []
+    for path in map(Path, paths):
+        files += sorted(path.rglob("*.conllu")) if path.is_dir() else [path]
+    if not files:
+        raise InputError("no CoNLL-U files (*.conllu) here")
+    return files
+
+
+def trees(path: Path) -> list[list[Word]]:
+    """The sentences of a file, without what is not in the text."""
+    return [_tree(sentence.words) for sentence in sentences(path)]
+
+
+def measure_groups(domain: Domain, paths: Iterable[str | Path], tags: Tags) -> GroupScores:
+    """The scores of the groups that the domain's rules find, on the files' own words.
+
+    `tags` gives the tags of words: the method `names` of a tagger.
+    """
+    documents: Iterator[list[list[Word]]] = map(trees, tree_files(paths))
+    return group_scores(documents, grouping(domain), tags)
+
+
+def _tree(words: tuple[Word, ...]) -> list[Word]:
+    """The words with empty nodes taken out, heads counted anew."""
+    kept = [n for n, word in enumerate(words) if not word.empty]
+    place = {n: at for at, n in enumerate(kept)}
+    return [words[n]._replace(head=place.get(words[n].head, -1)) for n in kept]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("files", nargs="+", type=Path, help="CoNLL-U files, or folders of these")
+    parser.add_argument("--domain", default="depots", help="whose rules to use [default: depots]")
+    given = parser.parse_args()
+    scores = measure_groups(read_domain(given.domain), given.files, shipped_tagger().names)
+    for name, tally in (("noun groups", scores.noun), ("verb groups", scores.verb)):
+        print(
+            f"{name}: recall {tally.recall:.3f}, precision {tally.precision:.3f}, F {tally.f:.3f}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Coreference sets with keys from tables of records, and the models that learn from them."""
