@@ -1,4 +1,5 @@
-"""What all tests share: with PARTITA_TEST_ALL set, a missing server or browser is a failure."""
+"""What all tests share: no example has a time limit, and with PARTITA_TEST_ALL set, a missing
+server or browser is a failure."""
 
 from __future__ import annotations
 
@@ -6,8 +7,13 @@ import os
 from collections.abc import Generator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 OUTSIDE = ("postgres", "browser")
+
+# Other work on the machine must not decide whether a test passes.
+settings.register_profile("load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("load")
 
 
 @pytest.hookimpl(wrapper=True)

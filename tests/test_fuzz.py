@@ -28,7 +28,9 @@ def stages() -> Stages:
 
 @given(text=TEXTS)
 @settings(
-    deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=80,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_any_text(text, stages, tmp_path):
     file = tmp_path / "message.txt"
@@ -38,7 +40,9 @@ def test_any_text(text, stages, tmp_path):
 
 @given(data=st.binary(max_size=200))
 @settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_any_bytes(data, stages, tmp_path):
     file = tmp_path / "message.txt"

@@ -19,6 +19,7 @@ from partita.commands.demo import demo
 from partita.formats.message_given import Given
 from partita.workspace.desk import open_workspace
 from partita.workspace.running import Settings, usual_budget
+from patience import PATIENCE
 
 SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
 CORPUS = Path(partita.__file__).parent / "domains/depots/corpus"
@@ -126,12 +127,12 @@ def address(folder: Path) -> Iterator[str]:
         assert found.startswith("http"), told.read_text()
         yield found
         service.terminate()
-        service.wait(30)
+        service.wait(PATIENCE)
 
 
 @pytest.fixture(scope="session")
 def client(address: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=f"{address.rstrip('/')}/api", timeout=120) as found:
+    with httpx.Client(base_url=f"{address.rstrip('/')}/api", timeout=PATIENCE) as found:
         yield found
 
 

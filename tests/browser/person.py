@@ -20,8 +20,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from browser.pictures import save
+from patience import PATIENCE
 
-PATIENCE = 60.0  # seconds: a loaded machine is slow, and nothing here measures time
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),

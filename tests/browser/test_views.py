@@ -13,6 +13,7 @@ import partita
 from browser.person import Person
 from partita.service.config import ServiceConfig
 from partita.service.server import running
+from patience import PATIENCE
 
 PAGE = Path(partita.__file__).parent / "service/page"
 PICTURES = Path(__file__).parents[2] / "docs/pictures"
@@ -170,9 +171,8 @@ def test_a_remainder_is_seen(person: Person) -> None:
 
 
 def test_a_service_with_a_token_asks_for_it(person: Person, folder: Path) -> None:
-    with running(
-        ServiceConfig(store=str(folder / "partita.db"), token="secret", workers=1)
-    ) as found:
+    config = ServiceConfig(str(folder / "partita.db"), token="secret", timeout=PATIENCE, workers=1)
+    with running(config) as found:
         person.driver.get(f"{found}#/read?run=demo")
         field = person.sees("input[type=password]")
         field.send_keys("secret\n")

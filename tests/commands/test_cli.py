@@ -9,7 +9,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import jsonschema
@@ -18,6 +17,7 @@ from typer.testing import CliRunner
 
 from partita.cli import app
 from partita.formats.results import schema
+from patience import PATIENCE, until
 
 TABLE_1 = "left,right,probability\nA,B,.671\nA,C,0\nA,D,.505\nB,C,0\nB,D,.752\nC,D,.504\n"
 COMMAND = [sys.executable, "-m", "partita"]
@@ -341,7 +341,7 @@ def test_the_same_bytes_with_any_number_of_workers(tmp_path, monkeypatch):
 def test_a_closed_pipe_is_silent(tmp_path):
     path = many(tmp_path / "p.csv", 3000)
     line = f"{' '.join(COMMAND)} solve {path} --json | head -1"
-    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=PATIENCE)
     assert json.loads(done.stdout)["set"] == "1"
     assert "Traceback" not in done.stderr
     assert "Broken" not in done.stderr
@@ -354,11 +354,9 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path):
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     partial = tmp_path / f".out.jsonl.{process.pid}.partial"
-    until = time.monotonic() + 60
-    while time.monotonic() < until and not (partial.exists() and partial.stat().st_size > 10_000):
-        time.sleep(0.01)
+    until(lambda: partial.exists() and partial.stat().st_size > 10_000, "the first sets")
     os.kill(process.pid, signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "Traceback" not in told
     last = told.strip().splitlines()[-1]

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import jsonschema
@@ -18,6 +17,7 @@ from partita.cli import app
 from partita.commands.demo import MESSAGE
 from partita.formats.corpus import corpus_path
 from partita.formats.results import schema
+from patience import PATIENCE, until
 
 COMMAND = [sys.executable, "-m", "partita", "run"]
 MESSAGES = 56  # enough that other processes are started
@@ -103,12 +103,9 @@ def test_the_same_bytes_with_many_processes_and_after_ctrl_c(folder, tmp_path):
 def _interrupted(command: list[str], out: Path) -> int:
     """The exit code after Ctrl-C, which comes when something has been written."""
     process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
-    end = time.monotonic() + 60
-    while process.poll() is None and time.monotonic() < end:
-        if out.exists() and out.stat().st_size:
-            os.killpg(process.pid, signal.SIGINT)
-            break
-        time.sleep(0.05)
-    told = process.communicate(timeout=60)[1].decode()
+    until(lambda: process.poll() is not None or (out.exists() and out.stat().st_size), "a result")
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGINT)
+    told = process.communicate(timeout=PATIENCE)[1].decode()
     assert "Traceback" not in told, told
     return process.returncode

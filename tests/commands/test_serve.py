@@ -17,6 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from partita.cli import app
+from patience import PATIENCE
 
 COMMAND = [sys.executable, "-m", "partita", "serve"]
 
@@ -41,10 +42,10 @@ def served(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str],
 def test_it_says_where_it_is_answers_and_ends_with_ctrl_c(tmp_path: Path) -> None:
     with served(tmp_path) as (process, line):
         assert line.startswith("http://127.0.0.1:")
-        with urllib.request.urlopen(f"{line}api/health", timeout=60) as answer:
+        with urllib.request.urlopen(f"{line}api/health", timeout=PATIENCE) as answer:
             assert json.load(answer)["status"] == "ok"
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert said == "partita: store partita.db; Ctrl-C ends the service\n"
     assert (tmp_path / "partita.db").exists()
@@ -57,11 +58,11 @@ def test_for_other_machines_a_token_is_made(tmp_path: Path) -> None:
         port = address.rpartition(":")[2]
         asked = urllib.request.Request(f"http://127.0.0.1:{port}/api/runs")
         with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(asked, timeout=60)
+            urllib.request.urlopen(asked, timeout=PATIENCE)
         refused.value.close()
         assert refused.value.code == 401
         asked.add_header("authorization", f"Bearer {token}")
-        with urllib.request.urlopen(asked, timeout=60) as answer:
+        with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
             assert json.load(answer) == []
 
 

@@ -42,7 +42,9 @@ def run_over(path: Path, names: list[str]) -> list[str]:
 
 @given(data=st.data())
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_cut_anywhere_and_taken_up_again(data, tmp_path):
     names = ["é1", "b", "c", "d"]

@@ -14,6 +14,7 @@ from partita.service.config import ServiceConfig
 from partita.service.server import running
 from partita.workspace.desk import Workspace, open_workspace
 from partita.workspace.running import Settings, usual_budget
+from patience import PATIENCE
 
 SCRIPT = "<script>alert(1)</script>"
 TEXTS = {
@@ -44,11 +45,13 @@ def workspace(store: Path) -> Iterator[Workspace]:
 
 @pytest.fixture(scope="session")
 def address(store: Path) -> Iterator[str]:
-    with running(ServiceConfig(store=str(store), upload_timeout=1.0)) as found:
+    with running(
+        ServiceConfig(store=str(store), timeout=PATIENCE, upload_timeout=PATIENCE)
+    ) as found:
         yield found
 
 
 @pytest.fixture(scope="session")
 def client(address: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=address, timeout=120) as found:
+    with httpx.Client(base_url=address, timeout=PATIENCE) as found:
         yield found

@@ -68,25 +68,25 @@ def _part(name: str) -> str:
     return quote(name, safe="")
 
 
-def heard(address: str, asks: Sequence[Ask], clients: int) -> list[Heard]:
+def heard(address: str, asks: Sequence[Ask], clients: int, slowest: float = SLOWEST) -> list[Heard]:
     """The answers, in the order in which they came."""
-    return asyncio.run(_all(address, iter(asks), clients))
+    return asyncio.run(_all(address, iter(asks), clients, slowest))
 
 
-async def _all(address: str, asks: Iterator[Ask], clients: int) -> list[Heard]:
+async def _all(address: str, asks: Iterator[Ask], clients: int, slowest: float) -> list[Heard]:
     found: list[Heard] = []
-    await asyncio.gather(*(_client(address, asks, found) for _ in range(clients)))
+    await asyncio.gather(*(_client(address, asks, found, slowest) for _ in range(clients)))
     return found
 
 
-async def _client(address: str, asks: Iterator[Ask], found: list[Heard]) -> None:
+async def _client(address: str, asks: Iterator[Ask], found: list[Heard], slowest: float) -> None:
     """One connection, one request after the other, for as long as there are any."""
     place = urlsplit(address)
     reader, writer = await asyncio.open_connection(place.hostname, place.port)
     for ask in asks:
         began = time.perf_counter()
         writer.write(_request(ask, place.netloc))
-        async with asyncio.timeout(SLOWEST):
+        async with asyncio.timeout(slowest):
             status = await _answer(reader)
         found.append(Heard(ask, status, time.perf_counter() - began))
     writer.close()

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from patience import PATIENCE
+
 AT = "/api/runs/demo"
 JSON = {"content-type": "application/json"}
 KEYS = f"{AT}/sets/kinston.1/keys"
@@ -170,7 +172,7 @@ def test_path_tricks_lead_nowhere(address: str, path: str) -> None:
     import http.client
     from urllib.parse import urlsplit
 
-    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE)
     connection.request("GET", path)
     answer = connection.getresponse()
     told = answer.read()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import httpx
 
 from partita.workspace.desk import Workspace
+from patience import PATIENCE
 from service.load import heard, mixed
 
 CLIENTS, REQUESTS = 8, 120
@@ -18,7 +19,7 @@ def test_many_kinds_at_once_while_a_job_runs(
     client.post("/api/runs/demo/sets/kinston.1/keys", json={"cells": cells, "author": "ann"})
     job = client.post("/api/runs/demo/train", json={}).json()["job"]
     before = len(workspace.keys("demo"))
-    found = heard(address, mixed(REQUESTS, "demo", sets), CLIENTS)
+    found = heard(address, mixed(REQUESTS, "demo", sets), CLIENTS, PATIENCE)
     assert [one for one in found if one.status not in (200, 201)] == []
     assert len(found) == REQUESTS
     assert len(workspace.keys("demo")) == before + REQUESTS // 10

@@ -12,6 +12,7 @@ from partita.service.config import ServiceConfig
 from partita.service.error_responses import RequestError
 from partita.service.middleware import check_access
 from partita.service.server import running
+from patience import PATIENCE
 
 TOKEN = "a token that nobody guesses"
 LOCAL = (b"host", b"127.0.0.1:8765")
@@ -100,8 +101,8 @@ def test_pages_of_other_sites_do_not_write(headers: list[Any], status: int) -> N
 
 @pytest.fixture(scope="module")
 def guarded(store: Any) -> Iterator[httpx.Client]:
-    config = ServiceConfig(store=str(store), token=TOKEN, eager=False)
-    with running(config) as address, httpx.Client(base_url=address, timeout=60) as found:
+    config = ServiceConfig(store=str(store), token=TOKEN, timeout=PATIENCE, eager=False)
+    with running(config) as address, httpx.Client(base_url=address, timeout=PATIENCE) as found:
         yield found
 
 

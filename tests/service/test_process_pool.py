@@ -102,9 +102,11 @@ def test_those_who_wait_for_the_same_share_one_answer(
     async def ask() -> list[bytes]:
         await pool.start()
         first = asyncio.create_task(pool.call_shared(b"runs"))
-        await asyncio.sleep(0.01)
+        while not begun:
+            await asyncio.sleep(0)
         later = [asyncio.create_task(pool.call_shared(b"runs")) for _ in range(20)]
-        await asyncio.sleep(0.01)
+        while not pool.waiting:
+            await asyncio.sleep(0)
         go_on.set()
         return await asyncio.gather(first, *later)
 

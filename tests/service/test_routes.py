@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import time
 from typing import Any
 from urllib.parse import quote
 
@@ -16,6 +15,7 @@ import pytest
 from partita.commands.demo import TABLE_1
 from partita.formats.results import schema
 from partita.workspace.desk import Workspace
+from patience import until
 from service.conftest import SCRIPT, TEXTS
 
 ODD = next(name for name in TEXTS if SCRIPT in name)
@@ -145,12 +145,11 @@ def test_what_a_key_teaches(client: httpx.Client) -> None:
 
 
 def ended(client: httpx.Client, job: str) -> Any:
-    for _ in range(600):
-        told = got(client, f"/api/jobs/{job}")
-        if told["state"] in ("done", "failed"):
-            return told
-        time.sleep(0.1)
-    raise AssertionError(told)
+    def told() -> Any:
+        state = got(client, f"/api/jobs/{job}")
+        return state if state["state"] in ("done", "failed") else None
+
+    return until(told, "the end of the job")
 
 
 def test_tables_as_files(client: httpx.Client, workspace: Workspace) -> None:

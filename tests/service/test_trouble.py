@@ -9,10 +9,12 @@ import signal
 import socket
 import sqlite3
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from queue import Queue
+from unittest.mock import Mock
 from urllib.parse import urlsplit
 
 import httpx
@@ -24,6 +26,8 @@ from partita.service.config import ServiceConfig
 from partita.service.server import running
 from partita.workspace.desk import open_workspace
 from partita.workspace.running import Settings, usual_budget
+from patience import PATIENCE, until
+from service.test_routes import ended
 
 JSON = {"content-type": "application/json"}
 AT = "/api/runs/demo"
@@ -58,7 +62,7 @@ def _told(process: int, what: str) -> bytes:
 @contextmanager
 def connected(address: str) -> Iterator[socket.socket]:
     place = urlsplit(address)
-    with socket.create_connection((place.hostname, place.port), timeout=30) as found:
+    with socket.create_connection((place.hostname, place.port), timeout=PATIENCE) as found:
         yield found
 
 
@@ -94,12 +98,17 @@ def test_who_asks_first_whether_to_send_hears_no_at_once(address: str) -> None:
     assert b"100 Continue" not in told
 
 
-def test_a_client_that_sends_slowly_is_let_go(address: str, client: httpx.Client) -> None:
+def test_a_client_that_sends_slowly_is_let_go(store: Path) -> None:
+    """The other client sends its request in one piece, so that it cannot be late."""
     head = "POST /api/solve HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
-    with connected(address) as connection:
-        connection.sendall(f"{head}content-length: 1000\r\n\r\n{{".encode())
-        assert client.post("/api/solve", json=SOLVE).status_code == 200  # others do not wait
-        told = received(connection)
+    body = json.dumps(SOLVE)
+    config = ServiceConfig(store=str(store), upload_timeout=1.0, timeout=PATIENCE, eager=False)
+    with running(config) as address, connected(address) as slow, connected(address) as other:
+        slow.sendall(f"{head}content-length: 1000\r\n\r\n{{".encode())
+        end = f"connection: close\r\ncontent-length: {len(body)}\r\n\r\n{body}"
+        other.sendall(f"{head}{end}".encode())
+        assert received(other).startswith(b"HTTP/1.1 200")  # others do not wait
+        told = received(slow)
     assert told.startswith(b"HTTP/1.1 408")
     assert b"within 1 seconds" in told
 
@@ -118,15 +127,58 @@ def test_a_client_that_never_says_what_it_wants_is_let_go(
 def test_a_client_that_takes_no_answers_is_let_go(
     address: str, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "WRITE_TIMEOUT", 0.3)
+    """It takes nothing until the service has closed the connection, however long that takes."""
+    let_go: Queue[object] = Queue()
+    lost = server.TimeLimitedProtocol.connection_lost
+
+    def connection_lost(self: server.TimeLimitedProtocol, exc: Exception | None) -> None:
+        lost(self, exc)
+        let_go.put(self.client)
+
     length = len(client.get("/api/openapi.json").content)
+    monkeypatch.setattr(server, "WRITE_TIMEOUT", 0.3)
+    monkeypatch.setattr(server.TimeLimitedProtocol, "connection_lost", connection_lost)
     asked = b"GET /api/openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n" * 400
     with connected(address) as connection:
         connection.sendall(asked)
-        time.sleep(2)
+        while let_go.get(timeout=PATIENCE) != connection.getsockname():
+            pass  # a connection of another test
         with suppress(ConnectionResetError):
             assert len(received(connection)) < 400 * length
     assert client.get("/api/health").status_code == 200
+
+
+class Writing:
+    """A transport with something to write, and the loop whose timers it notes."""
+
+    def __init__(self) -> None:
+        self.waits, self.aborted = 0, False
+        self.timers: list[Callable[[], None]] = []
+
+    def get_write_buffer_size(self) -> int:
+        return self.waits
+
+    def abort(self) -> None:
+        self.aborted = True
+
+    def call_later(self, _: float, call: Callable[..., None], *arguments: object) -> Mock:
+        self.timers.append(partial(call, *arguments))
+        return Mock()
+
+
+def test_a_client_that_takes_little_may_go_on() -> None:
+    """Only one that has taken nothing between two looks is let go."""
+    writing = Writing()
+    connection = Mock(server.TimeLimitedProtocol, transport=writing, loop=writing)
+    connection._check_writing = partial(server.TimeLimitedProtocol._check_writing, connection)
+    writing.waits = 100
+    connection._check_writing()
+    for writing.waits in (99, 98, 1):
+        writing.timers.pop()()
+        assert not writing.aborted
+    writing.timers.pop()()
+    assert writing.aborted
+    assert not writing.timers
 
 
 def test_a_client_that_does_not_speak_http(address: str, client: httpx.Client) -> None:
@@ -148,22 +200,24 @@ def test_a_client_that_goes_away_in_the_middle(address: str, client: httpx.Clien
 
 @pytest.fixture(scope="module")
 def own(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """A service of its own, over a copy of the store, with little patience."""
+    """A service of its own, over a copy of the store, where only two may wait."""
     copy = tmp_path_factory.mktemp("own") / "partita.db"
     with sqlite3.connect(store) as source, sqlite3.connect(copy) as target:
         source.backup(target)
     source.close()
     target.close()
-    with running(ServiceConfig(store=str(copy), timeout=3.0, max_queued=2, eager=False)) as address:
+    with running(
+        ServiceConfig(store=str(copy), timeout=PATIENCE, max_queued=2, eager=False)
+    ) as address:
         yield address, copy
 
 
 def test_killed_readers_are_started_anew(own: tuple[str, Path]) -> None:
     address, store = own
-    assert httpx.get(f"{address}{AT}", timeout=60).status_code == 200
+    assert httpx.get(f"{address}{AT}", timeout=PATIENCE).status_code == 200
     (before,) = workers("reading", store)
     os.kill(before, signal.SIGKILL)
-    assert httpx.get(f"{address}{AT}", timeout=60).status_code == 200
+    assert httpx.get(f"{address}{AT}", timeout=PATIENCE).status_code == 200
     (after,) = workers("reading", store)
     assert after != before
 
@@ -173,59 +227,85 @@ def test_work_whose_process_is_killed_is_done_by_another(own: tuple[str, Path]) 
     answers: list[httpx.Response] = []
 
     def ask() -> None:
-        answers.append(httpx.post(f"{address}/api/solve", json=SOLVE, timeout=120))
+        answers.append(httpx.post(f"{address}/api/solve", json=SOLVE, timeout=PATIENCE))
 
     asking = threading.Thread(target=ask)
     asking.start()
-    while not (busy := workers("working", store)):
-        time.sleep(0.01)
+    busy = until(lambda: workers("working", store), "a process that works")
     os.kill(busy[0], signal.SIGKILL)
     asking.join()
     assert answers[0].status_code == 200, answers[0].text
     assert workers("working", store) != busy
 
 
-def test_what_takes_too_long_is_ended_and_what_is_too_much_is_sent_away(
-    own: tuple[str, Path],
-) -> None:
-    """The only process that works is held still, as one that takes for ever, and many ask it."""
+def test_what_is_too_much_is_sent_away(own: tuple[str, Path]) -> None:
+    """The only process that works is held still: one is asked, two may wait, and no more."""
     address, store = own
-    assert httpx.post(f"{address}/api/solve", json=SOLVE, timeout=120).status_code == 200
-    os.kill(workers("working", store)[0], signal.SIGSTOP)
+    assert solved(address).status_code == 200
+    (working,) = workers("working", store)
+    os.kill(working, signal.SIGSTOP)
     answers: list[httpx.Response] = []
-
-    def ask() -> None:
-        answers.append(httpx.post(f"{address}/api/solve", json=SOLVE, timeout=120))
-
-    asking = [threading.Thread(target=ask) for _ in range(8)]
+    asking = [threading.Thread(target=lambda: answers.append(solved(address))) for _ in range(3)]
     for one in asking:
         one.start()
-    assert httpx.get(f"{address}/api/health", timeout=60).status_code == 200
+    until(lambda: waiting(address) == 2, "two that wait")
+    late = [solved(address) for _ in range(5)]
+    assert [answer.status_code for answer in late] == [429] * 5
+    assert all(list(answer.json()) == ["error"] for answer in late)
+    assert all(answer.headers["retry-after"] for answer in late)
+    assert httpx.get(f"{address}/api/health", timeout=PATIENCE).status_code == 200
+    os.kill(working, signal.SIGCONT)
     for one in asking:
         one.join()
-    found = sorted(answer.status_code for answer in answers)
-    assert {429, 504} <= set(found)  # one is asked, two may wait, the others are sent away
-    assert set(found) <= {200, 429, 503, 504}  # another process may be in time for who waited
-    refused = [answer for answer in answers if answer.status_code != 200]
-    assert all(list(answer.json()) == ["error"] for answer in refused)
-    late = next(answer for answer in answers if answer.status_code == 429)
-    assert late.headers["retry-after"]
-    assert httpx.post(f"{address}/api/solve", json=SOLVE, timeout=120).status_code == 200
+    assert [answer.status_code for answer in answers] == [200] * 3
 
 
-def test_a_store_that_is_locked(own: tuple[str, Path]) -> None:
+def solved(address: str) -> httpx.Response:
+    return httpx.post(f"{address}/api/solve", json=SOLVE, timeout=PATIENCE)
+
+
+def waiting(address: str) -> int:
+    """How many questions wait for a process that works."""
+    metrics = httpx.get(f"{address}/api/metrics", timeout=PATIENCE).text
+    return int(metrics.partition('partita_waiting{for="working"} ')[2].split()[0])
+
+
+@pytest.fixture(scope="module")
+def hurried(own: tuple[str, Path]) -> Iterator[str]:
+    """A service over the same store that gives up on an answer after two seconds."""
+    with running(ServiceConfig(store=str(own[1]), timeout=2.0, eager=False)) as address:
+        yield address
+
+
+def test_what_takes_too_long_is_ended(own: tuple[str, Path], hurried: str) -> None:
+    others = workers("working", own[1])
+
+    def answered() -> bool:
+        return solved(hurried).status_code == 200
+
+    until(answered, "an answer in time")
+    (held,) = set(workers("working", own[1])) - set(others)
+    os.kill(held, signal.SIGSTOP)
+    answer = solved(hurried)
+    assert answer.status_code == 504
+    assert "no answer within 2 seconds" in answer.json()["error"]
+    until(answered, "an answer in time by another process")
+    assert held not in workers("working", own[1])
+
+
+def test_a_store_that_is_locked(own: tuple[str, Path], hurried: str) -> None:
     address, path = own
     key = {"cells": [["T1", "T2", "T4", "T7"]], "author": "ann"}
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     try:
-        answer = httpx.post(f"{address}{AT}/sets/kinston.1/keys", json=key, timeout=60)
+        answer = httpx.post(f"{hurried}{AT}/sets/kinston.1/keys", json=key, timeout=PATIENCE)
         assert answer.status_code in (503, 504)
-        assert httpx.get(f"{address}{AT}", timeout=60).status_code == 200  # reads go on
+        assert httpx.get(f"{address}{AT}", timeout=PATIENCE).status_code == 200  # reads go on
     finally:
         holder.execute("ROLLBACK")
         holder.close()
-    answer = httpx.post(f"{address}{AT}/sets/kinston.1/keys", json=key, timeout=60)
+    answer = httpx.post(f"{address}{AT}/sets/kinston.1/keys", json=key, timeout=PATIENCE)
     assert answer.status_code == 201
 
 
@@ -233,12 +313,12 @@ def test_a_store_that_goes_away_and_comes_back(own: tuple[str, Path]) -> None:
     address, path = own
     away = path.with_name("away.db")
     shutil.move(path, away)
-    answer = httpx.get(f"{address}{AT}", timeout=60)
+    answer = httpx.get(f"{address}{AT}", timeout=PATIENCE)
     assert answer.status_code == 503
     assert "store" in answer.json()["error"]
-    assert httpx.get(f"{address}/api/health", timeout=60).status_code == 200
+    assert httpx.get(f"{address}/api/health", timeout=PATIENCE).status_code == 200
     shutil.move(away, path)
-    assert httpx.get(f"{address}{AT}", timeout=60).status_code == 200
+    assert httpx.get(f"{address}{AT}", timeout=PATIENCE).status_code == 200
 
 
 def test_two_writers_of_keys_lose_nothing(client: httpx.Client) -> None:
@@ -248,7 +328,7 @@ def test_two_writers_of_keys_lose_nothing(client: httpx.Client) -> None:
     numbers: list[int] = []
 
     def write(author: str) -> None:
-        with httpx.Client(base_url=client.base_url, timeout=60) as own_client:
+        with httpx.Client(base_url=client.base_url, timeout=PATIENCE) as own_client:
             for n in range(8):
                 key = {"cells": cells[n % 2], "author": author}
                 numbers.append(own_client.post(there, json=key).json()["key"])
@@ -287,10 +367,8 @@ def test_a_training_that_fails_says_why(own: tuple[str, Path]) -> None:
     settings = Settings(model="uniform", budget=usual_budget("uniform"))
     workspace.ingest(given, settings, name="even", workers=1)
     workspace.close()
-    begun = httpx.post(f"{address}/api/runs/even/train", json={}, timeout=60).json()
-    told = {"state": ""}
-    while told["state"] not in ("done", "failed"):
-        time.sleep(0.05)
-        told = httpx.get(f"{address}/api/jobs/{begun['job']}", timeout=60).json()
+    begun = httpx.post(f"{address}/api/runs/even/train", json={}, timeout=PATIENCE).json()
+    with httpx.Client(base_url=address, timeout=PATIENCE) as client:
+        told = ended(client, begun["job"])
     assert told["state"] == "failed"
     assert "uniform" in told["error"]

@@ -18,10 +18,13 @@ from sqlalchemy import text
 from partita.errors import PartitaError
 from partita.store.opening import open_store
 from partita.store.store import Store
+from partita.workspace.recording import Recording
+from partita.workspace.run_batch import Done
+from patience import until
 
 LOADED = 30  # messages that are resolved before any process begins
-LONGEST = 240.0  # seconds
-LATER = 0.03  # a kill comes up to so many seconds after the message it waits for
+LATER = 0.03  # a kill comes up to so many seconds after the message it waits for,
+MOST = 40  # and before so many more are stored: there the process waits for it
 
 PARTS = ("templates", "sets", "entities")
 BROKEN = """
@@ -34,13 +37,15 @@ def command(folder: str, url: str) -> list[str]:
     return ["run", folder, "--store", url, "--name", "killed", "--workers", "1"]
 
 
-def begun(folder: str, url: str) -> int:
-    """A process that runs the command; its number."""
+def begun(folder: str, url: str, most: int | None = None) -> int:
+    """A process that runs the command and stores so many messages at most; its number."""
     number = os.fork()
     if number:
         return number
     from partita.cli import app
 
+    if most is not None:
+        _stop_after(most)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     try:
@@ -50,17 +55,23 @@ def begun(folder: str, url: str) -> int:
     os._exit(0)
 
 
+def _stop_after(most: int) -> None:
+    """Hold this process still when so many messages are stored, however late the kill comes."""
+    take = Recording.take
+
+    def taken(record: Recording, message: Done) -> bool:
+        if len(record.positions) + record.taken >= most:
+            signal.pause()
+        return take(record, message)
+
+    Recording.take = taken  # type: ignore[method-assign]
+
+
 def waited(url: str, after: int) -> None:
     """Until so many messages are stored."""
-    end, store = time.monotonic() + LONGEST, None
-    while time.monotonic() < end:
-        store = store or opened(url)
-        if store is None or count(store) < after:
-            time.sleep(0.01)
-            continue
-        break
-    if store is not None:
-        store.close()
+    store = until(lambda: opened(url), "the store")
+    until(lambda: count(store) >= after, f"{after} messages")
+    store.close()
 
 
 def opened(url: str) -> Store | None:
@@ -77,7 +88,7 @@ def count(store: Store) -> int:
 
 
 def kill(folder: str, url: str, after: int, later: float) -> None:
-    number = begun(folder, url)
+    number = begun(folder, url, min(after + MOST, len(list(Path(folder).iterdir())) - 1))
     if after:
         waited(url, after)
     time.sleep(later)

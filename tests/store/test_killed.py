@@ -17,7 +17,7 @@ from partita.store.opening import open_store
 
 MESSAGES, MOMENTS = 500, 20
 WORDS = ("north", "south", "east", "west", "inland")
-HARNESS = Path(__file__).with_name("killed.py")
+TESTS = Path(__file__).parents[1]
 
 
 def texts() -> Iterator[str]:
@@ -42,9 +42,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path, url: str, moments: list[int], seed: int = 0) -> list[str]:
     """What became of the processes that were killed; the last one is not."""
     asked = [str(folder), url, ",".join(map(str, moments)), str(seed)]
-    done = subprocess.run(
-        [sys.executable, str(HARNESS), *asked], capture_output=True, text=True, timeout=1200
-    )
+    command = [sys.executable, "-m", "store.killed", *asked]
+    done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

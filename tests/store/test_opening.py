@@ -15,6 +15,7 @@ from partita.errors import InputError, StoreTrouble
 from partita.store import migrating
 from partita.store.opening import default_store, open_store
 from partita.store.tables import metadata
+from patience import PATIENCE
 
 
 def refusal(url: object, **more) -> str:
@@ -156,6 +157,6 @@ def test_processes_that_make_the_same_store_at_once(url):
         )
         for _ in range(4)
     ]
-    said = [process.communicate(timeout=120)[1] for process in started]
+    said = [process.communicate(timeout=PATIENCE)[1] for process in started]
     assert [process.returncode for process in started] == [0] * 4, said
     open_store(url, create=False).close()

@@ -88,7 +88,9 @@ def plain(value):
 
 
 @settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(any_message())
 def test_whatever_a_message_says_comes_back(store, given_):

@@ -10,6 +10,7 @@ import pytest
 
 from oracles import reported
 from partita.views.report import report_page
+from patience import PATIENCE
 
 BROWSER = shutil.which("chromium")
 EVIL = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
@@ -20,7 +21,11 @@ def title_after_loading(path: Path) -> str:
     command = [str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
     folder = f"--user-data-dir={path.parent / 'profile'}"
     found = subprocess.run(
-        [*command, folder, path.as_uri()], capture_output=True, text=True, timeout=60, check=True
+        [*command, folder, path.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
     )
     return found.stdout.partition("<title>")[2].partition("</title>")[0]
 

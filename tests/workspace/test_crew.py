@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from functools import partial
 from operator import mul
@@ -16,6 +15,7 @@ import pytest
 
 from partita.errors import PartitaError
 from partita.workspace.crew import AHEAD, Job, in_order
+from patience import until
 
 
 def test_in_the_order_of_the_jobs():
@@ -50,12 +50,12 @@ def test_a_worker_that_is_ended_from_outside():
 
 
 LEADER = """
-import os, time
+import os, signal
 from partita.workspace.crew import Job, in_order
 if __name__ == "__main__":
     for pid in in_order([Job(os.getpid)] * 2, 1):
         print(pid, flush=True)
-        time.sleep(60)
+        signal.pause()
 """
 
 
@@ -66,10 +66,7 @@ def test_workers_end_with_whoever_started_them(tmp_path):
     worker = int(leader.stdout.readline())
     leader.kill()
     leader.communicate()
-    end = time.monotonic() + 20
-    while _alive(worker) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not _alive(worker)
+    until(lambda: not _alive(worker), "the end of the worker")
 
 
 def _alive(process: int) -> bool:

@@ -17,8 +17,9 @@ from oracles.partitions import pair_marginals
 from partita.configurations.merging.decisions import merging
 from partita.errors import Contradiction, InputError, TooLarge
 from partita.records import Budget, Posterior
+from patience import PATIENCE
 
-BUDGET = Budget()
+BUDGET = Budget(seconds=math.inf)
 TABLE_1 = {"AB": 0.671, "AC": 0.0, "AD": 0.505, "BC": 0.0, "BD": 0.752, "CD": 0.504}
 
 
@@ -220,9 +221,9 @@ def test_small_sets_need_no_compiled_code() -> None:
         "    p = np.triu(rng.random((n, n)), 1); p += p.T\n"
         "    ok = np.ones((n, n), bool)\n"
         "    if closed: ok[0, n - 1] = ok[n - 1, 0] = False; p[~ok] = 0\n"
-        "    m = merging(p, ok, np.eye(n, dtype=bool), Budget())\n"
+        "    m = merging(p, ok, np.eye(n, dtype=bool), Budget(seconds=np.inf))\n"
         "    assert m.method == 'exact'; m.pairs(); m.entropy(); m.best(3); m.log2_count()\n"
         "    m.draws(3, rng)\n"
         "assert 'numba' not in sys.modules and 'scipy' not in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
