@@ -25,15 +25,15 @@ from oracles.simulated_sources import (
     measure_across,
     table_accounts,
 )
-from partita.formats.account_results import result_accounts
-from partita.formats.corpus import corpus_path, read_keyed_messages
-from partita.formats.message_given import Given
-from partita.formats.pair_models import read_pair_parameters
-from partita.formats.rules import own_parameters, read_domain
+from partita.app.run_batch import Wanted, done
+from partita.app.runner import Settings
+from partita.corpora.documents import corpus_path, read_keyed_messages
+from partita.fusion.account_results import result_accounts
 from partita.fusion.accounts import Account, Accounts, gathered
 from partita.fusion.across import FusedAccounts, Task, added, fuse_accounts
-from partita.workspace.run_batch import Wanted, done
-from partita.workspace.running import Settings
+from partita.rules.domain_files import own_parameters, read_domain
+from partita.text.raw_messages import Given
+from partita.training.parameter_files import read_pair_parameters
 
 TABLES = {"archive": 0.9, "survey": 0.8, "press": 0.7, "forum": 0.6}
 COVERAGE = 0.7

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from partita.extraction.extractor import Extractor
-from partita.formats.corpus import corpus_path
-from partita.formats.messages import analysed, read_messages
-from partita.formats.rules import read_domain
-from partita.formats.tagger_models import shipped_tagger
+from partita.app.process_pool import uncollected
+from partita.corpora.documents import corpus_path
 from partita.records import Message
-from partita.workspace.crew import uncollected
+from partita.rules.domain_files import read_domain
+from partita.rules.extractor import Extractor
+from partita.text.messages import analysed, read_messages
+from partita.text.tagger_models import shipped_tagger
 
 MUC = Path(__file__).parents[2] / "shared" / "data" / "muc4" / "dev"
 SHARE = 0.3

@@ -10,7 +10,7 @@ import pytest
 
 from naive import naive_seconds
 from oracles import graphs
-from partita.configurations.frontier.posterior import frontier, plan
+from partita.configurations.elimination.posterior import frontier, plan
 from partita.records import FloatArray
 
 WIDE: dict[str, Callable[[np.random.Generator], FloatArray]] = {

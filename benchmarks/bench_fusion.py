@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from partita.app.fuse import Wanted, fuse_files
 from partita.evaluation.calibration import reliability, reliability_error
-from partita.evaluation.fused import Measured
+from partita.evaluation.fusion import Measured
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, fuse
-from partita.workspace.fusing.files import Wanted, fuse_files
 
 CLAIMS = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "claims"
 PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "fusion.svg"

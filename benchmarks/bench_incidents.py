@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from partita.formats.messages import read_messages
+from partita.app.process_pool import uncollected
+from partita.app.runner import Settings, ready, usual_budget
 from partita.pipeline import resolve
 from partita.records import Message
-from partita.workspace.crew import uncollected
-from partita.workspace.running import Settings, ready, usual_budget
+from partita.text.messages import read_messages
 
 MUC = Path(__file__).parents[2] / "shared" / "data" / "muc4"
 TEXTS = ("dev/dev-*", "tst1/tst1-*", "tst2/tst2-*", "tst3/tst3-muc4")

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 from oracles.described import documents
-from partita.learning.maxent import contexts, fit
-from partita.learning.selection import select
 from partita.pairs.characteristics import (
     PAPER,
     Characteristic,
@@ -22,6 +20,8 @@ from partita.pairs.columns import columns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
 from partita.records import Template
+from partita.training.maxent import contexts, fit
+from partita.training.selection import select
 
 MILLION = 1_000_000
 TEMPLATES = 1415

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from partita.formats.corpus import corpus_path
-from partita.workspace.desk import open_workspace
-from partita.workspace.running import Settings, usual_budget
+from partita.app.runner import Settings, usual_budget
+from partita.app.workspace import open_workspace
+from partita.corpora.documents import corpus_path
 from service.load import Heard, heard, mixed
 
 CLIENTS, REQUESTS, ALONE = 64, 2000, 500

@@ -13,9 +13,9 @@ import numpy as np
 
 from naive import naive, naive_seconds
 from oracles.instances import log_odds, planted_pairs, symmetric, uniform_pairs
-from partita.configurations.frontier.posterior import frontier, plan
-from partita.configurations.many import solve_many
+from partita.configurations.elimination.posterior import frontier, plan
 from partita.configurations.solve import solve
+from partita.configurations.solve_batch import solve_many
 from partita.records import CoreferenceSet, Distribution, FloatArray, PairProbabilities
 
 Ratio = Callable[..., None]

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
+from partita.app.runner import Settings, ready, usual_budget
+from partita.corpora.documents import corpus_path
 from partita.errors import PartitaError
-from partita.formats.corpus import corpus_path
-from partita.formats.messages import read_messages
 from partita.pipeline import resolve
 from partita.records import Message
-from partita.workspace.running import Settings, ready, usual_budget
+from partita.text.messages import read_messages
 
 VOCABULARY = (
     "a an the this that its their depot depots base airfield bridge bunker tank tanks T-72 brigade "

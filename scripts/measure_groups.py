@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 
+from partita.corpora.conllu import Word, sentences
 from partita.errors import InputError
-from partita.evaluation.tally import Tally
-from partita.extraction.cascade import Cascade
-from partita.extraction.domain import Domain
-from partita.extraction.phrases import Phrase
-from partita.formats.corefud_sentences import Word, sentences
-from partita.formats.rules import read_domain
-from partita.formats.tagger_models import shipped_tagger
+from partita.evaluation.scores import Tally
 from partita.records import Region
+from partita.rules.cascade import Cascade
+from partita.rules.domain import Domain
+from partita.rules.domain_files import read_domain
+from partita.rules.phrases import Phrase
+from partita.text.tagger_models import shipped_tagger
 from tree_groups import Node, Span, noun_groups, score, verb_groups
 
 PHASE = "groups"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from partita.configurations.exact import exact
-from partita.configurations.scaled import ScaledParameters
+from partita.configurations.dense.posterior import exact
+from partita.configurations.odds import ScaledParameters
 from partita.parameters import Learned
 from partita.records import FloatArray
 from solve_parameters import greedy, scaled

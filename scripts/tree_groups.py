@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from partita.evaluation.tally import Tally
+from partita.evaluation.scores import Tally
 
 Span = tuple[int, int]
 

@@ -15,9 +15,10 @@ import pytest
 
 import partita
 from partita import compilation
-from partita.configurations.frontier import order_kernels, walk_kernels
-from partita.pairs import joint_features_kernels
-from partita.parameters import joint_columns
+from partita.configurations.elimination import order_kernels
+from partita.configurations.elimination import walk as walk_kernels
+from partita.configurations.joint import codes as joint_columns
+from partita.configurations.joint import features_kernels as joint_features_kernels
 
 PACKAGE = Path(partita.__file__).parent
 

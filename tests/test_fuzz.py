@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from partita.app.runner import Settings, ready, usual_budget
 from partita.errors import PartitaError
-from partita.formats.messages import read_messages
 from partita.pipeline import Stages, resolve
-from partita.workspace.running import Settings, ready, usual_budget
+from partita.text.messages import read_messages
 
 WORDS = (
     "a the depot depots bridge tanks 3rd brigade two 12 km of in near Kinston rail ammunition was "

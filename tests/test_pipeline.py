@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from oracles.depots import SCHEMA, A, B, C, D
-from partita.configurations.many import solve_many
+from partita.configurations.solve_batch import solve_many
 from partita.errors import InputError, TooLarge
 from partita.pipeline import MOST, Stages, resolve
 from partita.records import Message, Template

@@ -11,8 +11,8 @@ import numpy as np
 from partita.configurations.greedy import GreedyParameters, greedy_labels
 from partita.configurations.odds import knowledge, log_odds
 from partita.errors import InputError
-from partita.learning.greedy import Tally
 from partita.records import Configuration, PairProbabilities
+from partita.training.set_models import Tally
 
 
 @dataclass(frozen=True, slots=True, eq=False)

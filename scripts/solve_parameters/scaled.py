@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.configurations.graphs import components
-from partita.configurations.odds import knowledge, log_odds
-from partita.configurations.scaled import ScaledParameters, scale_log_odds
+from partita.configurations.odds import ScaledParameters, knowledge, log_odds, scale_log_odds
 from partita.errors import InputError
 from partita.records import FloatArray, IntArray, Posterior
 from solve_parameters.greedy import KeyedSet

@@ -1,5 +1,6 @@
 """Who is who, with a probability distribution over the alternatives."""
 
+from partita.app.solve import solve
 from partita.errors import PartitaError
 from partita.records import (
     Budget,
@@ -9,7 +10,6 @@ from partita.records import (
     PairProbabilities,
     Template,
 )
-from partita.workspace.solving import solve
 
 __all__ = [
     "Budget",

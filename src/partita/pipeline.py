@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from partita.entities.anchors import entities_of, entity_alone, in_text_order
+from partita.entities.entities import entities_of, entity_alone, in_text_order
 from partita.errors import InputError, PartitaError
 from partita.pairs.models import PairModel, set_probabilities
 from partita.records import (

@@ -15,10 +15,10 @@ import pytest
 
 import partita
 from browser.person import Person, installed
-from partita.commands.demo import demo
-from partita.formats.message_given import Given
-from partita.workspace.desk import open_workspace
-from partita.workspace.running import Settings, usual_budget
+from partita.app.runner import Settings, usual_budget
+from partita.app.workspace import open_workspace
+from partita.cli.demo import demo
+from partita.text.raw_messages import Given
 from patience import PATIENCE
 
 SCREENSHOTS = Path(__file__).parents[2] / "screenshots"

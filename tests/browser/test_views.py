@@ -11,8 +11,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 
 import partita
 from browser.person import Person
-from partita.service.config import ServiceConfig
-from partita.service.server import running
+from partita.web.config import ServiceConfig
+from partita.web.server import running
 from patience import PATIENCE
 
 PAGE = Path(partita.__file__).parent / "service/page"

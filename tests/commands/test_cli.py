@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from partita.cli import app
-from partita.formats.results import schema
+from partita.results.result_lines import schema
 from patience import PATIENCE, until
 
 TABLE_1 = "left,right,probability\nA,B,.671\nA,C,0\nA,D,.505\nB,C,0\nB,D,.752\nC,D,.504\n"
@@ -331,9 +331,9 @@ def test_many_sets_are_told_in_a_line_each(tmp_path):
 
 def test_the_same_bytes_with_any_number_of_workers(tmp_path, monkeypatch):
     path = many(tmp_path / "p.csv", 60)
-    monkeypatch.setattr("partita.workspace.batch.CHUNK", 25)
+    monkeypatch.setattr("partita.app.solve_batch.CHUNK", 25)
     alone = run("solve", path, "--json", "--workers", "1").stdout
-    monkeypatch.setattr("partita.workspace.batch.PAYS", 10)
+    monkeypatch.setattr("partita.app.solve_batch.PAYS", 10)
     assert run("solve", path, "--json", "--workers", "2").stdout == alone
     assert len(alone.splitlines()) == 60
 

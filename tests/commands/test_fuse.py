@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from partita.app.fuse import Wanted, fuse_files
 from partita.cli import app
-from partita.workspace.fusing.files import Wanted, fuse_files
 
 CLAIMS = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "claims"
 CITIES = """object,source,value

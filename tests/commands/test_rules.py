@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from extraction.toy import GROUPS, written
-from partita.commands.rules import rules
-from partita.formats.corpus import corpus_path
-from partita.workspace.rules import lint_domain, trace
+from partita.app.authoring import lint_domain, trace
+from partita.cli.authoring import rules
+from partita.corpora.documents import corpus_path
 
 
 def test_lint_tells_where_and_fails(tmp_path: Path) -> None:

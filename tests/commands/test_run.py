@@ -11,13 +11,14 @@ import typer
 from typer.testing import CliRunner, Result
 
 from oracles.extraction import stages
-from partita.commands import run as commands_run
-from partita.formats.message_given import Given
-from partita.formats.results import schema
-from partita.formats.saved import Alone, read_results
-from partita.workspace import run_batch, running
-from partita.workspace.run_batch import Wanted, done, text_hash
-from partita.workspace.running import Ready, Settings, usual_budget
+from partita.app import run_batch
+from partita.app import runner as running
+from partita.app.run_batch import Wanted, done, text_hash
+from partita.app.runner import Ready, Settings, usual_budget
+from partita.cli import run as commands_run
+from partita.results.result_lines import schema
+from partita.results.saved_results import Alone, read_results
+from partita.text.raw_messages import Given
 
 KINSTON = "Subj: a rail depot\n\nA depot in Kinston. The depot is near the ammunition depot.\n"
 BRIDGE = "The bridge was seen.\n"

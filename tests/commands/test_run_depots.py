@@ -14,9 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 from partita.cli import app
-from partita.commands.demo import MESSAGE
-from partita.formats.corpus import corpus_path
-from partita.formats.results import schema
+from partita.cli.demo import MESSAGE
+from partita.corpora.documents import corpus_path
+from partita.results.result_lines import schema
 from patience import PATIENCE, until
 
 COMMAND = [sys.executable, "-m", "partita", "run"]

@@ -11,10 +11,10 @@ import typer
 from typer.testing import CliRunner, Result
 
 from oracles.incidents import examples, written
-from partita.commands import research
-from partita.commands import run as commands_run
-from partita.formats.muc_templates import read_exam
-from partita.formats.results import schema
+from partita.cli import research
+from partita.cli import run as commands_run
+from partita.corpora.muc import read_exam
+from partita.results.result_lines import schema
 
 
 def run(*arguments: object) -> Result:

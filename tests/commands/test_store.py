@@ -159,7 +159,7 @@ def test_a_store_that_is_locked_or_gone_in_the_middle_of_a_run(folder, monkeypat
 
 
 def test_ctrl_c_says_where_the_messages_are(folder, monkeypatch):
-    from partita.workspace.recording import Recording
+    from partita.app.recording import Recording
 
     take = Recording.take
 

@@ -21,9 +21,9 @@ from oracles.partitions import (
 )
 from oracles.positive import dense_normalisers
 from partita.configurations.count import bell, count
+from partita.configurations.dense.posterior import exact
 from partita.configurations.dense.ranked import disjoint_product
 from partita.configurations.dense.tables import Tables, covers, doubles, tables
-from partita.configurations.exact import exact
 
 any_probability = st.one_of(
     st.floats(0.0, 1.0, exclude_max=True),

@@ -18,7 +18,7 @@ from oracles.partitions import (
     partitions,
 )
 from oracles.posteriors import ListedPosterior
-from partita.configurations.exact import exact
+from partita.configurations.dense.posterior import exact
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.errors import InputError
 from partita.records import Best, Figure, Marginals, Posterior

@@ -9,7 +9,7 @@ import pytest
 
 from oracles.instances import log_odds, symmetric, uniform_pairs
 from oracles.posteriors import ListedPosterior
-from partita.configurations.scaled import ScaledParameters, scale_log_odds
+from partita.configurations.odds import ScaledParameters, scale_log_odds
 from partita.errors import InputError
 from solve_parameters.scaled import pair_numbers
 

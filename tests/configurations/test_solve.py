@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from oracles.instances import log_odds, symmetric, uniform_pairs, with_holes
 from oracles.partitions import distribution, entropy_bits, joined, pair_marginals, partitions
+from partita.configurations.dense.posterior import exact
 from partita.configurations.evidential import split
-from partita.configurations.exact import exact
 from partita.configurations.greedy import GreedyParameters
-from partita.configurations.many import solve_many
-from partita.configurations.rows import solve_rows
-from partita.configurations.scaled import ScaledParameters
+from partita.configurations.odds import ScaledParameters
+from partita.configurations.small_sets import solve_rows
 from partita.configurations.solve import solve
+from partita.configurations.solve_batch import solve_many
 from partita.errors import Contradiction, InputError, PartitaError, TooLarge
 from partita.records import (
     Budget,

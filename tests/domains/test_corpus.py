@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 import yaml
 
-from partita.formats.corpus import (
+from partita.corpora.documents import (
     corpus_path,
     message_files,
     messages_without_key,

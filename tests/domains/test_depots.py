@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from partita.commands.demo import MESSAGE
+from partita.cli.demo import MESSAGE
 from partita.configurations.count import count
-from partita.extraction.extractor import Extractor
-from partita.extraction.lint import linted
-from partita.formats.messages import analysed
-from partita.formats.rules import load_domain, read_domain
-from partita.formats.tagger_models import shipped_tagger
 from partita.pipeline import referring
 from partita.records import CoreferenceSet, Template, pair
 from partita.reference.sets import BoolArray, coreference_sets
+from partita.rules.domain_files import load_domain, read_domain
+from partita.rules.extractor import Extractor
+from partita.rules.lint import linted
+from partita.text.messages import analysed
+from partita.text.tagger_models import shipped_tagger
 
 A = {"FACILITY": "DEPOT", "NUMBER": 1, "LOCATION": "KINSTON", "TYPE": "RAIL"}
 B = {"FACILITY": "DEPOT", "NUMBER": 1, "TYPE": "RAIL"}

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from partita.configurations.many import solve_many
-from partita.evaluation.cuts import Cut, cut
-from partita.formats.corpus import corpus_path, read_keyed_messages
-from partita.formats.documents import schema_of
-from partita.formats.pair_models import read_pair_parameters, shipped_pair_parameters
-from partita.learning.pair_parameters import PairParameters
+from partita.configurations.solve_batch import solve_many
+from partita.corpora.documents import corpus_path, read_keyed_messages, schema_of
+from partita.evaluation.splits import Cut, cut
 from partita.pairs.models import pair_matrix
 from partita.records import Budget, Configuration, CoreferenceSet, PairProbabilities, pair
+from partita.training.pair_parameters import PairParameters
+from partita.training.parameter_files import read_pair_parameters, shipped_pair_parameters
 
 OWN = corpus_path().parent / "pairs.json"
 LARGEST = 12

@@ -12,14 +12,13 @@ from typing import Any
 import pytest
 
 from measure_groups import Given
-from partita.extraction.cascade import Cascade
-from partita.extraction.lint import linted
-from partita.extraction.lint_examples import failing
-from partita.extraction.phrases import Phrase
-from partita.extraction.tokens import Tokens, tokenize
-from partita.formats.rules import load_domain, read_domain
-from partita.formats.tagger_models import shipped_tagger
 from partita.records import Message, Region
+from partita.rules.cascade import Cascade
+from partita.rules.domain_files import load_domain, read_domain
+from partita.rules.lint import failing, linted
+from partita.rules.phrases import Phrase
+from partita.text.tagger_models import shipped_tagger
+from partita.text.tokens import Tokens, tokenize
 
 UPPER_TOO = pytest.mark.parametrize("upper", [False, True], ids=["mixed", "upper"])
 

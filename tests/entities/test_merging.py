@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.entities import random_set
-from partita.entities.merging import (
+from partita.entities.entities import (
     called,
     descriptions,
     greedy_configuration,

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.entities import pairs_of, random_set, slot_shares
 from partita.configurations.solve import solve
-from partita.entities import cells
-from partita.entities.anchors import anchor_of, entities_of, entity_alone, in_text_order
+from partita.entities import values as cells
+from partita.entities.entities import anchor_of, entities_of, entity_alone, in_text_order
 from partita.entities.values import Around, Said, slot_values
 from partita.errors import Unavailable
 from partita.records import Distribution, Entity, PairProbabilities, SlotValue, Template

@@ -7,12 +7,12 @@ from typer.testing import CliRunner
 
 from oracles.simulated_sources import facts_of, meant_by, measure_across, table_accounts
 from partita.cli import app
-from partita.formats.account_results import result_accounts
-from partita.formats.corpus import corpus_path, read_keyed_messages
-from partita.formats.pair_models import read_pair_parameters
-from partita.formats.rules import own_parameters, read_domain
+from partita.corpora.documents import corpus_path, read_keyed_messages
+from partita.fusion.account_results import result_accounts
 from partita.fusion.accounts import Accounts, gathered
 from partita.fusion.across import Task, fuse_accounts
+from partita.rules.domain_files import own_parameters, read_domain
+from partita.training.parameter_files import read_pair_parameters
 
 TABLES = {"archive": 0.9, "survey": 0.75, "forum": 0.6}
 

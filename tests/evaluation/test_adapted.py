@@ -8,16 +8,21 @@ import numpy as np
 import pytest
 
 from partita.errors import InputError
-from partita.evaluation.adapted import Lesson, adapted, lesson
 from partita.evaluation.bits import Excluded
-from partita.evaluation.curves import MODELS, answer, learning_curve
-from partita.evaluation.cuts import cut
+from partita.evaluation.learning_curves import (
+    MODELS,
+    Lesson,
+    adapted,
+    answer,
+    learning_curve,
+    lesson,
+)
 from partita.evaluation.measure import Asking, measure
-from partita.evaluation.models import Fitted
-from partita.evaluation.set_models import Counts, GreedyFitted, PairFitted, Uniform
-from partita.formats.pair_models import shipped_pair_parameters
-from partita.learning.pair_parameters import PairParameters, training_of
+from partita.evaluation.models import Counts, Fitted, GreedyFitted, PairFitted, Uniform
+from partita.evaluation.splits import cut
 from partita.records import Budget, Configuration, Document, Template
+from partita.training.pair_parameters import PairParameters, training_of
+from partita.training.parameter_files import shipped_pair_parameters
 
 START = shipped_pair_parameters()
 BUDGET = Budget(work=300)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.evaluation.bootstrap import bootstrap
+from partita.evaluation.calibration import bootstrap
 
 
 def mean(values: list[float]) -> float:

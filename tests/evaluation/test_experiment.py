@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from partita.errors import InputError
-from partita.evaluation.cuts import cut
-from partita.evaluation.divisions import (
+from partita.evaluation.experiment import (
+    Effort,
     compared,
     compared_markdown,
     divided,
+    experiment,
     only_small,
     paper_markdown,
 )
-from partita.evaluation.experiment import Effort, experiment
-from partita.evaluation.joint import joint
-from partita.evaluation.markdown import markdown, sizes_markdown
-from partita.evaluation.splits import grouped_splits, paper_splits
+from partita.evaluation.models import joint
+from partita.evaluation.rows import markdown, sizes_markdown
+from partita.evaluation.splits import cut, grouped_splits, paper_splits
 from partita.records import Budget, Configuration, Document, Template
 
 EFFORT = Effort(Budget(seconds=np.inf), draws=4, times=50)

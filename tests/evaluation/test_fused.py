@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from partita.evaluation.fused import deepest, measure
+from partita.evaluation.fusion import deepest, measure
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, fuse
-from partita.fusion.nesting import Nesting
+from partita.fusion.hierarchy import Nesting
 
 PLACES = Nesting.simple({"MINNEAPOLIS": "MINNESOTA", "MINNESOTA": "USA"})
 

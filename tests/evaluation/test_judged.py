@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.configurations.partitions import partitions
+from partita.configurations.enumeration import partitions
 from partita.evaluation.bits import Excluded
-from partita.evaluation.judged import Answer, judge, possible_links
+from partita.evaluation.reports import Answer, judge, possible_links
 from partita.records import FloatArray, IntArray
 
 EXCLUDED = Excluded(0.01, 0.02)

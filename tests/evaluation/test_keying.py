@@ -9,14 +9,28 @@ import pytest
 
 from partita.configurations.merging.model import merger
 from partita.errors import InputError
-from partita.evaluation.adapted import PRECISION, adapted, lesson, pair_probabilities
-from partita.evaluation.curves import answer
-from partita.evaluation.cuts import Cut, cut
-from partita.evaluation.keying import BY, Design, Measured, compared, keying, paired_interval
-from partita.evaluation.keying_bits import MODELS, held_out_bits
-from partita.evaluation.keying_sets import nothing_learned, small_sets
-from partita.learning.choosing_rules import RULES
+from partita.evaluation.label_study import (
+    BY,
+    MODELS,
+    Design,
+    Measured,
+    compared,
+    held_out_bits,
+    keying,
+    nothing_learned,
+    paired_interval,
+    small_sets,
+)
+from partita.evaluation.learning_curves import (
+    PRECISION,
+    adapted,
+    answer,
+    lesson,
+    pair_probabilities,
+)
+from partita.evaluation.splits import Cut, cut
 from partita.records import Configuration, Document, Template
+from partita.training.label_choice import RULES
 
 DESIGN = Design(pool=8, held=3, first=1, numbers=(2, 4), runs=2)
 

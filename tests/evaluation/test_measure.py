@@ -9,10 +9,18 @@ import pytest
 from oracles.partitions import partitions
 from partita.configurations.greedy import GreedyParameters
 from partita.evaluation.bits import Excluded
-from partita.evaluation.cuts import Cut, coverage, cut, learn_excluded
 from partita.evaluation.measure import Asking, Measure, measure
-from partita.evaluation.models import Fitted, OfDocuments, Whole, part
-from partita.evaluation.set_models import Counts, GreedyFitted, PairFitted, Uniform
+from partita.evaluation.models import (
+    Counts,
+    Fitted,
+    GreedyFitted,
+    OfDocuments,
+    PairFitted,
+    Uniform,
+    Whole,
+    part,
+)
+from partita.evaluation.splits import Cut, coverage, cut, learn_excluded
 from partita.pairs.columns import Columns
 from partita.records import (
     Budget,
@@ -114,7 +122,7 @@ class Sure:
         self.labels = labels
 
     def posterior(self, document: Document) -> Posterior:
-        from partita.configurations.exact import exact
+        from partita.configurations.dense.posterior import exact
 
         place = {template.id: n for n, template in enumerate(TEMPLATES)}
         mine = np.array([self.labels[place[i]] for i in document.ids])

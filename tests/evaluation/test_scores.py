@@ -7,13 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.evaluation.b_cubed import b_cubed
-from partita.evaluation.ceaf import ceaf_entity
-from partita.evaluation.expected import expected
-from partita.evaluation.lea import lea
-from partita.evaluation.muc_links import muc
-from partita.evaluation.scores import all_scores, scores
-from partita.evaluation.tally import Tally
+from partita.evaluation.scores import (
+    Tally,
+    all_scores,
+    b_cubed,
+    ceaf_entity,
+    expected,
+    lea,
+    muc,
+    scores,
+)
 from partita.records import IntArray, restricted_growth
 
 BAGGA = np.array([0] * 5 + [1] * 2 + [2] * 5)

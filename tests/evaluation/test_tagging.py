@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.evaluation.tagging import measure_tagging
-from partita.extraction.tagging import PADDING, Tagger
-from partita.extraction.tagging_words import Entry
-from partita.learning.tagger_lessons import Tagged
+from partita.evaluation.extraction import measure_tagging
+from partita.text.tagger import PADDING, Entry, Tagger
+from partita.training.tagger import Tagged
 
 # All weights are nothing: the first tag for all but "b", whose tag is fixed.
 TAGGER = Tagger(("X", "Y"), np.zeros(64 + PADDING, dtype=np.int8), {"b": Entry(1, 1)})

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from partita.extraction.alphabet import SEPARATOR, Alphabet
-from partita.extraction.ambiguity import ways
-from partita.extraction.compiling import Matcher
-from partita.extraction.matching import Candidate, Matching
-from partita.extraction.pattern import parse
-from partita.extraction.syntax import Node, reversed_
-from partita.extraction.tests import Tests
+from partita.rules.ambiguity import ways
+from partita.rules.compile import Matcher
+from partita.rules.patterns import parse
+from partita.rules.phases import Candidate, Matching
+from partita.rules.predicates import SEPARATOR, Alphabet, Tests
+from partita.rules.syntax import Node, reversed_
 
 Phrases = Sequence[Mapping[str, Any] | None]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from partita.extraction.ambiguity import REFUSED, deterministic, empty_rounds, ways
-from partita.extraction.pattern import parse
-from partita.extraction.syntax import longest, nullable
+from partita.rules.ambiguity import REFUSED, deterministic, empty_rounds, ways
+from partita.rules.patterns import parse
+from partita.rules.syntax import longest, nullable
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from extraction.toy import cascade, run
-from partita.extraction.building import together, words
-from partita.extraction.contributions import fitting
-from partita.extraction.domain import Call, Literally, Reference
-from partita.extraction.pattern_tests import Refused
-from partita.extraction.values_syntax import parse_value
+from partita.rules.build import fitting, together, words
+from partita.rules.domain import Call, Literally, Reference
+from partita.rules.patterns import Refused
+from partita.rules.value_syntax import parse_value
 from partita.templates.number import NumberType
 from partita.templates.schema import Schema
 from partita.templates.sort import SortType

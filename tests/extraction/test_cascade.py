@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extraction.toy import GROUPS, cascade, run, tagged
-from partita.extraction.cascade import Cascade
 from partita.records import Region
+from partita.rules.cascade import Cascade
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +158,7 @@ def test_forgetting_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     made = cascade(tmp_path)
     texts = ["a/DT depot/NN in/IN Kinston/NNP", "two/CD supply/NN dumps/NNS", "rail/JJ depot/NN"]
     before = [shape(made, text) for text in texts]
-    monkeypatch.setattr("partita.extraction.cascade.REMEMBERED", 0)
+    monkeypatch.setattr("partita.rules.cascade.REMEMBERED", 0)
     assert [shape(made, text) for text in texts for _ in "ab"] == [x for x in before for _ in "ab"]
 
 
@@ -188,8 +188,8 @@ def test_phrases_cover_the_tokens_whatever_they_are(toy: Cascade, words: list[st
 
 def test_a_phase_that_gives_up_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = cascade(tmp_path)
-    monkeypatch.setattr("partita.extraction.matching.WORK_AT_LEAST", 0)
-    monkeypatch.setattr("partita.extraction.matching.WORK_PER_PHRASE", 0)
+    monkeypatch.setattr("partita.rules.phases.WORK_AT_LEAST", 0)
+    monkeypatch.setattr("partita.rules.phases.WORK_PER_PHRASE", 0)
     assert run(made, "a/DT depot/NN a/DT depot/NN").unfinished == ("groups", "toy")
 
 

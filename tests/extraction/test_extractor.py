@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from partita.errors import InputError
-from partita.extraction import extractor as room
-from partita.extraction.extractor import Extractor
-from partita.extraction.templates import Built
-from partita.formats.rules import read_domain
-from partita.formats.tagger_models import shipped_tagger
 from partita.records import Message, Region
+from partita.rules import extractor as room
+from partita.rules.domain_files import read_domain
+from partita.rules.extractor import Extractor
+from partita.rules.templates import Built
+from partita.text.tagger_models import shipped_tagger
 
 MESSAGE = Message("m", "A depot.", (Region("text", 0, 8),))
 

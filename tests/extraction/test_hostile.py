@@ -10,10 +10,10 @@ from extraction.matched import matching, written
 from extraction.toy import cascade, run
 from extraction.toy import written as folder_of
 from partita.errors import InputError
-from partita.extraction.ambiguity import REFUSED, ways
-from partita.extraction.compiling import Matcher
-from partita.extraction.pattern import parse
-from partita.formats.rules import read_domain
+from partita.rules.ambiguity import REFUSED, ways
+from partita.rules.compile import Matcher
+from partita.rules.domain_files import read_domain
+from partita.rules.patterns import parse
 
 A, B = {"tag": "A"}, {"tag": "B"}
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from partita.extraction.cutting import cut_words
-from partita.extraction.domain import Entry
-from partita.extraction.lexicon import Lexicon, united
-from partita.extraction.morphology import Forms
+from partita.rules.domain import Entry
+from partita.rules.lexicon import Forms, Lexicon, united
+from partita.text.tokens import cut_words
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from extraction.matched import longest, matcher, matching, words, written
 from oracles.patterns import longest_parses
-from partita.extraction.ambiguity import REFUSED, deterministic, empty_rounds, ways
-from partita.extraction.matching import WORK_AT_LEAST, WORK_PER_PHRASE
-from partita.extraction.pattern import parse
-from partita.extraction.syntax import (
+from partita.rules.ambiguity import REFUSED, deterministic, empty_rounds, ways
+from partita.rules.patterns import parse
+from partita.rules.phases import WORK_AT_LEAST, WORK_PER_PHRASE
+from partita.rules.syntax import (
     Atom,
     Choice,
     Label,

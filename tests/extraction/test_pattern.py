@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.extraction.pattern import LARGEST, Macro, names_in, parse
-from partita.extraction.pattern_tests import Refused
-from partita.extraction.syntax import Atom, Choice, Label, Node, Repeat, Row, Test, atoms
+from partita.rules.patterns import LARGEST, Macro, Refused, names_in, parse
+from partita.rules.syntax import Atom, Choice, Label, Node, Repeat, Row, Test, atoms
 
 
 def kind(name: str) -> Atom:

@@ -14,14 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.tagging import plain_tags
-from partita.evaluation.tagging import measure_tagging
-from partita.extraction import tagging_kernels, tagging_words
-from partita.extraction.tagging import PADDING, Tagger
-from partita.extraction.tagging_features import COLUMN, FEATURES, templates
-from partita.extraction.tagging_words import Entry, capitals, shape
-from partita.formats.tagged_sentences import read_tagged
-from partita.formats.tagger_models import shipped_tagger
-from partita.learning.tagger_lessons import upper_case
+from partita.evaluation.extraction import measure_tagging
+from partita.text import tagger as tagging_words
+from partita.text import tagger_kernels as tagging_kernels
+from partita.text.tagger import COLUMN, FEATURES, PADDING, Entry, Tagger, capitals, shape, templates
+from partita.text.tagger_models import shipped_tagger
+from partita.training.tagger import read_tagged, upper_case
 
 T = TypeVar("T")
 DATA = Path(os.environ.get("PARTITA_DATA", "../shared/data"))

@@ -8,14 +8,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.extraction.cascade import Analysis
-from partita.extraction.contributions import Contribution
-from partita.extraction.domain import Domain, Wanted
-from partita.extraction.phrases import Described, Phrase
-from partita.extraction.templates import Built, extract
-from partita.extraction.templates_ties import ties
-from partita.extraction.templates_words import head_of, modifiers_of, number_of
 from partita.records import Message, Region
+from partita.rules.build import Contribution
+from partita.rules.cascade import Analysis
+from partita.rules.domain import Domain, Wanted
+from partita.rules.phrases import Described, Phrase
+from partita.rules.template_context import head_of, modifiers_of, number_of, ties
+from partita.rules.templates import Built, extract
 from partita.templates.number import NumberType
 from partita.templates.place import PlaceType
 from partita.templates.schema import Schema

@@ -11,13 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.extraction.tokens import BLANK, LINE, NONE, tokenize
-from partita.extraction.tokens_patterns import PATTERNS
-from partita.extraction.tokens_scanner import scan
-from partita.formats.corefud import corefud_files
-from partita.formats.corefud_sentences import sentences
-from partita.formats.corefud_text import laid_out
+from partita.corpora.conllu import sentences
+from partita.corpora.corefud import corefud_files, laid_out
 from partita.records import Message, Region
+from partita.text.tokens import BLANK, LINE, NONE, PATTERNS, scan, tokenize
 
 DATA = Path(os.environ.get("PARTITA_DATA", "../shared/data"))
 

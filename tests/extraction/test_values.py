@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.extraction.values import coordinate, date, measure, number
+from partita.rules.values import coordinate, date, measure, number
 from partita.templates.date import DateType
-from partita.templates.measure import MeasureType, decimal
+from partita.templates.measure import MeasureType, decimal, standard_units
 from partita.templates.number import NumberType
-from partita.templates.units import standard_units
 
 READERS: tuple[Callable[[str], int | str | None], ...] = (number, date, measure, coordinate)
 WORDS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from partita.extraction.cascade import Analysis, Cascade, Observer
-from partita.formats.rules import read_domain
 from partita.records import Region
+from partita.rules.cascade import Analysis, Cascade, Observer
+from partita.rules.domain_files import read_domain
 
 DOMAIN = """
 domain: toy

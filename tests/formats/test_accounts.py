@@ -7,11 +7,10 @@ import json
 import pytest
 
 from partita.errors import InputError
-from partita.formats.account_judgements import judgement_accounts
-from partita.formats.account_records import Slots, claim_accounts, record_accounts
-from partita.formats.account_results import result_accounts, result_domain
-from partita.formats.rules import read_domain
-from partita.formats.sources import source_kind
+from partita.fusion.account_files import Slots, claim_accounts, judgement_accounts, record_accounts
+from partita.fusion.account_results import result_accounts, result_domain
+from partita.fusion.side_files import source_kind
+from partita.rules.domain_files import read_domain
 
 ABOUT = Slots(read_domain("depots").schema, ("FACILITY", "UNIT", "EQUIPMENT"))
 RESULTS = [

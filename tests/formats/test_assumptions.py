@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from partita.errors import InputError
-from partita.formats.assumptions import Assumption, conditioned, parse
-from partita.formats.gather import gather
-from partita.formats.grouping import group
-from partita.formats.rows import Rows
+from partita.files.rows import Rows
+from partita.linkage.grouping import group
+from partita.linkage.pairs import gather
+from partita.linkage.sets import Assumption, conditioned, parse
 
 
 def sets(*rows: tuple[str, str, float]):

@@ -7,13 +7,8 @@ from pathlib import Path
 import pytest
 
 from partita.errors import InputError
-from partita.formats.claim_sides import (
-    read_nesting,
-    read_objects,
-    read_reliabilities,
-    read_truths,
-)
-from partita.formats.claims import read_claims
+from partita.fusion.claim_files import read_claims
+from partita.fusion.side_files import read_nesting, read_objects, read_reliabilities, read_truths
 
 
 def written(folder: Path, text: str, name: str = "claims.csv") -> Path:

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.answers import TABLE_1, brute
-from partita.formats import clusters
-from partita.formats.clusters import cluster_rows, write_rows
+from partita.linkage import clusters
+from partita.linkage.clusters import cluster_rows, write_rows
 from partita.records import Distribution
 
 

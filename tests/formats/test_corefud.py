@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from partita.corpora.corefud import read_corefud
 from partita.errors import InputError
-from partita.formats.corefud import read_corefud
 from partita.records import Document
 
 GUM = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "gum"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from partita.commands.demo import MESSAGE
+from partita.cli.demo import MESSAGE
+from partita.corpora.documents import corpus_path, messages_without_key, read_keyed_messages
+from partita.corpora.keys import write_keys
 from partita.errors import InputError
-from partita.formats.corpus import corpus_path, messages_without_key, read_keyed_messages
-from partita.formats.keys import write_keys
-from partita.learning.keyed import Key
 from partita.records import Configuration, Template
+from partita.records.keys import Key
 
 TEXTS = {
     "A": "Kinston Military Rail Depot",

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from partita.corpora.documents import corpus_path, read_documents, schema_of
 from partita.errors import InputError
-from partita.formats.corpus import corpus_path
-from partita.formats.documents import read_documents, schema_of
 
 
 def test_a_folder_of_messages_with_keys_and_its_file_of_keys_hold_the_same() -> None:

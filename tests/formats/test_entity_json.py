@@ -11,15 +11,15 @@ import pytest
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.entities import pairs_of, random_set
 from partita.configurations.solve import solve
-from partita.entities import cells
-from partita.entities.anchors import entities_of
+from partita.entities import values as cells
+from partita.entities.entities import entities_of
 from partita.errors import InputError
-from partita.formats.entity_json import entity_json, entity_of
-from partita.formats.results import result_line, schema, singletons_line
-from partita.formats.saved import Alone, Result, result_of
-from partita.formats.strict import Place
+from partita.files.strict import Place
 from partita.records import Entity, Figure, SlotValue
 from partita.reference.sets import coreference_sets
+from partita.results.result_lines import result_line, schema, singletons_line
+from partita.results.saved_results import Alone, Result, result_of
+from partita.results.template_json import entity_json, entity_of
 
 PLACE = Place("results.jsonl", 3)
 

@@ -12,8 +12,8 @@ import pytest
 
 from oracles.answers import TABLE_1, brute
 from partita.errors import InputError, Unavailable
-from partita.formats import frames
-from partita.formats.grouping import group
+from partita.linkage import frames
+from partita.linkage.grouping import group
 
 COLUMNS = {"left": ["A", "B", "C"], "right": ["B", "C", "D"], "probability": [0.5, 0.25, 0.0]}
 
@@ -93,7 +93,7 @@ def test_tables_out():
 def test_pandas_and_polars_are_not_imported_for_an_arrow_table():
     program = (
         "import sys, pyarrow as pa\n"
-        "from partita.formats.frames import frame_pairs\n"
+        "from partita.linkage.frames import frame_pairs\n"
         "csv = pa.BufferReader(b'left,right,probability\\nA,B,.5\\n')\n"
         "from pyarrow.csv import read_csv\n"
         "assert frame_pairs(read_csv(csv)).names == ['A', 'B']\n"

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from oracles.joint_mentions import random_model
-from partita.errors import InputError
-from partita.formats.joint_models import (
+from partita.configurations.joint.model import (
     joint_model_text,
     parse_joint_model,
     read_joint_model,
     shipped_joint_model,
     write_joint_model,
 )
+from partita.errors import InputError
 
 
 def test_there_and_back(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import InputError, PartitaError
-from partita.formats.messages import analysed, read_messages, read_texts, sniffed
 from partita.records import Message, Region
+from partita.text.messages import analysed, read_messages, read_texts, sniffed
 
 MUC = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "muc4"
 PAPER = """Subj: Kinston Military Rail Depot

@@ -8,9 +8,8 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.evaluation.muc.templates import SLOTS, Fill, Incident
-from partita.formats.muc_answers import answers
-from partita.formats.muc_templates import Exam, read_exam
+from partita.corpora.muc import Exam, answers, read_exam
+from partita.corpora.muc_templates import SLOTS, Fill, Incident
 
 STRINGS = st.from_regex(r"[A-Z]{1,8}( [A-Z0-9]{1,8}){0,3}", fullmatch=True)
 

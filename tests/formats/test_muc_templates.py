@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from partita.corpora.muc import Malformed, holds_templates, read_exam, read_fill
+from partita.corpora.muc_templates import SLOTS, Fill
 from partita.errors import InputError
-from partita.evaluation.muc.templates import SLOTS, Fill
-from partita.formats.muc_fills import Malformed, read_fill
-from partita.formats.muc_templates import holds_templates, read_exam
 
 KEY = """\
 ;; a comment

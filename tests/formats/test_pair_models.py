@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 
 from partita.configurations.greedy import GreedyParameters
-from partita.configurations.scaled import ScaledParameters
+from partita.configurations.odds import ScaledParameters
 from partita.errors import InputError
-from partita.formats.pair_models import (
+from partita.pairs.characteristics import PAPER, feature_names
+from partita.pairs.extended import EXTENDED
+from partita.pairs.models import MaximumEntropy
+from partita.training.pair_parameters import EVERY_PAIR, QUESTIONS, PairParameters, training_of
+from partita.training.parameter_files import (
     pair_parameters_text,
     parse_pair_parameters,
     read_pair_parameters,
     shipped_pair_model,
     write_pair_parameters,
 )
-from partita.learning.pair_parameters import EVERY_PAIR, QUESTIONS, PairParameters, training_of
-from partita.pairs.characteristics import PAPER, feature_names
-from partita.pairs.extended import EXTENDED
-from partita.pairs.models import MaximumEntropy
 
 
 def model(name: str = EVERY_PAIR) -> MaximumEntropy:

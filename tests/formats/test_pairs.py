@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import InputError
-from partita.formats.grouping import TemplateList, components, group
-from partita.formats.pairs import read_pairs
-from partita.formats.sets import Sets
+from partita.linkage.grouping import TemplateList, components, group
+from partita.linkage.pairs import read_pairs
+from partita.linkage.sets import Sets
 from partita.records import Template
 
 TABLE_1 = "left,right,probability\nA,B,.671\nA,C,0\nA,D,.505\nB,C,0\nB,D,.752\nC,D,.504\n"
@@ -318,8 +318,8 @@ def test_parquet_rows_are_named(tmp_path):
 
 
 def test_many_blocks_keep_line_numbers(written, monkeypatch):
-    monkeypatch.setattr("partita.formats.text.BLOCK", 50)
-    monkeypatch.setattr("partita.formats.rows.CHUNK", 7)
+    monkeypatch.setattr("partita.files.text.BLOCK", 50)
+    monkeypatch.setattr("partita.files.rows.CHUNK", 7)
     rows = [f"a{n},b{n},.5" for n in range(100)]
     rows[60] = '"a,x",b,.5'
     rows[90] = "a90,b90,9"

@@ -8,9 +8,10 @@ import os
 import pytest
 
 from partita.configurations.greedy import GreedyParameters
-from partita.configurations.scaled import ScaledParameters
+from partita.configurations.odds import ScaledParameters
 from partita.errors import InputError
-from partita.formats.parameters import (
+from partita.parameters import Learned
+from partita.training.parameter_files import (
     greedy_parameters,
     parse_parameters,
     read_parameters,
@@ -18,7 +19,6 @@ from partita.formats.parameters import (
     shipped_parameters,
     write_parameters,
 )
-from partita.parameters import Learned
 
 HASH = "0123456789abcdef" * 4
 GREEDY = Learned(

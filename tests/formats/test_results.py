@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from oracles.answers import TABLE_1, brute
 from partita.errors import InputError
-from partita.formats.results import result_line, schema, singletons_line
-from partita.formats.saved import Alone, Result, read_results
 from partita.records import Antecedent, Figure, Marginals, Remainder, Template
+from partita.results.result_lines import result_line, schema, singletons_line
+from partita.results.saved_results import Alone, Result, read_results
 
 GIVEN = {**TABLE_1, ("A", "C"): 0.0, ("B", "C"): 0.0}
 

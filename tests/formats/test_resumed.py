@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from partita.errors import InputError
-from partita.formats.resumed import finished, growing, refuse_other
+from partita.files.resume import finished, growing, refuse_other
 
 RUN = {"text": "t", "model": "evidential", "seed": 0}
 

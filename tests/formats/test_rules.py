@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from extraction.toy import DOMAIN, GROUPS, LEXICON, RULES, written
 from partita.errors import InputError
-from partita.extraction.domain import At, Call, Literally, Reference
-from partita.formats.rules import load_domain, read_domain, shipped
-from partita.formats.rules_yaml import DEEPEST, LARGEST, Map, RuleError, Text, tree_of
+from partita.rules.domain import At, Call, Literally, Reference
+from partita.rules.domain_files import load_domain, read_domain, shipped
+from partita.rules.yaml import DEEPEST, LARGEST, Map, RuleError, Text, tree_of
 
 
 def test_a_domain_is_what_its_files_say(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from partita import parameters
 from partita.errors import InputError
-from partita.formats.tagged_sentences import read_tagged
-from partita.formats.tagger_models import shipped_tagger
+from partita.text.tagger_models import shipped_tagger
+from partita.training.tagger import read_tagged
 
 TEXT = """# newdoc id = GUM_news_depot
 # text = Don't go.

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from partita.errors import InputError
-from partita.extraction.tagging import PADDING, Tagger
-from partita.extraction.tagging_words import NO_TAG, Entry
-from partita.formats.tagger_models import (
+from partita.text.tagger import NO_TAG, PADDING, Entry, Tagger
+from partita.text.tagger_models import (
     parse_tagger,
     read_tagger,
     shipped_tagger,

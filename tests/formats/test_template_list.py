@@ -7,7 +7,7 @@ import json
 import pytest
 
 from partita.errors import InputError
-from partita.formats.template_list import read_templates
+from partita.linkage.clusters import read_templates
 from partita.records import Template
 
 

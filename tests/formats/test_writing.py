@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from partita.errors import InputError
-from partita.formats.writing import replacing
+from partita.files.writing import replacing
 
 
 def listing(folder: Path) -> dict[str, str]:

@@ -13,9 +13,8 @@ from oracles.across import SAID, account, accounts
 from oracles.depots import SCHEMA
 from partita.errors import InputError, TotalConflict
 from partita.fusion.accounts import Accounts, gathered
-from partita.fusion.across import Task, added, fuse_accounts, without
-from partita.fusion.across_changes import changed
-from partita.fusion.beliefs import PairBelief
+from partita.fusion.across import Task, added, changed, fuse_accounts, without
+from partita.fusion.set_beliefs import PairBelief
 
 LAW = settings(deadline=None, max_examples=15)
 TASK = Task(SCHEMA)
@@ -157,7 +156,7 @@ def test_two_that_agree_strengthen(first, second):
 
 
 def test_a_place_inside_another_supports_it_and_numbers_are_the_same_within_tolerance():
-    from partita.formats.rules import read_domain
+    from partita.rules.domain_files import read_domain
 
     schema = read_domain("depots").schema
     rows = [{"FACILITY": "DEPOT", "LOCATION": "KINSTON", "SIZE": "40 ha"},

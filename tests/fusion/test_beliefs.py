@@ -14,7 +14,7 @@ from oracles.pools import linear_pool, log_pool, log_pooled_pairs
 from partita.configurations.solve import solve
 from partita.errors import InputError, TotalConflict
 from partita.evidence import combine_all, discount, pair_mass, plausibility
-from partita.fusion.beliefs import PairBelief, combined
+from partita.fusion.set_beliefs import PairBelief, combined
 from partita.records import Configuration, CoreferenceSet, PairProbabilities
 
 NAMES = "ABCD"

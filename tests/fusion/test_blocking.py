@@ -7,7 +7,6 @@ from hypothesis import given, settings
 
 from oracles.across import SAID, account, accounts
 from oracles.depots import SCHEMA
-from partita.formats.rules import read_domain
 from partita.fusion.across import Task, fuse_accounts
 from partita.fusion.across_sets import Believing, Reliabilities
 from partita.fusion.blocking import (
@@ -18,8 +17,8 @@ from partita.fusion.blocking import (
     everything,
     told_apart,
 )
-from partita.fusion.chances import Chances
-from partita.fusion.comparing import Comparer
+from partita.fusion.comparison import Chances, Comparer
+from partita.rules.domain_files import read_domain
 
 LAW = settings(deadline=None, max_examples=30)
 PLACES = ["KINSTON", "RALEIGH", "TARBORO", "WELDON", "DUNN", "NORTH CAROLINA", "BAGHDAD", "IRAQ"]
@@ -145,8 +144,8 @@ def test_the_answer_says_what_was_compared():
 
 def test_neither_message_comes_first():
     """The pair model's directions cancel: S more general than T weighs as T than S."""
-    from partita.formats.pair_models import read_pair_parameters
-    from partita.formats.rules import own_parameters
+    from partita.rules.domain_files import own_parameters
+    from partita.training.parameter_files import read_pair_parameters
 
     schema = read_domain("depots").schema
     model = read_pair_parameters(own_parameters("depots")).every_pair

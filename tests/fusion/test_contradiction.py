@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 from partita.evidence import MassFunction, combine
 from partita.fusion.claims import Claims
-from partita.fusion.contradiction import conflict
+from partita.fusion.conflict import conflict, conflicts
 from partita.fusion.fuse import Settings, by_object, fuse
+from partita.fusion.hierarchy import Nesting
 from partita.fusion.kinds import Reading
-from partita.fusion.nesting import Nesting
-from partita.fusion.slot_conflict import conflicts
 from partita.templates.place import PlaceType
 from partita.templates.sorts import Hierarchy
 from partita.templates.strings import StringsType

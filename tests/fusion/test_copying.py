@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.fusion.changes import changed
 from partita.fusion.claims import Claims
-from partita.fusion.fuse import Settings, by_object, fuse
+from partita.fusion.fuse import Settings, by_object, changed, fuse
 
 
 def crowd(copiers: int, objects: int = 120, seed: int = 3) -> Claims:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.fusion.dependence import correlations, independence, striking
-from partita.fusion.detection import balanced, detect, fitted
+from partita.fusion.detection import balanced, correlations, detect, fitted, independence, striking
 
 FOUND = np.array([0.8, 0.7, 0.7, 0.6, 0.5, 0.5])
 INVENTED = np.array([0.05, 0.1, 0.05, 0.2, 0.3, 0.1])

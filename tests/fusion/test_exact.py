@@ -9,14 +9,12 @@ from hypothesis import strategies as st
 
 from oracles.fusion import dawid_skene, matching_marginals, open_posterior
 from partita.fusion.claims import Claims
-from partita.fusion.confusion import SHRINKAGE, closed_problem, reliable
-from partita.fusion.expectation import Rates, expect
-from partita.fusion.knowing import open_problem
-from partita.fusion.learning import learn
+from partita.fusion.estimation import Rates, expect, learn
+from partita.fusion.hierarchy import Nesting, nested_order
 from partita.fusion.matching import SMALL, matched
-from partita.fusion.nesting import Nesting
-from partita.fusion.order import nested_order
-from partita.fusion.statements import statements
+from partita.fusion.open_slots import open_problem
+from partita.fusion.slot import SHRINKAGE, closed_problem, reliable
+from partita.fusion.value_reading import statements
 
 TREE = {"OSLO": "NORWAY", "BERGEN": "NORWAY", "ROME": "ITALY", "PISA": "ITALY", "LUCCA": "ITALY"}
 PLACES = sorted({*TREE, *TREE.values()})

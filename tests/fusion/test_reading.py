@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, by_object, fuse
+from partita.fusion.hierarchy import Nesting
 from partita.fusion.kinds import Reading, likely_kind
-from partita.fusion.nesting import Nesting
+from partita.fusion.parsed_claims import number
 from partita.fusion.people import Lexicon, named_together, nobody, people, same_people
-from partita.fusion.texts import number
 
 
 def answer(rows, kind, thing="x", **reading):

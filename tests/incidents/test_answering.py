@@ -8,12 +8,16 @@ import pytest
 
 from oracles.incidents import examples
 from oracles.incidents import experts as learned
+from partita.domains.incidents.incident_models import (
+    Experts,
+    experts_text,
+    read_experts,
+    write_experts,
+)
+from partita.domains.incidents.screening import answer
+from partita.domains.incidents.training import train
 from partita.errors import InputError
 from partita.evaluation.muc.score import score
-from partita.formats.incident_models import experts_text, read_experts, write_experts
-from partita.incidents.answering import answer
-from partita.incidents.experts import Experts
-from partita.incidents.training import train
 
 
 @pytest.fixture(scope="module")

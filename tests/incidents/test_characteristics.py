@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.incidents.characteristics import EVENTS, agreeing
+from partita.domains.incidents.characteristics import EVENTS, agreeing
 from partita.pairs.characteristics import characteristics_of
 from partita.pairs.columns import columns
 from partita.records import Template

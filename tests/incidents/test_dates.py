@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.evaluation.muc.dates import days
-from partita.incidents.dates import dateline, resolved, written
+from partita.corpora.muc_templates import days
+from partita.domains.incidents.dates import dateline, resolved, written
 
 ANCHOR = date(1990, 1, 3)
 

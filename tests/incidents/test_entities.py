@@ -6,14 +6,13 @@ from functools import cache
 
 import numpy as np
 
-from partita.extraction.extractor import Extractor
-from partita.formats.message_layout import analysed
-from partita.incidents.entities import Entity, entities
-from partita.incidents.events import Part
-from partita.incidents.mentions import mentions
-from partita.incidents.readings import Reading
-from partita.incidents.stories import stories
-from partita.workspace.answering import extractor
+from partita.domains.incidents.entities import Entity, entities
+from partita.domains.incidents.mentions import mentions
+from partita.domains.incidents.pipeline import extractor
+from partita.domains.incidents.readings import Part, Reading
+from partita.domains.incidents.stories import stories
+from partita.rules.extractor import Extractor
+from partita.text.layout import analysed
 
 
 @cache

@@ -9,16 +9,14 @@ import pytest
 
 from oracles.incidents import examples, experts
 from oracles.partitions import partitions
-from partita.incidents.aligning import document, homes
-from partita.incidents.answering import answer
-from partita.incidents.cases import Case, case
-from partita.incidents.events import Event, events
-from partita.incidents.merging import all_in_one, by_agreement, by_model, each_alone
-from partita.incidents.participants import participants
-from partita.incidents.readings import read
-from partita.incidents.telling import described
+from partita.domains.incidents.alignment import document, homes
+from partita.domains.incidents.cases import Case, case
+from partita.domains.incidents.event_templates import described, participants
+from partita.domains.incidents.merging import all_in_one, by_agreement, by_model, each_alone
+from partita.domains.incidents.pipeline import extractor
+from partita.domains.incidents.readings import Event, events, read
+from partita.domains.incidents.screening import answer
 from partita.records import restricted_growth
-from partita.workspace.answering import extractor
 
 
 def found(number: int) -> tuple[Case, list[Event]]:

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from partita.domains.incidents.models import learn
 from partita.errors import InputError
-from partita.incidents.models import learn
-from partita.learning.maxent_sparse import fit_sparse
+from partita.training.maxent import fit_sparse
 
 SEEN = [
     (["bomb", "any"], "BOMBING"),

@@ -7,16 +7,15 @@ from functools import cache
 import numpy as np
 import pytest
 
-from partita.extraction.extractor import Extractor
-from partita.formats.message_layout import analysed
-from partita.incidents.cases import Case, case
-from partita.incidents.choosing import places
-from partita.incidents.drafts import Draft
-from partita.incidents.events import Event
-from partita.incidents.places import gazetteer, written
-from partita.incidents.readings import Reading
-from partita.incidents.stories import stories
-from partita.workspace.answering import extractor
+from partita.domains.incidents.cases import Case, case
+from partita.domains.incidents.drafts import Draft
+from partita.domains.incidents.pipeline import extractor
+from partita.domains.incidents.places import gazetteer, written
+from partita.domains.incidents.readings import Event, Reading
+from partita.domains.incidents.slot_choice import places
+from partita.domains.incidents.stories import stories
+from partita.rules.extractor import Extractor
+from partita.text.layout import analysed
 
 
 @cache

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from partita.learning.maxent import Contexts, adapt, contexts, fit, loss
+from partita.training.maxent import Contexts, adapt, contexts, fit, loss
 
 SIZES = (1, 3, 2)
 

@@ -10,12 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.partitions import partitions
-from partita.configurations.merging.questions import questions
-from partita.learning import choosing_greedy
-from partita.learning.choosing import (
+from partita.configurations.merging.model import questions
+from partita.records import FloatArray
+from partita.training import label_choice as choosing_greedy
+from partita.training.label_choice import (
     OpenPairs,
     Told,
     asked,
+    choose,
     entropy,
     held,
     holding,
@@ -26,8 +28,6 @@ from partita.learning.choosing import (
     tell,
     total,
 )
-from partita.learning.choosing_greedy import choose
-from partita.records import FloatArray
 
 FEATURES = 5
 PRECISION = 0.7

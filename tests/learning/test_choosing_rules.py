@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from partita.learning.choosing import OpenPairs, entropy
-from partita.learning.choosing_rules import RULES, Pool, afresh, taken
 from partita.records import FloatArray
+from partita.training.label_choice import RULES, OpenPairs, Pool, afresh, entropy, taken
 
 SIZES = (1, 4)
 

@@ -8,11 +8,9 @@ import pytest
 from oracles.joint_mentions import random_model, random_templates
 from partita.configurations.joint.model import STARTED, layout
 from partita.errors import InputError
-from partita.learning.joint import key_bits, lexicon_of, train_joint
-from partita.learning.joint_descent import Settings
-from partita.learning.joint_kernels import gradient
-from partita.learning.joint_lessons import gathered, lessons_of
 from partita.records import Configuration, Document
+from partita.training.joint import Settings, gathered, key_bits, lessons_of, lexicon_of, train_joint
+from partita.training.joint_kernels import gradient
 
 QUICK = Settings(
     units=8, members=1, epochs=40, batch=16, dropped=0.0, known=1, decay=0.0, unsorted=0.5

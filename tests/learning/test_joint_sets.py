@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from oracles.joint_mentions import random_model, random_templates
-from partita.learning.joint import joint_posterior
-from partita.learning.joint_sets import Even, solve_joint
 from partita.records import CoreferenceSet, Distribution, PairProbabilities
+from partita.training.joint import Even, joint_posterior, solve_joint
 
 
 def sets(seed: int, *sizes: int) -> list[PairProbabilities]:

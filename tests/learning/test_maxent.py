@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from partita.errors import InputError
-from partita.learning import maxent
-from partita.learning.maxent import (
+from partita.records import FloatArray
+from partita.training import maxent
+from partita.training.maxent import (
     Contexts,
     bits,
+    choose_prior,
     contexts,
     expected,
     fit,
@@ -22,8 +24,6 @@ from partita.learning.maxent import (
     lbfgs,
     newton,
 )
-from partita.learning.maxent_prior import choose_prior
-from partita.records import FloatArray
 
 SIZES = (1, 4, 2, 2, 3, 4)
 

@@ -10,21 +10,22 @@ import pytest
 
 from oracles.described import documents
 from partita.errors import InputError
-from partita.learning.maxent import bits
-from partita.learning.pair_models import (
+from partita.pairs.characteristics import PAPER, characters, pairs_of
+from partita.pairs.columns import columns
+from partita.pairs.extended import EXTENDED
+from partita.records import FloatArray
+from partita.training.maxent import bits
+from partita.training.pair_models import (
     Keyed,
     Training,
+    every_pair,
     fit_classifier,
+    merging_questions,
     select_features,
     select_pair_model,
     train_pair_model,
     training,
 )
-from partita.learning.questions import every_pair, merging_questions
-from partita.pairs.characteristics import PAPER, characters, pairs_of
-from partita.pairs.columns import columns
-from partita.pairs.extended import EXTENDED
-from partita.records import FloatArray
 
 
 def keyed(seed: int, size: int = 12) -> Keyed:

@@ -11,14 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from partita.formats.corefud import read_corefud
-from partita.learning.maxent import bits
-from partita.learning.pair_models import Keyed, train_pair_model, training
-from partita.learning.questions import Ask, every_pair, merging_questions
+from partita.corpora.corefud import read_corefud
 from partita.pairs.characteristics import PAPER, Characteristic
 from partita.pairs.extended import EXTENDED
 from partita.reference.antecedents import with_antecedents
-from partita.reference.exclusion import compatible
+from partita.reference.sets import compatible
+from partita.training.maxent import bits
+from partita.training.pair_models import (
+    Ask,
+    Keyed,
+    every_pair,
+    merging_questions,
+    train_pair_model,
+    training,
+)
 
 GUM = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "gum" / "train"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from partita.errors import InputError
-from partita.learning.questions import Asked, every_pair, merging_questions
+from partita.training.pair_models import Asked, every_pair, merging_questions
 
 # The paper's example: A, B, D corefer; C is incompatible with A and B.
 LABELS = np.array([0, 0, 1, 0])

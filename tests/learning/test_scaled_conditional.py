@@ -5,8 +5,8 @@ import pytest
 
 from oracles.partitions import distribution
 from partita.errors import InputError
-from partita.learning.scaled_conditional import learn_scale
 from partita.records import FloatArray, IntArray
+from partita.training.set_models import learn_scale
 
 
 def drawn(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from partita.errors import InputError
-from partita.learning.maxent import Contexts, bits, contexts, loss, newton
-from partita.learning.selection import active_of, gains, select
+from partita.training.maxent import Contexts, bits, contexts, loss, newton
+from partita.training.selection import active_of, gains, select
 
 SIZES = (1, 3, 2, 4)
 NAMES = [f"f{n}" for n in range(sum(SIZES))]

@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 from partita.errors import InputError
-from partita.evaluation.tagging import measure_tagging
-from partita.extraction.tagging import Tagger
-from partita.extraction.tagging_words import NO_TAG
-from partita.formats.tagger_models import tagger_bytes
-from partita.learning.tagger import Schooling, digest, train_tagger
-from partita.learning.tagger_lessons import (
+from partita.evaluation.extraction import measure_tagging
+from partita.text.tagger import NO_TAG, Tagger
+from partita.text.tagger_models import tagger_bytes
+from partita.training.tagger import (
+    Schooling,
     Tagged,
+    digest,
     lexicon_of,
     lower_case,
     occurrences,
     recased,
+    train_tagger,
     upper_case,
 )
 

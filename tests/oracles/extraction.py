@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from oracles.depots import SCHEMA
-from partita.configurations.many import solve_many
+from partita.configurations.solve_batch import solve_many
 from partita.errors import InputError
 from partita.pipeline import Stages
 from partita.records import Message, Template

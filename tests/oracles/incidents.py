@@ -8,13 +8,13 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-from partita.evaluation.muc.templates import Fill, Incident
-from partita.formats.messages import analysed
-from partita.formats.muc_answers import answers
-from partita.incidents.experts import Experts
-from partita.incidents.stories import Story, stories
-from partita.incidents.training import train
-from partita.workspace.answering import extractor
+from partita.corpora.muc import answers
+from partita.corpora.muc_templates import Fill, Incident
+from partita.domains.incidents.incident_models import Experts
+from partita.domains.incidents.pipeline import extractor
+from partita.domains.incidents.stories import Story, stories
+from partita.domains.incidents.training import train
+from partita.text.messages import analysed
 
 VICTIMS = (("MAYOR", "MAYOR"), ("PEASANTS", "THREE PEASANTS"), ("PRIEST", "PRIEST"))
 ACTORS = ("GUERRILLAS", "TERRORISTS", "ARMED MEN")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from partita.extraction.syntax import Atom, Choice, Label, Node, Repeat, Row, Test
+from partita.rules.syntax import Atom, Choice, Label, Node, Repeat, Row, Test
 
 Spans = tuple[tuple[str, int, int], ...]  # label, start, end, in the order in which they close
 Parse = tuple[int, Spans]

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from oracles.answers import brute
-from partita.formats.results import result_line
-from partita.formats.strict import Place
+from partita.files.strict import Place
 from partita.records import (
     Configuration,
     CoreferenceSet,
@@ -18,6 +17,7 @@ from partita.records import (
     SlotValue,
     Template,
 )
+from partita.results.result_lines import result_line
 from partita.views.report_records import MessageRow, Report, ReportKey, ReportMessage, set_of
 
 WORDS = ("x<1>", "depot", "place", "ana", "run", "model")

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.errors import Incompatible
-from partita.evaluation.b_cubed import b_cubed
 from partita.evaluation.calibration import reliability, reliability_error
+from partita.evaluation.scores import b_cubed
 from partita.fusion.accounts import Account, Origin
 from partita.fusion.across import FusedAccounts, Thing
 from partita.records import Document, Template

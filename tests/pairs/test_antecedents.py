@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from oracles.described import drawn
-from partita.pairs import antecedents
-from partita.pairs.antecedents import POSSIBLE, PREFERRED, UNLISTED, listed
+from partita.pairs import columns as antecedents
+from partita.pairs.columns import POSSIBLE, PREFERRED, UNLISTED, listed
 from partita.records import Antecedent, Template
 
 

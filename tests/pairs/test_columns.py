@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from oracles.described import documents, drawn
 from partita.errors import InputError
 from partita.pairs.columns import columns
-from partita.pairs.interning import NIL
-from partita.pairs.readings import number
+from partita.pairs.readings import NIL, number
 from partita.records import Template
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.pairs.interning import NIL, classed, interned, sets
+from partita.pairs.readings import NIL, classed, interned, sets
 
 COLLECTIONS = st.lists(st.sets(st.text("abcdefgh", max_size=2)), min_size=1, max_size=8)
 

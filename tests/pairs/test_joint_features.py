@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from partita.pairs.joint_features import joint_columns, lexeme
-from partita.pairs.joint_features_kinds import kind_of
-from partita.parameters import joint_columns as column
+from partita.configurations.joint import codes as column
+from partita.configurations.joint.features import joint_columns, kind_of, lexeme
 from partita.records import Template
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.described import drawn
-from partita.pairs.slots import slot_columns
+from partita.pairs.columns import slot_columns
 from partita.records import Template
 from partita.templates.algebra import compatible, relation
 

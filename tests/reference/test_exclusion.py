@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from partita.records import Template
-from partita.reference.exclusion import compatible
+from partita.reference.sets import compatible
 
 GUM = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "gum"
 
@@ -46,7 +46,7 @@ def test_a_part_that_begins_its_whole_or_lies_deep_in_it_is_not_the_whole() -> N
 @pytest.mark.corpus
 @pytest.mark.skipif(not GUM.is_dir(), reason=f"{GUM} is missing")
 def test_knowledge_leaves_the_truth_possible_on_gum() -> None:
-    from partita.formats.corefud import read_corefud
+    from partita.corpora.corefud import read_corefud
 
     lost = links = 0
     for document in read_corefud(GUM / "dev"):

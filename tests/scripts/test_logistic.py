@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from partita.errors import InputError
-from partita.learning.maxent import logistic
+from partita.training.maxent import logistic
 from solve_parameters.sets import fit_logistic
 
 

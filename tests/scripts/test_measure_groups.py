@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from measure_groups import group_scores, grouping, measure_groups, tree_files, trees
 from partita.errors import InputError
-from partita.formats.rules import read_domain
+from partita.rules.domain_files import read_domain
 from tree_groups import noun_groups, score, verb_groups
 
 GUM = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "gum"
@@ -173,7 +173,7 @@ def test_noun_groups_of_gum() -> None:
     """With our own tags, on documents that neither the tagger nor the rules have seen."""
     if not (GUM / "dev").is_dir():
         pytest.skip(f"{GUM} is not here")
-    from partita.formats.tagger_models import shipped_tagger
+    from partita.text.tagger_models import shipped_tagger
 
     scores = measure_groups(read_domain("english"), [GUM / "dev"], shipped_tagger().names)
     assert scores.noun.f >= 0.90

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from oracles.instances import log_odds, symmetric, uniform_pairs, with_holes
 from oracles.partitions import joined, partitions
 from oracles.posteriors import ListedPosterior
-from partita.configurations.exact import exact
-from partita.configurations.scaled import ScaledParameters, scale_log_odds
+from partita.configurations.dense.posterior import exact
+from partita.configurations.odds import ScaledParameters, scale_log_odds
 from partita.errors import InputError
 from partita.records import Configuration, CoreferenceSet, PairProbabilities
 from solve_parameters.greedy import KeyedSet

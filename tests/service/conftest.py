@@ -8,12 +8,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from partita.commands.demo import MESSAGE
-from partita.formats.message_given import Given
-from partita.service.config import ServiceConfig
-from partita.service.server import running
-from partita.workspace.desk import Workspace, open_workspace
-from partita.workspace.running import Settings, usual_budget
+from partita.app.runner import Settings, usual_budget
+from partita.app.workspace import Workspace, open_workspace
+from partita.cli.demo import MESSAGE
+from partita.text.raw_messages import Given
+from partita.web.config import ServiceConfig
+from partita.web.server import running
 from patience import PATIENCE
 
 SCRIPT = "<script>alert(1)</script>"

@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
+from partita.app.fuse_contents import Content, Options
+from partita.app.workspace import Workspace
 from partita.fusion.kinds import KINDS
-from partita.service.request_models import FuseRequest, parse
-from partita.workspace.desk import Workspace
-from partita.workspace.fusing.calling import Content, Options
+from partita.web.request_models import FuseRequest, parse
 from service.test_bad_input import line_of
 from service.test_routes import plain
 

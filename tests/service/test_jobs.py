@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from partita.service.error_responses import RequestError
-from partita.service.jobs import MAX_QUEUED, JobQueue
+from partita.web.error_responses import RequestError
+from partita.web.jobs import MAX_QUEUED, JobQueue
 
 
 def test_a_wish_that_waits_is_not_queued_twice() -> None:

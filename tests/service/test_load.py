@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 
-from partita.workspace.desk import Workspace
+from partita.app.workspace import Workspace
 from patience import PATIENCE
 from service.load import heard, mixed
 

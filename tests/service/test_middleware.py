@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from partita.service.config import ServiceConfig
-from partita.service.error_responses import RequestError
-from partita.service.middleware import check_access
-from partita.service.server import running
+from partita.web.config import ServiceConfig
+from partita.web.error_responses import RequestError
+from partita.web.middleware import check_access
+from partita.web.server import running
 from patience import PATIENCE
 
 TOKEN = "a token that nobody guesses"

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from partita.service.config import ServiceConfig
-from partita.service.error_responses import RequestError
-from partita.service.process_pool import ProcessDied, ProcessPool, WorkerProcess
+from partita.web.config import ServiceConfig
+from partita.web.error_responses import RequestError
+from partita.web.process_pool import ProcessDied, ProcessPool, WorkerProcess
 
 
 class Stub(WorkerProcess):
@@ -25,7 +25,7 @@ class Stub(WorkerProcess):
 
 @pytest.fixture
 def pool(monkeypatch: pytest.MonkeyPatch) -> ProcessPool:
-    monkeypatch.setattr("partita.service.process_pool.WorkerProcess", Stub)
+    monkeypatch.setattr("partita.web.process_pool.WorkerProcess", Stub)
     monkeypatch.setattr(Stub, "asked", 0)
     return ProcessPool("working", ServiceConfig(max_queued=1, timeout=0.05, eager=False))
 

@@ -12,9 +12,9 @@ import httpx
 import jsonschema
 import pytest
 
-from partita.commands.demo import TABLE_1
-from partita.formats.results import schema
-from partita.workspace.desk import Workspace
+from partita.app.workspace import Workspace
+from partita.cli.demo import TABLE_1
+from partita.results.result_lines import schema
 from patience import until
 from service.conftest import SCRIPT, TEXTS
 

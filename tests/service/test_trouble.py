@@ -20,12 +20,12 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from partita.formats.message_given import Given
-from partita.service import process_pool, server
-from partita.service.config import ServiceConfig
-from partita.service.server import running
-from partita.workspace.desk import open_workspace
-from partita.workspace.running import Settings, usual_budget
+from partita.app.runner import Settings, usual_budget
+from partita.app.workspace import open_workspace
+from partita.text.raw_messages import Given
+from partita.web import process_pool, server
+from partita.web.config import ServiceConfig
+from partita.web.server import running
 from patience import PATIENCE, until
 from service.test_routes import ended
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from sqlalchemy import text
 
+from partita.app.recording import Recording
+from partita.app.run_batch import Done
 from partita.errors import PartitaError
 from partita.store.opening import open_store
 from partita.store.store import Store
-from partita.workspace.recording import Recording
-from partita.workspace.run_batch import Done
 from patience import until
 
 LOADED = 30  # messages that are resolved before any process begins
@@ -112,8 +112,8 @@ def broken(url: str) -> int:
 
 
 def main(folder: str, url: str, moments: str, seed: str) -> int:
-    from partita.workspace.ingesting import resolved
-    from partita.workspace.running import Settings, usual_budget
+    from partita.app.runner import Settings, usual_budget
+    from partita.app.stored_runs import resolved
 
     settings = Settings(budget=usual_budget("evidential"))
     for path in sorted(Path(folder).iterdir())[:LOADED]:

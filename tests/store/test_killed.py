@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from oracles.stored import rows
-from partita.formats.corpus import corpus_path, message_files
+from partita.corpora.documents import corpus_path, message_files
 from partita.store.opening import open_store
 
 MESSAGES, MOMENTS = 500, 20

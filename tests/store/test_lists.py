@@ -9,7 +9,7 @@ import pytest
 from oracles.stored import begin, message
 from partita.store import keys
 from partita.store.exporting import TABLES, export_table
-from partita.store.lists import list_entities, list_messages, set_names, sorts
+from partita.store.reading import list_entities, list_messages, set_names, sorts
 from partita.store.runs import list_runs
 from partita.store.store import Store
 from partita.store.writing import write_message

@@ -5,10 +5,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from oracles.stored import rows
-from partita.formats.message_given import Given
+from partita.app.runner import Settings, usual_budget
+from partita.app.workspace import Workspace
 from partita.store.opening import open_store
-from partita.workspace.desk import Workspace
-from partita.workspace.running import Settings, usual_budget
+from partita.text.raw_messages import Given
 
 SETTINGS = Settings(budget=usual_budget("evidential"))
 TEXTS = [

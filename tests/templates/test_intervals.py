@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import InputError
-from partita.templates.intervals import forward, meet
+from partita.templates.number import forward, meet
 
 ENDS = st.none() | st.integers(0, 6)
 

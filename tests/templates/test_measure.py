@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from oracles import laws
 from partita.errors import InputError
-from partita.templates.measure import Measure, MeasureType, decimal
+from partita.templates.measure import Measure, MeasureType, Unit, decimal
 from partita.templates.slots import compare
-from partita.templates.units import Unit
 
 SLOT = MeasureType("km")
 ENDS = st.fractions(0, 5, max_denominator=6)

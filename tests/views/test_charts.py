@@ -12,14 +12,21 @@ import pytest
 from oracles.answers import TABLE_1, brute
 from partita.errors import InputError
 from partita.evaluation.calibration import Bin
-from partita.formats.results import result_line
-from partita.formats.saved import Result, result_of
-from partita.formats.strict import Place
-from partita.views.charts import configurations_chart, save
-from partita.views.charts_learning import learning_chart, reliability_chart
-from partita.views.charts_messages import entropy_chart
-from partita.views.charts_pairs import AFTER, BEFORE, pair_rows, pairs_chart
-from partita.views.reliability import bins_of
+from partita.files.strict import Place
+from partita.results.result_lines import result_line
+from partita.results.saved_results import Result, result_of
+from partita.views.charts import (
+    AFTER,
+    BEFORE,
+    bins_of,
+    configurations_chart,
+    entropy_chart,
+    learning_chart,
+    pair_rows,
+    pairs_chart,
+    reliability_chart,
+    save,
+)
 
 
 def values(chart: Any) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from partita.evaluation.extraction import Counted, Extraction, Slip
-from partita.evaluation.tally import Tally
+from partita.evaluation.scores import Tally
 from partita.views.extraction import extraction_json, extraction_text
 
 HALF = Counted(Tally(1, 2, 1, 1), Tally(3, 4, 3, 6), 1, 0)

@@ -9,7 +9,7 @@ import pytest
 
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.entities import random_templates
-from partita.configurations.many import solve_many
+from partita.configurations.solve_batch import solve_many
 from partita.pipeline import Resolved, Stages, resolve
 from partita.records import Message, Template
 from partita.views.layout import columns

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from partita.corpora.muc_templates import Fill, Incident
 from partita.evaluation.muc.score import score
-from partita.evaluation.muc.templates import Fill, Incident
-from partita.views.muc_systems import systems_markdown
+from partita.views.muc import systems_markdown
 
 FILLS = {4: (Fill(("ARSON",)),), 12: (Fill(("BANK",)),)}
 KEY = Incident("M", "1", {**FILLS, 18: (Fill(("ANA LOPEZ",)),)})

@@ -10,7 +10,7 @@ import numpy as np
 
 from oracles.answers import TABLE_1, brute
 from partita.records import CoreferenceSet, Listing, Marginals
-from partita.views.notebook import html
+from partita.views.distribution import html
 
 
 def parsed(shown: str) -> ElementTree.Element:

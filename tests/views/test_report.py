@@ -18,11 +18,10 @@ import partita
 from oracles import reported
 from oracles.answers import brute
 from oracles.pages import Page
-from partita.formats.results import result_line
-from partita.formats.strict import Place
+from partita.files.strict import Place
 from partita.records import Configuration
-from partita.views.report import report_page
-from partita.views.report_calibration import calibration_section
+from partita.results.result_lines import result_line
+from partita.views.report import calibration_section, report_page
 from partita.views.report_messages import message_section
 from partita.views.report_records import (
     MessageRow,

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from oracles.pages import Page
 from partita.records import Template
-from partita.views.report_colours import Colours, colours_of
-from partita.views.report_records import ReportMessage
-from partita.views.report_text import DEEPEST, MOST, marked, marked_text
+from partita.views.report_messages import DEEPEST, MOST, marked, marked_text
+from partita.views.report_records import Colours, ReportMessage, colours_of
 
 TEXTS = st.text("ab<>&\"'\n ", min_size=1, max_size=30)
 SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=7)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.learning.selection import Selection, Step
-from partita.views.selection import chart, records, text
+from partita.training.selection import Selection, Step
+from partita.views.evaluation import chart, records, text
 
 
 def selection(held: float | None = 0.75) -> Selection:

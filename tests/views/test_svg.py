@@ -10,10 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.evaluation.calibration import Bin
-from partita.views.svg_bars import bar
-from partita.views.svg_histogram import classes, histogram
-from partita.views.svg_matrix import Triangle, short, triangle
-from partita.views.svg_reliability import LEFT, SIDE, TOP, reliability
+from partita.views.markup import (
+    LEFT,
+    SIDE,
+    TOP,
+    Triangle,
+    bar,
+    classes,
+    histogram,
+    reliability,
+    short,
+    triangle,
+)
 
 
 def drawn(svg: str) -> ElementTree.Element:

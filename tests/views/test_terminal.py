@@ -10,7 +10,7 @@ import numpy as np
 
 from oracles.answers import TABLE_1, brute
 from partita.records import CoreferenceSet, Figure, Listing, Marginals, Remainder, Template
-from partita.views.terminal import line, names_text, text
+from partita.views.distribution import line, names_text, text
 
 
 def test_table_1():

@@ -6,12 +6,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from extraction.toy import RULES, cascade, run
-from partita.extraction.domain import At
-from partita.extraction.problems import Problem
-from partita.extraction.tracing import Seen, Tracer
-from partita.views.lint import lint_text
-from partita.views.trace import trace_text
-from partita.views.trace_html import trace_html
+from partita.rules.domain import At, Problem
+from partita.rules.trace import Seen, Tracer
+from partita.views.rules import lint_text, trace_html, trace_text
 
 NASTY = "A/DT rail/NN depot/NN in/IN Kinston/NNP <script>alert(1)</script>\x1b[31m&/NN | It/PRP"
 

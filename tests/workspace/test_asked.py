@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from partita.app.run_settings import asked, parameters_file, settings_of
+from partita.app.runner import Settings, usual_budget
 from partita.errors import InputError
-from partita.workspace.asked import asked, parameters_file, settings_of
-from partita.workspace.running import Settings, usual_budget
 
 
 @pytest.fixture(autouse=True)

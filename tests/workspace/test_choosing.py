@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from partita.app import label_choice as choosing
+from partita.app.label_choice import curve, learning_curve, next_sets, reliability, taught
+from partita.corpora.documents import schema_of
+from partita.corpora.keys import read_keys
 from partita.domains import __file__ as domains
-from partita.formats.documents import schema_of
-from partita.formats.keys import read_keys
-from partita.formats.pair_models import shipped_pair_parameters
-from partita.learning.keyed import Key
 from partita.records import Configuration, CoreferenceSet
+from partita.records.keys import Key
 from partita.reference.sets import coreference_sets
-from partita.workspace import choosing
-from partita.workspace.choosing import curve, learning_curve, next_sets, reliability, taught
+from partita.training.parameter_files import shipped_pair_parameters
 
 START = shipped_pair_parameters()
 SCHEMA = schema_of("depots")

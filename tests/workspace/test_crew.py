@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from partita.app.process_pool import AHEAD, Job, in_order
 from partita.errors import PartitaError
-from partita.workspace.crew import AHEAD, Job, in_order
 from patience import until
 
 
@@ -51,7 +51,7 @@ def test_a_worker_that_is_ended_from_outside():
 
 LEADER = """
 import os, signal
-from partita.workspace.crew import Job, in_order
+from partita.app.process_pool import Job, in_order
 if __name__ == "__main__":
     for pid in in_order([Job(os.getpid)] * 2, 1):
         print(pid, flush=True)

@@ -11,12 +11,12 @@ import jsonschema
 import pytest
 
 from oracles.stored import rows
-from partita.commands.demo import MESSAGE
+from partita.app.runner import Settings, usual_budget
+from partita.app.workspace import Workspace, open_workspace
+from partita.cli.demo import MESSAGE
 from partita.errors import InputError, PartitaError, StoreTrouble, Unknown
-from partita.formats.message_given import Given
-from partita.formats.results import schema
-from partita.workspace.desk import Workspace, open_workspace
-from partita.workspace.running import Settings, usual_budget
+from partita.results.result_lines import schema
+from partita.text.raw_messages import Given
 
 TEXTS = {
     "kinston": MESSAGE,
@@ -173,7 +173,7 @@ def test_other_settings_or_another_text_are_refused(desk):
 
 
 def test_a_message_that_fails_is_stored_with_its_error_and_tried_again(desk, monkeypatch):
-    from partita.workspace import run_batch
+    from partita.app import run_batch
 
     resolve = run_batch.resolve
 

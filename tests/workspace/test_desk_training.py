@@ -9,17 +9,17 @@ from collections.abc import Iterator
 import pyarrow.parquet
 import pytest
 
-from partita.commands.demo import MESSAGE
+from partita.app import evaluate as judging
+from partita.app.explain import explain
+from partita.app.runner import Settings, usual_budget
+from partita.app.stored_keys import winner
+from partita.app.workspace import Workspace, open_workspace
+from partita.cli.demo import MESSAGE
+from partita.corpora.keys import read_keys
 from partita.errors import InputError, Unknown
-from partita.formats.keys import read_keys
-from partita.formats.message_given import Given
-from partita.formats.pair_models import parse_pair_parameters
 from partita.store import runs
-from partita.workspace import judging
-from partita.workspace.consensus import winner
-from partita.workspace.desk import Workspace, open_workspace
-from partita.workspace.explaining import explain
-from partita.workspace.running import Settings, usual_budget
+from partita.text.raw_messages import Given
+from partita.training.parameter_files import parse_pair_parameters
 
 SETTINGS = Settings(budget=usual_budget("evidential"))
 OTHER = """\

@@ -12,15 +12,15 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from oracles.described import documents
+from partita.app.explain import explain
 from partita.cli import app
-from partita.commands.demo import MESSAGE
+from partita.cli.demo import MESSAGE
 from partita.configurations.solve import solve
-from partita.formats.pair_models import shipped_pair_parameters
-from partita.formats.results import result_line
-from partita.learning.pair_parameters import training_of
 from partita.pairs.models import set_probabilities
 from partita.records import CoreferenceSet
-from partita.workspace.explaining import explain
+from partita.results.result_lines import result_line
+from partita.training.pair_parameters import training_of
+from partita.training.parameter_files import shipped_pair_parameters
 
 
 def run(*arguments: object) -> Result:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from oracles.incidents import written
+from partita.app.experiment import Design
+from partita.domains.incidents.incident_models import experts_text, read_experts
+from partita.domains.incidents.pipeline import learn_incidents
+from partita.domains.incidents.study import study_incidents
 from partita.errors import InputError
-from partita.formats.incident_models import experts_text, read_experts
-from partita.workspace.answering import learn_incidents
-from partita.workspace.incident_study import study_incidents
-from partita.workspace.research import Design
 
 
 def test_the_table_and_the_exam(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def evaluated(tmp_path: Path, results: Path, *keys: str) -> dict[str, Any]:
 
 
 def excluded() -> float:
-    from partita.formats.pair_models import shipped_pair_parameters
+    from partita.training.parameter_files import shipped_pair_parameters
 
     return shipped_pair_parameters().excluded
 

@@ -9,13 +9,13 @@ import pytest
 
 from oracles import reported
 from oracles.pages import Page
+from partita.app.report import report_html, report_of_results
+from partita.app.run_batch import text_hash
+from partita.app.runner import Settings, usual_budget
+from partita.app.workspace import open_workspace
 from partita.errors import InputError, Unknown
-from partita.formats.results import singletons_line
 from partita.records import Template
-from partita.workspace.desk import open_workspace
-from partita.workspace.reporting import report_html, report_of_results
-from partita.workspace.run_batch import text_hash
-from partita.workspace.running import Settings, usual_budget
+from partita.results.result_lines import singletons_line
 
 TEXT = "x<1>x<1>x<1> was seen."
 DEPOT = "A rail depot was seen. The depot is empty. A bridge is near."

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from partita.cli import app
-from partita.formats.keys import read_keys, write_keys
+from partita.corpora.keys import read_keys, write_keys
 
 ROOT = Path(__file__).parents[2]
 GUM = ROOT.parent / "shared" / "data" / "gum" / "train"

@@ -6,16 +6,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from partita.app.solve import Task, default_memory, learned_parameters, solve, solve_all, solve_file
 from partita.errors import Contradiction, InputError, PartitaError
 from partita.records import Budget, CoreferenceSet, Distribution, PairProbabilities
-from partita.workspace.solving import (
-    Task,
-    default_memory,
-    learned_parameters,
-    solve,
-    solve_all,
-    solve_file,
-)
 
 TABLE_1 = {
     ("A", "B"): 0.671,

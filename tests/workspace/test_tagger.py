@@ -9,12 +9,12 @@ import pytest
 from typer import Typer
 from typer.testing import CliRunner
 
-from partita.commands import tagger as tagger_commands
+from partita.app import authoring as workshop
+from partita.app.authoring import assess_tagger, learn_tagger
+from partita.cli import authoring as tagger_commands
 from partita.errors import InputError
-from partita.formats.tagger_models import read_tagger
-from partita.learning.tagger import Schooling, train_tagger
-from partita.workspace import tagger as workshop
-from partita.workspace.tagger import assess_tagger, learn_tagger
+from partita.text.tagger_models import read_tagger
+from partita.training.tagger import Schooling, train_tagger
 
 SMALL = Schooling(bits=12, passes=2, runs=1)
 SENTENCE = (("The", "DT"), ("depot", "NN"), ("at", "IN"), ("Kinston", "NNP"), ("burned", "VBD"))

@@ -11,14 +11,14 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from oracles.described import documents
+from partita.app.train import Lesson, train
 from partita.cli import app
-from partita.formats.joint_models import read_joint_model
-from partita.formats.keys import write_keys
-from partita.formats.pair_models import read_pair_parameters
-from partita.learning.keyed import Key
-from partita.learning.pair_parameters import EVERY_PAIR, QUESTIONS
+from partita.configurations.joint.model import read_joint_model
+from partita.corpora.keys import write_keys
 from partita.records import Configuration
-from partita.workspace.teaching import Lesson, train
+from partita.records.keys import Key
+from partita.training.pair_parameters import EVERY_PAIR, QUESTIONS
+from partita.training.parameter_files import read_pair_parameters
 
 
 def key(seed: int, size: int = 12, apart: bool = False) -> Key:

@@ -52,8 +52,8 @@ def count(compatible: BoolArray) -> int | None:
 
 def _by_elimination(compatible: BoolArray) -> int | None:
     """Along an elimination order, modulo as many primes as the number of all partitions needs."""
-    from partita.configurations.frontier.count import count as eliminated
-    from partita.configurations.frontier.order import counting_operations, plan
+    from partita.configurations.elimination.count import count as eliminated
+    from partita.configurations.elimination.order import counting_operations, plan
 
     theta, bits = np.where(compatible, 0.0, -np.inf), bell(len(compatible)).bit_length()
     chosen = plan(theta)

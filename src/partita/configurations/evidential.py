@@ -1,8 +1,4 @@
-"""The evidential model: pair masses combined by Dempster's rule, in product form.
-
-P(configuration) ∝ Π_{pairs together} p · Π_{pairs apart} (1−p), over the configurations that
-transitivity and knowledge allow; what the others would have had is the conflict κ.
-"""
+"""The evidential and the uniform model."""
 
 from __future__ import annotations
 
@@ -11,9 +7,9 @@ import math
 import numpy as np
 
 from partita.configurations.graphs import components
-from partita.configurations.odds import UNSCALED, Knowledge, Odds, log_odds
-from partita.configurations.scaled import ScaledParameters
-from partita.configurations.whole import Contracted, Engine, Part, Product
+from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
+from partita.configurations.odds import UNSCALED, Knowledge, Odds, ScaledParameters, log_odds
+from partita.configurations.product_posterior import Contracted, Engine, Part, Product
 from partita.records import FloatArray, Posterior
 
 
@@ -47,3 +43,18 @@ def split(theta: FloatArray, engine: Engine) -> Posterior:
 def with_groups(odds: Odds, groups: Posterior) -> Posterior:
     """The posterior of the templates, from that of the groups which must corefer."""
     return groups if groups.size == len(odds.home) else Contracted(groups, odds.home)
+
+
+def uniform(known: Knowledge, engine: Engine) -> Posterior:
+    """All weights equal: the evidential form with θ = 0."""
+    odds = log_odds(known)
+    return with_groups(odds, split(np.where(np.isfinite(odds.theta), 0.0, -np.inf), engine))
+
+
+def greedy(known: Knowledge, engine: Engine, parameters: GreedyParameters) -> Posterior:
+    """What a greedy merger makes of the groups, with its measured share; the rest uniformly."""
+    odds = log_odds(known)
+    compatible = np.isfinite(odds.theta)
+    flat = split(np.where(compatible, 0.0, -np.inf), engine)
+    share = parameters.share(len(odds.home))
+    return with_groups(odds, GreedyPosterior(greedy_labels(compatible), share, flat))

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from partita.configurations.choice import engine_for
-from partita.configurations.evidential import evidential
-from partita.configurations.exact import log2_of
+from partita.configurations.dense.posterior import log2_of
+from partita.configurations.evidential import evidential, greedy, uniform
 from partita.configurations.greedy import GreedyParameters
-from partita.configurations.odds import Knowledge, knowledge
+from partita.configurations.method_choice import engine_for
+from partita.configurations.odds import Knowledge, ScaledParameters, knowledge
 from partita.configurations.report import best_or_above, listing, remainder
-from partita.configurations.scaled import ScaledParameters
-from partita.configurations.uniform import greedy, uniform
 from partita.errors import InputError
 from partita.records import Budget, Distribution, Figure, PairProbabilities, Posterior
 

@@ -1,11 +1,10 @@
-"""Reliability: in bins of equal count, stated probability against observed frequency.
-
-error = Σ_b (n_b/n)·|mean stated − mean observed|;  Brier = mean (p − y)².
-"""
+"""Reliability in bins, and bootstrap intervals over documents."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,3 +59,28 @@ def pair_reliability_error(
 ) -> float:
     """The reliability error of marginals between .05 and .95."""
     return reliability_error(reliability(*undecided(stated, observed), bins))
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    low: float
+    high: float
+
+
+def bootstrap(
+    documents: Sequence[T],
+    figure: Callable[[Sequence[T]], float],
+    rng: np.random.Generator,
+    *,
+    times: int = 1000,
+    level: float = 0.95,
+) -> Interval:
+    """Percentiles of the figure over `times` samples of as many documents."""
+    n = len(documents)
+    drawn = rng.integers(0, n, size=(times, n)) if n else np.zeros((times, 0), dtype=np.int64)
+    values = [figure([documents[k] for k in row]) for row in drawn.tolist()]
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(low), float(high))

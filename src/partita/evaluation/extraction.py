@@ -1,22 +1,20 @@
-"""Templates that an extractor found beside those of the key: recall and precision of both
-templates and slots.
-
-A template is found if one of the extractor's has the same head word of the message; of those
-left, if it has the same span. A slot is right if both hold equal values of the slot's type.
-"""
+"""Recall and precision of extraction and tagging."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 from partita.errors import InputError
-from partita.evaluation.tally import Tally
+from partita.evaluation.scores import Tally
 from partita.records import Document, Template
 from partita.templates.schema import SORT, Schema, Values
+from partita.text.tagger import Tagger, normal
+from partita.training.tagger import Tagged
 
 NOTHING = Tally()
 WORD = re.compile(r"\w[\w'’-]*")
@@ -212,3 +210,39 @@ def _slips(message: str, met: Met, values: tuple[Values, Values]) -> Iterator[Sl
 
 def _text(template: Template) -> str:
     return " ".join(template.text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Tagging:
+    """Words and those tagged right; confusions as ((right, given), how often), most often first."""
+
+    words: int
+    right: int
+    unknown: int
+    unknown_right: int
+    confusions: tuple[tuple[tuple[str, str], int], ...]
+
+    @property
+    def accuracy(self) -> float:
+        return self.right / self.words if self.words else 0.0
+
+    @property
+    def unknown_accuracy(self) -> float:
+        return self.unknown_right / self.unknown if self.unknown else 0.0
+
+
+def measure_tagging(tagger: Tagger, sentences: Sequence[Tagged]) -> Tagging:
+    """The tagger's tags beside the right ones."""
+    words = [word for sentence in sentences for word in sentence.words]
+    right = [tag for sentence in sentences for tag in sentence.tags]
+    found = tagger.names(words, list(accumulate(len(sentence.words) for sentence in sentences)))
+    unknown = [normal(word) not in tagger.lexicon for word in words]
+    confused = Counter((r, f) for r, f in zip(right, found, strict=True) if r != f)
+    hits = [r == f for r, f in zip(right, found, strict=True)]
+    return Tagging(
+        len(words),
+        sum(hits),
+        sum(unknown),
+        sum(hit and strange for hit, strange in zip(hits, unknown, strict=True)),
+        tuple(sorted(confused.items(), key=lambda item: (-item[1], item[0]))),
+    )

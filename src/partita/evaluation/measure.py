@@ -13,15 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.evaluation.b_cubed import b_cubed
 from partita.evaluation.bits import Excluded, allowed_bits, excluded_bits, log2_bell, log2_rest
-from partita.evaluation.cuts import Cut
-from partita.evaluation.expected import expected
-from partita.evaluation.lea import lea
-from partita.evaluation.models import Fitted
-from partita.evaluation.scores import Scores, scores
-from partita.evaluation.set_models import Counts
-from partita.evaluation.tally import Tally
+from partita.evaluation.models import Counts, Fitted
+from partita.evaluation.scores import Scores, Tally, b_cubed, expected, lea, scores
+from partita.evaluation.splits import Cut
 from partita.records import FloatArray, IntArray, Posterior, restricted_growth
 
 REPORTED = 10  # configurations that a report lists

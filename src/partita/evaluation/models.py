@@ -1,13 +1,36 @@
-"""What can be measured: models that learn from documents and answer with posteriors."""
+"""Models that are trained on documents and evaluated."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from partita.evaluation.cuts import Cut
-from partita.records import Configuration, Document, IntArray, Posterior
+import numpy as np
+
+from partita.configurations.evidential import evidential, split
+from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
+from partita.configurations.joint.model import JointModel
+from partita.configurations.merging.decisions import merging
+from partita.configurations.method_choice import engine_for
+from partita.configurations.odds import Knowledge, ScaledParameters
+from partita.configurations.product_posterior import Engine
+from partita.evaluation.bits import log2_bell
+from partita.evaluation.splits import Cut
+from partita.pairs.characteristics import PAPER, Characteristic
+from partita.pairs.models import PairModel, pair_matrix
+from partita.records import Budget, Configuration, Document, FloatArray, IntArray, Posterior
+from partita.training.joint import joint_posterior, train_joint
+from partita.training.pair_models import (
+    Ask,
+    Keyed,
+    every_pair,
+    merging_questions,
+    train_pair_model,
+    training,
+)
+from partita.training.set_models import Tally, learn_scale
 
 
 class Fitted(Protocol):
@@ -66,3 +89,189 @@ def part(document: Document, members: IntArray) -> Document:
     kept = {template.id for template in templates}
     key = Configuration([m for m in cell if m in kept] for cell in document.key)
     return replace(document, templates=templates, key=key)
+
+
+EXACT = 18  # templates: beyond, an exact answer takes longer than the others together
+PRECISION = 1.0  # of the prior on weights: with millions of pairs any choice is the same
+
+
+def _engine(budget: Budget, seed: int) -> Engine:
+    """Exact for what is small, samples for what is not: every answer can be drawn from."""
+    exact, sampled = (engine_for(budget, seed, method, None) for method in ("exact", "sampled"))
+    return lambda theta, share: (exact if len(theta) <= EXACT else sampled)(theta, share)
+
+
+@dataclass(slots=True)
+class Counts:
+    """The uniform posteriors of a document's sets, kept: all models that are measured on it count
+    with them."""
+
+    budget: Budget
+    seed: int = 0
+    cut: Cut | None = None
+    known: dict[int, Posterior] = field(default_factory=dict)
+
+    def uniform(self, cut: Cut, members: IntArray) -> Posterior:
+        if cut is not self.cut:
+            self.cut, self.known = cut, {}
+        first = int(members[0])
+        if first not in self.known:
+            inside = cut.compatible[np.ix_(members, members)]
+            theta = np.where(inside, 0.0, -np.inf)
+            self.known[first] = split(theta, _engine(self.budget, self.seed))
+        return self.known[first]
+
+    def log2(self, cut: Cut, members: IntArray) -> float:
+        """The logarithm of the number of configurations that knowledge allows."""
+        if not cut.open(members):
+            return log2_bell(len(members))
+        return self.uniform(cut, members).log_normaliser.value / math.log(2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Uniform:
+    """Every configuration that knowledge allows is as probable as any other."""
+
+    counts: Counts
+    name: str = "uniform"
+    whole: bool = False
+
+    def fit(self, cuts: Sequence[Cut]) -> Fitted:
+        return self
+
+    def posterior(self, cut: Cut, members: IntArray) -> Posterior:
+        return self.counts.uniform(cut, members)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Greedy:
+    """What a greedy merger makes of a set, with the share of sets where it is right."""
+
+    counts: Counts
+    name: str = "greedy"
+
+    def fit(self, cuts: Sequence[Cut]) -> Fitted:
+        return GreedyFitted(self.counts, greedy_shares(cuts))
+
+
+def greedy_shares(cuts: Sequence[Cut]) -> GreedyParameters:
+    """How often a greedy merger is right."""
+    tallies = {2: Tally(), 3: Tally(), 4: Tally()}
+    for cut in cuts:
+        for members in cut.sets:
+            made = greedy_labels(cut.compatible[np.ix_(members, members)])
+            joined = made[:, None] == made[None, :]
+            right = np.array_equal(joined, cut.joined[np.ix_(members, members)])
+            tallies[min(len(members), 4)] += right
+    return GreedyParameters(*(tallies[size].share for size in (2, 3, 4)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GreedyFitted:
+    counts: Counts
+    parameters: GreedyParameters
+    whole: bool = False
+
+    def posterior(self, cut: Cut, members: IntArray) -> Posterior:
+        labels = greedy_labels(cut.compatible[np.ix_(members, members)])
+        share = self.parameters.share(len(members))
+        return GreedyPosterior(labels, share, self.counts.uniform(cut, members))
+
+
+@dataclass(slots=True)
+class PairLearner:
+    """Pair probabilities by maximum entropy, learned once for all models that ask alike."""
+
+    characteristics: tuple[Characteristic, ...] = PAPER
+    seed: int = 0
+    cuts: Sequence[Cut] = ()
+    known: dict[str, PairModel] = field(default_factory=dict)
+
+    def learn(self, cuts: Sequence[Cut], ask: Ask) -> PairModel:
+        if cuts is not self.cuts:
+            self.cuts, self.known = cuts, {}
+        if ask.__name__ not in self.known:
+            given = training([keyed(cut) for cut in cuts], ask, self.characteristics)
+            self.known[ask.__name__] = train_pair_model(
+                given, name=ask.__name__, precision=PRECISION, seed=self.seed
+            )
+        return self.known[ask.__name__]
+
+
+def keyed(cut: Cut) -> Keyed:
+    """A document as pair models learn from it."""
+    templates = cut.document.templates
+    return Keyed(cut.document.name, templates, cut.labels, cut.compatible, cut.schema)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FromPairs:
+    """A model of configurations from learned pair probabilities."""
+
+    name: str
+    learner: PairLearner
+    budget: Budget
+    seed: int = 0
+
+    def fit(self, cuts: Sequence[Cut]) -> Fitted:
+        ask = merging_questions if self.name == "merging" else every_pair
+        pairs = self.learner.learn(cuts, ask)
+        scaled = learn_scale(keyed_sets(cuts, pairs)) if self.name == "scaled" else None
+        return PairFitted(self.name, pairs, scaled, self.budget, self.seed)
+
+
+def keyed_sets(cuts: Sequence[Cut], pairs: PairModel) -> Iterator[tuple[FloatArray, IntArray]]:
+    """The pair probabilities of every set, and the labels of its key."""
+    for cut in cuts:
+        matrix = pair_matrix(pairs, cut.document.templates, cut.compatible, cut.schema)
+        for members in cut.sets:
+            yield matrix[np.ix_(members, members)], cut.labels[members]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairFitted:
+    """A model of configurations over learned pair probabilities."""
+
+    name: str
+    pairs: PairModel
+    scaled: ScaledParameters | None
+    budget: Budget
+    seed: int
+    whole: bool = False
+    kept: dict[Cut, FloatArray] = field(default_factory=dict)
+
+    def posterior(self, cut: Cut, members: IntArray) -> Posterior:
+        inside = np.ix_(members, members)
+        same = np.eye(len(members), dtype=np.bool_)
+        known = Knowledge(self.matrix(cut)[inside], cut.compatible[inside], same)
+        if self.name == "merging":
+            return merging(known.p, known.compatible, known.must, self.budget, self.seed)
+        scaled = self.scaled or ScaledParameters(1.0, 0.0)
+        return evidential(known, _engine(self.budget, self.seed), scaled)[0]
+
+    def matrix(self, cut: Cut) -> FloatArray:
+        """The pair probabilities of the document, kept while its sets are asked about."""
+        if cut not in self.kept:
+            self.kept.clear()
+            templates = cut.document.templates
+            self.kept[cut] = pair_matrix(self.pairs, templates, cut.compatible, cut.schema)
+        return self.kept[cut]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joint:
+    """A joint model as something that answers for documents."""
+
+    model: JointModel
+    seed: int = 0
+
+    def posterior(self, document: Document) -> Posterior:
+        return joint_posterior(document.templates, self.model, seed=self.seed)
+
+
+def joint(given: JointModel | None = None, seed: int = 0, name: str = "joint") -> OfDocuments:
+    """A row of the table: the given model, such as the shipped one, or one learned from the
+    training documents."""
+    return OfDocuments(
+        name, lambda documents: Joint(given or train_joint(documents, seed=seed), seed)
+    )

@@ -1,7 +1,4 @@
-"""Measures of documents added up to one row of the experiment's table, with intervals.
-
-bits_per_set = Σ bits of sets / sets;  bits_per_mention = Σ bits of documents / Σ mentions.
-"""
+"""Rows of the experiment's table, with intervals."""
 
 from __future__ import annotations
 
@@ -11,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.evaluation.bootstrap import Interval, bootstrap
 from partita.evaluation.calibration import (
     Bin,
+    Interval,
+    bootstrap,
     brier,
     pair_reliability_error,
     reliability,
@@ -21,8 +19,7 @@ from partita.evaluation.calibration import (
     undecided,
 )
 from partita.evaluation.measure import Measure, SetMeasure
-from partita.evaluation.scores import Scores
-from partita.evaluation.tally import Tally
+from partita.evaluation.scores import Scores, Tally
 from partita.records import FloatArray
 
 SIZES = ((2, 2), (3, 3), (4, 9), (10, 29), (30, 99), (100, None))
@@ -187,3 +184,53 @@ def _mean(values: Sequence[float]) -> float:
 def _ratio(above: Sequence[float], below: Sequence[float]) -> float:
     total = float(np.sum(below))
     return float(np.sum(above)) / total if total else 0.0
+
+
+COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
+    ("model", lambda row: row.model),
+    ("bits per mention", lambda row: _with_interval(row, "bits_per_mention", row.bits_per_mention)),
+    ("bits per set", lambda row: _with_interval(row, "bits_per_set", row.bits_per_set)),
+    ("right", lambda row: f"{row.right} of {row.sets}"),
+    ("as reported", lambda row: f"{row.reported_bits_per_set:.2f}"),
+    ("coverage", lambda row: f"{row.coverage:.4f}"),
+    ("Brier", lambda row: f"{row.brier:.4f}"),
+    (
+        "pair reliability error",
+        lambda row: _with_interval(row, "pair_reliability_error", row.pair_reliability_error),
+    ),
+    ("expected B³", lambda row: f"{row.expected_b_cubed:.3f}"),
+    ("expected LEA", lambda row: f"{row.expected_lea:.3f}"),
+    ("CoNLL", lambda row: f"{row.conll:.3f}"),
+)
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """One line for each model."""
+    return table(
+        [name for name, _ in COLUMNS], [[cell(row) for _, cell in COLUMNS] for row in rows]
+    )
+
+
+def sizes_markdown(rows: Sequence[Row]) -> str:
+    """Bits per set and number right, by the size of sets: one line for each size."""
+    names = list(dict.fromkeys(one.size for row in rows for one in row.sizes))
+    lines = []
+    for name in names:
+        found = [next((s for s in row.sizes if s.size == name), None) for row in rows]
+        count = next(s.sets for s in found if s is not None)
+        cells = ["" if s is None else f"{s.bits_per_set:.2f} ({s.right})" for s in found]
+        lines.append([name, str(count), *cells])
+    return table(["size", "sets", *(row.model for row in rows)], lines)
+
+
+def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    rule = ["---"] * len(header)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (header, rule, *lines))
+
+
+def _with_interval(row: Row, name: str, value: float) -> str:
+    if name not in row.intervals:
+        return f"{value:.3f}"
+    found = row.intervals[name]
+    return f"{value:.3f} ({found.low:.3f}–{found.high:.3f})"

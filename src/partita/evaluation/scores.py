@@ -1,19 +1,141 @@
-"""Coreference scores of a response against the key, added up over documents.
-
-CoNLL = (F of MUC + F of B³ + F of CEAFe) / 3.
-"""
+"""Coreference scores: MUC, B³, CEAFe, CoNLL and LEA."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from partita.evaluation.b_cubed import b_cubed
-from partita.evaluation.ceaf import ceaf_entity
-from partita.evaluation.lea import lea
-from partita.evaluation.muc_links import muc
-from partita.evaluation.tally import Tally
-from partita.records import IntArray
+import numpy as np
+
+from partita.records import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What was found of what was to be found (recall), and what was right of what was said."""
+
+    found: float = 0.0
+    wanted: float = 0.0
+    right: float = 0.0
+    said: float = 0.0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.found + other.found,
+            self.wanted + other.wanted,
+            self.right + other.right,
+            self.said + other.said,
+        )
+
+    def times(self, factor: float) -> Tally:
+        return Tally(*(factor * n for n in (self.found, self.wanted, self.right, self.said)))
+
+    @property
+    def recall(self) -> float:
+        return self.found / self.wanted if self.wanted else 0.0
+
+    @property
+    def precision(self) -> float:
+        return self.right / self.said if self.said else 0.0
+
+    @property
+    def f(self) -> float:
+        both = self.recall + self.precision
+        return 2 * self.recall * self.precision / both if both else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Overlaps:
+    """The sizes of key cells and response cells, and of every overlap that is not empty."""
+
+    key: IntArray
+    response: IntArray
+    left: IntArray
+    right: IntArray
+    size: FloatArray
+
+
+def overlaps(key: IntArray, response: IntArray) -> Overlaps:
+    """From two rows of labels of the same templates."""
+    _, k, sizes = np.unique(key, return_inverse=True, return_counts=True)
+    _, r, others = np.unique(response, return_inverse=True, return_counts=True)
+    met, size = np.unique(k * max(len(others), 1) + r, return_counts=True)
+    left, right = np.divmod(met, max(len(others), 1))
+    return Overlaps(sizes, others, left, right, size.astype(np.float64))
+
+
+def b_cubed(key: IntArray, response: IntArray) -> Tally:
+    """Every template counts, singletons too."""
+    met = overlaps(key, response)
+    found = float((met.size**2 / met.key[met.left]).sum())
+    right = float((met.size**2 / met.response[met.right]).sum())
+    return Tally(found, float(len(key)), right, float(len(key)))
+
+
+def ceaf_entity(key: IntArray, response: IntArray) -> Tally:
+    """The similarity of aligned cells over the number of cells on either side."""
+    met = overlaps(key, response)
+    score = _aligned(met)
+    n = len(key)
+    return Tally(score, float(len(met.key)) if n else 0.0, score, float(len(met.response)))
+
+
+def _aligned(met: Overlaps) -> float:
+    """Cells that are equal align with each other; the others by the assignment problem."""
+    likeness = 2 * met.size / (met.key[met.left] + met.response[met.right])
+    equal = likeness == 1
+    return float(equal.sum()) + _assigned(met.left[~equal], met.right[~equal], likeness[~equal])
+
+
+def _assigned(left: IntArray, right: IntArray, likeness: FloatArray) -> float:
+    if not len(left):
+        return 0.0
+    from scipy.optimize import linear_sum_assignment
+
+    rows, i = np.unique(left, return_inverse=True)
+    columns, j = np.unique(right, return_inverse=True)
+    table = np.zeros((len(rows), len(columns)))
+    table[i, j] = likeness
+    return float(table[linear_sum_assignment(table, maximize=True)].sum())
+
+
+def lea(key: IntArray, response: IntArray) -> Tally:
+    """Cells weighted by their size."""
+    met = overlaps(key, response)
+    n = float(len(key))
+    links = _shared_links(met)
+    found = _resolved(met.key, links, met.left)
+    right = _resolved(met.response, links, met.right)
+    return Tally(found, n, right, n)
+
+
+def _shared_links(met: Overlaps) -> FloatArray:
+    """Of every overlap; two cells that are the same single template share its link to itself."""
+    alone = (met.key[met.left] == 1) & (met.response[met.right] == 1)
+    return np.where(alone, 1.0, met.size * (met.size - 1) / 2)
+
+
+def _resolved(sizes: IntArray, links: FloatArray, cell: IntArray) -> float:
+    own = np.where(sizes == 1, 1.0, sizes * (sizes - 1) / 2)
+    return float((sizes[cell] * links / np.maximum(own[cell], 1.0)).sum())
+
+
+def muc(key: IntArray, response: IntArray) -> Tally:
+    """Links that would have to be added; singletons have none."""
+    met = overlaps(key, response)
+    shared = float((met.size - 1).sum())
+    wanted, said = (float(np.maximum(sizes - 1, 0).sum()) for sizes in (met.key, met.response))
+    return Tally(shared, wanted, shared, said)
+
+
+Score = Callable[[IntArray, IntArray], Tally]
+
+
+def expected(score: Score, key: IntArray, draws: IntArray) -> Tally:
+    """One document's share: the mean of its tallies over configurations drawn for it."""
+    total = sum((score(key, row) for row in draws), Tally())
+    return total.times(1 / len(draws)) if len(draws) else total
+
 
 NOTHING = Tally()
 

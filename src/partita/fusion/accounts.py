@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from partita.errors import InputError
-from partita.fusion.beliefs import PairBelief
 from partita.fusion.claims import checked_reliabilities
+from partita.fusion.set_beliefs import PairBelief
 from partita.records import Pair, Template, pair
 from partita.templates.schema import Schema, Values
 

@@ -1,41 +1,119 @@
-"""The front door for accounts: many sources' reports and records → things, with one belief.
-
-accounts → blocking → comparisons → coreference sets → distributions → things with slots; how far a
-source is trusted is learned from the things that several speak of, and goes back into comparing.
-"""
+"""Fuse reports and records of many sources into entities."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
-from partita.entities.cells import cells_of
-from partita.entities.merging import called
+import numpy as np
+
+from partita.entities.entities import called
+from partita.entities.values import cells_of
 from partita.errors import InputError
 from partita.fusion.accounts import Account, Accounts, gathered
-from partita.fusion.across_learning import Learned, learn
 from partita.fusion.across_sets import (
     AcrossSet,
     Believing,
     Compared,
+    Reliabilities,
     components,
     solved,
 )
 from partita.fusion.across_values import (
     Seen,
     SlotOfThing,
+    claim,
     seen_alone,
     seen_from,
     slots_of,
     typed,
 )
-from partita.fusion.blocking import Index, candidates, everything
-from partita.fusion.claims import checked_reliabilities
-from partita.fusion.comparing import Comparer
-from partita.fusion.fuse import Settings
+from partita.fusion.belief import Parameters
+from partita.fusion.blocking import Index, Key, candidates, everything
+from partita.fusion.claims import Claims, checked_reliabilities
+from partita.fusion.comparison import Chances, Comparer
+from partita.fusion.copying import Copying
+from partita.fusion.fuse import Settings, fuse
+from partita.fusion.kinds import TYPED
+from partita.fusion.open_slots import reliable
+from partita.fusion.trust import Agreed, Agreement, agreement, interval, meetings
+from partita.fusion.value_reading import FEWEST
 from partita.pairs.models import MaximumEntropy
 from partita.records import Budget, Distribution, Figure
 from partita.templates.schema import SORT, Schema
+
+UNMET = 0.8  # the reliability of a source before anything is known of it
+
+
+class Wanted(Protocol):
+    """The part of a task that learning looks at."""
+
+    @property
+    def schema(self) -> Schema: ...
+    @property
+    def model(self) -> MaximumEntropy | None: ...
+    @property
+    def tolerance(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """With it every set can be answered on its own: chances of values, keys that tell nothing,
+    how far sources are trusted in all and by slot; `given` are reliabilities that were known."""
+
+    chances: Chances
+    common: frozenset[Key]
+    reliabilities: Reliabilities
+    given: Mapping[str, float]
+    slots: Mapping[str, Parameters] = field(default_factory=dict)
+    counts: tuple[Agreed, ...] = ()
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def interval(self, source: str) -> tuple[float, float]:
+        """What holds the reliability of a source with probability .95."""
+        if source in self.given:
+            return self.given[source], self.given[source]
+        return self.intervals.get(source) or interval(0.0, 0.0, self.reliabilities[source])
+
+
+def learn(given: Accounts, task: Wanted) -> tuple[Learned, Compared]:
+    """From agreement alone, with what was compared for it; reliabilities that are given stay."""
+    known = checked_reliabilities(given.reliabilities)
+    chances = Chances.of_accounts(given.accounts, task.schema)
+    common = _crowded(given, task.schema)
+    comparer = Comparer(task.schema, chances, task.model, task.tolerance)
+    believing = Believing.of(given, comparer, Reliabilities(known, UNMET))
+    compared = _compared_pairs(believing, common)
+    met = meetings(compared, believing.by_id, given.sources)
+    found = agreement(met, known, chances.prior, UNMET)
+    trusted = Reliabilities({**found.reliabilities, **known}, found.unmet)
+    slots = {name: _rates(name, found, chances) for name in (SORT, *task.schema.slots)}
+    return Learned(chances, common, trusted, known, slots, found.counts, found.intervals), compared
+
+
+def _rates(slot: str, found: Agreement, chances: Chances) -> Parameters:
+    """The rates of all sources in a slot, however little they say of it."""
+    rates = {
+        source: reliable(found.by_slot.get((source, slot), r), True)
+        for source, r in found.reliabilities.items()
+    }
+    size = max(len(chances.counts.get(slot, ())), FEWEST[TYPED])
+    return Parameters(TYPED, rates, reliable(found.unmet, True), np.ones(1), size)
+
+
+def _crowded(given: Accounts, schema: Schema) -> frozenset[Key]:
+    index = Index(schema)
+    for account in given.accounts:
+        index.add(account)
+    return index.crowded()
+
+
+def _compared_pairs(believing: Believing, common: frozenset[Key]) -> Compared:
+    schema = believing.comparer.schema
+    pairs = list(candidates(believing.given.accounts, Index(schema, common), schema))
+    return believing.comparer.compare(believing.by_id, pairs)
+
 
 SURE = Figure.exact(1.0)
 USUAL = Budget(seconds=2.0, memory=1 << 30, work=30_000)  # no clock: the same bytes everywhere
@@ -226,3 +304,76 @@ def _thing(seen: Seen, slots: Mapping[str, SlotOfThing], schema: Schema) -> Thin
         probability=SURE if len(seen.accounts) == 1 else seen.around.cells.figure(share),
         slots={name: one for name, one in slots.items() if name != SORT},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ThingChange:
+    """A thing whose slot is believed to have another value, or (without a slot) whose accounts
+    are put together otherwise; what is empty is not there."""
+
+    thing: str
+    slot: str
+    before: str
+    before_probability: float
+    after: str
+    after_probability: float
+
+
+def changed(fused: FusedAccounts, source: str) -> tuple[ThingChange, ...]:
+    """Everything learned anew, thing by thing."""
+    after = without(fused, source)
+    home = {account.id: thing for thing in after.things for account in thing.accounts}
+    found: list[ThingChange] = []
+    for thing in fused.things:
+        left = [account.id for account in thing.accounts if account.source != source]
+        if not left:
+            told = ", ".join(account.id for account in thing.accounts)
+            found.append(ThingChange(thing.id, "", told, thing.probability.value, "", 0.0))
+            continue
+        seen = home[thing.anchor if thing.anchor in left else left[0]]
+        found += _changes(thing, seen, left)
+    return tuple(found)
+
+
+def _changes(thing: Thing, after: Thing, left: list[str]) -> Iterator[ThingChange]:
+    now = [account.id for account in after.accounts]
+    if set(left) != set(now):
+        yield ThingChange(
+            thing.id,
+            "",
+            ", ".join(left),
+            thing.probability.value,
+            ", ".join(now),
+            after.probability.value,
+        )
+    for slot, one in thing.slots.items():
+        (value, p), (other, q) = _best(one), _best(after.slots.get(slot))
+        if value != other:
+            yield ThingChange(thing.id, slot, value, p, other, q)
+
+
+def _best(slot: SlotOfThing | None) -> tuple[str, float]:
+    if slot is None or not slot.values:
+        return "", 0.0
+    return slot.values[0].text, slot.values[0].probability.value
+
+
+def copies(fused: FusedAccounts) -> tuple[Copying, ...]:
+    """By all that is said of things of which more than one source speaks, slot by slot."""
+    rows = [
+        claim(account, thing.id, slot)
+        for thing in fused.things
+        if len(thing.sources) > 1
+        for account in thing.accounts
+        for slot in account.values
+        if slot in thing.slots
+    ]
+    if not rows:
+        return ()
+    slots = {row[2] for row in rows}
+    settings = Settings(
+        reading=typed(fused.task.schema, fused.task.tolerance),
+        reliabilities=fused.learned.given,
+        fixed={slot: fused.learned.slots[slot] for slot in sorted(slots)},
+    )
+    return fuse(Claims.of(rows), settings).copying

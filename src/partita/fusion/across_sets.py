@@ -1,9 +1,4 @@
-"""Accounts of different sources put together: coreference sets, and what is believed of each.
-
-What links accounts is what was compared and is not as good as excluded. Inside a set all pairs
-count, by Dempster's rule in product form: the comparison, what a message itself believes of two of
-its things (discounted by the source's reliability), and judgements (likewise).
-"""
+"""Group the accounts of different sources into coreference sets."""
 
 from __future__ import annotations
 
@@ -13,13 +8,12 @@ from itertools import combinations
 
 import numpy as np
 
-from partita.configurations.many import solve_many
+from partita.configurations.solve_batch import solve_many
 from partita.errors import Contradiction, PartitaError, TotalConflict
 from partita.fusion.accounts import Account, Accounts
-from partita.fusion.beliefs import Masses, PairBelief, certain, together
 from partita.fusion.blocking import alike, told_apart
-from partita.fusion.comparing import Comparer, Comparison
-from partita.fusion.ties import tied
+from partita.fusion.comparison import Comparer, Comparison, tied
+from partita.fusion.set_beliefs import Masses, PairBelief, certain, together
 from partita.pairs.models import probability
 from partita.records import Budget, CoreferenceSet, Distribution, Pair, PairProbabilities, pair
 

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.entities.cells import Cells
-from partita.entities.values import Around
+from partita.entities.values import Around, Cells
 from partita.fusion.accounts import Account
 from partita.fusion.across_sets import Reliabilities
 from partita.fusion.belief import SlotBelief
 from partita.fusion.claims import Claims
-from partita.fusion.contradiction import conflict
+from partita.fusion.conflict import conflict
 from partita.fusion.fuse import Settings, fuse
 from partita.fusion.kinds import Reading
 from partita.fusion.typed import plain, said_as, written

@@ -1,4 +1,4 @@
-"""Beliefs as records for people and programs: an object's slot, its values, who says what."""
+"""Beliefs as records for people and programs."""
 
 from __future__ import annotations
 

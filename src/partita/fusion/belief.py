@@ -1,4 +1,4 @@
-"""What came out of one slot: the probability of every value of every object, and the rates."""
+"""The fused belief about slots, as records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from partita.fusion.kinds import Kind
 from partita.fusion.people import Lexicon
-from partita.fusion.reading import Read
+from partita.fusion.value_reading import Read
 from partita.records import FloatArray, IntArray
 
 

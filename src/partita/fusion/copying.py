@@ -1,9 +1,4 @@
-"""Sources that share wrong values far more often than chance would have it.
-
-Two sources that err on their own agree on wrong values about  E = n·w_s·w_t·c  times: n objects
-of which both speak, w how often each is wrong, c how often two wrong claims about an object agree.
-P(X ≥ shared) for X ~ Poisson(E), times the number of pairs, is the figure that is told.
-"""
+"""Find sources that copy from others."""
 
 from __future__ import annotations
 

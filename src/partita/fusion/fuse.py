@@ -1,4 +1,4 @@
-"""The front door: claims of many sources → one belief, slot by slot."""
+"""Fuse the claims of many sources, slot by slot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from partita.fusion.belief import Parameters, SlotBelief
 from partita.fusion.claims import Claims, checked_reliabilities, joined
 from partita.fusion.copying import Copying, copying, discounted
 from partita.fusion.kinds import TYPED, Kind, Reading, checked_kind, likely_kind
-from partita.fusion.one_to_one import one_to_one
+from partita.fusion.matching import one_to_one
 from partita.fusion.slot import Slot, fuse_slot, with_known
 
 
@@ -126,3 +126,28 @@ def _refuse_unknown_slots(claims: Claims, settings: Settings) -> None:
     if unknown := sorted(asked - set(claims.slots)):
         named = ", ".join(sorted(claims.slots))
         raise InputError(f"unknown slot {unknown[0]!r}; there are {named}")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An object whose most probable value is another one; an empty one where nobody is left."""
+
+    object: str
+    slot: str
+    before: str
+    before_probability: float
+    after: str
+    after_probability: float
+
+
+def changed(fused: Fused, source: str) -> tuple[Change, ...]:
+    """Where the most probable value is another one if a source is left out."""
+    rest = without(fused, source)
+    found = []
+    for belief in fused.slots:
+        after = next((one.best() for one in rest.slots if one.name == belief.name), {})
+        for thing, (value, p) in belief.best().items():
+            other, q = after.get(thing, ("", 0.0))
+            if other != value:
+                found.append(Change(thing, belief.name, value, p, other, q))
+    return tuple(found)

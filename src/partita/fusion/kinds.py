@@ -1,4 +1,4 @@
-"""The kinds of slots, and which kind a slot seems to be."""
+"""The kinds of slots, and how to guess the kind of a slot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from partita.errors import InputError
 from partita.fusion.claims import Claims
-from partita.fusion.nesting import Nesting
+from partita.fusion.hierarchy import Nesting
 from partita.fusion.people import Lexicon
 from partita.templates.slots import SlotType
 from partita.templates.words import symbol

@@ -1,18 +1,15 @@
-"""At most one match on each side: marginals of  P(M) ∝ Π_{(i,j) ∈ M} w_ij  over partial matchings.
-
-Things of one side are templates that cannot corefer, so a matching is a configuration and w_ij are
-the odds of a pair. Belief propagation, m_{i→j} = w_ij / (1 + Σ_{k≠j} m_{k→i}), is exact where a
-component is a tree; small components with circles are solved, of large ones it is approximate.
-"""
+"""One-to-one matching: competing pairs weaken each other."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.solve import solve
+from partita.errors import InputError
+from partita.fusion.belief import SlotBelief
 from partita.records import CoreferenceSet, FloatArray, IntArray, PairProbabilities
 
 SMALL = 12  # things: components with circles up to this size are solved exactly
@@ -97,3 +94,42 @@ def solved(left: IntArray, right: IntArray, probability: FloatArray) -> FloatArr
     found = solve(PairProbabilities(CoreferenceSet.of(map(str, things)), matrix), top=1)
     marginals: FloatArray = found.marginals.value[a, b]
     return marginals
+
+
+SAME = frozenset(("1", "SAME", "YES", "TRUE", "MATCH"))
+
+
+def one_to_one(belief: SlotBelief, separator: str) -> SlotBelief:
+    """The probabilities of "same" given all the others; objects are LEFT, separator, RIGHT."""
+    same = _same(belief)
+    left, right = _sides(belief, separator)
+    is_same = belief.value == same
+    given = np.zeros(len(left))
+    given[belief.object[is_same]] = belief.probability[is_same]
+    found = matched(left, right, given)
+    now = found.probability[belief.object]
+    probability = np.where(is_same, now, 1.0 - now)
+    order = np.lexsort((belief.value, -probability, belief.object))
+    told = f"{found.exact:,} pairs matched exactly"
+    if found.approximate:
+        told += f", {found.approximate:,} by belief propagation, which is approximate"
+    return replace(belief, value=belief.value[order], probability=probability[order], method=told)
+
+
+def _same(belief: SlotBelief) -> int:
+    values = list(belief.read.said.values)
+    found = [n for n, value in enumerate(values) if value in SAME]
+    if belief.read.kind != "closed" or len(values) != 2 or len(found) != 1:
+        said = ", ".join(values[:5])
+        raise InputError(f"one to one needs judgements same (1, yes) or different, not {said}")
+    return found[0]
+
+
+def _sides(belief: SlotBelief, separator: str) -> tuple[IntArray, IntArray]:
+    """Both sides of every object as numbers."""
+    parts = [name.split(separator) for name in belief.read.said.objects]
+    for name, part in zip(belief.read.said.objects, parts, strict=True):
+        if len(part) != 2 or not all(part):
+            raise InputError(f"object {name!r} is not a pair LEFT{separator}RIGHT")
+    left, right = (np.unique([p[n] for p in parts], return_inverse=True)[1] for n in (0, 1))
+    return left.reshape(-1), right.reshape(-1)

@@ -1,4 +1,4 @@
-"""One slot fused: its claims read, rates learned or taken as they are, beliefs of every object."""
+"""Fuse the claims about one slot."""
 
 from __future__ import annotations
 
@@ -8,17 +8,60 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from partita.errors import InputError, TotalConflict
-from partita.fusion import confusion, knowing
+from partita.fusion import open_slots
 from partita.fusion.belief import Parameters, SlotBelief
 from partita.fusion.claims import Claims, joined
-from partita.fusion.expectation import Rates, expect, soundness
+from partita.fusion.estimation import (
+    Candidates,
+    Learned,
+    Problem,
+    Rates,
+    Said,
+    expect,
+    learn,
+    no_relations,
+    soundness,
+)
 from partita.fusion.kinds import TYPED, Kind, Reading
-from partita.fusion.learning import Learned, learn
-from partita.fusion.problem import Problem
-from partita.fusion.reading import Read, read_slot
-from partita.fusion.sets import lexicon_of
+from partita.fusion.parsed_claims import lexicon_of
 from partita.fusion.trust import trust
+from partita.fusion.value_reading import Read, Statements, read_slot
 from partita.records import FloatArray, IntArray
+
+SHRINKAGE = 0.1  # a source's own habits show soon where there are few values
+RIGHT = 0.7  # where learning starts: how often a source is right
+
+
+def closed_problem(said: Statements) -> Problem:
+    """Every value of the slot is a candidate for every object."""
+    values, objects = len(said.values), len(said.objects)
+    item = np.repeat(np.arange(objects), values)
+    value = np.tile(np.arange(values), objects)
+    return Problem(
+        Said(
+            said.source,
+            said.object,
+            said.value,
+            np.ones(len(said)),
+            said.confidence,
+            1.0 / values,
+        ),
+        Candidates(item, item, value, value, np.zeros(len(item))),
+        no_relations(),
+        sources=len(said.sources),
+        blocks=objects,
+        items=objects,
+        kinds=values,
+        start=reliable(RIGHT, values),
+        shrinkage=SHRINKAGE,
+    )
+
+
+def reliable(reliability: float, values: int) -> FloatArray:
+    """The confusion matrix of a source that knows with this probability, and else guesses."""
+    rates: FloatArray = reliability * np.eye(values) + (1 - reliability) / values
+    return rates
+
 
 KNOWN = "known truths"  # the source of what the user knows: it is always right, to the letter
 
@@ -94,9 +137,9 @@ def _read(claims: Claims, slot: Slot) -> Read:
 def _problem(read: Read) -> tuple[Problem, IntArray]:
     """The problem and the value of every candidate."""
     if read.kind == "closed":
-        problem = confusion.closed_problem(read.said)
+        problem = closed_problem(read.said)
         return problem, problem.candidates.group
-    made = knowing.open_problem(read.said, read.order, read.more)
+    made = open_slots.open_problem(read.said, read.order, read.more)
     return made.problem, made.value
 
 
@@ -118,10 +161,10 @@ def _given(problem: Problem, read: Read, slot: Slot) -> FloatArray:
         if reliability is None:
             continue
         if read.kind == "closed":
-            given[n] = confusion.reliable(reliability, problem.groups)
+            given[n] = reliable(reliability, problem.groups)
         else:
             ordered = read.kind == TYPED or len(read.order.above) > 0
-            given[n] = knowing.reliable(reliability, ordered and source != KNOWN)
+            given[n] = open_slots.reliable(reliability, ordered and source != KNOWN)
     return given
 
 

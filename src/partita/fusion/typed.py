@@ -16,7 +16,7 @@ import numpy as np
 from partita.entities.values import shown
 from partita.errors import InputError
 from partita.fusion.claims import Claims
-from partita.fusion.texts import within
+from partita.fusion.parsed_claims import within
 from partita.records import IntArray
 from partita.templates.date import Date
 from partita.templates.measure import Measure

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.pairs.columns import FORMS, Columns
-from partita.pairs.interning import NIL, Bools, Codes, Column, Places
+from partita.pairs.readings import NIL, Bools, Codes, Column, Places
 from partita.records import FloatArray, IntArray
 
 BATCH = 1 << 14  # columns of so many pairs stay in the cache

@@ -1,21 +1,192 @@
-"""Templates of one document as columns: every text a number, so that pairs are compared in bulk."""
+"""The templates of a document as integer columns, so that pairs are compared in bulk."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.errors import InputError
 from partita.pairs import readings
-from partita.pairs.antecedents import Listed, listed
-from partita.pairs.interning import NIL, Bools, Column, Sets, classed, interned, sets
-from partita.pairs.slots import Slot, slot_columns
+from partita.pairs.readings import NIL, Bools, Codes, Column, Places, Sets, classed, interned, sets
 from partita.records import Form, Template
 from partita.templates.schema import Schema
+from partita.templates.slots import compare
+
+UNLISTED, POSSIBLE, PREFERRED = range(3)
+TABLE = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """Pairs that are listed, as S·n + T in order, with their codes; or all pairs in a table."""
+
+    size: int
+    keys: NDArray[np.int64]
+    codes: Codes
+    table: Codes | None
+
+    def of(self, s: Places, t: Places) -> Codes:
+        if self.table is not None:
+            return self.table[s, t]
+        if not len(self.keys):
+            return np.zeros(len(s), dtype=np.uint8)
+        wanted = s * self.size + t
+        at = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        return np.where(self.keys[at] == wanted, self.codes[at], UNLISTED).astype(np.uint8)
+
+
+def listed(templates: Sequence[Template]) -> Listed:
+    """All antecedents that the templates name among themselves, with the chains of preferred ones.
+
+    A later template is S nowhere: what is said of two counts for the pair in text order.
+    """
+    n = len(templates)
+    place = {template.id: k for k, template in enumerate(templates)}
+    found: dict[int, int] = {}
+    chains: list[set[int]] = [set() for _ in templates]
+    for t in _backwards_last(templates, place):
+        for one in templates[t].antecedents:
+            if (s := place.get(one.id)) is None or s == t:
+                continue
+            key = min(s, t) * n + max(s, t)
+            found[key] = max(found.get(key, UNLISTED), POSSIBLE)
+            if one.preferred:
+                chains[t] |= {s} | chains[s]
+        for s in chains[t] - {t}:
+            found[min(s, t) * n + max(s, t)] = PREFERRED
+    return _listed(n, found)
+
+
+def _backwards_last(templates: Sequence[Template], place: dict[str, int]) -> list[int]:
+    """Templates after their own preferred antecedents, which a heading may have below it."""
+    order: list[int] = []
+    state = [0] * len(templates)
+    for root in range(len(templates)):
+        waiting = [root]
+        while waiting:
+            here = waiting[-1]
+            if state[here] == 0:
+                state[here] = 1
+                waiting += [k for k in _preferred(templates[here], place) if state[k] == 0]
+            else:
+                waiting.pop()
+                if state[here] == 1:
+                    state[here] = 2
+                    order.append(here)
+    return order
+
+
+def _preferred(template: Template, place: dict[str, int]) -> list[int]:
+    return [place[one.id] for one in template.antecedents if one.preferred and one.id in place]
+
+
+def _listed(n: int, found: dict[int, int]) -> Listed:
+    keys = np.array(sorted(found), dtype=np.int64)
+    codes = np.array([found[key] for key in keys.tolist()], dtype=np.uint8)
+    table = None
+    if n <= TABLE:
+        table = np.zeros((n, n), dtype=np.uint8)
+        table[keys // max(n, 1), keys % max(n, 1)] = codes
+    return Listed(n, keys, codes, table)
+
+
+Below = Callable[[Places, Places], Bools]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slot:
+    """One slot of all templates: values by number, and which of two is more specific.
+
+    `table[a, b]` says that value a is subsumed by value b; `lists` are values that are lists.
+    """
+
+    values: Column
+    table: Bools | None = None
+    lists: Sets | None = None
+
+    def equal(self, s: Places, t: Places) -> Bools:
+        """Whether both hold the same value, which is not nil."""
+        left = self.values[s]
+        same: Bools = (left == self.values[t]) & (left != NIL)
+        return same
+
+    def below(self, s: Places, t: Places) -> Bools:
+        """Whether the value of S is subsumed by that of T."""
+        left, right = self.values[s], self.values[t]
+        inside: Bools
+        if self.table is not None:
+            inside = self.table[left, right] & (left != NIL)
+        elif self.lists is not None:
+            inside = self.lists.common(s, t) == self.lists.size[t]
+        else:
+            inside = left == right
+        nil: Bools = right == NIL
+        return inside | nil
+
+
+def slot_columns(templates: Sequence[Template], schema: Schema | None) -> tuple[Slot, ...]:
+    """The slots that any template fills."""
+    return _typed(templates, schema) if schema is not None else _plain(templates)
+
+
+def _typed(templates: Sequence[Template], schema: Schema) -> tuple[Slot, ...]:
+    said = [schema.values(template) for template in templates]
+    return tuple(_typed_slot(name, said, schema) for name in _names(said))
+
+
+def _typed_slot(name: str, said: Sequence[Mapping[str, Any]], schema: Schema) -> Slot:
+    values = interned([each.get(name) for each in said])
+    distinct = list(dict.fromkeys(each[name] for each in said if name in each))
+    slot = schema.slot(name)
+    narrower = ("identical", "more specific")
+    table = [[compare(slot, a, b) in narrower for b in distinct] for a in distinct]
+    return Slot(values, np.array(table, dtype=np.bool_))
+
+
+def _plain(templates: Sequence[Template]) -> tuple[Slot, ...]:
+    said = [_content(template) for template in templates]
+    return tuple(_plain_slot([each.get(name) for each in said]) for name in _names(said))
+
+
+def _content(template: Template) -> dict[str, Any]:
+    """Sort, head, number and modifiers count as slots; a pronoun, no description, has no head."""
+    own = {
+        "sort": template.sort,
+        "head": "" if template.form == "pronoun" else template.head,
+        "number": template.number,
+        "modifiers": template.context.get("MODIFIERS"),
+    }
+    said = {**own, **template.slots}
+    return {name: value for name, value in said.items() if value not in (None, "", [], ())}
+
+
+def _plain_slot(given: Sequence[Any]) -> Slot:
+    several = [isinstance(value, list | tuple) for value in given]
+    values = interned([_frozen(value) for value in given])
+    if not any(several):
+        return Slot(values)
+    texts = [[] if value is None else _texts(value) for value in given]
+    return Slot(values, lists=sets(texts))
+
+
+def _frozen(value: Any) -> frozenset[str] | str | None:
+    if isinstance(value, list | tuple):
+        return frozenset(_texts(value))
+    return None if value is None else str(value)
+
+
+def _texts(value: Any) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, list | tuple) else [str(value)]
+
+
+def _names(said: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for each in said for name in each))
+
 
 FORMS: tuple[str, ...] = tuple(form for form in get_args(Form) if form)
 REGIONS = ("text", "heading", "subject", "table")

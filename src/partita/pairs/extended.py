@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from partita.pairs.characteristics import PAPER, Characteristic, Pairs
 from partita.pairs.columns import FORMS, REGIONS, ROLES
-from partita.pairs.interning import NIL, Bools, Column, Sets
-from partita.pairs.readings import DETERMINERS, PRONOUNS
+from partita.pairs.readings import DETERMINERS, NIL, PRONOUNS, Bools, Column, Sets
 
 Values = NDArray[np.generic]
 

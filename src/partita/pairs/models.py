@@ -22,7 +22,7 @@ from partita.pairs.characteristics import (
     offsets,
 )
 from partita.pairs.columns import Columns, columns
-from partita.pairs.interning import Codes
+from partita.pairs.readings import Codes
 from partita.records import CoreferenceSet, FloatArray, IntArray, PairProbabilities, Template
 from partita.templates.schema import Schema
 

@@ -152,22 +152,22 @@ class Distribution:
 
     def pair_table(self) -> Any:
         """Every pair with its probability before and after, as an Arrow table."""
-        from partita.formats.frames import pair_table
+        from partita.linkage.frames import pair_table
 
         return pair_table(self)
 
     def configuration_table(self) -> Any:
         """Every listed configuration, as an Arrow table; pandas and Polars take these."""
-        from partita.formats.frames import configuration_table
+        from partita.linkage.frames import configuration_table
 
         return configuration_table(self)
 
     def __str__(self) -> str:
-        from partita.views.terminal import text
+        from partita.views.distribution import text
 
         return text(self)
 
     def _repr_html_(self) -> str:
-        from partita.views.notebook import html
+        from partita.views.distribution import html
 
         return html(self)

@@ -1,8 +1,4 @@
-"""Coreference sets: connected components of compatibility with two or more members.
-
-i ~ j ⇔ every i' linked to i by must-links is compatible with every such j' of j, and no
-cannot-link stands between them.
-"""
+"""Build coreference sets: connected components of compatible templates."""
 
 from __future__ import annotations
 
@@ -14,8 +10,49 @@ from numpy.typing import NDArray
 
 from partita.errors import Contradiction, InputError
 from partita.records import CoreferenceSet, Pair, Template, pair
+from partita.records import IntArray as records_IntArray
+from partita.reference.kinds import NIL, PRONOUN, Kinds, kinds
+from partita.reference.kinds import BoolArray as kinds_BoolArray
 from partita.templates.schema import Schema, Values
 from partita.templates.slots import Value
+
+
+def compatible(templates: Sequence[Template]) -> kinds_BoolArray:
+    """For every two templates, which are in text order, whether they may corefer."""
+    known = kinds(templates)
+    clash = _differ(known.sort) | _differ(known.gender) | _differ(known.counted)
+    allowed: kinds_BoolArray = ~(clash | _within(known))
+    np.fill_diagonal(allowed, True)
+    return allowed
+
+
+def _differ(values: records_IntArray) -> kinds_BoolArray:
+    """Both are known and not the same."""
+    known = values != NIL
+    differ: kinds_BoolArray = (values[:, None] != values[None, :]) & known[:, None] & known[None, :]
+    return differ
+
+
+def _within(known: Kinds) -> kinds_BoolArray:
+    """A part that begins its whole (her in "her mother"), or that lies deeper than one level.
+
+    What follows directly inside may say what the whole is: "a body calling itself Congress", and
+    a pronoun at any depth may refer to the whole: "a man who lost his hat".
+    """
+    start, end, length = known.start, known.end, known.end - known.start
+    longer = length[:, None] > length[None, :]
+    inside = (start[:, None] <= start[None, :]) & (end[:, None] >= end[None, :]) & longer
+    begins = inside & (start[:, None] == start[None, :])
+    shortest = np.min(
+        np.broadcast_to(length[:, None], inside.shape),
+        axis=0,
+        where=inside,
+        initial=np.iinfo(np.int64).max,
+    )
+    deeper = inside & (length[:, None] > shortest[None, :]) & (known.form != PRONOUN)[None, :]
+    part: kinds_BoolArray = begins | deeper
+    return part | part.T
+
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]

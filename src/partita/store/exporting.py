@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import JSON, Boolean, Double, Integer, select
 
 from partita.errors import InputError, Unavailable
-from partita.formats.writing import replacing
+from partita.files.writing import replacing
 from partita.store import tables
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""From a path or a URL to an open store, made or brought up to date where needed."""
+"""Open, create or migrate a store from a path or URL."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from partita.errors import InputError, StoreTrouble, Unavailable
-from partita.store.store import WRITES, Store
-from partita.store.trouble import told
+from partita.store.store import WRITES, Store, told
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

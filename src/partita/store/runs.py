@@ -1,7 +1,8 @@
-"""Runs and models: what made the numbers."""
+"""Runs and models in the store."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,26 @@ from sqlalchemy import func, select
 
 from partita.errors import Unknown
 from partita.store import tables
-from partita.store.adding import add_if_new
 from partita.store.keys import family
 from partita.store.shapes import Row
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Table
+
+
+def add_if_new(connection: Connection, table: Table, row: Mapping[str, Any]) -> bool:
+    """Whether the row was added; PostgreSQL makes the second writer wait until that is known."""
+    insert = _insert_of(connection)(table).values(**row).on_conflict_do_nothing()
+    added = connection.execute(insert.returning(*table.primary_key.columns))
+    return added.first() is not None
+
+
+def _insert_of(connection: Connection) -> Any:
+    """SQL has no common word for what is to happen where a row is there already."""
+    from sqlalchemy.dialects import postgresql, sqlite
+
+    return postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+
 
 TOTALS = ("templates", "sets", "entities", "entropy_bits")
 
@@ -126,3 +141,10 @@ def list_models(connection: Connection) -> Sequence[Row]:
     columns = [column for column in tables.models.c if column.name != "text"]
     query = select(*columns).order_by(tables.models.c.made, tables.models.c.id)
     return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def count_methods(connection: Connection, run: str) -> Counter[tuple[str, bool]]:
+    """By method, and whether chains that were drawn disagree."""
+    at = tables.sets.c
+    rows = connection.execute(select(at.method, at.more).where(at.run == run))
+    return Counter((method, more.get("converged") is False) for method, more in rows)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from partita.formats.results import VERSION, template_object
-from partita.formats.strict import Place
-from partita.formats.template_json import template_of
+from partita.files.strict import Place
+from partita.results.result_lines import VERSION, template_object
+from partita.results.template_json import template_of
 
 Row = dict[str, Any]
 Object = Mapping[str, Any]

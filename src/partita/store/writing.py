@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from partita.store import shapes, tables
-from partita.store.adding import add_if_new
+from partita.store.runs import add_if_new
 from partita.store.shapes import Object, Row
 from partita.store.store import Store
 

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import ClassVar, Literal
 
 from partita.errors import InputError
-from partita.templates.intervals import forward, meet
+from partita.templates.number import forward, meet
 from partita.templates.slots import Json
 
 Precision = Literal["day", "month", "year", "range"]

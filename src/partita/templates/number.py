@@ -1,15 +1,35 @@
-"""The slot type of numbers: an interval of integers; singular is 1, plural is 2 or more."""
+"""Slot type: integer intervals."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar
+from datetime import date
+from fractions import Fraction
+from typing import ClassVar, TypeVar
 
 from partita.errors import InputError
-from partita.templates.intervals import forward, meet
 from partita.templates.slots import Json
 from partita.templates.words import symbol
+
+T = TypeVar("T", int, date, Fraction)
+
+
+def meet(
+    left: tuple[T | None, T | None], right: tuple[T | None, T | None]
+) -> tuple[T | None, T | None] | None:
+    """What both hold, or None if nothing does."""
+    lows = [low for low in (left[0], right[0]) if low is not None]
+    highs = [high for high in (left[1], right[1]) if high is not None]
+    low, high = max(lows, default=None), min(highs, default=None)
+    return None if low is not None and high is not None and low > high else (low, high)
+
+
+def forward(low: T | None, high: T | None) -> None:
+    """Refuse an interval that runs backwards."""
+    if low is not None and high is not None and low > high:
+        raise InputError(f"the range {low}..{high} runs backwards")
+
 
 # Longer digit strings are no numbers of things, and Python refuses to read them.
 _RANGE = re.compile(r"([0-9]{1,99})? ?\.\. ?([0-9]{1,99})?")

@@ -10,7 +10,7 @@ from typing import Any
 
 from partita.pairs.explanation import Influence, PairExplanation, SetExplanation
 from partita.views.charts import altair
-from partita.views.words import number
+from partita.views.layout import number
 
 WIDTH = 80
 FIRM = 40.0  # log-odds beyond which a chart shows no difference

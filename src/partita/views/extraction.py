@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from partita.evaluation.extraction import Counted, Extraction, Group, Slip
-from partita.evaluation.tally import Tally
+from partita.evaluation.scores import Tally
 from partita.views.layout import clean, columns, cut, padded
 
 NAME = 17

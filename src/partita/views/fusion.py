@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from partita.evaluation.fused import Measured
+from partita.evaluation.fusion import Measured
 from partita.fusion.answers import Answer, Valued, answers
 from partita.fusion.belief import SlotBelief, Trust
-from partita.fusion.changes import Change
 from partita.fusion.claims import Claims
-from partita.fusion.fuse import Fused
-from partita.fusion.slot_conflict import conflicts
+from partita.fusion.conflict import conflicts
+from partita.fusion.fuse import Change, Fused
 
 OBJECTS = 20
 SOURCES = 15

@@ -9,9 +9,22 @@ import numpy as np
 
 from partita.pipeline import Resolved
 from partita.records import Distribution, Entity, Figure, SlotValue, Template
-from partita.views.layout import bar, bold, clean, coloured, columns, cut, indented, padded
-from partita.views.terminal import configuration_rows, heading
-from partita.views.words import figure, how, left_out, number, ranged
+from partita.views.distribution import configuration_rows, heading
+from partita.views.layout import (
+    bar,
+    bold,
+    clean,
+    coloured,
+    columns,
+    cut,
+    figure,
+    how,
+    indented,
+    left_out,
+    number,
+    padded,
+    ranged,
+)
 
 SURE = 0.99995  # what rounds to 1 needs no number
 OPEN = 0.1  # a pair whose probability is this far from 0 and from 1 is uncertain

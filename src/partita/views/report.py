@@ -1,16 +1,205 @@
-"""A run as one HTML file that needs no other: no script, and a policy that would let none run."""
+"""The report of a run as one HTML file."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from partita.views.markup import Html, cut, document, element, joined
-from partita.views.report_calibration import calibration_section
-from partita.views.report_messages import message_section, message_table
-from partita.views.report_records import Report
+from partita.evaluation.calibration import Bin
+from partita.views.charts import bins_of
+from partita.views.evaluation import counted
+from partita.views.markup import Html, bar, cut, document, element, histogram, joined, reliability
+from partita.views.report_messages import message_section, message_table, place_of
+from partita.views.report_records import Report, most_uncertain
 from partita.views.report_style import STYLE
-from partita.views.report_summary import summary_section
+
+FIRST = 8  # of the most uncertain messages
+
+METHODS = {
+    "exact": "computed exactly",
+    "certified": "within intervals that certainly hold",
+    "sampled": "estimates, with standard errors",
+    "sampled, NOT converged": "the chains disagree: not settled",
+}
+
+
+def summary_section(report: Report, shown: Mapping[int, int]) -> Html:
+    """The first page."""
+    panels = [
+        element("div", element("h3", "How it was made"), _settings(report.settings)),
+        element("div", element("h3", "How answers were obtained"), _methods(report.methods)),
+    ]
+    if len(report.rows) > 1:
+        panels += [
+            element("div", element("h3", "How uncertain messages are"), _bits(report)),
+            element("div", element("h3", "Most uncertain"), _first(report, shown)),
+        ]
+    notes = (element("p", note, class_="left-out") for note in report.notes)
+    grid = element("div", joined(panels), class_="panels")
+    return element("section", _tiles(report), joined(notes), grid, id="summary")
+
+
+def _tiles(report: Report) -> Html:
+    rows = report.rows
+    failed = sum(bool(row.error) for row in rows)
+    bits = sum(row.entropy_bits for row in rows)
+    told = [
+        (len(rows), "message"),
+        (sum(row.templates for row in rows), "template"),
+        (sum(row.sets for row in rows), "set"),
+        (sum(row.entities for row in rows), "entity"),
+    ]
+    counts = [_counted(*one) for one in told]
+    counts.append((f"{bits / max(len(rows) - failed, 1):.2f}", "bits per message"))
+    counts += [(f"{failed:,}", "failed")] if failed else []
+    tiles = (element("div", element("b", n), element("span", what)) for n, what in counts)
+    return element("div", joined(tiles), class_="tiles")
+
+
+def _counted(count: int, noun: str) -> tuple[str, str]:
+    plural = "entities" if noun == "entity" else f"{noun}s"
+    return f"{count:,}", noun if count == 1 else plural
+
+
+def _settings(settings: Mapping[str, Any]) -> Html:
+    rows = (
+        element("tr", element("th", cut(name, 40)), element("td", _told(value)))
+        for name, value in settings.items()
+        if value not in (None, "", [], {})
+    )
+    return element("table", joined(rows), class_="facts")
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return cut(", ".join(f"{name} {one}" for name, one in value.items()), 300)
+    if isinstance(value, list | tuple):
+        return cut(", ".join(map(str, value)), 300)
+    return f"{value:,}" if type(value) is int else cut(str(value), 300)
+
+
+def _methods(methods: Mapping[str, int]) -> Html:
+    rows = (
+        element(
+            "tr",
+            element("th", name),
+            element("td", f"{count:,} {'set' if count == 1 else 'sets'}", class_="number"),
+            element("td", METHODS.get(name, ""), class_="quiet"),
+            class_="warning" if "NOT" in name else None,
+        )
+        for name, count in sorted(methods.items())
+    )
+    if not methods:
+        return element("p", "no set has more than one configuration", class_="quiet")
+    return element("table", joined(rows), class_="facts")
+
+
+def _bits(report: Report) -> Html:
+    bits = [row.entropy_bits for row in report.rows if not row.error]
+    return histogram(bits, "Messages by their entropy in bits")
+
+
+def _first(report: Report, shown: Mapping[int, int]) -> Html:
+    rows = report.rows
+    chosen = sorted(most_uncertain(rows, FIRST), key=lambda n: (-rows[n].entropy_bits, n))
+    highest = max((rows[n].entropy_bits for n in chosen), default=0.0) or 1.0
+    lines = []
+    for n in chosen:
+        name = cut(rows[n].id, 40) or "results"
+        title = element("a", name, href=f"#{place_of(shown[n])}") if n in shown else name
+        share = element("td", bar(rows[n].entropy_bits / highest), class_="drawn")
+        bits = element("td", f"{rows[n].entropy_bits:.2f}", class_="number")
+        lines.append(element("tr", element("th", title), bits, share))
+    return element("table", joined(lines), class_="facts")
+
+
+PAIRS = "pairs, between .05 and .95"
+LISTED = "listed configurations"
+
+
+def calibration_section(measured: Mapping[str, Any]) -> Html:
+    """From the figures of an evaluation, by their names."""
+    drawn = [
+        _figure(PAIRS, bins_of(measured.get("pair_reliability", ()))),
+        _figure(LISTED, bins_of(measured.get("configuration_reliability", ()))),
+    ]
+    figures = element("table", joined(_figures(measured)), class_="facts")
+    parts = element("div", figures, *drawn, class_="calibration")
+    told = (
+        "Stated probability against how often it was right, in bins of equal count; the area of a "
+        "dot is its count, and on the dashed line all that is stated is true."
+    )
+    title = element("h2", "Calibration")
+    return element(
+        "section", title, element("p", told), *_warning(measured), parts, _sizes(measured),
+        id="calibration",
+    )  # fmt: skip
+
+
+def _warning(measured: Mapping[str, Any]) -> Iterator[Html]:
+    if known := measured.get("keys_learned_from"):
+        keys = "1 of these keys was" if known == 1 else f"{known:,} of these keys were"
+        told = f"{keys} learned from by this run's own parameters: the figures are too good."
+        yield element("p", told, class_="warning")
+
+
+def _figure(what: str, bins: Sequence[Bin]) -> Html:
+    total = sum(one.count for one in bins)
+    caption = element("figcaption", f"{what}: {total:,} statements")
+    if not bins:
+        return element("figure", caption, element("p", "nothing was stated", class_="left-out"))
+    return element("figure", caption, reliability(bins, f"Reliability of {what}"))
+
+
+def _figures(measured: Mapping[str, Any]) -> Iterator[Html]:
+    sets = int(measured.get("sets", 0))
+    messages = counted(int(measured.get("documents", 0)), "message")
+    yield _fact("keyed", f"{counted(sets, 'set')} in {messages}")
+    yield _fact("right", f"{int(measured.get('right', 0)):,} of {sets:,} sets")
+    for label, name, digits in (
+        ("bits per set", "bits_per_set", 3),
+        ("bits per set as reported", "reported_bits_per_set", 3),
+        ("bits per template of a message", "bits_per_mention", 3),
+        ("Brier score of pairs", "brier", 4),
+        ("reliability error of pairs", "pair_reliability_error", 4),
+        ("… of listed configurations", "configuration_reliability_error", 4),
+        ("CoNLL score", "conll", 4),
+    ):
+        if isinstance(measured.get(name), int | float):
+            yield _fact(label, f"{measured[name]:.{digits}f}{_spread(measured, name, digits)}")
+
+
+def _spread(measured: Mapping[str, Any], name: str, digits: int) -> str:
+    """An interval of 95 %, over messages."""
+    found = (measured.get("intervals") or {}).get(name)
+    if not isinstance(found, Mapping):
+        return ""
+    return f" ({found['low']:.{digits}f} to {found['high']:.{digits}f})"
+
+
+def _fact(name: str, value: str) -> Html:
+    return element("tr", element("th", name), element("td", value))
+
+
+def _sizes(measured: Mapping[str, Any]) -> Html:
+    rows = measured.get("sizes") or ()
+    if not rows:
+        return joined([])
+    titles = ("templates in the set", "sets", "right", "bits per set")
+    head = element("tr", *(element("th", name, class_="number") for name in titles))
+    told = [
+        (one["size"], f"{one['sets']:,}", f"{one['right']:,}", _bits_table(one["bits_per_set"]))
+        for one in rows
+    ]
+    lines = (element("tr", *(element("td", x, class_="number") for x in row)) for row in told)
+    return element("table", element("thead", head), element("tbody", joined(lines)), class_="sizes")
+
+
+def _bits_table(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
 
 MOST = 50  # messages in full, and sets of each
 

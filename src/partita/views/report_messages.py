@@ -1,17 +1,206 @@
-"""Messages: all of them in a table, some of them in full."""
+"""The messages of a report: text, entities and sets."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 
-from partita.views.markup import Html, cut, element, joined
+from partita.records import Entity, Figure, SlotValue, Template
+from partita.views.layout import ranged
+from partita.views.markup import Html, bar, cut, element, joined
 from partita.views.message import counted
-from partita.views.report_colours import colours_by_set
-from partita.views.report_entities import entities_table
-from partita.views.report_records import MessageRow, ReportMessage
+from partita.views.report_records import Colours, MessageRow, ReportMessage, colours_by_set, shown
 from partita.views.report_sets import left_out, set_section
-from partita.views.report_text import marked_text
-from partita.views.svg_bars import bar
+
+ENTITIES = 100
+VALUES = 6
+SURE = 0.99995  # what rounds to 1 needs no number
+
+
+def entities_table(entities: Sequence[Entity], alone: Sequence[Template], colours: Colours) -> Html:
+    """Merged ones first, then the templates that corefer with no other."""
+    rows = [_entity(entity, colours) for entity in entities[:ENTITIES]]
+    rows += [_alone(template, colours) for template in alone[: max(ENTITIES - len(rows), 0)]]
+    if not rows:
+        return joined([])
+    titles = ("entity", "templates", "this cell", "slots")
+    head = element("tr", *(element("th", title) for title in titles))
+    parts = [
+        element("table", element("thead", head), element("tbody", joined(rows)), class_="entities")
+    ]
+    if hidden := len(entities) + len(alone) - len(rows):
+        parts.append(element("p", f"{hidden:,} more are not shown here", class_="left-out"))
+    return element("div", element("h4", "Entities"), *parts)
+
+
+def _entity(entity: Entity, colours: Colours) -> Html:
+    called = entity.name or next(iter(entity.descriptions), "")
+    known = colours.classes.get(entity.anchor, "none")
+    title = joined(
+        [
+            element("span", cut(entity.id, 40), class_=f"chip {known}"),
+            element("b", cut(called, 80), dir="auto"),
+            element("small", cut(entity.sort, 60)),
+        ],
+        " ",
+    )
+    share = joined([_probability(entity.probability), bar(*_spread(entity.probability))])
+    return element(
+        "tr",
+        element("td", title),
+        element("td", colours.cell(list(entity.templates))),
+        element("td", share, class_="share-of-cell"),
+        element("td", _slots(entity)),
+    )
+
+
+def _alone(template: Template, colours: Colours) -> Html:
+    """A template that is alone is what it is: no probability is told."""
+    title = joined(
+        [
+            element("b", cut(template.text, 80), dir="auto"),
+            element("small", cut(template.sort, 60)),
+        ],
+        " ",
+    )
+    slots = [_slot(name, joined([shown(value)])) for name, value in template.slots.items()]
+    return element(
+        "tr",
+        element("td", title),
+        element("td", colours.cell([template.id])),
+        element("td", element("small", "alone")),
+        element("td", joined(slots)),
+    )
+
+
+def _slots(entity: Entity) -> Html:
+    return joined(_slot(name, _values(values)) for name, values in entity.slots.items())
+
+
+def _slot(name: str, told: Html) -> Html:
+    return element("span", element("small", cut(name, 40)), " ", told, class_="slot")
+
+
+def _values(values: Sequence[SlotValue]) -> Html:
+    told = [_value(value) for value in values[:VALUES]]
+    if hidden := len(values) - VALUES if len(values) > VALUES else 0:
+        told.append(joined([f"{hidden} more"]))
+    return joined(told, ", ")
+
+
+def _value(value: SlotValue) -> Html:
+    text = element("span", shown(value.value), class_="unknown" if value.value is None else "value")
+    if value.probability.value >= SURE:
+        return text
+    return joined([text, element("span", f" {_probability(value.probability)}", class_="number")])
+
+
+def _probability(given: Figure) -> str:
+    return ranged(*_spread(given))
+
+
+def _spread(given: Figure) -> tuple[float, tuple[float, float] | None]:
+    return given.value, None if given.kind == "exact" else (given.low, given.high)
+
+
+MOST = 40_000  # characters of a message
+DEPTH = 3  # marks in each other that are told apart
+DEEPEST = 20  # and that are drawn at all
+
+
+def marked_text(message: ReportMessage, colours: Colours) -> Html:
+    """The text, or the expressions alone where there is no text."""
+    if message.text is None:
+        return _expressions(message, colours)
+    text = message.text[:MOST]
+    inside = [t for t in message.templates if t.start < t.end <= len(text)]
+    placed = shallow(inside)
+    parts = [element("div", marked(text, placed, colours), class_="message", dir="auto")]
+    if hidden := len(message.text) - len(text):
+        parts.append(element("p", f"{hidden:,} more characters are not shown", class_="left-out"))
+    if deep := len(inside) - len(placed):
+        told = f"{deep:,} more lie in {DEEPEST} others and are not marked"
+        parts.append(element("p", told, class_="left-out"))
+    if lost := len(message.templates) - len(inside):
+        told = f"{lost:,} {'template has' if lost == 1 else 'templates have'} no place in this text"
+        parts.append(element("p", told, class_="left-out"))
+    return joined(parts)
+
+
+def shallow(templates: Sequence[Template]) -> list[Template]:
+    """Those that begin in fewer than so many others: of more nobody sees anything."""
+    kept: list[Template] = []
+    open_: list[int] = []
+    for one in sorted(templates, key=lambda t: (t.start, -t.end)):
+        open_ = [end for end in open_ if end > one.start]
+        if len(open_) < DEEPEST:
+            open_.append(one.end)
+            kept.append(one)
+    return kept
+
+
+def marked(text: str, templates: Sequence[Template], colours: Colours) -> Html:
+    """The whole text, with an element for every stretch of every template."""
+    spans = sorted(templates, key=lambda t: (t.start, -t.end))
+    edges = sorted({0, len(text), *(t.start for t in spans), *(t.end for t in spans)})
+    return joined(_inside(text, spans, edges, colours))
+
+
+def _inside(
+    text: str, spans: Sequence[Template], edges: Sequence[int], colours: Colours
+) -> Iterator[Html]:
+    """What lies between edges: plain text, or the outermost template there with what is in it.
+
+    Both are sorted, so what has ended is passed once and what begins too late ends the search.
+    """
+    n = first = 0
+    while n < len(edges) - 1:
+        start, end = edges[n], edges[n + 1]
+        while first < len(spans) and spans[first].end <= start:
+            first += 1
+        if first == len(spans) or spans[first].start > start:
+            yield joined([text[start:end]])
+            n += 1
+            continue
+        outer = spans[first]
+        stop = bisect_left(edges, min(outer.end, edges[-1]))
+        last = bisect_left(spans, edges[stop], lo=first, key=lambda one: one.start)
+        rest = [one for one in spans[first + 1 : last] if one.end > start]
+        within = joined(_inside(text, rest, edges[n : stop + 1], colours))
+        yield _mark(outer, within, _depth(rest), colours, ends=edges[stop] == outer.end)
+        n = stop
+
+
+def _depth(inner: Sequence[Template]) -> int:
+    """How many lie in each other here, so that their lines do not run into each other."""
+    points = sorted({t.start for t in inner})
+    return max((sum(t.start <= at < t.end for t in inner) for at in points), default=0)
+
+
+def _mark(template: Template, inside: Html, depth: int, colours: Colours, ends: bool) -> Html:
+    known = colours.classes.get(template.id, "none")
+    name = colours.cells.get(template.id, "")
+    label = (element("sub", name),) if name and ends else ()
+    return element(
+        "mark",
+        inside,
+        *label,
+        class_=f"{known} d{min(depth, DEPTH)}",
+        title=colours.hints.get(template.id),
+    )
+
+
+def _expressions(message: ReportMessage, colours: Colours) -> Html:
+    """In text order, as far as that is known."""
+    told = [_expression(template, colours) for template in message.templates[:MOST]]
+    return element("ul", joined(told), class_="expressions")
+
+
+def _expression(template: Template, colours: Colours) -> Html:
+    known = colours.classes.get(template.id, "none")
+    text = template.text or template.id
+    return element("li", element("mark", text, class_=known, title=colours.hints[template.id]))
+
 
 ROWS = 5000
 

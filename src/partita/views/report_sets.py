@@ -7,14 +7,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from partita.formats.results import in_text_order
 from partita.records import IntArray, Listed
-from partita.views.markup import Html, cut, element, joined
-from partita.views.report_colours import Colours, shown
-from partita.views.report_records import ReportKey, ReportSet
-from partita.views.svg_bars import bar
-from partita.views.svg_matrix import Triangle, triangle
-from partita.views.words import figure, many, number, ranged
+from partita.results.result_lines import in_text_order
+from partita.views.layout import figure, many, number, ranged
+from partita.views.markup import Html, Triangle, bar, cut, element, joined, triangle
+from partita.views.report_records import Colours, ReportKey, ReportSet, shown
 
 TEMPLATES = 60
 CONFIGURATIONS = 20

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from oracles import graphs
-from partita.configurations.frontier.order import plan
-from partita.configurations.frontier.order_kernels import count_cliques
-from partita.configurations.frontier.posterior import frontier
+from partita.configurations.elimination.order import plan
+from partita.configurations.elimination.order_kernels import count_cliques
+from partita.configurations.elimination.posterior import frontier
 
 RNG = np.random.default_rng(0)
 
@@ -104,7 +104,7 @@ import ctypes, sys
 from pathlib import Path
 import numpy as np
 from oracles import graphs
-from partita.configurations.frontier.posterior import frontier, plan
+from partita.configurations.elimination.posterior import frontier, plan
 
 def resident(name):
     lines = Path("/proc/self/status").read_text().splitlines()

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from oracles import graphs, subsets
 from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.posteriors import ListedPosterior
-from partita.configurations.exact import exact
-from partita.configurations.frontier.posterior import FrontierPosterior, frontier, plan
-from partita.configurations.frontier.recursion import LOG, SUM
+from partita.configurations.dense.posterior import exact
+from partita.configurations.elimination.posterior import FrontierPosterior, frontier, plan
+from partita.configurations.elimination.recursion import LOG, SUM
 from partita.errors import TooLarge
 from partita.records import FloatArray
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from oracles import graphs
-from partita.configurations.frontier import dense, kernels
-from partita.configurations.frontier.order import plan
-from partita.configurations.frontier.recursion import LOG, MAX, SUM, Recursion
+from partita.configurations.elimination import dense, kernels
+from partita.configurations.elimination.order import plan
+from partita.configurations.elimination.recursion import LOG, MAX, SUM, Recursion
 from partita.records import FloatArray
 
 GRAPHS = [

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from oracles.joint_mentions import random_model, random_templates
 from partita.configurations.count import bell
+from partita.configurations.enumeration import partitions
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.explained import explain
 from partita.configurations.joint.network_kernels import decision
 from partita.configurations.joint.posterior import JointPosterior
-from partita.configurations.partitions import partitions
 from partita.errors import InputError, Unavailable
-from partita.learning.joint import joint_posterior
 from partita.records import Template
+from partita.training.joint import joint_posterior
 
 
 def posterior(n: int, seed: int, draws: int = 400) -> JointPosterior:

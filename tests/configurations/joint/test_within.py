@@ -15,7 +15,7 @@ from partita.configurations.joint import within as joint_within
 from partita.configurations.joint.posterior import JointPosterior
 from partita.configurations.joint.within import Within, within
 from partita.errors import TooLarge, Unavailable
-from partita.learning.joint import joint_posterior
+from partita.training.joint import joint_posterior
 
 
 def instance(n: int, seed: int, holes: float = 0.3) -> tuple[JointPosterior, np.ndarray]:

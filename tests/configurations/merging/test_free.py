@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from oracles.merging import knowledge, replayed
 from oracles.merging_checks import agrees
-from partita.configurations.merging.free import COMPILED, free, shared
 from partita.configurations.merging.model import bites, merger
+from partita.configurations.merging.unconstrained import COMPILED, free, shared
 from partita.errors import TooLarge
 from partita.records import Budget
 

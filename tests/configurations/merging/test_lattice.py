@@ -12,13 +12,11 @@ from hypothesis import strategies as st
 from oracles.merging import knowledge, normalised, replayed
 from oracles.merging_checks import agrees, sets
 from oracles.partitions import entropy_bits, pair_marginals
-from partita.configurations.merging.decided import Decided
-from partita.configurations.merging.fellows import fellows
 from partita.configurations.merging.lattice import lattice
+from partita.configurations.merging.lattice_posterior import Decided, fellows
 from partita.configurations.merging.model import Merger, merger
-from partita.configurations.merging.packed import fellows as packed_fellows
-from partita.configurations.merging.packed import packed_states
-from partita.configurations.merging.states import small_states
+from partita.configurations.merging.states import fellows as packed_fellows
+from partita.configurations.merging.states import packed_states, small_states
 from partita.errors import Contradiction, InputError, Unavailable
 
 Given = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.merging import knowledge
-from partita.configurations.merging.model import merger
-from partita.configurations.merging.questions import questions
+from partita.configurations.merging.model import merger, questions
 from partita.records import restricted_growth
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from oracles.merging import knowledge, replayed
-from partita.configurations.merging.counted import _estimated
+from partita.configurations.merging.bounds import _estimated
 from partita.configurations.merging.decisions import merging
 from partita.configurations.merging.listed import enumerated
 from partita.configurations.merging.model import merger

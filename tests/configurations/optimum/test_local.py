@@ -7,7 +7,7 @@ import pytest
 
 from oracles.instances import log_odds, planted_pairs, uniform_pairs, with_holes
 from oracles.partitions import log_weights
-from partita.configurations.optimum.local import local_search, score
+from partita.configurations.optimum import local_search, score
 
 
 @pytest.mark.parametrize("n", [1, 2, 14, 15, 40])
@@ -48,7 +48,7 @@ def test_no_single_move_improves(n: int) -> None:
 def test_compiled_and_plain_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     theta = log_odds(uniform_pairs(14, 0.05, 0.95, np.random.default_rng(3)))
     plain = local_search(theta, starts=3)
-    monkeypatch.setattr("partita.configurations.optimum.local.SMALL", 0)
+    monkeypatch.setattr("partita.configurations.optimum.SMALL", 0)
     assert np.array_equal(plain, local_search(theta, starts=3))
 
 

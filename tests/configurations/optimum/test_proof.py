@@ -7,9 +7,8 @@ import pytest
 
 from oracles.instances import log_odds, planted_pairs, uniform_pairs, with_holes
 from oracles.partitions import log_weights
-from partita.configurations.optimum.local import score
-from partita.configurations.optimum.proof import optimum
-from partita.configurations.optimum.relaxation import relaxations
+from partita.configurations.optimality import optimum, relaxations
+from partita.configurations.optimum import score
 from partita.configurations.search.meter import Meter
 from partita.records import Budget
 

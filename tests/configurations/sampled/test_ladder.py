@@ -10,12 +10,10 @@ import pytest
 from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.partitions import log_weights
 from partita.configurations.count import bell
-from partita.configurations.sampled.best import united
-from partita.configurations.sampled.census import census
-from partita.configurations.sampled.chains import Chain, chains, explore
-from partita.configurations.sampled.ladder import Ladder, log_normaliser, rungs
+from partita.configurations.sampled.chains import Chain, chains, explore, neighbours
 from partita.configurations.sampled.meter import Meter
-from partita.configurations.sampled.starts import neighbours
+from partita.configurations.sampled.normaliser import Ladder, census, log_normaliser, rungs
+from partita.configurations.sampled.posterior import united
 from partita.records import Budget, Figure, FloatArray
 
 FAR = 5.0  # standard errors

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from oracles import partitions
 from oracles.instances import log_odds, planted_pairs, symmetric, uniform_pairs, with_holes
-from partita.configurations.exact import exact
+from partita.configurations.dense.posterior import exact
 from partita.configurations.sampled import posterior as module
+from partita.configurations.sampled.chains import neighbours, predicted_bytes, starts
 from partita.configurations.sampled.posterior import SampledPosterior, sampled
-from partita.configurations.sampled.starts import neighbours, predicted_bytes, starts
 from partita.configurations.sampled.summary import Summary
 from partita.errors import TooLarge, Unavailable
 from partita.records import Budget, Figure, FloatArray, Posterior, restricted_growth

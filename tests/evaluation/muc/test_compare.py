@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.evaluation.muc import dates, locations, numbers, strings
-from partita.evaluation.muc.compare import compare
-from partita.evaluation.muc.templates import SLOTS, Fill
-from partita.evaluation.muc.verdicts import CORRECT, INCORRECT, PARTIAL
+from partita.corpora import muc_templates as dates
+from partita.corpora.muc_templates import CORRECT, INCORRECT, PARTIAL, SLOTS, Fill
+from partita.evaluation.muc import fills as locations
+from partita.evaluation.muc import fills as numbers
+from partita.evaluation.muc import fills as strings
+from partita.evaluation.muc.fills import compare
 
 BY_NAME = {slot.name: slot for slot in SLOTS}
 

@@ -11,14 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.evaluation.muc.compare import compare
+from partita.corpora.muc import read_exam
+from partita.corpora.muc_templates import SCORED, SLOTS, Fill, Incident
 from partita.evaluation.muc.entities import score_entities
-from partita.evaluation.muc.mapping import alike, gain, mapped
-from partita.evaluation.muc.score import score
-from partita.evaluation.muc.slots import count
-from partita.evaluation.muc.tally import Tally
-from partita.evaluation.muc.templates import SCORED, SLOTS, Fill, Incident
-from partita.formats.muc_templates import read_exam
+from partita.evaluation.muc.fills import compare
+from partita.evaluation.muc.score import Tally, alike, count, gain, mapped, score
 
 EXAM = Path(__file__).parents[4] / "shared" / "data" / "muc4"
 VICTIM = SLOTS[18]

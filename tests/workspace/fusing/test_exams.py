@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from partita.app.muc import mark
 from partita.cli import app
-from partita.evaluation.muc.templates import Fill, Incident
-from partita.formats.muc_answers import answers
-from partita.formats.muc_templates import read_exam
-from partita.workspace.exam import mark
-from partita.workspace.fusing.answering import fuse_answers
-from partita.workspace.fusing.things import alike, report
+from partita.corpora.muc import answers, read_exam
+from partita.corpora.muc_templates import Fill, Incident
+from partita.domains.incidents.fuse_muc import fuse_answers
+from partita.domains.incidents.fusion_things import alike, report
 
 MUC = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "muc4"
 

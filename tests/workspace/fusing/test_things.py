@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from partita.app.fuse import Asked, fuse_things
+from partita.app.fuse_contents import Content, Options, fuse_contents
 from partita.cli import app
 from partita.errors import InputError
-from partita.workspace.fusing.across_files import Asked, fuse_things
-from partita.workspace.fusing.calling import Content, Options, fuse_contents
 
 FIRST = """Subj: Tarboro Fuel Depot
 

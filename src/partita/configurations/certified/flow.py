@@ -119,7 +119,7 @@ class _Maker:
 
     def _search(self, i: int, room: tuple[Masks, FloatArray]) -> tuple[int, float]:
         """The cells and the logarithm of what is left out, coarser until they fit."""
-        from partita.configurations.certified.cells import cells_from
+        from partita.configurations.certified.states import cells_from
 
         scale = self._scale(i)
         while True:

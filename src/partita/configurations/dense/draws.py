@@ -1,16 +1,41 @@
-"""Independent draws from the tables over subsets: the cell of the last open template, repeatedly.
-
-P(cell C | S still open) = w(C)·Z(S∖C)/Z(S) for the cells C ⊆ S that hold the last template of S.
-Draws that have the same S open are made together, by one look at its cells.
-"""
+"""Independent draws from tables over subsets."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from partita.compilation import kernel
 from partita.configurations.dense.subsets import SMALL, parts
 from partita.configurations.dense.tables import Tables
 from partita.records import FloatArray, IntArray
+
+
+@kernel()
+def choose(log_w, log_z, rest, uniforms):  # type: ignore[no-untyped-def]
+    """For sorted uniform numbers the cells (with the highest member of rest) they fall into."""
+    top = 1
+    while top * 2 <= rest:
+        top *= 2
+    others, total, c = rest ^ top, 0.0, rest ^ top
+    while True:
+        total += math.exp(log_w[top | c] + log_z[others ^ c] - log_z[rest])
+        if c == 0:
+            break
+        c = (c - 1) & others
+    chosen = np.empty(uniforms.shape[0], dtype=np.int64)
+    reached, drawn, c, last = 0.0, 0, others, top
+    while drawn < uniforms.shape[0]:
+        share = math.exp(log_w[top | c] + log_z[others ^ c] - log_z[rest])
+        if share > 0.0:
+            last = top | c
+            reached += share
+        while drawn < uniforms.shape[0] and (uniforms[drawn] * total < reached or c == 0):
+            chosen[drawn] = last
+            drawn += 1
+        c = (c - 1) & others
+    return chosen
 
 
 def draw_rows(tables: Tables, count: int, rng: np.random.Generator) -> IntArray:
@@ -41,8 +66,6 @@ def _next_cells(tables: Tables, rest: IntArray, rng: np.random.Generator) -> Int
 def _choices(tables: Tables, rest: int, uniforms: FloatArray) -> IntArray:
     """For each uniform number the cell into whose share it falls."""
     if len(tables.log_w) > 1 << SMALL:
-        from partita.configurations.dense.draws_kernels import choose
-
         order = np.argsort(uniforms, kind="stable")
         chosen = np.empty(len(uniforms), dtype=np.int64)
         chosen[order] = choose(tables.log_w, tables.log_z, rest, uniforms[order])

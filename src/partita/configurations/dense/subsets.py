@@ -1,19 +1,15 @@
-"""One recursion over subsets, in numpy alone, that answers many questions.
-
-Z[∅] = 1 and  Z[S ∪ {i}] = ⊕_{C ⊆ S} w[C ∪ {i}] ⊗ Z[S∖C]  for i above every member of S: the cell of
-the last template is chosen, and the others are a smaller set. With (⊗, ⊕) = (+, log-add) it gives
-log-normalisers, with (+, max) most probable configurations, with (×, +) on ones counts.
-A subset is a bit mask: template i is bit i.
-"""
+"""Sums over all subsets of a small set."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.compilation import kernel
 from partita.configurations.graphs import BoolArray
 from partita.records import FloatArray
 
@@ -96,3 +92,25 @@ def parts(mask: int) -> NDArray[np.int64]:
     for i in members(mask ^ top):
         found = np.concatenate([found, found | (1 << i)])
     return found
+
+
+NEGLIGIBLE = -45.0  # e^−45 is below the last bit of 1
+
+
+@kernel()
+def extend(log_w, log_z, i, start, stop):  # type: ignore[no-untyped-def]
+    """log Z of S ∪ {i} for every S from start to stop, all subsets of the first i templates."""
+    bit = 1 << i
+    for s in range(start, stop):
+        top, total, c = -math.inf, 0.0, s
+        while True:
+            value = log_w[bit | c] + log_z[s ^ c]
+            if value > top:
+                total = total * math.exp(top - value) + 1.0
+                top = value
+            elif value > top + NEGLIGIBLE:
+                total += math.exp(value - top)
+            if c == 0:
+                break
+            c = (c - 1) & s
+        log_z[bit | s] = top + math.log(total)

@@ -1,9 +1,4 @@
-"""log w and log Z of every subset of a dense set, by the way that suits its size.
-
-Up to 14 templates numpy, up to 17 the positive recursion in compiled loops, beyond that the ranked
-transform on rescaled weights, whose answer is accepted only if every template is in cells of
-probability 1 in all; otherwise the positive recursion again.
-"""
+"""Log-weights and normalisers of every subset."""
 
 from __future__ import annotations
 
@@ -51,7 +46,7 @@ def tables(theta: FloatArray) -> Tables:
 
 def positive_log_normalisers(log_w: FloatArray) -> FloatArray:
     """log Z of every subset by additions alone, on all cores."""
-    from partita.configurations.dense.positive_kernels import extend
+    from partita.configurations.dense.subsets import extend
 
     log_z = np.zeros(len(log_w))
     workers = os.cpu_count() or 1

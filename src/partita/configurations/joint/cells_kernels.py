@@ -1,7 +1,4 @@
-"""The cells of a configuration as it grows, and what a mention finds when it looks through one.
-
-A cell is a row of whole numbers; its members are a chain from the last one back.
-"""
+"""Compiled: the cells of a growing configuration, and beam search."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel
-from partita.parameters.joint_columns import (
+from partita.configurations.joint.codes import (
     ACRONYM,
     ALL_OF_EARLIER,
     ALL_OF_LATER,

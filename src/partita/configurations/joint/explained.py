@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.joint import codes as code
+from partita.configurations.joint.codes import LEXEME_ID
 from partita.configurations.joint.posterior import JointPosterior
 from partita.errors import InputError
-from partita.parameters.joint_columns import LEXEME
 from partita.records import FloatArray, IntArray
 
 Codes = NDArray[np.uint8]
@@ -57,7 +57,7 @@ def explain(
     step = int(np.flatnonzero(posterior.order == mention)[0])
     found = decision(posterior.mentions, posterior.network, row, step)
     if cell is None:
-        lexeme = int(posterior.mentions[0][step, LEXEME])
+        lexeme = int(posterior.mentions[0][step, LEXEME_ID])
         parts, logs = _starting(posterior, found[1], lexeme), float(found[4][-1])
     else:
         chosen = _cell(posterior, labels, row, step, cell)

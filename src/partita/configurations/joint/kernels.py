@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from partita.compilation import kernel
 from partita.configurations.joint import codes as code
+from partita.configurations.joint import codes as column
 from partita.configurations.joint.cells_kernels import (
     BITS,
     CELL_KINDS,
@@ -42,7 +43,6 @@ from partita.configurations.joint.cells_kernels import (
     look_through,
     same_sort,
 )
-from partita.parameters import joint_columns as column
 from partita.records import IntArray
 
 Codes = NDArray[np.uint8]

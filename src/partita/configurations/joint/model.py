@@ -1,14 +1,22 @@
-"""The parameters of the joint model: one row of hidden units for each value it can observe."""
+"""The parameters of the joint model and their JSON file."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from partita.configurations.joint import codes as code
 from partita.errors import InputError
+from partita.files.strict import Place, fields, integer_of, number_of, parsed, text_of
+from partita.files.text import whole_text
+from partita.files.writing import write_atomically
+from partita.parameters import VERSION, shipped_text
 from partita.records import FloatArray, IntArray
 
 JOINED = int(code.sizes(code.CELL).sum())
@@ -64,3 +72,123 @@ def layout() -> tuple[IntArray, IntArray]:
     """Where the values of each characteristic begin in the table; for "new" the lexeme is last."""
     started = np.append(code.offsets(code.NEW, JOINED), STARTED)
     return code.offsets(code.CELL), started
+
+
+FIELDS = (
+    "version", "model", "characteristics", "table", "bias", "out", "other", "lexicon",
+    "learned_from", "seed", "figures",
+)  # fmt: skip
+
+
+def read_joint_model(path: str | Path) -> JointModel:
+    """The joint model that a file holds."""
+    return parse_joint_model(whole_text(path), str(path))
+
+
+def shipped_joint_model() -> JointModel:
+    """The joint model that comes with the package."""
+    text = shipped_text("joint")
+    if text is None:
+        raise InputError("no parameters of a model 'joint' are shipped")
+    return parse_joint_model(text, "shipped parameters of joint")
+
+
+def write_joint_model(path: str | Path, model: JointModel) -> None:
+    """Replace a file, or leave it as it was."""
+    write_atomically(path, joint_model_text(model))
+
+
+def joint_model_text(model: JointModel) -> str:
+    """As JSON, one row of the table a line; the same bytes for the same model."""
+    head = {"version": VERSION, "model": "joint", "characteristics": _characteristics()}
+    arrays = {
+        "table": model.table, "bias": model.bias, "out": model.out, "other": model.other
+    }  # fmt: skip
+    tail = {
+        "lexicon": list(model.lexicon),
+        "learned_from": {"description": model.learned_from, "sha256": model.sha256},
+        "seed": model.seed,
+        "figures": dict(model.figures),
+    }
+    lines = [f'"{name}": {_json(value)}' for name, value in head.items()]
+    lines += [f'"{name}": {_rows(array)}' for name, array in arrays.items()]
+    lines += [f'"{name}": {_json(value)}' for name, value in tail.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _characteristics() -> dict[str, list[list[str | int]]]:
+    return {
+        "cell": [[each.name, each.values] for each in code.CELL],
+        "new": [[each.name, each.values] for each in code.NEW],
+    }
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _rows(array: FloatArray) -> str:
+    if array.ndim == 1:
+        return _numbers(array)
+    return "[\n" + ",\n".join(_numbers(row) for row in array) + "\n]"
+
+
+def _numbers(row: FloatArray) -> str:
+    return "[" + ",".join(f"{value:.10g}" for value in row.tolist()) + "]"
+
+
+def parse_joint_model(text: str, file: str) -> JointModel:
+    """A joint model from JSON text; the file is named in errors."""
+    place = Place(file)
+    given = _known(parsed(text, place), place)
+    source = fields(given["learned_from"], "learned_from", place, needed=("description", "sha256"))
+    digest = text_of(source["sha256"], "sha256", place)
+    if not re.fullmatch("[0-9a-f]{64}", digest):
+        place.refuse("sha256 is not a hash; expected 64 digits from 0 to f")
+    table, bias, out, other = (_array(given[name], name, place) for name in FIELDS[3:7])
+    try:
+        return JointModel(
+            table, bias, out, other,
+            _lexicon(given["lexicon"], place),
+            text_of(source["description"], "description", place),
+            digest,
+            integer_of(given["seed"], "seed", place),
+            _figures(given["figures"], place),
+        )  # fmt: skip
+    except InputError as error:
+        raise InputError(error.problem, file=file) from error
+
+
+def _known(given: Any, place: Place) -> Mapping[str, Any]:
+    """The version first, then the model and what it observes: of others nothing is known."""
+    version = given.get("version") if isinstance(given, dict) else None
+    if version is not None and (type(version) is not int or version != VERSION):
+        place.refuse(f"version is {version!r}; this Partita reads version {VERSION}")
+    found = fields(given, "the file", place, needed=FIELDS)
+    if found["model"] != "joint":
+        place.refuse(f"holds parameters of {found['model']!r}; expected 'joint'")
+    if found["characteristics"] != _characteristics():
+        place.refuse("was learned with other characteristics than this Partita observes")
+    return found
+
+
+def _array(given: Any, name: str, place: Place) -> FloatArray:
+    try:
+        found = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is not an array of numbers", file=place.file) from error
+    if found.ndim != (1 if name == "other" else 2):
+        place.refuse(f"{name} has {found.ndim} dimensions; expected {1 if name == 'other' else 2}")
+    return found
+
+
+def _lexicon(given: Any, place: Place) -> tuple[str, ...]:
+    if not isinstance(given, list):
+        place.refuse("lexicon is not a list of words")
+    return tuple(text_of(word, "a word of the lexicon", place) for word in given)
+
+
+def _figures(given: Any, place: Place) -> dict[str, float]:
+    if not isinstance(given, dict):
+        place.refuse("figures is not an object")
+    return {name: number_of(value, name, place) for name, value in given.items()}

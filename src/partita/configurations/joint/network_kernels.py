@@ -13,8 +13,8 @@ import numpy as np
 from partita.compilation import kernel
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.cells_kernels import Mentions, State, empty_state, place
+from partita.configurations.joint.codes import LEXEME_ID
 from partita.configurations.joint.kernels import Codes, describe
-from partita.parameters.joint_columns import LEXEME
 from partita.records import FloatArray, IntArray
 
 # table, bias and out of "cell" and "new", scores of other sorts, offsets of both in the table
@@ -74,7 +74,7 @@ def choices(
             logs[c] = network[3][other[c]]
     for r in range(found):
         logs[among[r]] = _score(network, codes[r], JOIN, 0, hidden)
-    logs[count] = _score(network, new, START, mentions[0][j, LEXEME], hidden)
+    logs[count] = _score(network, new, START, mentions[0][j, LEXEME_ID], hidden)
     total = _log_sum(logs[: count + 1])
     for c in range(count + 1):
         logs[c] -= total

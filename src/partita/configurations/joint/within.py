@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.count import bell, count
+from partita.configurations.enumeration import partitions
 from partita.configurations.joint.posterior import NINE, WIDTH, JointPosterior
 from partita.configurations.merging.listed import cell_marginals
-from partita.configurations.partitions import partitions
 from partita.errors import TooLarge, Unavailable
 from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method
 

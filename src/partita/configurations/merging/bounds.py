@@ -1,8 +1,4 @@
-"""What follows for the whole when a mass L is known and a mass of at most D is not looked at.
-
-Z ∈ [L, L + D]; a pair that has the mass m of L lies in [m/(L + D), (m + D)/(L + D)]; the entropy
-is h(λ) + λ·H(known) + (1 − λ)·H(rest) with λ ∈ [L/(L + D), 1] and 0 ≤ H(rest) ≤ log₂ count.
-"""
+"""Bounds that follow from unexplored mass, and counts of configurations."""
 
 from __future__ import annotations
 
@@ -11,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.configurations.count import count as number
+from partita.configurations.merging.model import Merger
 from partita.records import Figure, FloatArray, Marginals
 
 
@@ -88,3 +86,39 @@ def log_sum(logs: FloatArray) -> float:
     """The logarithm of a sum of exponentials; minus infinity for none."""
     top = float(logs.max(initial=-math.inf))
     return top if math.isinf(top) else top + math.log(float(np.exp(logs - top).sum()))
+
+
+ISLANDS, WORK = 16, 2e8
+
+
+def count(model: Merger) -> int | None:
+    """Exactly, or None; what must be together counts as one."""
+    first = np.unique(model.groups, return_index=True)[1]
+    return number(model.compatible[np.ix_(first, first)])
+
+
+def log2_count(model: Merger) -> Figure:
+    """The logarithm of the number, or an estimate of it."""
+    exact = count(model)
+    return _estimated(model) if exact is None else Figure.exact(math.log2(exact))
+
+
+def _estimated(model: Merger) -> Figure:
+    from partita.configurations.merging.particles import island, plan
+
+    planned = plan(_even(model))
+    draws = int(min(2048, max(8, WORK / (ISLANDS * planned.cost))))
+    totals = [island(planned, draws, np.random.default_rng([0, r]))[2] for r in range(ISLANDS)]
+    top = max(totals)
+    shares = np.exp(np.array(totals) - top)
+    error = float(shares.std(ddof=1) / shares.mean()) / math.sqrt(ISLANDS)
+    value = (top + math.log(float(shares.mean()))) / math.log(2)
+    return Figure.estimate(value, error / math.log(2))
+
+
+def _even(model: Merger) -> Merger:
+    """The model in which every possible configuration weighs the same."""
+    first = np.unique(model.groups, return_index=True)[1]
+    possible = model.compatible[np.ix_(first, first)]
+    yes = np.where(possible, 0.0, -math.inf)
+    return Merger(yes, np.zeros(possible.shape), possible, np.arange(len(first)))

@@ -1,23 +1,160 @@
-"""Merging decisions at every size: parts that never ask each other, each by the best way there is.
-
-Exact: a table of all configurations (up to nine templates), the set of tails (where no yes can be
-forbidden), the lattice of decisions. Beyond: the same lattice with the mass that it drops, as
-intervals; or weighted draws with their error.
-"""
+"""Solve the merging model: choose a method for each independent part."""
 
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 
 import numpy as np
 
+from partita.configurations.enumeration import LARGEST
 from partita.configurations.graphs import BoolArray, components
-from partita.configurations.merging.chosen import chosen
-from partita.configurations.merging.model import Merger, merger
-from partita.configurations.whole import Part, Product
-from partita.errors import InputError
-from partita.records import Budget, FloatArray, IntArray
+from partita.configurations.merging.lattice import BITS, SMALL, Lattice, States, lattice
+from partita.configurations.merging.lattice_posterior import Decided
+from partita.configurations.merging.listed import Listed, enumerated
+from partita.configurations.merging.model import Merger, bites, merger, reach_of
+from partita.configurations.merging.states import small_states
+from partita.configurations.merging.unconstrained import bytes_needed, free, questions_needed
+from partita.configurations.product_posterior import Part, Product
+from partita.errors import InputError, TooLarge
+from partita.records import Budget, FloatArray, IntArray, Posterior
+
+RATE = 2_000_000  # decisions a second, at least, with all questions answered
+TAIL_RATE = 150_000_000  # questions a second to sets of tails
+PILOT = 200_000  # decisions that show whether more would help,
+PILOT_EACH = 5_000  # and so many more for each template
+RESIDUAL = 0.01  # a larger share that may be missing says less than draws do
+
+
+def chosen(model: Merger, budget: Budget, seed: int, method: str) -> Posterior:
+    """The posterior of a part by this method, or by the best that the budget allows."""
+    if method in ("auto", "exact"):
+        if model.size <= LARGEST:
+            return enumerated(model)
+        if not bites(model) and _free_fits(model, budget):
+            return free(model, budget)
+    if method == "sampled":
+        return _drawn(model, budget, seed, "asked for")
+    if method == "certified":
+        return _bounded(model, budget, _decisions(model, budget))
+    return _exact_or_beyond(model, budget, seed, method == "exact")
+
+
+def _exact_or_beyond(model: Merger, budget: Budget, seed: int, needed: bool) -> Posterior:
+    start, room = time.monotonic(), _decisions(model, budget)
+    if not _packs(model):
+        if needed:
+            raise _too_large(model, math.inf, room)
+        return _drawn(model, budget, seed, f"{model.size} templates, too many states")
+    tried, growing = _tried(model, budget, room, needed)
+    if tried.mass.exact or (tried.mass.residual <= RESIDUAL and not needed):
+        return _decided(model, budget, tried)
+    if needed:
+        raise _too_large(model, growing, room)
+    why = f"{tried.mass.residual:.0%} of the mass may be out of reach of a search"
+    return _drawn(model, _left(budget, start), seed, why, _decided(model, budget, tried))
+
+
+def _tried(model: Merger, budget: Budget, room: float, needed: bool) -> tuple[Lattice, float]:
+    """A lattice as large as it promises to be of use, and the size that the whole would have."""
+    lattice(_states(model), model.size, 1)  # so that compilation is not timed
+    start = time.monotonic()
+    pilot = PILOT + PILOT_EACH * model.size
+    tried = lattice(_states(model), model.size, min(room, pilot))
+    growing = predicted(tried, reach_of(model))
+    if tried.mass.exact or room <= pilot:
+        return tried, growing
+    if budget.work is None:  # a busy machine gets less done
+        room = min(room, 0.5 * budget.seconds * tried.made / (time.monotonic() - start))
+    if growing <= 1.5 * room:
+        return lattice(_states(model), model.size, room), growing
+    if tried.mass.residual < 0.5 and not needed:
+        return lattice(_states(model), model.size, room / 2), growing
+    return tried, growing
+
+
+def _left(budget: Budget, start: float) -> Budget:
+    """What is left of the time; of units of work there is as much again."""
+    return replace(budget, seconds=max(0.1, 0.9 * (budget.seconds + start - time.monotonic())))
+
+
+def _too_large(model: Merger, needs: float, has: float) -> TooLarge:
+    what = f"an exact answer for {model.size} templates by merging decisions"
+    said = f"about {needs:.1e} decisions" if needs < 1e15 else "more decisions than can be made"
+    return TooLarge(what, said, f"{has:.1e}", "the methods certified and sampled need less")
+
+
+def _free_fits(model: Merger, budget: Budget) -> bool:
+    work = TAIL_RATE * budget.seconds if budget.work is None else budget.work
+    return bytes_needed(model) <= budget.memory and questions_needed(model) <= work
+
+
+def _packs(model: Merger) -> bool:
+    """Does what two templates may have to do with each other fit into a word?"""
+    return reach_of(model) <= BITS
+
+
+def _states(model: Merger) -> States:
+    if model.size <= SMALL:
+        return small_states(model)
+    from partita.configurations.merging.states import packed_states
+
+    return packed_states(model)
+
+
+def _decisions(model: Merger, budget: Budget) -> float:
+    """How many decisions the budget allows, by time and by what they and their states take."""
+    work = float(RATE * budget.seconds if budget.work is None else budget.work)
+    if model.size <= SMALL or not _packs(model):
+        return work
+    from partita.configurations.merging.states import words_needed
+
+    return min(work, 0.8 * budget.memory / (24 + 8 * (2 + words_needed(model))))
+
+
+def predicted(tried: Lattice, reach: int) -> float:
+    """How many decisions the whole lattice would have, from how it grew before it was cut."""
+    sizes = [len(step.target) for step in tried.steps]
+    if tried.mass.exact:
+        return float(sum(sizes))
+    grown = sizes[: max(1, tried.whole - 1)]
+    recent, earlier = max(grown[-reach:]), max(grown[:-reach], default=0)
+    if recent <= 1.5 * earlier:  # no template is related to so many that it goes on growing
+        return float(recent * len(sizes))
+    growth = min(2.5, (grown[-1] / grown[max(0, len(grown) - 4)]) ** (1 / 3))
+    left = len(sizes) - len(grown)
+    return float(sum(grown[-1] * growth ** min(x, reach, max(1, left - 3)) for x in range(left)))
+
+
+def _decided(model: Merger, budget: Budget, found: Lattice) -> Decided:
+    states = sum(len(masses) for masses in found.masses)
+    reason = f"{states} states of tails and whom they allow"
+    if not found.mass.exact:
+        reason += f", at most {found.mass.residual:.1e} of the mass dropped"
+    return Decided(model, found, budget.memory, reason)
+
+
+def _bounded(model: Merger, budget: Budget, room: float) -> Listed | Decided:
+    """What a bounded search finds, and a bound for the rest."""
+    if _packs(model):
+        return _decided(model, budget, lattice(_states(model), model.size, room))
+    from partita.configurations.merging.particles import beam, plan
+
+    planned = plan(model)
+    width = int(min(2000, max(8, 20 * room / planned.cost)))
+    return beam(model, planned, width)
+
+
+def _drawn(
+    model: Merger, budget: Budget, seed: int, why: str, known: Listed | Decided | None = None
+) -> Posterior:
+    from partita.configurations.merging.sampled import sampled
+
+    if known is None:
+        known = _bounded(model, budget, min(PILOT, 0.2 * _decisions(model, budget)))
+    return sampled(model, budget, seed, known, why)
+
 
 PROCESS = 150 << 20  # bytes that compiled code and its libraries take
 METHODS = ("auto", "exact", "certified", "sampled")

@@ -1,4 +1,4 @@
-"""The distribution as a list: every configuration of a small set, or the best of a large one."""
+"""Answers from a list of configurations."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from partita.configurations.merging.bounds import Kept, bell_bits, log_sum
-from partita.configurations.merging.counted import count, log2_count
+from partita.configurations.enumeration import LARGEST, partitions
+from partita.configurations.merging.bounds import Kept, bell_bits, count, log2_count, log_sum
 from partita.configurations.merging.model import Merger
-from partita.configurations.partitions import LARGEST, partitions
 from partita.errors import InputError, Unavailable
 from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method
 

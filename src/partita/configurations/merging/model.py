@@ -1,15 +1,13 @@
-"""The merging decision model: a template asks the cells, latest first, and joins at the first yes.
-
-weight(configuration) = Π_x p(x, prev x) · Π_{tails t of other cells, t > prev x} (1 − p(x, t)),
-where prev x is the latest earlier member of x's cell; a new cell has asked all tails in vain.
-"""
+"""The merging decision model."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.configurations.graphs import BoolArray, components
 from partita.errors import Contradiction, InputError
@@ -133,3 +131,28 @@ def reach_of(model: Merger) -> int:
     related = np.tril(model.compatible | (model.log_yes > -math.inf), -1)
     later, earlier = np.nonzero(related)
     return int((later - earlier).max(initial=1))
+
+
+Question = tuple[int, int, bool]
+
+
+def questions(labels: Sequence[int] | IntArray, compatible: NDArray[np.bool_]) -> list[Question]:
+    """All questions, template after template, as positions in text order."""
+    cells: dict[int, list[int]] = {}  # by recency: the last one is the latest
+    asked: list[Question] = []
+    for later, label in enumerate(int(label) for label in labels):
+        asked += _of(later, label, cells, compatible)
+        cells[label] = [*cells.pop(label, []), later]
+    return asked
+
+
+def _of(
+    later: int, label: int, cells: dict[int, list[int]], compatible: NDArray[np.bool_]
+) -> list[Question]:
+    asked: list[Question] = []
+    for home, members in reversed(cells.items()):
+        if compatible[later, members].all():
+            asked.append((members[-1], later, home == label))
+        if home == label:
+            break
+    return asked

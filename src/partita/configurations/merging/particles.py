@@ -1,9 +1,4 @@
-"""Sequential draws and a beam of beginnings: the merger at work in many configurations at once.
-
-Where a yes is forbidden, a draw takes one of the allowed decisions and is weighted by their mass:
-E[Π allowed mass] = Z. Draws are chosen anew (in proportion to their weights) when less than half
-of them count.
-"""
+"""Sequential draws and beams of partial configurations."""
 
 from __future__ import annotations
 
@@ -13,11 +8,243 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.compilation import kernel
 from partita.configurations.merging.bounds import Kept, log_sum
 from partita.configurations.merging.listed import Listed, listed
 from partita.configurations.merging.model import Merger
-from partita.configurations.merging.particles_kernels import draw, join_all, widen
 from partita.records import FloatArray, IntArray
+
+NEGLIGIBLE = 40.0  # e**-40 of the largest choice is less than what a double can tell
+
+
+@kernel()
+def _line(asks, home, last, order, cells, line):  # type: ignore[no-untyped-def]
+    """The tails that a template asks, latest first: from its list or the cells', the shorter."""
+    found = 0
+    if cells <= len(asks):
+        for c in range(cells):
+            line[c] = order[cells - 1 - c]
+        return cells, cells
+    for a in range(len(asks)):
+        if last[home[asks[a]]] == asks[a]:
+            line[found] = asks[a]
+            found += 1
+    return found, len(asks)
+
+
+@kernel()
+def _choices(line, yes, no, check, counts_closed, mate, home, sizes, seen, tails, gains):  # type: ignore[no-untyped-def]
+    """What a template may do in one configuration: (number of choices, log-weight of the rest).
+
+    `check` lists earlier templates that are incompatible with it (`counts_closed`), or those that
+    are compatible: a cell is open if it has none of the former, or as many of the latter as it
+    has members.
+    """
+    for y in check:
+        seen[home[y]] += 1
+    forced = home[mate] if mate >= 0 else -1
+    found, spent, top = 0, 0.0, -np.inf
+    for t in line:
+        if mate < 0 and spent < top - NEGLIGIBLE:
+            break
+        cell = home[t]
+        is_open = seen[cell] == (0 if counts_closed else sizes[cell])
+        gain = spent + yes[t]
+        if is_open and (forced < 0 or forced == cell) and gain > -np.inf:
+            tails[found], gains[found] = t, gain
+            top = max(top, gain)
+            found += 1
+        spent += no[t]
+    left = spent
+    if mate < 0 and spent > -np.inf and spent >= top - NEGLIGIBLE:
+        tails[found], gains[found] = -1, spent
+        found += 1
+        left = -np.inf
+    for y in check:
+        seen[home[y]] = 0
+    return found, left if mate < 0 else -np.inf
+
+
+@kernel()
+def _shares(line, p, q, check, counts_closed, home, sizes, seen, tails, shares):  # type: ignore[no-untyped-def]
+    """The same without logarithms for a template that is free to choose: (number, sum)."""
+    for y in check:
+        seen[home[y]] += 1
+    found, left, total = 0, 1.0, 0.0
+    for t in line:
+        if p[t] > 0.0 and seen[home[t]] == (0 if counts_closed else sizes[home[t]]):
+            tails[found], shares[found] = t, left * p[t]
+            total += shares[found]
+            found += 1
+        left *= q[t]
+        if left < 1e-17 * total:
+            break
+    tails[found], shares[found] = -1, left
+    for y in check:
+        seen[home[y]] = 0
+    return found + 1, total + left
+
+
+@kernel()
+def join(x, t, home, last, sizes, order, cells):  # type: ignore[no-untyped-def]
+    """Let x join the cell of t, or start one; returns the number of cells."""
+    label = cells if t < 0 else home[t]
+    if t >= 0:
+        place = 0
+        while order[place] != t:
+            place += 1
+        for c in range(place, cells - 1):
+            order[c] = order[c + 1]
+        cells -= 1
+    order[cells] = x
+    home[x], last[label] = label, x
+    sizes[label] += 1
+    return cells + 1
+
+
+@kernel()
+def _pick(found, shares, uniform):  # type: ignore[no-untyped-def]
+    """One of the choices in proportion to its share."""
+    total = 0.0
+    for c in range(found):
+        total += shares[c]
+    left = uniform * total
+    for c in range(found):
+        left -= shares[c]
+        if left < 0:
+            return c
+    return found - 1
+
+
+@kernel()
+def draw(x, row, counts_closed, mate, home, last, sizes, order, cells, logs, scores, uniform):  # type: ignore[no-untyped-def]
+    """x decides in every configuration at random among what is allowed; returns the work done.
+
+    `logs` gather the log of the mass that was allowed, `scores` the log-weights.
+    """
+    asks, yes, no, p, q, check = row
+    seen = np.zeros(home.shape[1] + 1, dtype=np.int64)
+    line, tails = np.empty(x + 1, dtype=np.int64), np.empty(x + 1, dtype=np.int64)
+    shares = np.empty(x + 1)
+    work = (8 + len(check)) * len(home)
+    for i in range(len(home)):
+        asked, looked = _line(asks, home[i], last[i], order[i], cells[i], line)
+        now = line[:asked]
+        found, total, top = 0, 0.0, 0.0
+        if mate < 0:
+            found, total = _shares(
+                now, p, q, check, counts_closed, home[i], sizes[i], seen, tails, shares
+            )
+        if total < 1e-250:  # what counts may have vanished beside 1
+            found, _ = _choices(
+                now, yes, no, check, counts_closed, mate, home[i], sizes[i], seen, tails, shares
+            )
+            top, total = _scaled(found, shares)
+        chosen = _pick(found, shares, uniform[i]) if found else 0
+        logs[i] += top + np.log(total) if found else -np.inf
+        scores[i] += top + np.log(shares[chosen]) if found else -np.inf
+        t = tails[chosen] if found else -1
+        cells[i] = join(x, t, home[i], last[i], sizes[i], order[i], cells[i])
+        work += looked
+    return work
+
+
+@kernel()
+def _scaled(found, gains):  # type: ignore[no-untyped-def]
+    """Turn logarithms into shares of the largest: (its logarithm, sum of the shares)."""
+    top, total = -np.inf, 0.0
+    for c in range(found):
+        top = max(top, gains[c])
+    for c in range(found):
+        gains[c] = np.exp(gains[c] - top)
+        total += gains[c]
+    return top, total
+
+
+@kernel()
+def widen(x, row, counts_closed, mate, home, last, sizes, order, cells, scores):  # type: ignore[no-untyped-def]
+    """Every choice of x in every configuration: source, tail, log-weight; and what was left."""
+    asks, yes, no, _, _, check = row
+    seen = np.zeros(home.shape[1] + 1, dtype=np.int64)
+    line, tails = np.empty(x + 1, dtype=np.int64), np.empty(x + 1, dtype=np.int64)
+    gains = np.empty(x + 1)
+    room = len(home) * (len(asks) + 1)
+    source, joined = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+    weight, left = np.empty(room), np.empty(len(home))
+    made = 0
+    for i in range(len(home)):
+        asked, _ = _line(asks, home[i], last[i], order[i], cells[i], line)
+        found, left[i] = _choices(
+            line[:asked], yes, no, check, counts_closed, mate,
+            home[i], sizes[i], seen, tails, gains,
+        )  # fmt: skip
+        left[i] += scores[i]
+        for c in range(found):
+            source[made], joined[made], weight[made] = i, tails[c], scores[i] + gains[c]
+            made += 1
+    return source[:made], joined[:made], weight[:made], left
+
+
+@kernel()
+def join_all(x, tails, home, last, sizes, order, cells):  # type: ignore[no-untyped-def]
+    for i in range(len(home)):
+        cells[i] = join(x, tails[i], home[i], last[i], sizes[i], order[i], cells[i])
+
+
+@kernel()
+def together(home, weights, sums):  # type: ignore[no-untyped-def]
+    """Add each configuration's weight to the pairs that it joins, later by earlier; how many?"""
+    n, joined = home.shape[1], 0
+    before = np.empty(home.shape, dtype=np.int32)
+    last = np.empty(n + 1, dtype=np.int32)
+    for i in range(len(home)):
+        last[:] = -1
+        for x in range(n):
+            before[i, x] = last[home[i, x]]
+            last[home[i, x]] = x
+    for x in range(n):
+        row = sums[x]  # stays in the cache while all configurations add to it
+        for i in range(len(home)):
+            y = before[i, x]
+            while y >= 0:
+                row[y] += weights[i]
+                joined += 1
+                y = before[i, y]
+    return joined
+
+
+@kernel()
+def gather(z, pairs, sums, squares, products):  # type: ignore[no-untyped-def]
+    """Add an island's pairs to the sums of z·P, (z·P)² and z²·P, and clear them for the next."""
+    for x in range(len(pairs)):
+        for y in range(x):
+            share = z * pairs[x, y]
+            sums[x, y] += share
+            squares[x, y] += share * share
+            products[x, y] += z * share
+            pairs[x, y] = 0.0
+
+
+@kernel()
+def settle(sums, squares, products, total, z_squares, effective, islands):  # type: ignore[no-untyped-def]
+    """The sums of gather become, in their place, pair probabilities and their bounds.
+
+    What all islands saw never or always has the error of one draw.
+    """
+    for x in range(len(sums)):
+        for y in range(x):
+            value = sums[x, y] / total
+            spread = squares[x, y] - 2 * value * products[x, y] + value * value * z_squares
+            variance = max(0.0, spread) / total**2 * islands / (islands - 1)
+            if variance == 0.0:
+                smooth = (value * effective + 1) / (effective + 2)
+                variance = smooth * (1 - smooth) / effective
+            error, value = np.sqrt(variance), min(1.0, value)
+            sums[x, y] = sums[y, x] = value
+            squares[x, y] = squares[y, x] = max(0.0, value - error)
+            products[x, y] = products[y, x] = min(1.0, value + error)
+        sums[x, x] = squares[x, x] = products[x, x] = 1.0
+
 
 Row = tuple[IntArray, FloatArray, FloatArray, FloatArray, FloatArray, IntArray]
 

@@ -15,13 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.graphs import BoolArray
-from partita.configurations.merging.bounds import log_sum
-from partita.configurations.merging.counted import count, log2_count
-from partita.configurations.merging.decided import Decided
+from partita.configurations.merging.bounds import count, log2_count, log_sum
+from partita.configurations.merging.lattice_posterior import Decided
 from partita.configurations.merging.listed import Listed
 from partita.configurations.merging.model import Merger, bites
-from partita.configurations.merging.particles import BYTES, Plan, island, plan
-from partita.configurations.merging.particles_kernels import gather, settle, together
+from partita.configurations.merging.particles import (
+    BYTES,
+    Plan,
+    gather,
+    island,
+    plan,
+    settle,
+    together,
+)
 from partita.errors import TooLarge, Unavailable
 from partita.records import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
 

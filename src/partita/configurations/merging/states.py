@@ -1,7 +1,4 @@
-"""States of a small set in plain arrays: for each template, if it is a tail, whom its cell allows.
-
-Joining, x leaves its cell whom both allow; where mates are to come, all other cells close to them.
-"""
+"""The states of a set, as arrays or packed into words."""
 
 from __future__ import annotations
 
@@ -11,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.configurations.graphs import BoolArray
-from partita.configurations.merging.lattice import Step
-from partita.configurations.merging.model import Merger, mask
+from partita.configurations.merging.kernels import before, expand
+from partita.configurations.merging.lattice import BITS, Lattice, Step
+from partita.configurations.merging.model import Merger, mask, reach_of
 from partita.records import FloatArray, IntArray
 
 
@@ -123,3 +121,144 @@ def _distinct(rows: IntArray) -> tuple[IntArray, IntArray]:
     keys = packed.view(np.dtype((np.void, packed.shape[1] * 2))).ravel()
     _, index, target = np.unique(keys, return_index=True, return_inverse=True)
     return rows[index], target
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Near:
+    """merging_states.Rules seen from each template: bit e is e + 1 after it, bit d is d before."""
+
+    allows: IntArray
+    mates: IntArray
+    awaited: IntArray
+    bound: BoolArray
+    live: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedStates:
+    """See merging_lattice.States."""
+
+    model: Merger
+    near: _Near
+    reach: int
+    x: int
+    sets: IntArray
+    words: IntArray
+
+    def __len__(self) -> int:
+        return len(self.sets)
+
+    def tails(self) -> IntArray:
+        return self.sets
+
+    def choices(self) -> IntArray:
+        return np.bitwise_count(self.sets).astype(np.int64) + 1
+
+    def take(self, kept: IntArray) -> PackedStates:
+        parts = self.sets[kept], self.words[kept]
+        return PackedStates(self.model, self.near, self.reach, self.x, *parts)
+
+    def width(self, x: int) -> int:
+        """Bits of a field before template x."""
+        return max(1, min(self.model.size - x, self.reach))
+
+    def grow(self, x: int) -> tuple[Step, PackedStates]:
+        back = x - 1 - np.arange(min(x, BITS))
+        cells = int(np.bitwise_count(self.sets).max(initial=0)) + 1
+        first, target, joined, weight, keys = expand(
+            self.sets,
+            self.words,
+            self.width(x),
+            self.width(x + 1),
+            -(-cells // (BITS // self.width(x + 1))),
+            self.model.log_yes[x, back],
+            self.model.log_no[x, back],
+            _facts(self.near, x),
+            int(self.choices().sum()),
+        )
+        tail = np.where(joined < 0, -1, x - 1 - joined.astype(np.int16))
+        after = PackedStates(self.model, self.near, self.reach, x + 1, keys[:, 0], keys[:, 1:])
+        return Step(first, target, tail, weight), after
+
+
+def _facts(near: _Near, x: int) -> tuple[int, int, int, int, int, bool]:
+    """allows, mates, awaited elsewhere before x, awaited after it, live tails, is x bound?"""
+    elsewhere = int(near.awaited[x - 1]) >> 1 & ~int(near.mates[x]) if x else 0
+    masks = (near.allows[x], near.mates[x], elsewhere, near.awaited[x], near.live[x])
+    allows, mates, others, awaited, live = (int(m) for m in masks)
+    return allows, mates, others, awaited, live, bool(near.bound[x])
+
+
+def packed_states(model: Merger) -> PackedStates:
+    """The one state before the first template; nothing may reach further than a word."""
+    known, n = rules(model), model.size
+    full = (1 << BITS) - 1
+    allows, mates, awaited = (
+        np.array([m >> x + 1 & full for x, m in enumerate(masks)], dtype=np.int64)
+        for masks in (known.allows, known.mates, known.awaited)
+    )
+    live = np.array([_reversed(m, x) for x, m in enumerate(known.live)], dtype=np.int64)
+    near = _Near(allows, mates, awaited, known.bound, live)
+    empty = np.zeros((1, 1), dtype=np.int64)
+    return PackedStates(model, near, min(reach_of(model), n), 0, empty[0], empty)
+
+
+def _reversed(mask: int, x: int) -> int:
+    """Bit d for template x − d."""
+    return sum(1 << d for d in range(min(x + 1, BITS)) if mask >> (x - d) & 1)
+
+
+def words_needed(model: Merger) -> int:
+    """The longest key of a state, in words."""
+    n, reach = model.size, min(reach_of(model), model.size)
+    widths = [(min(x, reach), max(1, min(n - x, reach))) for x in range(n + 1)]
+    return 1 + max(-(-cells // (BITS // width)) for cells, width in widths)
+
+
+def fellows(lattice: Lattice, memory: int) -> FloatArray:
+    """See merging_fellows.fellows; in blocks of later templates, as memory allows."""
+    n, visited = len(lattice.steps), lattice.visited()
+    within = np.zeros((n, n))
+    starts = [_starts(tails) for tails in lattice.tails]
+    block = min(n, 64)
+    while block > 1 and 20 * _largest(starts, block) > memory:
+        block //= 2
+    for low in range(0, n, block):
+        _block(lattice, visited, starts, within, low, min(n, low + block))
+    return within
+
+
+def _starts(tails: IntArray) -> IntArray:
+    """Where the rows of each state begin, one for each of its tails, and the end."""
+    return np.concatenate([[0], np.cumsum(np.bitwise_count(tails).astype(np.int64))])
+
+
+def _largest(starts: list[IntArray], block: int) -> int:
+    """The most entries that a table has with so many columns at once."""
+    left = [min(block, len(starts) - 1 - x) for x in range(len(starts))]
+    return max(int(start[-1]) * columns for start, columns in zip(starts, left, strict=True))
+
+
+def _block(
+    lattice: Lattice,
+    visited: list[FloatArray],
+    starts: list[IntArray],
+    within: FloatArray,
+    low: int,
+    high: int,
+) -> None:
+    """Fill the columns from low to high, as far back as they have fellows.
+
+    A table holds only the columns of templates that are still to come.
+    """
+    known = np.zeros((starts[high][-1], 0))
+    for x in range(high - 1, -1, -1):
+        latest = np.flatnonzero(lattice.tails[x + 1] & 1)
+        within[x, max(low, x + 1) : high] = visited[x + 1][latest] @ known[starts[x + 1][latest]]
+        step, tails = lattice.steps[x], lattice.tails
+        sides = tails[x], starts[x], tails[x + 1], starts[x + 1]
+        joined = np.where(step.joined < 0, -1, x - 1 - step.joined.astype(np.int64))
+        chance = lattice.chances(x)
+        known = before(step.first, step.target, joined, chance, *sides, known, int(x >= low))
+        if x < low and not known.any():
+            break

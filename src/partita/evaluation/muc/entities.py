@@ -1,8 +1,4 @@
-"""CEAF-REE: the entities of five roles in a message, aligned one to one with those of the key.
-
-φ(g, s) = 1 if every string of s is one of g, else 0;  R = Σφ/|key|, P = Σφ/|response|.
-A role's entities are those of all templates of the message together (Du, Rush & Cardie 2021).
-"""
+"""Score the entities of each role."""
 
 from __future__ import annotations
 
@@ -11,10 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from partita.evaluation.muc.strings import judge
-from partita.evaluation.muc.tally import Tally
-from partita.evaluation.muc.templates import Fill, Incident
-from partita.evaluation.muc.verdicts import CORRECT
+from partita.corpora.muc_templates import CORRECT, Fill, Incident
+from partita.evaluation.muc.fills import judge
+from partita.evaluation.muc.score import Tally
 from partita.records import FloatArray
 
 ROLES: Mapping[str, tuple[int, ...]] = {

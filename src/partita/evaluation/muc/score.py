@@ -1,4 +1,4 @@
-"""A response beside the key, message by message: the rows of the exam's report."""
+"""Score a MUC-4 response."""
 
 from __future__ import annotations
 
@@ -6,10 +6,138 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from partita.evaluation.muc.mapping import mapped
-from partita.evaluation.muc.slots import count
-from partita.evaluation.muc.tally import Tally
-from partita.evaluation.muc.templates import GROUPS, SCORED, SLOTS, Incident
+import numpy as np
+
+from partita.corpora.muc_templates import (
+    CORRECT,
+    GROUPS,
+    PARTIAL,
+    SCORED,
+    SLOTS,
+    Fill,
+    Incident,
+    Slot,
+)
+from partita.evaluation.muc.fills import compare
+from partita.records import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many fills are correct, partial, incorrect, spurious, missing."""
+
+    correct: int = 0
+    partial: int = 0
+    incorrect: int = 0
+    spurious: int = 0
+    missing: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.correct + other.correct,
+            self.partial + other.partial,
+            self.incorrect + other.incorrect,
+            self.spurious + other.spurious,
+            self.missing + other.missing,
+        )
+
+    @property
+    def possible(self) -> int:
+        return self.correct + self.partial + self.incorrect + self.missing
+
+    @property
+    def actual(self) -> int:
+        return self.correct + self.partial + self.incorrect + self.spurious
+
+    @property
+    def points(self) -> float:
+        return self.correct + self.partial / 2
+
+    @property
+    def recall(self) -> float:
+        return self.points / self.possible if self.possible else 0.0
+
+    @property
+    def precision(self) -> float:
+        return self.points / self.actual if self.actual else 0.0
+
+    @property
+    def overgeneration(self) -> float:
+        return self.spurious / self.actual if self.actual else 0.0
+
+    def f(self, beta: float = 1.0) -> float:
+        """Below 1 precision weighs more, above 1 recall."""
+        below = beta**2 * self.precision + self.recall
+        return (1 + beta**2) * self.precision * self.recall / below if below else 0.0
+
+
+# Equal verdicts are told apart by these: fills that must be there are matched first.
+_REQUIRED = 1e-3
+
+
+def count(slot: Slot, response: Sequence[Fill], key: Sequence[Fill]) -> Tally:
+    """What is left over on both sides is incorrect; beyond that, spurious or missing."""
+    pairs = matched(slot, response, key)
+    verdicts = [compare(slot, response[r], key[k]) for r, k in pairs]
+    taken = {k for _, k in pairs}
+    required = sum(not fill.optional for k, fill in enumerate(key) if k not in taken)
+    over = len(response) - len(pairs)
+    wrong = min(over, required)
+    return Tally(
+        sum(verdict == CORRECT for verdict in verdicts),
+        sum(verdict == PARTIAL for verdict in verdicts),
+        wrong,
+        over - wrong,
+        required - wrong,
+    )
+
+
+def matched(slot: Slot, response: Sequence[Fill], key: Sequence[Fill]) -> list[tuple[int, int]]:
+    """Pairs of places, each correct or partial, with the largest sum of verdicts."""
+    if not response or not key:
+        return []
+    table: FloatArray = np.array([[compare(slot, r, k) for k in key] for r in response])
+    if len(response) == len(key) == 1:
+        return [(0, 0)] if table[0, 0] else []
+    from scipy.optimize import linear_sum_assignment
+
+    needed = np.array([not fill.optional for fill in key])
+    rows, columns = linear_sum_assignment(table + _REQUIRED * needed * (table > 0), maximize=True)
+    pairs = zip(rows.tolist(), columns.tolist(), strict=True)
+    return [(r, k) for r, k in pairs if table[r, k] > 0]
+
+
+CONTENT = (9, 10, 12, 13, 18, 19, 20)
+TYPE = 4
+
+
+def mapped(
+    response: Sequence[Incident], key: Sequence[Incident]
+) -> list[tuple[Incident, Incident]]:
+    """The pairs of one message."""
+    if not response or not key:
+        return []
+    from scipy.optimize import linear_sum_assignment
+
+    gains: FloatArray = np.array([[gain(r, k) for k in key] for r in response])
+    rows, columns = linear_sum_assignment(gains, maximize=True)
+    pairs = zip(rows.tolist(), columns.tolist(), strict=True)
+    return [(response[r], key[k]) for r, k in pairs if gains[r, k] > 0]
+
+
+def gain(response: Incident, key: Incident) -> float:
+    """The points of all slots; 0 for two that may not be mapped."""
+    if not alike(response, key):
+        return 0.0
+    return sum(count(slot, response.of(slot.number), key.of(slot.number)).points for slot in SCORED)
+
+
+def alike(response: Incident, key: Incident) -> bool:
+    def meet(number: int) -> bool:
+        return bool(matched(SLOTS[number], response.of(number), key.of(number)))
+
+    return meet(TYPE) and any(map(meet, CONTENT))
+
 
 TEMPLATE = SLOTS[1].name
 Tallies = Mapping[str, Tally]

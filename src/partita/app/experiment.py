@@ -1,0 +1,128 @@
+"""Run experiments on corpora."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from partita.configurations.joint.model import shipped_joint_model
+from partita.corpora.documents import read_documents, schema_of
+from partita.errors import InputError
+from partita.evaluation.experiment import (
+    Compared,
+    Effort,
+    Experiment,
+    compared,
+    compared_markdown,
+    divided,
+    only_small,
+    paper_markdown,
+    run,
+)
+from partita.evaluation.models import Model, joint
+from partita.evaluation.rows import markdown, sizes_markdown
+from partita.evaluation.splits import Cut, cut, grouped_splits, paper_splits
+from partita.views.charts import experiment_reliability_chart, save, sizes_chart
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What to learn from, what to test on, or how to divide; which sets, and which models."""
+
+    corpora: Sequence[Path]
+    test: Sequence[Path] = ()
+    source: str | None = None
+    splits: int = 5
+    largest: int | None = None
+    shipped: bool = False
+    seed: int = 0
+    domain: str | None = None
+
+    def models(self) -> list[Model]:
+        """Besides those of the paper."""
+        learned = [joint(seed=self.seed)]
+        if self.shipped:
+            learned.append(joint(shipped_joint_model(), self.seed, "shipped joint"))
+        return list(learned)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Study:
+    """One experiment for every way to divide the documents, by name; of many splits the means."""
+
+    experiments: dict[str, Experiment]
+    means: tuple[Compared, ...] = ()
+
+    def json(self) -> str:
+        """The rows; of several divisions, the rows of each and the means over splits."""
+        found = {name: experiment.json() for name, experiment in self.experiments.items()}
+        told: Any = found[""] if list(found) == [""] else {"splits": found}
+        if self.means:
+            told["compared"] = [asdict(one) for one in self.means]
+        return json.dumps(told, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def markdown(self) -> str:
+        """Every division of the paper, its table, and the means over splits."""
+        told = {n: e for n, e in self.experiments.items() if not n.startswith("split ")}
+        parts = [_section(name, found) for name, found in told.items()]
+        if len(told) > 1:
+            rows = {name: found.rows for name, found in told.items()}
+            parts.append(f"## Bits per set (number right)\n\n{paper_markdown(rows)}\n")
+        if self.means:
+            count = len(self.experiments) - len(told)
+            parts.append(f"## Means of {count} splits\n\n{compared_markdown(self.means)}\n")
+        return "\n".join(parts)
+
+    def save_charts(self, folder: Path) -> None:
+        """Reliability and bits by size of every division that is told, as SVG."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot be made: {error.strerror}", file=str(folder)) from error
+        for name, found in self.experiments.items():
+            prefix = f"{name.replace(' ', '-')}-" if name else ""
+            save(experiment_reliability_chart(found.rows), folder / f"{prefix}reliability.svg")
+            save(sizes_chart(found.rows), folder / f"{prefix}sizes.svg")
+
+
+def _section(name: str, found: Experiment) -> str:
+    told = f"{found.train} documents to learn from, {found.test} to test on"
+    title = f"## {name}: {told}" if name else told
+    return f"{title}\n\n{markdown(found.rows)}\n\n{sizes_markdown(found.rows)}\n"
+
+
+def study(design: Design, progress: Progress | None = None) -> Study:
+    """On documents to test on or, without any, on the paper's three divisions of one corpus and
+    on many more at random."""
+    effort = Effort(seed=design.seed)
+    documents = _cuts(design, design.corpora, progress)
+    if design.test:
+        tested = _cuts(design, design.test, progress)
+        models = design.models()
+        return Study({"": run(documents, tested, models, effort=effort, progress=progress)})
+    rng = np.random.default_rng(design.seed)
+    shapes = paper_splits(len(documents), rng)
+    more = tuple(grouped_splits(len(documents), rng, design.splits))
+    found = divided(documents, (*shapes, *more), design.models(), effort=effort, progress=progress)
+    many = {split.name: found[split.name].rows for split in more}
+    return Study(found, compared(many, design.seed) if many else ())
+
+
+def _cuts(design: Design, corpora: Sequence[Path], progress: Progress | None) -> list[Cut]:
+    """Every document of every corpus, cut into coreference sets."""
+    found, schema = [], schema_of(design.domain, corpora)
+    for document in read_documents(corpora, design.source):
+        if progress:
+            progress(f"reading {document.name}")
+        one = cut(document, schema)
+        found.append(one if design.largest is None else only_small(one, design.largest))
+    if not any(len(one.labels) for one in found):
+        raise InputError(f"no mentions in {', '.join(map(str, corpora))}")
+    return found

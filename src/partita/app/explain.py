@@ -1,0 +1,212 @@
+"""Explain why two templates were or were not resolved as the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from partita.configurations.solve import solve
+from partita.corpora.documents import schema_of
+from partita.domains.incidents.characteristics import EVENTS
+from partita.domains.incidents.event_templates import SORT
+from partita.errors import InputError
+from partita.pairs.columns import columns
+from partita.pairs.explanation import PairExplanation, SetExplanation, explain_pair, explain_set
+from partita.pairs.models import MaximumEntropy
+from partita.records import FloatArray, PairProbabilities, Template, pair
+from partita.results.saved_results import Result, read_results
+from partita.rules.domain_files import own_parameters
+from partita.templates.schema import Schema
+from partita.training.pair_parameters import training_of
+from partita.training.parameter_files import (
+    model_parameters,
+    read_pair_parameters,
+    shipped_pair_parameters,
+)
+from partita.views import explanation as view
+from partita.views.charts import save
+
+SAME = 1e-6  # probabilities that differ by more come from other parameters
+SOLVED = ("uniform", "greedy", "merging", "evidential", "scaled")
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The pair alone, where its features are known; then the set; and what is to be said."""
+
+    left: str
+    right: str
+    probability: float
+    marginal: float
+    pair: PairExplanation | None
+    rest: SetExplanation | None
+    expressions: dict[str, str]
+    notes: tuple[str, ...]
+
+    def text(self) -> str:
+        told = view.Told(self.left, self.right, self.probability, self.marginal)
+        return view.text(told, self.pair, self.rest, self.expressions, self.notes)
+
+    def json(self) -> str:
+        return json.dumps(self.record(), ensure_ascii=False, allow_nan=False) + "\n"
+
+    def record(self) -> dict[str, Any]:
+        """For machines."""
+        return asdict(self)
+
+    def save_chart(self, path: Path) -> None:
+        """A waterfall, in the format that the file's ending asks for."""
+        told = view.Told(self.left, self.right, self.probability, self.marginal)
+        save(view.chart(told, self.pair, self.rest), path)
+
+
+def explain(
+    results: Path,
+    name: str,
+    left: str,
+    right: str,
+    parameters: Path | None = None,
+    domain: str | None = None,
+) -> Explanation:
+    """For one pair of one set of a results file; slots are compared as the domain says, and its own
+    parameters are taken if there are any. Results of `run` know their domain."""
+    one, known = _found(results, name)
+    return explained(one, left, right, parameters, domain or known, str(results))
+
+
+def explained(
+    one: Result,
+    left: str,
+    right: str,
+    parameters: Path | None,
+    domain: str | None,
+    place: str,
+) -> Explanation:
+    """The same for a set that has been found."""
+    _refuse_unknown(one, left, right, place)
+    schema = schema_of(domain)
+    if parameters is None and domain is not None:
+        parameters = own_parameters(domain)
+    given = _pairs(one)
+    s, t = sorted((one.set.ids.index(left), one.set.ids.index(right)))
+    probability, marginal = float(given.matrix[s, t]), float(one.marginals.value[s, t])
+    notes: list[str] = []
+    alone = _alone(one, left, right, probability, parameters, schema, notes)
+    rest = _rest(one, given, left, right, marginal, parameters, notes)
+    said = {template.id: template.text for template in one.set.templates if template.text}
+    return Explanation(
+        one.set.ids[s], one.set.ids[t], probability, marginal, alone, rest, said, tuple(notes)
+    )
+
+
+def _found(results: Path, name: str) -> tuple[Result, str | None]:
+    """The set, and the domain of the run that resolved its message."""
+    known, found = [], None
+    for one in read_results(results):
+        if isinstance(one, Result):
+            known.append(one.set.name)
+            found = one if one.set.name == name else found
+        elif found is not None and one.message == found.message:
+            return found, one.domain or None
+    if found is not None:
+        return found, None
+    shown = ", ".join(known[:10]) + (", …" if len(known) > 10 else "")
+    raise InputError(f"has no set {name}; expected one of {shown}", file=str(results))
+
+
+def _refuse_unknown(one: Result, left: str, right: str, place: str) -> None:
+    for template in (left, right):
+        if template not in one.set.ids:
+            shown = ", ".join(one.set.ids[:20])
+            problem = f"set {one.set.name} has no template {template}; expected one of {shown}"
+            raise InputError(problem, file=place)
+    if left == right:
+        raise InputError(f"{left} is one template; expected two")
+
+
+def _pairs(one: Result) -> PairProbabilities:
+    matrix = one.probabilities.copy()
+    np.fill_diagonal(matrix, 1.0)
+    return PairProbabilities(one.set, matrix)
+
+
+def _alone(
+    one: Result,
+    left: str,
+    right: str,
+    probability: float,
+    parameters: Path | None,
+    schema: Schema | None,
+    notes: list[str],
+) -> PairExplanation | None:
+    """The features of the pair, unless nothing is known of them."""
+    if one.model == "joint":
+        notes.append("The joint model weighs cells, not pairs: a pair has no features of its own.")
+        return None
+    if pair(left, right) in {pair(*known) for known in one.set.incompatible}:
+        notes.append("The two are known to be incompatible, whatever their features are.")
+        return None
+    if not all(_described(template) for template in one.set.templates):
+        notes.append(
+            "The results hold pair probabilities without what was observed of the templates: "
+            "the features are unknown."
+        )
+        return None
+    found = explain_pair(_model(one, parameters), _columns(one, schema), left, right)
+    if abs(found.probability - probability) > SAME:
+        notes.append(
+            f"By these parameters the pair alone has {found.probability:.4f}, by the results "
+            f"{probability:.4f}: these were made with other parameters."
+        )
+    return found
+
+
+def _described(template: Template) -> bool:
+    return bool(template.head or template.text or template.form or template.slots)
+
+
+def _model(one: Result, parameters: Path | None) -> MaximumEntropy:
+    """By the parameters; those of events say nothing about who takes part in them."""
+    learned = shipped_pair_parameters() if parameters is None else read_pair_parameters(parameters)
+    if learned.every_pair.characteristics == EVENTS and one.set.templates[0].sort != SORT:
+        learned = shipped_pair_parameters()
+    return learned.pair_model(training_of(one.model))
+
+
+def _columns(one: Result, schema: Schema | None) -> Any:
+    """As the pairs of a set are observed when it is resolved."""
+    place = {name: n for n, name in enumerate(one.set.ids)}
+    compatible = np.ones((len(place), len(place)), dtype=np.bool_)
+    for left, right in one.set.incompatible:
+        compatible[place[left], place[right]] = compatible[place[right], place[left]] = False
+    return columns(one.set.templates, schema=schema, compatible=compatible)
+
+
+def _rest(
+    one: Result,
+    given: PairProbabilities,
+    left: str,
+    right: str,
+    marginal: float,
+    parameters: Path | None,
+    notes: list[str],
+) -> SetExplanation | None:
+    if one.model not in SOLVED:
+        return None
+    if one.model == "scaled" and parameters is None:
+        notes.append("The scale is the shipped one; --parameters F gives another.")
+    return explain_set(given, left, right, marginal, _marginals(one.model, parameters))
+
+
+def _marginals(model: str, parameters: Path | None) -> Callable[[PairProbabilities], FloatArray]:
+    learned = model_parameters(model, parameters) if model in ("greedy", "scaled") else None
+
+    def marginals(pairs: PairProbabilities) -> FloatArray:
+        return solve(pairs, model, parameters=learned, top=1).marginals.value
+
+    return marginals

@@ -1,0 +1,130 @@
+"""Save keys, and resolve disagreement between authors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from partita.app.recording import now
+from partita.errors import InputError
+from partita.files.strict import Place, fields, integer_of, list_of, number_of, text_of
+from partita.records import Configuration
+from partita.records.keys import Alternative, Key
+from partita.results.template_json import template_of
+from partita.store import keys, reading, runs
+from partita.store.shapes import PLACE as shapes_PLACE
+from partita.store.store import Store
+from partita.text.encoding import sound
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+Row = Mapping[str, Any]
+
+
+def keyed_sets(connection: Connection, run: str) -> dict[str, Key]:
+    """By the names of sets, in the order in which the sets were keyed first."""
+    told = keys.by_set(keys.counting(keys.read_keys(connection, run)))
+    found = {}
+    for name, rows in told.items():
+        line = reading.read_set(connection, run, name)
+        templates = tuple(template_of(one, shapes_PLACE) for one in line["templates"])
+        ids = {template.id for template in templates}
+        fitting = [row for row in rows if set(row["templates"]) == ids]
+        if fitting:
+            best = winner(fitting)
+            found[name] = Key(line["message"], templates, *best)
+    return found
+
+
+def winner(rows: Sequence[Row]) -> tuple[Configuration, str, str, tuple[Alternative, ...]]:
+    """The configuration with most votes, the newest of equals; the others stay as alternatives."""
+    votes: dict[Configuration, float] = {}
+    for row in reversed(rows):
+        for cells, share in _shares(row):
+            votes[cells] = votes.get(cells, 0.0) + share
+    best = max(votes, key=lambda cells: votes[cells])
+    rest = tuple(Alternative(cells, vote) for cells, vote in votes.items() if cells != best)
+    authors = ", ".join(dict.fromkeys(row["author"] for row in rows))
+    return best, authors, rows[-1]["time"], rest
+
+
+def _shares(row: Row) -> list[tuple[Configuration, float]]:
+    told = [(row["cells"], 1.0), *((one["cells"], one["weight"]) for one in row["alternatives"])]
+    total = sum(weight for _, weight in told)
+    return [(Configuration(cells), weight / total) for cells, weight in told]
+
+
+PLACE = Place("the key")
+LONGEST = 200  # characters of an author
+
+
+def save(
+    store: Store,
+    run: str,
+    name: str,
+    cells: Sequence[Sequence[str]],
+    author: str,
+    alternatives: Iterable[Mapping[str, Any]] = (),
+    based_on: int | None = None,
+) -> dict[str, Any]:
+    """The number of the key, and what others have saved that its author has not seen."""
+    with store.writing() as connection:
+        runs.read_run(connection, run)
+        found = reading.read_set(connection, run, name)
+        ids = [template["id"] for template in found["templates"]]
+        key = {
+            "set_name": name,
+            "message": found["message"],
+            "templates": ids,
+            "cells": configuration(cells, ids),
+            "alternatives": [_alternative(one, ids) for one in alternatives],
+            "author": _author(author),
+            "time": now(),
+            "based_on": None if based_on is None else integer_of(based_on, "based_on", PLACE),
+        }
+        number, conflicts = keys.add_key(connection, run, key)
+    return {"key": number, "conflicts": conflicts}
+
+
+def configuration(cells: Any, ids: Sequence[str]) -> list[list[str]]:
+    """Cells that hold every template of the set exactly once, in text order."""
+    given = [
+        [text_of(one, "a template of a cell", PLACE) for one in list_of(cell, "a cell", PLACE)]
+        for cell in list_of(_listed(cells), "cells", PLACE)
+    ]
+    if not all(given):
+        PLACE.refuse("a cell is empty; expected templates in each")
+    named = [one for cell in given for one in cell]
+    if unknown := [one for one in named if one not in ids]:
+        PLACE.refuse(f"names {unknown[0]}; expected templates of the set: {', '.join(ids)}")
+    if missing := [one for one in ids if one not in named]:
+        PLACE.refuse(f"template {missing[0]} stands in no cell; expected every template in one")
+    try:
+        Configuration(given)
+    except InputError as error:
+        PLACE.refuse(error.problem)
+    ordered = [sorted(cell, key=ids.index) for cell in given]
+    return sorted(ordered, key=lambda cell: ids.index(cell[0]))
+
+
+def _listed(cells: Any) -> Any:
+    """Tuples are as good as lists."""
+    if not isinstance(cells, list | tuple):
+        return cells
+    return [list(cell) if isinstance(cell, tuple) else cell for cell in cells]
+
+
+def _alternative(given: Any, ids: Sequence[str]) -> dict[str, Any]:
+    told = fields(given, "an alternative", PLACE, needed=("cells", "weight"))
+    weight = number_of(told["weight"], "weight", PLACE)
+    if weight <= 0:
+        PLACE.refuse(f"weight of an alternative is {weight}; expected more than 0")
+    return {"cells": configuration(told["cells"], ids), "weight": weight}
+
+
+def _author(author: Any) -> str:
+    name = text_of(author, "author", PLACE).strip()
+    if not name or len(name) > LONGEST or not name.isprintable():
+        PLACE.refuse(f"author is {name[:20]!r}; expected a name of up to {LONGEST} letters")
+    return sound(name, "author")

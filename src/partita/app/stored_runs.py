@@ -1,0 +1,209 @@
+"""Add texts to a stored run, export it, explain and evaluate it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from partita.app.evaluate import evaluate as judged
+from partita.app.explain import Explanation, explained
+from partita.app.recording import recording
+from partita.app.run_batch import Wanted, done, message_object
+from partita.app.run_settings import PAIRS, parameters_file, settings_of
+from partita.app.runner import Settings, ready
+from partita.app.stored_keys import keyed_sets
+from partita.corpora.keys import key_line, write_keys
+from partita.errors import InputError, PartitaError, Unknown
+from partita.files.writing import replacing
+from partita.pipeline import resolve
+from partita.results.result_lines import VERSION
+from partita.results.saved_results import Result, result_of
+from partita.store import keys, reading, runs
+from partita.store.exporting import FORMS, export_table, table_named
+from partita.store.shapes import PLACE
+from partita.store.store import Store
+from partita.text.encoding import sound
+from partita.text.messages import LIMIT, message_of, read_texts
+from partita.text.raw_messages import Given
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+Input = str | Path | Given
+Texts = Iterator[Given | PartitaError]
+
+
+def ingest(
+    store: Store,
+    inputs: Sequence[Input],
+    settings: Settings | None = None,
+    name: str | None = None,
+    workers: int | None = None,
+    progress: Callable[[str], None] | None = None,
+    parent: str | None = None,
+) -> str:
+    """The name of the run. What cannot be read is raised if nothing else could be."""
+    settings = settings or kept_settings(store, name)
+    texts = _texts(inputs)
+    paths = [str(one) for one in inputs if not isinstance(one, Given)]
+    with recording(store, settings, ready(settings), paths, name, parent) as record:
+        count, first = 0, ""
+        for message in done(texts, settings, Wanted(stored=True), record.finished, workers):
+            record.take(message)
+            first = first or message.error
+            count += 1
+            if progress:
+                progress(f"{count:,} messages")
+    if count == record.failed and first:
+        raise PartitaError(first)
+    return record.run
+
+
+def kept_settings(store: Store, name: str | None) -> Settings:
+    """Those with which a run was made, its parameters among them."""
+    if name is None:
+        raise InputError("neither settings nor the name of a run; expected one of both")
+    with store.reading() as connection:
+        row = runs.read_run(connection, name)
+        model = runs.model_of(connection, row)
+    return settings_of(row, model["text"] if model else None)
+
+
+def pair_parameters_file(store: Store, name: str) -> Path | None:
+    """The parameters of a run as a file, if they are those of models over pairs."""
+    with store.reading() as connection:
+        model = runs.model_of(connection, runs.read_run(connection, name))
+    return parameters_file(model["text"]) if model and model["kind"] == PAIRS else None
+
+
+def resolved(text: str, settings: Settings, message: str = "message") -> dict[str, Any]:
+    """Everything that is known of a text in the end."""
+    given = checked(Given(message, text, message))
+    found = resolve(message_of(given), ready(settings).stages)
+    told = message_object(given, found)
+    return told | {"keys": {}}
+
+
+def checked(given: Given) -> Given:
+    """A text that did not come from a file is held to what files are held to."""
+    where = given.place
+    if not given.id.strip():
+        raise InputError(f"{given.id!r} cannot be the id of a message; expected a name")
+    if not given.text.strip():
+        raise InputError("is empty; expected a message", file=where)
+    if len(given.text) > LIMIT:
+        raise InputError(
+            f"has {len(given.text):,} characters; expected {LIMIT:,} at most", file=where
+        )
+    if (nul := given.text.find("\0")) >= 0:
+        raise InputError(f"is binary: character {nul} is NUL; expected plain text", file=where)
+    sound(given.id + given.text, where)
+    return given
+
+
+def _texts(inputs: Sequence[Input]) -> Texts:
+    """Texts that were given are checked before anything is begun."""
+    given = [checked(one) for one in inputs if isinstance(one, Given)]
+    paths = [one for one in inputs if not isinstance(one, Given)]
+    return chain(given, read_texts(paths) if paths else ())
+
+
+LINES = ("results", "keyed")  # as run writes results, and as train reads keys
+
+
+def export(store: Store, run: str, table: str, form: str, out: Path) -> int:
+    """How many rows or lines were written."""
+    if form not in FORMS:
+        raise InputError(f"{form!r} is no form of a file; expected {', '.join(FORMS)}")
+    if table in LINES:
+        if form != "jsonl":
+            raise InputError(f"{table} cannot be {form}; expected jsonl")
+    else:
+        table_named(table)
+    with store.reading() as connection:
+        row = runs.read_run(connection, run)
+        if table == "results":
+            return _write(out, _results(connection, row))
+        if table == "keyed":
+            return _write(out, map(key_line, keyed_sets(connection, run).values()))
+        return export_table(connection, run, table, form, out)
+
+
+def results_text(store: Store, run: str) -> str:
+    """The lines that `run --out` writes, one after another."""
+    with store.reading() as connection:
+        lines = _results(connection, runs.read_run(connection, run))
+        return "".join(f"{line}\n" for line in lines)
+
+
+def _write(out: Path, lines: Iterator[str]) -> int:
+    count = 0
+    with replacing(out) as stream:
+        for line in lines:
+            stream.write(f"{line}\n")
+            count += 1
+    return count
+
+
+def _results(connection: Connection, row: dict[str, Any]) -> Iterator[str]:
+    """The lines that `run --out` writes."""
+    for stored in runs.stored(connection, row["run"]):
+        if stored["error"]:
+            continue
+        found = reading.read_message(connection, row["run"], stored["message"])
+        yield from map(_line, found["sets"])
+        alone = {"version": VERSION, "message": found["message"], "singletons": found["singletons"]}
+        yield _line(alone | {"run": {"text": found["text_hash"], **row["settings"]}})
+
+
+def _line(told: dict[str, Any]) -> str:
+    return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def explain(store: Store, run: str, name: str, left: str, right: str) -> Explanation:
+    """With the parameters that the run was made with."""
+    with store.reading() as connection:
+        row = runs.read_run(connection, run)
+        line = reading.read_set(connection, run, name)
+    ids = [template["id"] for template in line["templates"]]
+    for one in (left, right):
+        if one not in ids:
+            raise Unknown(
+                f"set {name} has no template {one}; expected one of {', '.join(ids[:20])}"
+            )
+    found = result_of(line, PLACE)
+    assert isinstance(found, Result)
+    pairs = pair_parameters_file(store, run)
+    return explained(found, left, right, pairs, row["asked"]["domain"], f"run {run}")
+
+
+def evaluate(
+    store: Store, run: str, seed: int = 0, progress: Callable[[str], None] | None = None
+) -> dict[str, Any]:
+    """Of the sets that have a key; `keys_learned_from` are those that the run's own parameters
+    were learned from: where there are any, the figures are too good."""
+    with store.reading() as connection:
+        row = runs.read_run(connection, run)
+        found = keyed_sets(connection, run)
+        if not found:
+            raise InputError(f"run {run} has no keys; expected at least one")
+        lines = [json.dumps(reading.read_set(connection, run, name)) for name in found]
+        model = runs.model_of(connection, row)
+        counting = {one["key"] for one in keys.counting(keys.read_keys(connection, run))}
+    pairs = pair_parameters_file(store, run)
+    with TemporaryDirectory(prefix="partita-") as folder:
+        results, answers = Path(folder) / "results.jsonl", Path(folder) / "keys.jsonl"
+        results.write_text(_text(lines), encoding="utf-8")
+        write_keys(answers, found.values())
+        told = judged(results, [answers], pairs, seed, progress)
+    learned = counting & set(model["keys_used"] if model else ())
+    figures: dict[str, Any] = json.loads(told.json())
+    return figures | {"keys": len(found), "keys_learned_from": len(learned)}
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,115 @@
+"""The commands score-muc and train-muc."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from partita.cli import options
+from partita.cli.console import edge
+
+if TYPE_CHECKING:
+    from partita.app.muc import Marked
+    from partita.cli.console import Console
+
+Keys = Annotated[Path, typer.Argument(metavar="KEY", help="The answer key, in the MUC-4 format.")]
+Responses = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RESPONSE...",
+        help="A system's answers, in the same format; of several systems a table is made.",
+    ),
+]
+More = Annotated[
+    list[Path] | None,
+    typer.Option("--key", metavar="F", help="A further file of keys; may be given often."),
+]
+Each = Annotated[bool, typer.Option("--messages", help="The scores of every message as well.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("score-muc")(score_muc)
+
+
+def score_muc(
+    key: Keys,
+    responses: Responses,
+    more: More = None,
+    messages: Each = False,
+    json: options.JsonReport = False,
+) -> None:
+    """Mark answers by the rules of the MUC-4 exam, and by CEAF-REE.
+
+    \b
+    Examples:
+      partita score-muc key-tst3.v2 answers.txt
+      partita score-muc key-tst3.v2 answers.txt responses/*.txt
+    """
+    with edge() as console:
+        from json import dumps
+
+        from partita.views.muc import exam_json, report, systems_markdown
+
+        same = len({one.stem for one in responses}) < len(responses)
+        names = [str(one) if same else one.stem for one in responses]
+        keys = [key, *(more or ())]
+        marks = [_marked(console, keys, one) for one in responses]
+        found = dict(zip(names, marks, strict=True))
+        told = {name: exam_json(one.score, one.entities) for name, one in found.items()}
+        if json:
+            console.say(dumps(told if len(told) > 1 else next(iter(told.values()))) + "\n")
+        elif len(found) > 1:
+            console.say(systems_markdown({name: one.score for name, one in found.items()}))
+        else:
+            (marked,) = found.values()
+            for piece in report(marked.score, marked.entities, messages):
+                console.say(piece)
+        console.flush()
+
+
+def _marked(console: Console, keys: list[Path], response: Path) -> Marked:
+    """A response, and whatever is odd in its file."""
+    from partita.app.muc import mark
+
+    marked = mark(keys, response)
+    for problem in marked.problems:
+        console.note(f"{problem}; taken as it stands")
+    if marked.unanswered:
+        count = len(marked.unanswered)
+        console.note(
+            f"{response}: no answer for {count} messages of the key, such as "
+            f"{marked.unanswered[0]}; taken as without incidents"
+        )
+    return marked
+
+
+Files = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE...", help="Files or folders of the exam's messages and of their keys."
+    ),
+]
+Out = Annotated[Path, typer.Option(metavar="F", help="Where the models are written.")]
+
+
+def add_train_muc(app: typer.Typer) -> None:
+    app.command("train-muc")(train_muc)
+
+
+def train_muc(files: Files, out: Out) -> None:
+    """Learn the incidents' models from messages and their keys.
+
+    \b
+    Examples:
+      partita train-muc dev-muc3-0001-0100 key-dev-0001.muc4 --out incidents.json
+      partita train-muc dev tst1 --out incidents.json
+    """
+    with edge() as console:
+        from partita.domains.incidents.pipeline import learn_incidents
+
+        experts = learn_incidents(files, out, console.progress)
+        size = out.stat().st_size / 1e6
+        console.say(f"{out}: {size:.1f} MB, learned from {experts.learned_from}\n")
+        console.flush()

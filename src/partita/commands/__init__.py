@@ -1,1 +1,0 @@
-"""The commands: thin shells over the workspace, one file for each family."""

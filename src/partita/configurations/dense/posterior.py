@@ -1,0 +1,147 @@
+"""The exact posterior of a dense set."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+
+import numpy as np
+
+from partita.configurations.count import count
+from partita.configurations.dense.draws import draw_rows
+from partita.configurations.dense.subsets import LOG_MAX, SMALL, members, parts, recursion
+from partita.configurations.dense.tables import Tables, doubles, tables
+from partita.records import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
+
+Cells = tuple[int, ...]
+
+
+def best_from_tables(theta: FloatArray, log_w: FloatArray, k: int) -> Best:
+    """The k best, proved, from log w of every cell."""
+    found = _best_first(log_w, recursion(log_w, LOG_MAX), k)
+    labels = np.array([_labels(cells, len(theta)) for cells in found], dtype=np.int64)
+    weights = np.array([sum(log_w[list(cells)]) for cells in found])
+    order = np.argsort(-weights, kind="stable")
+    return Best(labels[order], weights[order])
+
+
+def _best_first(log_w: FloatArray, completion: FloatArray, k: int) -> list[Cells]:
+    """Cells of the k best; each node stands for its r-th best next cell and all worse ones."""
+
+    @cache
+    def ranking(rest: int) -> tuple[list[int], list[float]]:
+        cells = parts(rest)
+        worth = log_w[cells] + completion[rest ^ cells] - completion[rest]
+        order = np.argsort(-worth, kind="stable")
+        order = order[worth[order] > -np.inf]
+        return cells[order].tolist(), worth[order].tolist()
+
+    everything = len(log_w) - 1
+    queue: list[tuple[float, int, float, Cells, int, int]] = [(0.0, 0, 0.0, (), everything, 0)]
+    found: list[Cells] = []
+    ticket = 0
+    while queue and len(found) < k:
+        _, _, before, chosen, rest, rank = heapq.heappop(queue)
+        cells, worth = ranking(rest)
+        if rank + 1 < len(cells):
+            ticket += 1
+            next_best = (before - worth[rank + 1], ticket, before, chosen, rest, rank + 1)
+            heapq.heappush(queue, next_best)
+        so_far, chosen, rest = before - worth[rank], (*chosen, cells[rank]), rest ^ cells[rank]
+        if rest:
+            ticket += 1
+            heapq.heappush(queue, (so_far, ticket, so_far, chosen, rest, 0))
+        else:
+            found.append(chosen)
+    return found
+
+
+def _labels(cells: Cells, n: int) -> IntArray:
+    """Restricted growth labels of disjoint masks."""
+    labels = np.empty(n, dtype=np.int64)
+    for label, cell in enumerate(sorted(cells, key=lambda mask: mask & -mask)):
+        labels[list(members(cell))] = label
+    return labels
+
+
+def exact(theta: FloatArray, budget: Budget | None = None) -> DensePosterior:
+    """The posterior of one set, exactly; the budget is for listing the best of a large one."""
+    made = tables(theta)
+    return DensePosterior(theta, made, Figure.exact(float(made.log_z[-1])), budget or Budget())
+
+
+@dataclass(eq=False)
+class DensePosterior:
+    """P(configuration) = Π_{cells} w(C) / Z."""
+
+    theta: FloatArray
+    tables: Tables
+    log_normaliser: Figure
+    budget: Budget
+    method: Method = field(default="exact", init=False)
+
+    @property
+    def size(self) -> int:
+        return len(self.theta)
+
+    @property
+    def reason(self) -> str:
+        return f"exact by {self.tables.way} over {self.size} templates"
+
+    def log_weight(self, labels: IntArray) -> float:
+        return log_weight(self.theta, labels)
+
+    def count(self) -> int | None:
+        return count(np.isfinite(self.theta))
+
+    def log2_count(self) -> Figure:
+        """From the exact count, or from the normaliser of the set with all weights equal."""
+        if (number := self.count()) is not None:
+            return Figure.exact(log2_of(number))
+        flat = tables(np.where(np.isfinite(self.theta), 0.0, -np.inf))
+        return Figure.exact(float(flat.log_z[-1]) / math.log(2.0))
+
+    def entropy(self) -> Figure:
+        """H = log Z − Σ_C P(C)·log w(C)."""
+        possible = self.cell_table > 0.0
+        expected = self.cell_table[possible] @ self.tables.log_w[possible]
+        return Figure.exact(max(0.0, float(self.log_normaliser.value - expected)) / math.log(2.0))
+
+    def pairs(self) -> Marginals:
+        return Marginals.exact(np.clip(doubles(self.cell_table), 0.0, 1.0))
+
+    def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
+        for mask in np.flatnonzero(np.isfinite(self.tables.log_w)).tolist():
+            yield members(mask), float(self.cell_table[mask])
+
+    def best(self, k: int) -> Best:
+        if self.size <= SMALL:
+            return best_from_tables(self.theta, self.tables.log_w, k)
+        from partita.configurations.search.best import best
+
+        return best(self.theta, k, self.budget)
+
+    def draws(self, count: int, rng: np.random.Generator) -> IntArray:
+        return draw_rows(self.tables, count, rng)
+
+    @cached_property
+    def cell_table(self) -> FloatArray:
+        """The probability of every subset as a cell."""
+        return np.minimum(self.tables.cell_probabilities(), 1.0)
+
+
+def log_weight(theta: FloatArray, labels: IntArray) -> float:
+    """The sum of θ over the pairs that share a cell."""
+    together = np.triu(labels[:, None] == labels[None, :], 1)
+    return float(theta[together].sum())
+
+
+def log2_of(number: int) -> float:
+    """The logarithm of an integer of any size; minus infinity of 0."""
+    if number == 0:
+        return -math.inf
+    shift = max(0, number.bit_length() - 64)
+    return float(np.log2(float(number >> shift))) + shift

@@ -1,0 +1,182 @@
+"""Choose an elimination order and predict its cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from partita.configurations.elimination import order_kernels as kernels
+from partita.configurations.elimination.dense import LANE_BITS, LANES, LISTED, pairs_of_groups
+from partita.configurations.elimination.recursion import block_ranges
+from partita.configurations.elimination.tree import Join, Step, steps
+from partita.configurations.graphs import BoolArray
+from partita.records import FloatArray, IntArray
+
+WIDEST = 28  # bits of the largest table that is ever thought of
+PATIENCE = 200_000_000  # words that one search for an order may read
+CHEAP = 2e8  # operations below which no other order is looked for
+TRIES = 12
+COUNTS = 32 << 20  # bytes that counting takes
+PRIME_BITS = 40  # of the primes modulo which configurations are counted, about
+PER_STEP, PER_CLIQUE, PER_ENTRY = 1e5, 100.0, 10.0  # operations beside the products
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrontierPlan:
+    """An order, the bits of its largest message, and what the exact answer takes at most.
+
+    An operation is about a nanosecond of one core; both are infinite if no order is narrow
+    enough, and `width` is then a lower bound. Bytes are for every question; draws and the K best
+    need 40 a template and row besides. With several `blocks` of `steps` most messages are made
+    again on the way down.
+    """
+
+    order: IntArray
+    width: int
+    operations: float
+    bytes: float
+    blocks: int = 1
+    steps: Sequence[Step] = ()
+
+
+class _Cost(NamedTuple):
+    """Of one step: operations up, operations down, bytes in use beside messages."""
+
+    up: float
+    down: float
+    room: float
+
+
+class _Tried(NamedTuple):
+    steps: list[Step]
+    costs: list[_Cost]
+
+    @property
+    def operations(self) -> float:
+        return sum(cost.up + cost.down for cost in self.costs)
+
+    @property
+    def width(self) -> int:
+        return max((len(step.dims) for step in self.steps), default=0)
+
+
+def plan(theta: FloatArray, memory: float = math.inf) -> FrontierPlan:
+    """The cheapest order found, in as few blocks as keep the bytes within the memory if any do."""
+    compatible = theta > -np.inf
+    rows = _rows(compatible)
+    least = int(kernels.degeneracy(rows))
+    tried = _cheapest(compatible, rows, least) if least <= WIDEST else None
+    if tried is None:
+        return FrontierPlan(np.arange(len(theta)), least, math.inf, math.inf)
+    return _in_blocks(tried, memory)
+
+
+def _rows(compatible: BoolArray) -> np.ndarray:
+    """The graph as rows of 64-bit words."""
+    n = len(compatible)
+    padded = np.zeros((n, max(1, -(-n // 64)) * 64), dtype=np.bool_)
+    padded[:, :n] = compatible
+    np.fill_diagonal(padded, False)
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+
+def _cheapest(compatible: BoolArray, rows: np.ndarray, least: int) -> _Tried | None:
+    best: _Tried | None = None
+    for order in _orders(rows):
+        made = steps(order.tolist(), compatible, WIDEST) if len(order) == len(rows) else None
+        if made is None:
+            continue
+        tried = _Tried(made, [_step_cost(step) for step in made])
+        if best is None or tried.operations < best.operations:
+            best = tried
+        if best.operations < CHEAP or best.width == least:
+            break
+    return best
+
+
+def _orders(rows: np.ndarray) -> Iterator[IntArray]:
+    """Orders to try, the quickest to find first."""
+    n = len(rows)
+    text = np.arange(n)
+    yield text
+    yield kernels.eliminate(rows.copy(), text, kernels.DEGREE, WIDEST, PATIENCE)
+    yield kernels.eliminate(rows.copy(), text, kernels.FILL, WIDEST, PATIENCE)
+    # other ways to break ties; a fixed seed, so that a plan depends on the graph alone
+    rng = np.random.default_rng(0)
+    for _ in range(TRIES if n <= 500 else 0):
+        ties = rng.permutation(n)
+        yield kernels.eliminate(rows.copy(), ties, kernels.FILL, WIDEST, PATIENCE // TRIES)
+
+
+def counting_operations(steps: Iterable[Step], log2_count: float) -> float:
+    """What an exact count takes: the way up, once for every prime that so many bits need."""
+    return sum(_step_cost(step).up for step in steps) * (1.0 + log2_count / PRIME_BITS)
+
+
+def _step_cost(step: Step) -> _Cost:
+    once = _product_cost(step.pairs, step.bits, len(step.dims) - step.bits)
+    joins = sum(_join_cost(join) for join in step.joins)
+    entries = 2.0 ** len(step.dims) + sum(2.0 ** len(join.dims) for join in step.joins)
+    up = PER_STEP / 3 + once + joins + PER_CLIQUE / 2 * step.cliques + PER_ENTRY * entries
+    down = up + once + 2 * joins + PER_STEP / 3 + PER_CLIQUE * step.cliques
+    listed = sum(2.0 ** len(join.listed) for join in step.joins)
+    return _Cost(up, down, 64 * entries + 128 * step.cliques + 32 * listed)
+
+
+def _product_cost(pairs: float, bits: int, above: int) -> float:
+    """Listed pairs one by one, or in lanes, whichever is quicker."""
+    lanes = LANES * pairs_of_groups(bits, above) if bits >= LANE_BITS else math.inf
+    return min(LISTED * pairs, lanes)
+
+
+def _join_cost(join: Join) -> float:
+    bits = len(join.dense)
+    shared = bits - join.own
+    above = len(join.listed) - shared
+    every = 2.0**join.own * 3.0**shared * 2.0**above
+    return _product_cost(min(every, join.entries * 2.0**bits), bits, above)
+
+
+def _in_blocks(tried: _Tried, memory: float) -> FrontierPlan:
+    order = np.array([step.vertex for step in tried.steps], dtype=np.int64)
+    whole = FrontierPlan(order, tried.width, tried.operations, _bytes(tried, 1), steps=tried.steps)
+    best = whole
+    blocks = 2
+    while best.bytes > memory and blocks <= len(order):
+        again = whole.operations + sum(cost.up for cost in tried.costs)
+        needed = _bytes(tried, blocks)
+        if needed < best.bytes:
+            best = replace(whole, operations=again, bytes=needed, blocks=blocks)
+        blocks *= 2
+    return best
+
+
+def _bytes(tried: _Tried, blocks: int) -> float:
+    """Messages that are kept, those of one block, slopes on the way down, and one step's room.
+
+    Messages count twice: the maxima, for the best, are there beside the sums.
+    """
+    made = tried.steps
+    sizes = [8.0 * 2.0 ** len(step.dims) for step in made]
+    kept, inside = _kept(made, sizes, blocks)
+    slopes = most = 0.0
+    for n in reversed(range(len(made))):
+        slopes += sum(sizes[child] for child in made[n].children) - sizes[n]
+        most = max(most, slopes + sizes[n] + tried.costs[n].room)
+    return 2.0 * (kept + inside) + most + COUNTS + 40.0 * len(made) ** 2 + 4096.0 * len(made)
+
+
+def _kept(made: list[Step], sizes: list[float], blocks: int) -> tuple[float, float]:
+    """Bytes of messages that leave their block, and of the largest block's others."""
+    kept = largest = 0.0
+    for first, last in block_ranges(len(made), blocks):
+        used_up = sum(
+            sizes[child] for step in made[first:last] for child in step.children if child >= first
+        )
+        largest = max(largest, used_up)
+        kept += sum(sizes[first:last]) - used_up
+    return kept, largest

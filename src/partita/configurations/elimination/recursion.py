@@ -1,0 +1,268 @@
+"""The recursion along an elimination: normaliser upwards, marginals downwards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from partita.configurations.elimination import dense, kernels
+from partita.configurations.elimination.tree import Join, Step
+from partita.records import FloatArray, IntArray
+
+SUM, MAX, LOG = kernels.SUM, kernels.MAX, kernels.LOG
+LOG2 = math.log(2.0)
+SMALLEST = -1022  # the exponent of the smallest double that keeps all its digits
+
+
+class Message(NamedTuple):
+    """A table over subsets, times 2^exponent."""
+
+    table: FloatArray
+    exponent: int
+
+
+class Operand(NamedTuple):
+    """What a step or a join multiplies: a dense table and listed entries, times 2^exponent."""
+
+    table: FloatArray
+    masks: IntArray
+    weights: FloatArray
+    exponent: int
+
+    @property
+    def bits(self) -> int:
+        return len(self.table).bit_length() - 1
+
+
+class Choices(NamedTuple):
+    """The ways on at a step: its template covered from below, or a cell chosen now."""
+
+    covered: FloatArray
+    chosen: Operand
+    log_weights: FloatArray
+
+
+class Cells(NamedTuple):
+    """The cells whose first template is a step's: masks over its message, log-weights, P."""
+
+    step: Step
+    masks: IntArray
+    log_weights: FloatArray
+    probabilities: FloatArray
+
+
+@dataclass(slots=True, eq=False)
+class Recursion:
+    """The messages of one algebra; `scale` is subtracted from log w(C) for every member of C.
+
+    With several `blocks` only messages that leave their block are kept, the others are made
+    again on the way down. `loss` is the logarithm, to base 2, of a bound on the probability that
+    vanished because a product was too small for a double.
+    """
+
+    steps: Sequence[Step]
+    theta: FloatArray
+    scale: FloatArray
+    kind: int
+    blocks: int = 1
+    loss: float = -math.inf
+    messages: dict[int, Message] = field(default_factory=dict)
+
+    # up
+
+    def total(self) -> float:
+        """log Z, or the largest log-weight; no message is kept."""
+        for n, step in enumerate(self.steps):
+            self.messages[n] = self._message(step)
+            for child in step.children:
+                del self.messages[child]
+        return self._at_roots()
+
+    def keep(self) -> float:
+        """The same, and what the way down needs is kept."""
+        for first, last in self._ranges():
+            self._fill(first, last)
+            self._thin(first, last)
+        return self._at_roots()
+
+    def _ranges(self) -> list[tuple[int, int]]:
+        return block_ranges(len(self.steps), self.blocks)
+
+    def _fill(self, first: int, last: int) -> None:
+        for n in range(first, last):
+            if n not in self.messages:
+                self.messages[n] = self._message(self.steps[n])
+
+    def _thin(self, first: int, last: int) -> None:
+        """Forget the messages that were made and used up inside one of several blocks."""
+        for step in self.steps[first:last] if self.blocks > 1 else ():
+            for child in step.children:
+                if child >= first:
+                    del self.messages[child]
+
+    def _at_roots(self) -> float:
+        roots = [self.messages[n] for n, step in enumerate(self.steps) if not step.dims]
+        return math.fsum(float(self._log(r.table)[0]) + r.exponent * LOG2 for r in roots)
+
+    def _log(self, values: FloatArray) -> FloatArray:
+        with np.errstate(divide="ignore"):
+            return np.log(values) if self.kind == SUM else values
+
+    def _message(self, step: Step) -> Message:
+        covered, chosen, _ = self.choices(step, self.products(step)[-1])
+        out = self._empty(len(step.dims))
+        out[: len(covered)] = covered
+        self._push(out, chosen)
+        return self._normal(out, chosen.exponent)
+
+    def _empty(self, bits: int) -> FloatArray:
+        return np.zeros(1 << bits) if self.kind == SUM else np.full(1 << bits, -np.inf)
+
+    def _normal(self, table: FloatArray, exponent: int) -> Message:
+        """Divided by a power of two so that the largest entry is near 1: no digit changes."""
+        if self.kind == SUM:
+            exponent += kernels.normalise(table)
+        return Message(table, exponent)
+
+    def _push(self, out: FloatArray, by: Operand) -> None:
+        if self.kind != LOG and dense.pays(by.masks, by.bits, len(out)):
+            dense.push(out, by.table, by.masks, by.weights, maxima=self.kind == MAX)
+        else:
+            kernels.push(self.kind, out, by.table, by.bits, by.masks, by.weights)
+
+    # what a step is made of
+
+    def products(self, step: Step) -> list[Message]:
+        """The product of the first messages of its children, for every number of them."""
+        if not step.children:
+            return [Message(np.full(1, 1.0 if self.kind == SUM else 0.0), 0)]
+        made = [self.messages[step.children[0]]]
+        for join, child in zip(step.joins, step.children[1:], strict=True):
+            operand = self.operand(join, made[-1], self.messages[child])
+            out = self._empty(len(join.dims))
+            self._push(out, operand)
+            made.append(self._normal(out, operand.exponent))
+        return made
+
+    def operand(self, join: Join, left: Message, right: Message) -> Operand:
+        """Two messages as a join multiplies them: the possible entries of one are listed."""
+        entries = gathered(right.table, join.listed, 0)
+        found = np.flatnonzero(entries != (0.0 if self.kind == SUM else -np.inf))
+        table = gathered(left.table, join.dense, 0)
+        return Operand(table, found << join.own, entries[found], left.exponent + right.exponent)
+
+    def choices(self, step: Step, product: Message) -> Choices:
+        """T with the template covered; T without it, and the cells that it may choose."""
+        masks, logs = kernels.cells_from(
+            self.theta, self.scale, step.vertex, step.members, step.own
+        )
+        weights = np.exp(logs) if self.kind == SUM else logs
+        table = gathered(product.table, step.table, 0)
+        covered = table[:0]
+        if step.bit >= 0:
+            covered = gathered(product.table, step.table, 1 << step.bit)
+        return Choices(covered, Operand(table, masks, weights, product.exponent), logs)
+
+    # down
+
+    def descending(self) -> Iterator[int]:
+        """Steps from the last to the first, each while its children's messages are there."""
+        for first, last in reversed(self._ranges()):
+            self._fill(first, last)
+            yield from reversed(range(first, last))
+            self._thin(first, last)
+
+    def cells(self) -> Iterator[Cells]:
+        """Every cell with its probability, step by step from the last."""
+        slopes: dict[int, Message] = {}
+        for n in self.descending():
+            step = self.steps[n]
+            slope = slopes.pop(n) if step.dims else self._root_slope(self.messages[n])
+            products = self.products(step)
+            found, below = self._step_down(step, products[-1], slope)
+            yield found
+            slopes.update(self._joins_down(step, products, below))
+
+    def _root_slope(self, root: Message) -> Message:
+        return Message(1.0 / root.table if self.kind == SUM else -root.table, -root.exponent)
+
+    def _step_down(self, step: Step, product: Message, slope: Message) -> tuple[Cells, Message]:
+        covered, chosen, logs = self.choices(step, product)
+        exponent = chosen.exponent + slope.exponent
+        self._note_loss(exponent, len(step.dims))
+        dots = self._dot(slope, chosen)
+        p = np.exp(np.minimum(logs + self._log(dots) + exponent * LOG2, 0.0))
+        below = self._empty(step.bits + (step.bit >= 0))
+        kernels.scatter(self._pull(slope, chosen), step.table, 0, below)
+        if step.bit >= 0:
+            kernels.scatter(slope.table[: len(covered)], step.table, 1 << step.bit, below)
+        return Cells(step, chosen.masks, logs, p), self._normal(below, slope.exponent)
+
+    def _pull(self, slope: Message, by: Operand) -> FloatArray:
+        """The derivative by the table."""
+        if self.kind == SUM and dense.pays(by.masks, by.bits, len(slope.table)):
+            return dense.pull(slope.table, len(by.table), by.masks, by.weights)
+        table = self._empty(by.bits)
+        kernels.pull(self.kind, table, slope.table, by.bits, by.masks, by.weights)
+        return table
+
+    def _dot(self, slope: Message, by: Operand) -> FloatArray:
+        """The derivative by the listed entries."""
+        if self.kind == SUM and dense.pays(by.masks, by.bits, len(slope.table)):
+            return dense.dot(slope.table, by.table, by.masks)
+        found: FloatArray = kernels.dot(self.kind, by.table, slope.table, by.bits, by.masks)
+        return found
+
+    def _joins_down(
+        self, step: Step, products: list[Message], slope: Message
+    ) -> dict[int, Message]:
+        slopes: dict[int, Message] = {}
+        for k in reversed(range(len(step.joins))):
+            child = step.children[k + 1]
+            message = self.messages[child]
+            slope, slopes[child] = self._join_down(step.joins[k], products[k], message, slope)
+        if step.children:
+            slopes[step.children[0]] = slope
+        return slopes
+
+    def _join_down(
+        self, join: Join, left: Message, right: Message, slope: Message
+    ) -> tuple[Message, Message]:
+        by = self.operand(join, left, right)
+        self._note_loss(by.exponent + slope.exponent, len(join.dims))
+        of_left, of_right = self._empty(len(join.dense)), self._empty(len(join.listed))
+        kernels.scatter(self._pull(slope, by), join.dense, 0, of_left)
+        # where the right message is zero its slope is never used, and zero will do
+        listed = self._empty(len(join.listed))
+        listed[by.masks >> join.own] = self._dot(slope, by)
+        kernels.scatter(listed, join.listed, 0, of_right)
+        return (
+            self._normal(of_left, slope.exponent + right.exponent),
+            self._normal(of_right, slope.exponent + left.exponent),
+        )
+
+    def _note_loss(self, exponent: int, bits: int) -> None:
+        """Note how probable, at most, the products are that vanished at a step or a join.
+
+        Entries of tables and slopes and (by the choice of `scale`) weights are at most about 1,
+        so each of at most 2^bits vanished sums has less than 2^(SMALLEST + exponent).
+        """
+        self.loss = max(self.loss, exponent + bits + SMALLEST)
+
+
+def block_ranges(steps: int, blocks: int) -> list[tuple[int, int]]:
+    """From where to where each block of steps goes."""
+    edges = [steps * k // blocks for k in range(blocks + 1)]
+    return list(pairwise(edges))
+
+
+def gathered(source: FloatArray, positions: IntArray, base: int) -> FloatArray:
+    """The part of a table at `base`, its bit j taken from positions[j]."""
+    to = np.empty(1 << len(positions))
+    kernels.gather(source, positions, base, to)
+    return to

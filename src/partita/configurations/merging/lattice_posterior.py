@@ -1,0 +1,226 @@
+"""Answers from a lattice of decisions."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+from partita.configurations.merging.bounds import Kept, bell_bits, log2_count
+from partita.configurations.merging.bounds import count as bounds_count
+from partita.configurations.merging.lattice import SMALL, Lattice, Step, most
+from partita.configurations.merging.listed import cell_marginals
+from partita.configurations.merging.model import Merger
+from partita.errors import Unavailable
+from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method
+
+Choice = tuple[int, float, int]  # the tail joined (−1: a new cell), log-weight, the state after it
+Path = tuple["Path", int] | None
+
+
+def best_first(
+    size: int,
+    choices: Callable[[int, int], list[Choice]],
+    bound: Callable[[int, int], float],
+    k: int,
+) -> Best:
+    """The k best paths from state 0; `bound` never underestimates what is still to come."""
+    order = count(1)
+    heap: list[tuple[float, int, int, int, float, Path]] = [(0.0, 0, 0, 0, 0.0, None)]
+    found: list[tuple[float, IntArray]] = []
+    while heap and len(found) < k:
+        _, _, x, state, spent, path = heapq.heappop(heap)
+        if x == size:
+            found.append((spent, labels_of(path, size)))
+            continue
+        for tail, cost, after in choices(x, state):
+            hope = spent + cost + bound(x + 1, after)
+            if hope > -math.inf:
+                entry = (-hope, next(order), x + 1, after, spent + cost, (path, tail))
+                heapq.heappush(heap, entry)
+    return ordered(size, found)
+
+
+def ordered(size: int, found: list[tuple[float, IntArray]], gap: float = 0.0) -> Best:
+    """The list by falling weight: rounding in the bounds may have swapped near equals."""
+    weights: FloatArray = np.array([weight for weight, _ in found], dtype=np.float64)
+    labels = np.array([row for _, row in found], dtype=np.int64).reshape(len(found), size)
+    by = np.argsort(-weights, kind="stable")
+    return Best(labels[by], weights[by], gap)
+
+
+def labels_of(path: Path, size: int) -> IntArray:
+    """A path of decisions, last first, as labels in restricted growth form."""
+    tails = []
+    while path is not None:
+        path, tail = path
+        tails.append(tail)
+    labels = np.empty(size, dtype=np.int64)
+    cells = 0
+    for x, tail in enumerate(reversed(tails)):
+        labels[x] = cells if tail < 0 else labels[tail]
+        cells += tail < 0
+    return labels
+
+
+def fellows(lattice: Lattice) -> FloatArray:
+    """For i < j the probability that j is in i's cell."""
+    n, visited = len(lattice.steps), lattice.visited()
+    within = np.zeros((n, n))
+    known = np.zeros((len(lattice.masses[-1]), n, 0))
+    for x in range(n - 1, -1, -1):
+        within[x, x + 1 :] = visited[x + 1] @ known[:, x]
+        known = _before(lattice.steps[x], lattice.chances(x), x, known)
+    return within
+
+
+def _before(step: Step, chance: FloatArray, x: int, after: FloatArray) -> FloatArray:
+    """The table before x, tails by later templates, from the one after it."""
+    tables = np.zeros((len(chance) + 1, x, after.shape[2] + 1))  # an empty one ends the last sum
+    tables[:-1, :, 1:] = after[step.target, :x]
+    joins = np.flatnonzero(step.joined >= 0)
+    tails = step.joined[joins]
+    tables[joins, tails, 1:] = after[step.target[joins], x]
+    tables[joins, tails, 0] = 1.0
+    tables[:-1] *= chance[:, None, None]
+    sums: FloatArray = np.add.reduceat(tables, step.first[:-1], axis=0)
+    sums[np.diff(step.first) == 0] = 0.0
+    return sums
+
+
+LISTABLE = 200_000  # so many configurations are listed where that is the only way
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decided:
+    """The distribution by a lattice of decisions; answers all of records.Posterior."""
+
+    model: Merger
+    lattice: Lattice
+    memory: int
+    reason: str
+
+    @property
+    def size(self) -> int:
+        return self.model.size
+
+    @property
+    def mass(self) -> Kept:
+        return self.lattice.mass
+
+    @property
+    def method(self) -> Method:
+        return "exact" if self.mass.exact else "certified"
+
+    @property
+    def log_normaliser(self) -> Figure:
+        return self.mass.log_normaliser()
+
+    def log_weight(self, labels: IntArray) -> float:
+        return self.model.log_weight(labels)
+
+    def count(self) -> int | None:
+        return bounds_count(self.model)
+
+    def log2_count(self) -> Figure:
+        return log2_count(self.model)
+
+    def entropy(self) -> Figure:
+        """The decisions' entropies, each as often as its state is visited."""
+        total = 0.0
+        for _, chance, share in self.lattice.taken():
+            some = chance > 0
+            total -= float(np.sum(share[some] * np.log2(chance[some])))
+        return self.mass.entropy(total, bell_bits(self.size))
+
+    def pairs(self) -> Marginals:
+        if self.size <= SMALL:
+            within = fellows(self.lattice)
+        else:
+            within = _compiled_fellows(self.lattice, self.memory)
+        together = np.clip(within + within.T, 0.0, 1.0)
+        np.fill_diagonal(together, 1.0)
+        return self.mass.pairs(together)
+
+    def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
+        if not self.mass.exact or self.paths() > LISTABLE:
+            raise Unavailable(
+                f"cell probabilities of {self.size} templates by merging decisions need a list of "
+                f"all configurations; the pair probabilities are there"
+            )
+        return cell_marginals(*self._all())
+
+    def paths(self) -> float:
+        """How many configurations have any weight."""
+        ways: FloatArray = np.ones(len(self.lattice.masses[-1]))
+        for step in reversed(self.lattice.steps):
+            sums = np.append(ways[step.target], 0.0)
+            ways = np.add.reduceat(sums, step.first[:-1]) * (np.diff(step.first) > 0)
+        return float(ways[0])
+
+    def _all(self) -> tuple[IntArray, FloatArray]:
+        """Every configuration with its probability."""
+        state, share = np.zeros(1, dtype=np.int64), np.ones(1)
+        labels, cells = np.zeros((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64)
+        for x, step in enumerate(self.lattice.steps):
+            number = np.diff(step.first)[state]
+            row = np.repeat(np.arange(len(state)), number)
+            chosen = (
+                step.first[state][row] + np.arange(len(row)) - (np.cumsum(number) - number)[row]
+            )
+            share = share[row] * self.lattice.chances(x)[chosen]
+            tails = step.joined[chosen].astype(np.int64)
+            labels, cells = _joined(labels[row], cells[row], tails)
+            state = step.target[chosen].astype(np.int64)
+        return labels, share
+
+    def best(self, k: int) -> Best:
+        bounds = [np.zeros(len(self.lattice.masses[-1]))]
+        for step in reversed(self.lattice.steps):
+            bounds.append(most(step, step.weight + bounds[-1][step.target]))
+        bounds.reverse()
+        found = best_first(self.size, self._choices, lambda x, s: float(bounds[x][s]), k)
+        last = float(found.log_weights[-1]) if len(found.log_weights) else -math.inf
+        gap = self.mass.single - last if self.mass.single > last else 0.0
+        return Best(found.labels, found.log_weights, gap)
+
+    def _choices(self, x: int, state: int) -> list[Choice]:
+        step = self.lattice.steps[x]
+        some = slice(int(step.first[state]), int(step.first[state + 1]))
+        parts = (step.joined[some], step.weight[some], step.target[some])
+        return list(zip(*(part.tolist() for part in parts), strict=True))
+
+    def draws(self, count: int, rng: np.random.Generator) -> IntArray:
+        state = np.zeros(count, dtype=np.int64)
+        labels, cells = np.zeros((count, 0), dtype=np.int64), np.zeros(count, dtype=np.int64)
+        for x, step in enumerate(self.lattice.steps):
+            chosen = _choose(step, self.lattice.chances(x), state, rng)
+            labels, cells = _joined(labels, cells, step.joined[chosen].astype(np.int64))
+            state = step.target[chosen].astype(np.int64)
+        return labels
+
+
+def _choose(step: Step, chances: FloatArray, state: IntArray, rng: np.random.Generator) -> IntArray:
+    """For each draw one of its state's decisions."""
+    bounds = np.concatenate([[0.0], np.cumsum(chances)])
+    low, high = step.first[state], step.first[state + 1]
+    at = bounds[low] + rng.random(len(state)) * (bounds[high] - bounds[low])
+    chosen: IntArray = np.clip(np.searchsorted(bounds, at, side="right") - 1, low, high - 1)
+    return chosen
+
+
+def _joined(labels: IntArray, cells: IntArray, tails: IntArray) -> tuple[IntArray, IntArray]:
+    """Rows of labels with one template more, which joins these tails or starts a cell."""
+    rows = np.arange(len(labels))
+    home = np.where(tails < 0, cells, labels[rows, tails] if labels.shape[1] else cells)
+    return np.column_stack([labels, home]), cells + (tails < 0)
+
+
+def _compiled_fellows(lattice: Lattice, memory: int) -> FloatArray:
+    from partita.configurations.merging.states import fellows as compiled
+
+    return compiled(lattice, memory)

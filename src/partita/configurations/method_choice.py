@@ -1,0 +1,109 @@
+"""Choose the method that answers a connected set."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from partita.configurations.dense.posterior import exact
+from partita.configurations.dense.subsets import SMALL
+from partita.configurations.dense.tables import LARGEST, predicted_bytes, predicted_seconds
+from partita.configurations.product_posterior import Engine
+from partita.errors import TooLarge
+from partita.records import Budget, FloatArray, Posterior
+
+WIDTH = 0.5  # of a certified log-normaliser: a wider interval says less than honest samples
+INFERENCE = 0.65  # the share of the time before listing the best and counting
+FIRST = 0.5  # the share of the time that the certified method gets
+INTERPRETER = 200_000_000  # bytes that Python, numpy and compiled code take
+NANO = 1e-9  # seconds that one operation of an elimination takes, about
+
+Progress = Callable[[str], None]
+
+
+def engine_for(budget: Budget, seed: int, method: str, progress: Progress | None) -> Engine:
+    """From θ of a connected set to its posterior; all calls together have the budget's seconds.
+
+    With a budget of work the clock is not read: the same input gives the same bytes.
+    """
+    end = time.monotonic() + INFERENCE * budget.seconds
+
+    def engine(theta: FloatArray, share: float) -> Posterior:
+        seconds = max(0.01, share * (end - time.monotonic()))
+        left = replace(budget, seconds=seconds) if budget.work is None else budget
+        if method == "certified":
+            return _certified(theta, left, progress)
+        if method == "sampled":
+            return _sampled(theta, left, seed, progress)
+        found = _exact(theta, left, needed=method == "exact")
+        return found or _beyond(theta, left, seed, progress)
+
+    return engine
+
+
+def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
+    """By the cheaper of the two exact recursions, if it fits; an error where it is `needed`."""
+    n = len(theta)
+    if n <= SMALL:
+        return exact(theta, budget)
+    from partita.configurations.elimination.posterior import frontier, plan
+
+    room = max(0, budget.memory - INTERPRETER)
+    sparse = plan(theta, room)
+    dense_bytes = predicted_bytes(n) if n <= LARGEST else math.inf
+    dense = predicted_seconds(n) if dense_bytes <= room else math.inf
+    eliminated = sparse.operations * NANO if sparse.bytes <= room else math.inf
+    fits = min(dense, eliminated) < math.inf  # a budget of work has infinite seconds
+    if needed and not fits:
+        raise too_large(n, min(float(predicted_bytes(n)), sparse.bytes) + INTERPRETER, budget)
+    if not needed and not (fits and min(dense, eliminated) <= budget.seconds):
+        return None
+    return exact(theta, budget) if dense <= eliminated else frontier(theta, sparse)
+
+
+def too_large(n: int, needs: float, budget: Budget) -> TooLarge:
+    """What an exact answer would need."""
+    what = f"an exact answer for {n} templates"
+    instead = "the methods certified and sampled need less"
+    return TooLarge(what, in_bytes(needs), in_bytes(budget.memory), instead)
+
+
+def in_bytes(number: float) -> str:
+    """A number of bytes for a person."""
+    if not math.isfinite(number) or number >= 1e18:
+        return "more memory than any machine has"
+    units = ("bytes", "kB", "MB", "GB", "TB", "PB")
+    power = min(int(math.log10(max(number, 1)) // 3), len(units) - 1)
+    return f"{number / 1000**power:.3g} {units[power]}"
+
+
+def _beyond(theta: FloatArray, budget: Budget, seed: int, progress: Progress | None) -> Posterior:
+    """Certified if the interval gets narrow enough in its share of the time, otherwise sampled."""
+    start = time.monotonic()
+    bounded = _certified(theta, budget, progress)
+    if bounded.log_normaliser.high - bounded.log_normaliser.low <= WIDTH:
+        return bounded
+    seconds = max(0.01, budget.seconds - (time.monotonic() - start))
+    left = replace(budget, seconds=seconds) if budget.work is None else budget
+    return _sampled(theta, left, seed, progress)
+
+
+def _certified(theta: FloatArray, budget: Budget, progress: Progress | None) -> Posterior:
+    """In its share of the time; the rest is for listing the best, or for samples."""
+    from partita.configurations.certified.posterior import narrowing
+
+    for bounded in narrowing(theta, replace(budget, seconds=FIRST * budget.seconds)):
+        found = bounded.log_normaliser
+        if progress:
+            progress(
+                f"{len(theta)} templates: log-normaliser known to {found.high - found.low:.2g}"
+            )
+    return bounded
+
+
+def _sampled(theta: FloatArray, budget: Budget, seed: int, progress: Progress | None) -> Posterior:
+    from partita.configurations.sampled.posterior import sampled
+
+    return sampled(theta, budget, seed, progress)

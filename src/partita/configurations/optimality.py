@@ -1,0 +1,161 @@
+"""Prove that a configuration is the most probable one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.configurations.graphs import components
+from partita.configurations.optimum import score
+from partita.configurations.search.best import best
+from partita.configurations.search.meter import Meter
+from partita.configurations.search.prices import rounding
+from partita.records import Budget, FloatArray, IntArray, restricted_growth
+
+LARGEST = 400  # templates: beyond, one linear program takes minutes
+ROUNDS = 100
+EACH_ROUND = 16  # broken triangles taken in one round, times the number of templates
+BROKEN = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relaxed:
+    """The bound, and what the solution says of each pair (0 apart, 1 together)."""
+
+    upper: float
+    pairs: FloatArray
+
+
+def relaxations(theta: FloatArray, meter: Meter) -> Iterator[Relaxed]:
+    """Bounds that get smaller, until no triangle is broken or the budget is used up."""
+    n = len(theta)
+    left, right = np.nonzero(np.triu(np.isfinite(theta), 1))
+    place = np.full((n, n), -1)
+    place[left, right] = place[right, left] = np.arange(len(left))
+    weights = theta[left, right]
+    x = _matrix(np.where(weights > 0.0, 1.0, 0.0), left, right, n)
+    rows = np.empty((0, 3), dtype=np.int64)
+    for _ in range(ROUNDS if n <= LARGEST else 0):
+        broken = _broken(x)
+        if not len(broken) or not meter.allowance():
+            return
+        rows = np.vstack([rows, broken])
+        solved = _solved(weights, rows, place, meter)
+        if solved is None:
+            return
+        values, multipliers = solved
+        x = _matrix(values, left, right, n)
+        yield Relaxed(_upper(weights, rows, place, multipliers), x)
+        rows = rows[(multipliers > 0.0) | _tight(x, rows)]
+
+
+def _matrix(values: FloatArray, left: IntArray, right: IntArray, n: int) -> FloatArray:
+    x = np.zeros((n, n))
+    x[left, right] = x[right, left] = values
+    return x
+
+
+def _broken(x: FloatArray) -> IntArray:
+    """The most broken triangles (i, j, k) with x_ij + x_jk − x_ik > 1, i < k."""
+    n = len(x)
+    found, excess = [], []
+    for j in range(n):
+        over = np.triu(x[:, j, None] + x[None, j, :] - x - 1.0, 1)
+        over[j, :] = over[:, j] = 0.0
+        i, k = np.nonzero(over > BROKEN)
+        worst = np.argsort(-over[i, k], kind="stable")[: EACH_ROUND * n // 2]
+        found.append(np.column_stack([i, np.full(len(i), j), k])[worst])
+        excess.append(over[i, k][worst])
+    worst = np.argsort(-np.concatenate(excess), kind="stable")[: EACH_ROUND * n]
+    return np.concatenate(found)[worst]
+
+
+def _tight(x: FloatArray, rows: IntArray) -> NDArray[np.bool_]:
+    i, j, k = rows.T
+    return np.asarray(x[i, j] + x[j, k] - x[i, k] > 1.0 - BROKEN)
+
+
+def _entries(rows: IntArray, place: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """The rows' coefficients as (row, column, value); incompatible pairs have no column."""
+    i, j, k = rows.T
+    columns = np.column_stack([place[i, j], place[j, k], place[i, k]])
+    values = np.broadcast_to([1.0, 1.0, -1.0], columns.shape)
+    number = np.broadcast_to(np.arange(len(rows))[:, None], columns.shape)
+    there = columns >= 0
+    return number[there], columns[there], values[there]
+
+
+def _solved(
+    weights: FloatArray, rows: IntArray, place: IntArray, meter: Meter
+) -> tuple[FloatArray, FloatArray] | None:
+    """The solution and the rows' multipliers; None if the solver was stopped."""
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_matrix
+
+    number, column, value = _entries(rows, place)
+    matrix = csr_matrix((value, (number, column)), shape=(len(rows), len(weights)))
+    limit = {"time_limit": meter.seconds_left()} if meter.budget.work is None else {}
+    limit |= {"maxiter": meter.allowance(1 << 30)}
+    found = linprog(
+        -weights, A_ub=matrix, b_ub=np.ones(len(rows)), bounds=(0, 1), method="highs", options=limit
+    )
+    meter.spend(int(found.nit) + 1)
+    if found.status != 0:
+        return None
+    return np.asarray(found.x), np.maximum(0.0, -np.asarray(found.ineqlin.marginals))
+
+
+def _upper(weights: FloatArray, rows: IntArray, place: IntArray, multipliers: FloatArray) -> float:
+    number, column, value = _entries(rows, place)
+    taken = np.bincount(column, value * multipliers[number], minlength=len(weights))
+    return float(multipliers.sum() + np.maximum(0.0, weights - taken).sum())
+
+
+SHARE = 0.6  # of the budget for prices and covers, the rest for the relaxation
+ENOUGH = 1e-7  # a gap that the accuracy of the linear programs leaves, for each unit of log-weight
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Optimum:
+    """A configuration; nothing has a log-weight above `upper`."""
+
+    labels: IntArray
+    log_weight: float
+    upper: float
+
+    @property
+    def gap(self) -> float:
+        return max(0.0, self.upper - self.log_weight)
+
+    @property
+    def proved(self) -> bool:
+        """Nothing is heavier by more than what rounding and the solver's accuracy leave open."""
+        return self.gap <= ENOUGH * (1.0 + abs(self.log_weight))
+
+
+def optimum(theta: FloatArray, budget: Budget) -> Optimum:
+    """The most probable configuration, proved where the budget allows."""
+    meter = Meter(budget)
+    work = None if budget.work is None else int(SHARE * budget.work)
+    found = best(theta, 1, replace(budget, seconds=SHARE * budget.seconds, work=work))
+    weight = float(found.log_weights[0])
+    known = Optimum(found.labels[0], weight, weight + found.gap)
+    meter.spend(work or 0)
+    return known if found.gap == 0.0 else _relaxed(theta, known, meter)
+
+
+def _relaxed(theta: FloatArray, known: Optimum, meter: Meter) -> Optimum:
+    """Both bounds from the relaxation, as far as they are better."""
+    slack = rounding(theta)
+    for relaxed in relaxations(theta, meter):
+        labels = components(relaxed.pairs > 0.5)
+        weight = score(theta, labels)
+        if weight > known.log_weight:
+            known = replace(known, labels=restricted_growth(labels), log_weight=weight)
+        known = replace(known, upper=min(known.upper, relaxed.upper + slack))
+        if known.proved:
+            break
+    return known

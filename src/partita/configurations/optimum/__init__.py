@@ -1,1 +1,0 @@
-"""The most probable configuration with a certificate."""

@@ -1,0 +1,143 @@
+"""Solve many sets, small ones of equal size together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from partita.configurations.dense.posterior import log2_of
+from partita.configurations.enumeration import REASON, Enumerated, partitions
+from partita.configurations.graphs import BoolArray
+from partita.configurations.odds import UNSCALED, ScaledParameters, known_pairs
+from partita.configurations.report import unlisted
+from partita.configurations.small_sets import Rows, solve_rows
+from partita.configurations.solve import Parameters, solve
+from partita.errors import PartitaError
+from partita.records import (
+    Budget,
+    Distribution,
+    Figure,
+    FloatArray,
+    Listing,
+    Marginals,
+    PairProbabilities,
+    Remainder,
+)
+
+SHARED = 8  # templates up to which sets share a table
+ENTRIES = 1 << 16  # log-weights held at a time: what a core has in its own cache
+COMPILED = 500  # sets from which compiled loops pay for being loaded
+MODELS = ("evidential", "scaled", "uniform")
+TOP = 10
+
+Answer = Distribution | PartitaError
+
+
+def solve_many(
+    sets: Sequence[PairProbabilities],
+    model: str = "evidential",
+    *,
+    parameters: Parameters | None = None,
+    top: int | None = None,
+    threshold: float | None = None,
+    budget: Budget | None = None,
+    seed: int = 0,
+    method: str = "auto",
+    progress: Callable[[str], None] | None = None,
+) -> Iterator[Answer]:
+    """The distributions of many sets in order; what is refused is an error in its place.
+
+    All small sets are solved at once, before the first answer is given.
+    """
+    shares = model in MODELS and threshold is None and method in ("auto", "exact")
+    scaled = parameters if isinstance(parameters, ScaledParameters) else UNSCALED
+    shared = _shared(sets, model, scaled, top or TOP) if shares else {}
+
+    def answer(place: int, pairs: PairProbabilities) -> Answer:
+        if place in shared:
+            return _distribution(pairs, *shared[place], model, seed)
+        try:
+            return solve(
+                pairs,
+                model,
+                parameters=parameters,
+                top=top,
+                threshold=threshold,
+                budget=budget,
+                seed=seed,
+                method=method,
+                progress=progress,
+            )
+        except PartitaError as error:
+            return error
+
+    return map(answer, range(len(sets)), sets)
+
+
+def _shared(
+    sets: Sequence[PairProbabilities], model: str, scaled: ScaledParameters, top: int
+) -> dict[int, tuple[Rows, int]]:
+    """Where the answer of each small set is. One without a possible configuration has none."""
+    answered: dict[int, tuple[Rows, int]] = {}
+    by_size: dict[int, list[int]] = {}
+    for place, pairs in enumerate(sets):
+        by_size.setdefault(len(pairs.matrix), []).append(place)
+    for n in sorted(by_size.keys() & set(range(2, SHARED + 1))):
+        for some in _chunks(by_size[n], max(1, ENTRIES // len(partitions(n)))):
+            theta, must = _log_odds([sets[place] for place in some], scaled, model == "uniform")
+            found = solve_rows(theta, must, n, top, compiled=len(sets) >= COMPILED)
+            for row, place in enumerate(some):
+                if found.counts[row]:
+                    answered[place] = (found, row)
+    return answered
+
+
+def _chunks(places: list[int], size: int) -> Iterator[list[int]]:
+    return (places[start : start + size] for start in range(0, len(places), size))
+
+
+def _log_odds(
+    sets: list[PairProbabilities], scaled: ScaledParameters, flat: bool
+) -> tuple[FloatArray, BoolArray]:
+    """θ of every pair as rows, −∞ where incompatible, and which pairs must be together."""
+    left, right = np.triu_indices(len(sets[0].matrix), 1)
+    p = np.stack([pairs.matrix for pairs in sets])[:, left, right]
+    must, apart = p == 1.0, p == 0.0
+    for row, pairs in enumerate(sets):
+        if pairs.set.must or pairs.set.incompatible:
+            known = known_pairs(pairs)
+            must[row], apart[row] = known.must[left, right], ~known.compatible[left, right]
+    if flat:
+        return np.where(apart, -np.inf, 0.0), must
+    with np.errstate(divide="ignore"):
+        theta = np.log(p) - np.log1p(-p)
+    theta = scaled.scale * np.where(must | apart, 0.0, theta) + scaled.bias
+    return np.where(apart, -np.inf, theta), must
+
+
+def _distribution(
+    pairs: PairProbabilities, found: Rows, row: int, model: str, seed: int
+) -> Distribution:
+    number = found.counts[row]
+    ids, total = pairs.set.ids, Figure.exact(found.log_normalisers[row])
+    listing = Listing(ids, found.best[row, :number], found.best_probabilities[row][:number])
+    left = number - len(listing)
+    return Distribution(
+        set=pairs.set,
+        model=model,
+        method="exact",
+        reason=REASON,
+        probabilities=pairs.matrix,
+        marginals=Marginals.exact(found.marginals[row]),
+        configurations=listing,
+        remainder=Remainder(left, log2_of(left), unlisted(listing, left)),
+        entropy_bits=Figure.exact(found.entropies[row]),
+        conflict=None if model == "uniform" else found.conflicts[row],
+        log_normaliser=total,
+        log2_count=Figure.exact(math.log2(number)),
+        count=number,
+        seed=seed,
+        posterior=Enumerated(len(ids), found.theta[row], found.must[row], total),
+    )

@@ -1,0 +1,160 @@
+"""Read documents with keys from folders of messages, key files or CoNLL-U."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from partita.corpora.corefud import read_corefud
+from partita.corpora.keys import numbered_keys
+from partita.errors import InputError
+from partita.files.strict import Place
+from partita.records import Document, Template
+from partita.records.keys import Key
+from partita.templates.schema import Schema
+
+KEYS = "keys.jsonl"
+ENDING = "*.txt"
+
+
+def read_keyed_messages(folder: str | Path) -> Iterator[Document]:
+    """The messages that have a key, in the order of their names, with templates in text order.
+
+    A key's message is the file of that name without its ending; offsets are characters.
+    """
+    texts = {file.stem: file for file in message_files(folder)}
+    for place, key in sorted(_keys(Path(folder) / KEYS), key=lambda found: found[1].message):
+        if key.message not in texts:
+            place.refuse(f"key of message {key.message!r}, but there is no {key.message}.txt")
+        yield _document(key, _text(texts[key.message]), place)
+
+
+def messages_without_key(folder: str | Path) -> list[str]:
+    """The names of messages that nobody has keyed yet."""
+    keyed = {key.message for _, key in _keys(Path(folder) / KEYS)}
+    return [file.stem for file in message_files(folder) if file.stem not in keyed]
+
+
+def message_files(folder: str | Path) -> list[Path]:
+    """The messages of a corpus, in the order of their names."""
+    found = sorted(Path(folder).glob(ENDING))
+    if not found:
+        raise InputError(f"holds no message {ENDING}", file=str(folder))
+    return found
+
+
+def corpus_path() -> Path:
+    """The corpus that comes with the package: depots, units and equipment, fictional."""
+    from importlib.resources import files
+
+    return Path(str(files("partita"))) / "domains" / "depots" / "corpus"
+
+
+def _document(key: Key, text: str, place: Place) -> Document:
+    for template in key.templates:
+        _check(template, text, place)
+    ordered = sorted(key.templates, key=lambda template: (template.start, -template.end))
+    return Document(key.message, "", tuple(ordered), key.configuration, text)
+
+
+def _check(template: Template, text: str, place: Place) -> None:
+    """The template says what stands in the message, and where."""
+    name, start, end = template.id, template.start, template.end
+    if not start < end <= len(text):
+        place.refuse(f"template {name} is at {start} to {end}; the message ends at {len(text)}")
+    if (there := text[start:end]) != template.text:
+        place.refuse(f"template {name} is {template.text!r}, but at {start} stands {there!r}")
+
+
+def _keys(file: Path) -> Iterator[tuple[Place, Key]]:
+    """Each key with its line; a message has one."""
+    lines: dict[str, int] = {}
+    for number, key in numbered_keys(file):
+        place = Place(str(file), number)
+        if key.message in lines:
+            place.refuse(f"message {key.message!r} has a key already, line {lines[key.message]}")
+        lines[key.message] = number
+        yield place, key
+
+
+def _text(file: Path) -> str:
+    """As it is, with the line ends that it has."""
+    try:
+        data = file.read_bytes().removeprefix(codecs.BOM_UTF8)
+        return data.decode()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(file)) from error
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError("is not UTF-8", file=str(file), line=line) from error
+
+
+SOURCES = ("messages", "keys", "corefud")
+KEYS_FORM = ".jsonl"
+DOMAIN = "domain.yaml"
+
+
+def read_documents(paths: Iterable[Path], source: str | None = None) -> Iterator[Document]:
+    """The documents of all files; without a source, files that end in .jsonl hold keys, and a
+    folder with such a file of keys holds messages."""
+    seen: dict[tuple[str, str], tuple[str, int]] = {}
+    for path in paths:
+        match source or _source_of(path):
+            case "corefud":
+                yield from read_corefud(path)
+            case "messages":
+                yield from read_keyed_messages(path)
+            case _:
+                yield from _keyed_sets(path, seen)
+
+
+def schema_of(domain: str | None, corpora: Iterable[Path] = ()) -> Schema | None:
+    """The slots of a domain, shipped or a folder, or None where no domain is named.
+
+    Without a name, a corpus that lies in the folder of a domain is of that domain.
+    """
+    named = domain or next(map(str, _around(corpora)), None)
+    if named is None:
+        return None
+    from partita.rules.domain_files import read_domain
+
+    return read_domain(named).schema
+
+
+def _around(corpora: Iterable[Path]) -> Iterator[Path]:
+    """The folders of domains in which corpora lie."""
+    for path in corpora:
+        folder = path.resolve() if path.is_dir() else path.resolve().parent
+        if (folder.parent / DOMAIN).is_file() and (folder / KEYS).is_file():
+            yield folder.parent
+
+
+def _source_of(path: Path) -> str:
+    if path.suffix == KEYS_FORM:
+        return "keys"
+    return "messages" if (path / KEYS).is_file() else "corefud"
+
+
+def _keyed_sets(path: Path, seen: dict[tuple[str, str], tuple[str, int]]) -> Iterator[Document]:
+    """Every key is a document of its own: its templates are a coreference set of a message."""
+    found = 0
+    for line, key in numbered_keys(path):
+        found += 1
+        _refuse_overlap(key, str(path), line, seen)
+        templates = tuple(sorted(key.templates, key=lambda template: template.start))
+        yield Document(key.message, "", templates, key.configuration)
+    if not found:
+        raise InputError("holds no keys; expected a line of JSON for each", file=str(path))
+
+
+def _refuse_overlap(
+    key: Key, file: str, line: int, seen: dict[tuple[str, str], tuple[str, int]]
+) -> None:
+    """A template that two keys place would be learned from twice."""
+    for template in key.templates:
+        before = seen.setdefault((key.message, template.id), (file, line))
+        if before != (file, line):
+            where = f"line {before[1]}" if before[0] == file else f"{before[0]}, line {before[1]}"
+            problem = f"template {template.id} of message {key.message} has a key already ({where})"
+            raise InputError(problem, file=file, line=line)

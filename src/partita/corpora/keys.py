@@ -1,0 +1,137 @@
+"""Read and write keys (gold labels) as JSONL."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from partita.errors import InputError
+from partita.files.strict import Place, fields, list_of, number_of, parsed, text_of
+from partita.files.writing import write_atomically
+from partita.records import Configuration, Template
+from partita.records.keys import Alternative, Key
+from partita.results.template_json import template_json, template_of
+
+VERSION = 1
+NEEDED = ("version", "message", "templates", "cells", "author", "time")
+
+
+def read_keys(path: str | Path) -> list[Key]:
+    """The keys of a file, in its order."""
+    return [key for _, key in numbered_keys(path)]
+
+
+def numbered_keys(path: str | Path) -> Iterator[tuple[int, Key]]:
+    """The keys of a file, each with its line."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+    return _keys(data.removeprefix(codecs.BOM_UTF8), str(path))
+
+
+def write_keys(path: str | Path, keys: Iterable[Key]) -> None:
+    """Replace a keys file, or leave it as it was."""
+    write_atomically(path, "".join(f"{key_line(key)}\n" for key in keys))
+
+
+def key_line(key: Key) -> str:
+    """One key as one line of JSON."""
+    written: dict[str, Any] = {
+        "version": VERSION,
+        "message": key.message,
+        "templates": [template_json(template) for template in key.templates],
+        "cells": [list(cell) for cell in key.configuration],
+        "author": key.author,
+        "time": key.time,
+    }
+    if key.alternatives:
+        written["alternatives"] = [
+            {"cells": [list(cell) for cell in one.configuration], "weight": one.weight}
+            for one in key.alternatives
+        ]
+    return json.dumps(written, ensure_ascii=False, allow_nan=False)
+
+
+def key_of(line: str, place: Place) -> Key:
+    """One key from one line."""
+    value = parsed(line, place)
+    given = fields(value, "the key", place, needed=NEEDED, allowed=("alternatives",))
+    if type(given["version"]) is not int or given["version"] != VERSION:
+        place.refuse(f"version is {given['version']!r}; this Partita reads version {VERSION}")
+    templates = _templates(given["templates"], place)
+    ids = [template.id for template in templates]
+    return Key(
+        text_of(given["message"], "message", place),
+        templates,
+        _configuration(given["cells"], ids, place),
+        text_of(given["author"], "author", place),
+        _time(given["time"], place),
+        _alternatives(given.get("alternatives", []), ids, place),
+    )
+
+
+def _keys(data: bytes, file: str) -> Iterator[tuple[int, Key]]:
+    for number, raw in enumerate(data.split(b"\n"), 1):
+        place = Place(file, number)
+        if line := _decoded(raw, place).strip():
+            yield number, key_of(line, place)
+
+
+def _decoded(raw: bytes, place: Place) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        place.refuse(f"is not UTF-8 (byte {error.start + 1} of the line)")
+
+
+def _templates(value: Any, place: Place) -> tuple[Template, ...]:
+    templates = tuple(template_of(one, place) for one in list_of(value, "templates", place))
+    seen: set[str] = set()
+    for template in templates:
+        if template.id in seen:
+            place.refuse(f"template {template.id} stands twice in the templates")
+        seen.add(template.id)
+    return templates
+
+
+def _configuration(value: Any, ids: list[str], place: Place) -> Configuration:
+    cells = [
+        [text_of(member, "a member of a cell", place) for member in list_of(cell, "a cell", place)]
+        for cell in list_of(value, "cells", place)
+    ]
+    members = [member for cell in cells for member in cell]
+    if unknown := [member for member in members if member not in ids]:
+        place.refuse(f"cells name {unknown[0]}; expected templates of this key: {', '.join(ids)}")
+    if missing := [name for name in ids if name not in members]:
+        place.refuse(f"template {missing[0]} stands in no cell; expected every template in one")
+    try:
+        return Configuration(cells)
+    except InputError as error:
+        place.refuse(error.problem)
+
+
+def _alternatives(value: Any, ids: list[str], place: Place) -> tuple[Alternative, ...]:
+    given = list_of(value, "alternatives", place)
+    return tuple(_alternative(one, ids, place) for one in given)
+
+
+def _alternative(value: Any, ids: list[str], place: Place) -> Alternative:
+    given = fields(value, "an alternative", place, needed=("cells", "weight"))
+    weight = number_of(given["weight"], "weight", place)
+    if weight <= 0:
+        place.refuse(f"weight of an alternative is {weight}; expected more than 0")
+    return Alternative(_configuration(given["cells"], ids, place), weight)
+
+
+def _time(value: Any, place: Place) -> str:
+    time = text_of(value, "time", place)
+    try:
+        datetime.fromisoformat(time)
+    except ValueError:
+        place.refuse(f"time is {time!r}; expected a date and time as in 1997-08-01T12:00:00")
+    return time

@@ -1,0 +1,186 @@
+"""All models of the domain, and their JSON file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from partita.domains.incidents.entities import Entity
+from partita.domains.incidents.features import observed, of_sentence, sentence_words
+from partita.domains.incidents.models import Choice
+from partita.domains.incidents.readings import Readers, Reading
+from partita.domains.incidents.stories import Story, sorts_of
+from partita.errors import InputError
+from partita.files.writing import write_atomically
+from partita.training.pair_parameters import PairParameters
+from partita.training.parameter_files import PAIRS, pair_parameters_text, parse_pair_parameters
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judges:
+    """The models that choose among the exam's lists."""
+
+    victim_type: Choice
+    victim_effect: Choice
+    target_type: Choice
+    target_effect: Choice
+    confidence: Choice
+    stage: Choice
+    category: Choice
+    instrument: Choice
+
+
+def of_kind(story: Story, entity: Entity, reading: Reading) -> list[str]:
+    """What an entity is: its words, heads, sorts, titles."""
+    found: dict[str, None] = {"any": None}
+    for text in (*entity.names, *entity.descriptions):
+        found |= {f"word {word}": None for word in text.split()}
+    for text in entity.descriptions:
+        found[f"description {text}"] = None
+    for part in entity.parts:
+        item = reading.mentions[part.place].item
+        found[f"head {reading.mentions[part.place].lemma}"] = None
+        found |= {f"sort {sort}": None for sort in sorts_of(item)}
+        found |= {f"mod {word}": None for word in item.known.get("mods", ())}
+    if entity.names:
+        found["named"] = None
+    return list(found)
+
+
+def of_context(story: Story, entity: Entity, reading: Reading, type_: str) -> list[str]:
+    """What happens to an entity: its verbs, clauses and sentences, and the type of incident."""
+    found: dict[str, None] = {f"type {type_}": None, "any": None}
+    for part in entity.parts:
+        mention = reading.mentions[part.place]
+        found |= dict.fromkeys(observed(story, mention))
+        words = sentence_words(story.sentences[mention.sentence])
+        found |= {f"bag {word}": None for word in words}
+        found |= {f"bag {word} {type_}": None for word in words}
+    return list(found)
+
+
+def of_incident(
+    story: Story, sentences: Sequence[int], bags: Sequence[Sequence[str]], type_: str
+) -> list[str]:
+    """All that is said in the sentences of an incident."""
+    found: dict[str, None] = {f"type {type_}": None, "any": None}
+    for n in sentences:
+        found |= dict.fromkeys(of_sentence(story, story.sentences[n], bags))
+    return list(found)
+
+
+def of_perpetrators(reading: Reading, cast: Sequence[Entity]) -> list[str]:
+    """Who did it, for the category of an incident."""
+    found: dict[str, None] = {}
+    for one in cast:
+        found |= {f"perpetrator {name}": None for name in of_kind(reading.story, one, reading)}
+    return list(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Screeners:
+    """The models that accept drafts and entities and choose days and places."""
+
+    drafts: Choice
+    entities: Choice
+    days: Choice
+    places: Choice
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Experts:
+    """Who reads, who says which events are one, who screens, who chooses from the lists."""
+
+    readers: Readers
+    pairs: PairParameters
+    screeners: Screeners
+    judges: Judges
+    learned_from: str = ""
+
+
+VERSION = 2
+KIND = "incidents"
+NAME = "incidents.json"
+_SCALE = 100
+_LEAST = 4  # hundredths: features whose weights all lie below count for nothing
+
+
+def experts_text(experts: Experts) -> str:
+    """The file's text; the same models give the same bytes."""
+    parts = [f'"version": {VERSION}', f'"model": "{KIND}"']
+    parts.append(f'"learned_from": {json.dumps(experts.learned_from)}')
+    for group in ("readers", "screeners", "judges"):
+        inner = ",\n".join(
+            f'"{one.name}": {_choice_text(getattr(getattr(experts, group), one.name))}'
+            for one in fields(getattr(experts, group))
+        )
+        parts.append(f'"{group}": {{\n{inner}}}')
+    parts.append(f'"{PAIRS}": {pair_parameters_text(experts.pairs).rstrip()}')
+    return "{" + ",\n".join(parts) + "}\n"
+
+
+def _choice_text(choice: Choice) -> str:
+    whole = np.rint(choice.weights * _SCALE).astype(int).tolist()
+    lines = [
+        f"{json.dumps(name, ensure_ascii=False)}:{json.dumps(row, separators=(',', ':'))}"
+        for name, place in choice.places.items()
+        if max(map(abs, row := whole[place])) >= _LEAST
+    ]
+    return (
+        f'{{"outcomes": {json.dumps(choice.outcomes)}, "features": {{\n' + ",\n".join(lines) + "}}"
+    )
+
+
+def write_experts(path: str | Path, experts: Experts) -> None:
+    write_atomically(path, experts_text(experts))
+
+
+def read_experts(path: str | Path) -> Experts:
+    try:
+        text = Path(path).read_text("utf-8")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8; expected the incidents' models", file=str(path)) from error
+    return _experts(text, str(path))
+
+
+def shipped_experts() -> Experts:
+    return _experts((files("partita.parameters") / NAME).read_text("utf-8"), NAME)
+
+
+def _experts(text: str, file: str) -> Experts:
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"is no JSON: {error}", file=file) from error
+    if not isinstance(data, dict) or (data.get("version"), data.get("model")) != (VERSION, KIND):
+        raise InputError(f"expected the incidents' models of version {VERSION}", file=file)
+    try:
+        return Experts(
+            Readers(**_group(data["readers"])),
+            parse_pair_parameters(json.dumps(data[PAIRS]), file),
+            Screeners(**_group(data["screeners"])),
+            Judges(**_group(data["judges"])),
+            str(data["learned_from"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"is not as the incidents' models are: {error}", file=file) from error
+
+
+def _group(data: Mapping[str, Any]) -> dict[str, Choice]:
+    return {name: _choice(one) for name, one in data.items()}
+
+
+def _choice(data: Mapping[str, Any]) -> Choice:
+    outcomes = tuple(map(str, data["outcomes"]))
+    features = data["features"]
+    table = np.array(list(features.values()), dtype=np.float64) / _SCALE
+    weights = table.reshape(len(features), len(outcomes))
+    return Choice(outcomes, {name: n for n, name in enumerate(features)}, weights)

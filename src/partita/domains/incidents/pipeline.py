@@ -1,0 +1,128 @@
+"""Run the domain: messages to templates and to the exam's answers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from partita.corpora.muc import answers as written
+from partita.corpora.muc import holds_templates, read_exam
+from partita.corpora.muc_templates import Incident
+from partita.domains.incidents.cases import case
+from partita.domains.incidents.event_templates import SORT, described, participants
+from partita.domains.incidents.incident_models import Experts, write_experts
+from partita.domains.incidents.merging import Merge
+from partita.domains.incidents.readings import events, read
+from partita.domains.incidents.screening import answer
+from partita.domains.incidents.stories import Story, stories
+from partita.domains.incidents.training_data import Keyed
+from partita.errors import InputError, PartitaError
+from partita.pairs.columns import Columns
+from partita.pairs.models import PairModel
+from partita.records import FloatArray, IntArray, Message, Template
+from partita.rules.domain_files import read_domain
+from partita.rules.extractor import Extractor
+from partita.templates.sorts import Hierarchy
+from partita.text.messages import read_messages
+from partita.text.tagger_models import shipped_tagger
+
+DOMAIN = "incidents"
+Told = Callable[[str], None]
+
+
+def extractor() -> Extractor:
+    return Extractor(read_domain(DOMAIN), shipped_tagger())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sitting:
+    """Who reads, and how events are merged."""
+
+    extractor: Extractor
+    experts: Experts
+    merge: Merge
+
+    def templates(self, message: Message) -> tuple[Template, ...]:
+        """The events of a message, and who and what takes part in them."""
+        reading = read(self._story(message), self.experts.readers)
+        found = events(reading, self.experts.readers)
+        sorts = self.extractor.domain.schema.sorts or Hierarchy()
+        return (*described(case(reading), found), *participants(reading, found, sorts))
+
+    def answers(self, message: Message) -> str:
+        """In the exam's format."""
+        found = answer(self._story(message), self.experts, self.merge)
+        return "".join(written([(message.id, found)]))
+
+    def _story(self, message: Message) -> Story:
+        return next(stories([message], self.extractor))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EventsAndOthers:
+    """One pair model for events, another one for those who take part in them."""
+
+    events: PairModel
+    others: PairModel
+
+    def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
+        told = any(template.sort == SORT for template in columns.templates[:1])
+        model = self.events if told else self.others
+        return model.pair_probabilities(columns, left, right)
+
+
+def learn_incidents(paths: Sequence[Path], out: Path, told: Told) -> Experts:
+    """The models from messages and their keys, written as one file."""
+    from partita.domains.incidents.training import train
+
+    examples = keyed_stories(paths, told)
+    count = sum(len(key) for _, key in examples)
+    experts = train(examples, told, f"{len(examples)} messages, {count} incidents of their keys")
+    write_experts(out, experts)
+    return experts
+
+
+def keyed_stories(paths: Sequence[Path], told: Told) -> list[Keyed]:
+    """The messages that have a key among all files and folders, read by the rules."""
+    files = list(_files(paths))
+    holding = [holds_templates(path) for path in files]
+    keys = [path for path, key in zip(files, holding, strict=True) if key]
+    key, known = _keys(keys)
+    texts = [path for path, key in zip(files, holding, strict=True) if not key]
+    given = [message for message in _messages(texts) if message.id in known]
+    if not given:
+        raise InputError("no message has a key; expected messages and the keys that answer them")
+    told(f"reading {len(given)} messages")
+    return [(story, key[story.message.id]) for story in stories(given, extractor())]
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Files, and those of folders."""
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(one for one in path.iterdir() if one.is_file())
+        else:
+            yield path
+
+
+def _messages(paths: Sequence[Path]) -> Iterator[Message]:
+    """All messages of files; the first that cannot be read is an error."""
+    for path in paths:
+        for message in read_messages(path):
+            if isinstance(message, PartitaError):
+                raise message
+            yield message
+
+
+def _keys(paths: Sequence[Path]) -> tuple[dict[str, list[Incident]], set[str]]:
+    """The incidents by message, and all messages that the keys speak of."""
+    found: dict[str, list[Incident]] = defaultdict(list)
+    known: set[str] = set()
+    for path in paths:
+        exam = read_exam(path)
+        known.update(exam.messages)
+        for incident in exam.incidents:
+            found[incident.message].append(incident)
+    return found, known

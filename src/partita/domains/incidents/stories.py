@@ -1,0 +1,146 @@
+"""Parse messages into sentences with phrases and clauses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from partita.records import Message
+from partita.rules.build import Contribution
+from partita.rules.cascade import Analysis
+from partita.rules.extractor import BATCH, Extractor
+from partita.rules.phrases import Described
+from partita.text.tagger import Tagger
+from partita.text.tokens import Tokens, tokenize
+
+Attributes = Mapping[str, Any]
+Said = tuple[str, str, str]  # the role, the incident and the rule
+
+# Sorts of words that play a role even as modifiers.
+_ACTING = frozenset(
+    {"TERRORIST", "GUERRILLAS", "STATE FORCE", "GUN", "MACHINE GUN", "RIFLE", "HANDGUN", "MORTAR"}
+    | {"EXPLOSIVE", "BOMB", "VEHICLE BOMB", "DYNAMITE", "GRENADE", "ROCKET"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One phrase: what is known of it and the tokens that it covers, from `first` to `last`."""
+
+    known: Attributes
+    first: int
+    last: int
+    inner: tuple[Item, ...] = ()  # names, actors and weapons among a noun group's modifiers
+
+    @property
+    def kind(self) -> str:
+        return str(self.known["kind"])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sentence:
+    """The phrases of a sentence in order, and the paragraph in which it stands."""
+
+    number: int
+    items: tuple[Item, ...]
+    paragraph: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Story:
+    """A message as the incidents' models read it."""
+
+    message: Message
+    words: tuple[str, ...]  # upper case
+    spaced: tuple[bool, ...]  # whether white space stands before the word
+    spans: tuple[tuple[int, int], ...]  # characters of the message's text
+    sentences: tuple[Sentence, ...]
+    said: Mapping[int, tuple[Said, ...]]  # by the first token of the noun group
+
+    def text(self, first: int, last: int) -> str:
+        """The words from `first` to `last`, as the exam writes them."""
+        pieces = [
+            f" {self.words[n]}" if self.spaced[n] and n > first else self.words[n]
+            for n in range(first, last + 1)
+        ]
+        return "".join(pieces)
+
+
+def stories(messages: Iterable[Message], extractor: Extractor) -> Iterator[Story]:
+    """The stories of messages; many are tagged in one call."""
+    waiting = iter(messages)
+    while batch := list(islice(waiting, BATCH)):
+        cut = [tokenize(message) for message in batch]
+        for message, tokens, tags in zip(batch, cut, _tags(cut, extractor.tagger), strict=True):
+            yield _story(message, tokens, extractor.cascade.run(tokens, tags, message.regions))
+
+
+def _tags(cut: Sequence[Tokens], tagger: Tagger) -> Iterator[list[str]]:
+    """The tags of each message's tokens, all found in one call."""
+    words = [text for tokens in cut for text in tokens.texts]
+    ends, first = [], 0
+    for tokens in cut:
+        ends += [first + end for end in tokens.ends_of_sentences]
+        first += len(tokens)
+    tags, first = tagger.names(words, ends) if words else [], 0
+    for tokens in cut:
+        yield tags[first : first + len(tokens)]
+        first += len(tokens)
+
+
+def _story(message: Message, tokens: Tokens, analysis: Analysis) -> Story:
+    return Story(
+        message,
+        tuple(text.upper() for text in tokens.texts),
+        tuple(space > 0 for space in tokens.space),
+        tuple(zip(tokens.starts, tokens.ends, strict=True)),
+        tuple(_sentences(analysis, tokens, message)),
+        _said(analysis.contributions),
+    )
+
+
+def _sentences(analysis: Analysis, tokens: Tokens, message: Message) -> Iterator[Sentence]:
+    number, items = 0, []
+    ends = [*analysis.starts[1:], len(tokens)]
+    for described, first, after in zip(analysis.items, analysis.starts, ends, strict=True):
+        if described.attributes:
+            inner = tuple(_inner(described, first, after - 1)) if described.parts else ()
+            items.append(Item(described.attributes, first, after - 1, inner))
+        elif items:
+            region = message.regions[tokens.region[items[0].first]]
+            yield Sentence(number, tuple(items), region.paragraph)
+            number, items = number + 1, []
+
+
+def _inner(described: Described, first: int, last: int) -> Iterator[Item]:
+    """What stands before the head and may play a role of its own: "a **dynamite** attack"."""
+    if described.attributes["kind"] != "ng":
+        return
+    for item in _leaves(described, first, last):
+        if item.last < last and (item.kind == "name" or _ACTING.intersection(sorts_of(item))):
+            yield item
+
+
+def _leaves(described: Described, first: int, last: int) -> Iterator[Item]:
+    starts = [first + offset for offset in described.offsets]
+    ends = [*(start - 1 for start in starts[1:]), last]
+    for part, begin, end in zip(described.parts, starts, ends, strict=False):
+        if part.attributes["kind"] in ("word", "name"):
+            yield Item(part.attributes, begin, end)
+        else:
+            yield from _leaves(part, begin, end)
+
+
+def sorts_of(item: Item) -> tuple[str, ...]:
+    found = item.known.get("sort", ())
+    return (found,) if isinstance(found, str) else tuple(found)
+
+
+def _said(contributions: Sequence[Contribution]) -> dict[int, tuple[Said, ...]]:
+    found: dict[int, tuple[Said, ...]] = {}
+    for one in contributions:
+        role, incident = (str(one.slots.get(slot, "")) for slot in ("ROLE", "INCIDENT"))
+        found[one.about.first] = (*found.get(one.about.first, ()), (role, incident, one.rule))
+    return found

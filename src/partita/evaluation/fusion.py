@@ -1,0 +1,202 @@
+"""Evaluate fused beliefs against known truths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.evaluation.calibration import Bin, brier, reliability, reliability_error
+from partita.fusion.belief import SlotBelief
+from partita.fusion.hierarchy import Nesting
+from partita.fusion.matching import SAME
+from partita.fusion.parsed_claims import day, number, separated
+from partita.fusion.people import Lexicon, same_people
+from partita.records import FloatArray, IntArray
+from partita.templates.words import symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One slot against the truths about objects of which somebody speaks.
+
+    `accuracy`, `vote` (of a tie what was said first) and `best` (of one source, its silence is an
+    error) count objects;
+    `possible` is how often anybody is right. `f_same` is there for judgements. `error` is the
+    reliability error of all stated probabilities, unknown included, `values_error` without it.
+    """
+
+    slot: str
+    truths: int
+    silent: int
+    accuracy: float
+    f_same: float | None
+    vote: float
+    vote_f_same: float | None
+    best: float
+    best_source: str
+    possible: float
+    error: float
+    values_error: float
+    brier: float
+    bins: tuple[Bin, ...]
+
+
+def measure(belief: SlotBelief, truths: Mapping[str, str], nesting: Nesting | None) -> Measured:
+    """The figures of one slot; truths are by object, as written."""
+    places = {name: n for n, name in enumerate(belief.read.said.objects)}
+    spoken = {places[name]: truth for name, truth in truths.items() if name in places}
+    right = _right(belief, spoken, nesting)
+    known = np.zeros(len(places), dtype=np.bool_)
+    known[list(spoken)] = True
+    first = belief.starts[:-1][known]
+    said = _said_right(belief, right)
+    stated, observed = _stated(belief, right, known)
+    values = known[belief.object]
+    bins = reliability(stated, observed)
+    best, source = _best(belief, said, known)
+    votes = _votes(belief)
+    return Measured(
+        belief.name,
+        len(spoken),
+        len(truths) - len(spoken),
+        float(right[first].mean()) if len(first) else 0.0,
+        _f(belief, right, known, belief.probability),
+        _vote(belief, right, known, votes),
+        _f(belief, right, known, votes),
+        best,
+        source,
+        float(np.mean(np.bincount(belief.object[right], minlength=len(known))[known] > 0)),
+        reliability_error(bins),
+        reliability_error(reliability(belief.probability[values], right[values])),
+        brier(stated, observed),
+        bins,
+    )
+
+
+def _right(
+    belief: SlotBelief, spoken: Mapping[int, str], nesting: Nesting | None
+) -> NDArray[np.bool_]:
+    """Which pairs of object and value are true."""
+    fits = _fitting(belief, nesting)
+    right = np.zeros(len(belief.object), dtype=np.bool_)
+    for thing, truth in spoken.items():
+        matches = fits(truth)
+        for n in range(belief.starts[thing], belief.starts[thing + 1]):
+            right[n] = matches(int(belief.value[n]))
+    return right
+
+
+def _fitting(belief: SlotBelief, nesting: Nesting | None) -> Callable[[str], Callable[[int], bool]]:
+    """For a truth as written: is a value that truth?"""
+    read = belief.read
+    if read.kind == "people":
+        lexicon = belief.parameters.lexicon or Lexicon.of(())
+        return lambda truth: _named(read.members, truth, lexicon)
+    if read.kind == "several":
+        return lambda truth: _equal(read.members, separated(truth))
+    texts: dict[str, Callable[[str], str]] = {"number": number, "date": day}
+    spelled = texts.get(read.kind)
+    if spelled is None:
+        values = frozenset(read.said.values)
+        return lambda truth: _equal(read.said.values, deepest(truth, values, nesting))
+    return lambda truth: _equal(read.said.values, spelled(truth))
+
+
+def _equal(values: Sequence[object], wanted: object) -> Callable[[int], bool]:
+    return lambda value: values[value] == wanted
+
+
+def _named(sets: Sequence[frozenset[str]], text: str, lexicon: Lexicon) -> Callable[[int], bool]:
+    return lambda value: same_people(sets[value], text, lexicon)
+
+
+def deepest(text: str, values: frozenset[str], nesting: Nesting | None = None) -> str:
+    """A value, or the deepest of a path of values such as Minneapolis,Minnesota,USA.
+
+    A path is what nobody says as a whole; without a hierarchy it goes from inside out.
+    """
+    whole = symbol(text)
+    if whole in values or (nesting is not None and whole in nesting) or "," not in whole:
+        return whole
+    parts = [symbol(part) for part in text.split(",")]
+    return (nesting.deepest(parts) if nesting is not None else None) or parts[0]
+
+
+def _stated(
+    belief: SlotBelief, right: NDArray[np.bool_], known: NDArray[np.bool_]
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """All probabilities that are stated of known objects, and what was so; unknown included."""
+    pairs = known[belief.object]
+    nobody = np.bincount(belief.object[right], minlength=len(known)) == 0
+    stated = np.concatenate([belief.probability[pairs], belief.unknown[known]])
+    if belief.read.kind == "closed":  # every value is named, so that unknown is no statement
+        return belief.probability[pairs], right[pairs]
+    return stated, np.concatenate([right[pairs], nobody[known]])
+
+
+def _said_right(belief: SlotBelief, right: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Of every statement whether it is true."""
+    said = belief.read.said
+    count = len(said.values)
+    true = belief.object[right] * count + belief.value[right]
+    return np.isin(said.object * count + said.value, true)
+
+
+def _best(
+    belief: SlotBelief, said_right: NDArray[np.bool_], known: NDArray[np.bool_]
+) -> tuple[float, str]:
+    said = belief.read.said
+    hits = np.bincount(said.source[said_right & known[said.object]], minlength=len(said.sources))
+    best = int(np.argmax(hits))
+    return float(hits[best] / max(known.sum(), 1)), said.sources[best]
+
+
+def _votes(belief: SlotBelief) -> FloatArray:
+    """How many sources say every pair."""
+    said = belief.read.said
+    count = len(said.values)
+    keys, times = np.unique(said.object * count + said.value, return_counts=True)
+    wanted = belief.object * count + belief.value
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, times[place], 0).astype(np.float64)
+
+
+def _vote(
+    belief: SlotBelief, right: NDArray[np.bool_], known: NDArray[np.bool_], votes: FloatArray
+) -> float:
+    """The value that most sources say; of several the one that was said first."""
+    order = np.lexsort((_first(belief), -votes, belief.object))
+    chosen = order[belief.starts[:-1][known]]
+    return float(np.mean(right[chosen])) if known.any() else 0.0
+
+
+def _first(belief: SlotBelief) -> IntArray:
+    """When every pair was said for the first time; pairs that nobody said come last."""
+    said = belief.read.said
+    count = len(said.values)
+    keys, inverse = np.unique(said.object * count + said.value, return_inverse=True)
+    when = np.full(len(keys), np.iinfo(np.int64).max)
+    np.minimum.at(when, inverse, said.first)
+    wanted = belief.object * count + belief.value
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, when[place], np.iinfo(np.int64).max)
+
+
+def _f(
+    belief: SlotBelief, right: NDArray[np.bool_], known: NDArray[np.bool_], weight: FloatArray
+) -> float | None:
+    """F of "same" where that is the question: 2·|same and said so| / (|same| + |said so|)."""
+    values = belief.read.said.values
+    same = [n for n, value in enumerate(values) if value in SAME]
+    if belief.read.kind != "closed" or len(values) != 2 or len(same) != 1:
+        return None
+    here = known[belief.object]
+    mine = here & (belief.value == same[0])
+    rival = np.zeros(len(known))
+    np.maximum.at(rival, belief.object[here & ~mine], weight[here & ~mine])
+    said = mine & (weight > rival[belief.object])
+    true = int((mine & right).sum())
+    return float(2 * (said & right).sum() / max(true + int(said.sum()), 1))

@@ -1,0 +1,285 @@
+"""Study which sets to label first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.configurations.greedy import GreedyParameters
+from partita.configurations.odds import ScaledParameters
+from partita.errors import InputError
+from partita.evaluation.learning_curves import PRECISION, Lesson, lesson
+from partita.evaluation.models import part
+from partita.evaluation.splits import Cut, cut
+from partita.pairs.characteristics import characters, offsets, pairs_of, quintiles
+from partita.pairs.columns import columns
+from partita.pairs.extended import EXTENDED
+from partita.pairs.models import MaximumEntropy
+from partita.pairs.readings import Column
+from partita.records import FloatArray
+from partita.training.label_choice import RULES, OpenPairs, Pool, places, taken
+from partita.training.maxent import Codes, adapt, contexts, loss
+from partita.training.pair_models import every_pair
+from partita.training.pair_parameters import PairParameters
+
+
+def small_sets(documents: Iterable[Cut], largest: int) -> Iterator[Cut]:
+    """Every set with something to decide, none of more than `largest` templates; what a key denies
+    of what is known is left out, for no choice of keys can teach it."""
+    for document in documents:
+        for members in document.sets:
+            for some in np.array_split(members, -(-len(members) // largest)):
+                one = cut(part(document.document, some), document.schema)
+                if one.sets and not one.crosses and not any(map(one.broken, one.sets)):
+                    yield one
+
+
+def nothing_learned(sets: Sequence[Cut]) -> PairParameters:
+    """Parameters that know nothing: weights of 0, and classes of distance, which need no keys."""
+    cutoffs = quintiles(map(_distances, sets))
+    even = MaximumEntropy(EXTENDED, np.zeros(int(offsets(EXTENDED)[-1])), cutoffs)
+    greedy = GreedyParameters(0.5, 0.5, 0.5)
+    return PairParameters(even, even, greedy, ScaledParameters(1.0, 0.0), 0.05, 0.05)
+
+
+def _distances(one: Cut) -> Column:
+    known = columns(one.document.templates, schema=one.schema, compatible=one.compatible)
+    asked = every_pair(one.labels, one.compatible)
+    return characters(pairs_of(known, asked.left, asked.right, ()))
+
+
+Seen = Sequence[tuple[Codes, NDArray[np.bool_]]]
+MODELS = ("merging", "evidential")
+
+
+def sizes_of(model: MaximumEntropy) -> tuple[int, ...]:
+    return tuple(len(one.values) for one in model.characteristics)
+
+
+def merging_weights(keys: Sequence[Lesson], start: PairParameters) -> FloatArray:
+    """Learned from the questions on the way to some keys."""
+    return _weights(start.questions, [one.questions for one in keys])
+
+
+def held_out_bits(
+    keys: Sequence[Lesson], held: Sequence[Lesson], start: PairParameters
+) -> dict[str, float]:
+    """Bits per template of what is held out, by the parameters that the keys give."""
+    asked, every = merging_weights(keys, start), [(one.pairs, one.open.yes) for one in keys]
+    weights, sizes = _weights(start.every_pair, every), sizes_of(start.every_pair)
+    spent = (
+        _merging_bits(held, asked, sizes_of(start.questions)),
+        math.fsum(evidential_bits(one, weights, sizes) for one in held),
+    )
+    templates = sum(len(one.cut.labels) for one in held)
+    return {model: each / templates for model, each in zip(MODELS, spent, strict=True)}
+
+
+def evidential_bits(one: Lesson, weights: FloatArray, sizes: Sequence[int]) -> float:
+    """Of one key that nothing known denies."""
+    scores = weights[places(one.pairs, sizes)].sum(axis=1)
+    theta = np.full(one.cut.compatible.shape, -np.inf)
+    np.fill_diagonal(theta, 0.0)
+    theta[one.open.left, one.open.right] = theta[one.open.right, one.open.left] = scores
+    return (_log_normaliser(theta) - float(scores[one.open.yes].sum())) / math.log(2)
+
+
+def _weights(model: MaximumEntropy, seen: Seen) -> FloatArray:
+    codes, yes = (np.concatenate(side) for side in zip(*seen, strict=True))
+    return adapt(contexts(codes, yes, sizes_of(model)), model.weights, PRECISION)
+
+
+def _merging_bits(held: Sequence[Lesson], weights: FloatArray, sizes: Sequence[int]) -> float:
+    codes, yes = (np.concatenate(side) for side in zip(*(o.questions for o in held), strict=True))
+    asked = contexts(codes, yes, sizes)
+    return loss(asked, asked.scores(weights)) / math.log(2)
+
+
+def _log_normaliser(theta: FloatArray) -> float:
+    """In compiled loops, which pay where there are thousands of sets."""
+    from partita.configurations.dense.subsets import extend, log_cell_weights
+
+    log_w = log_cell_weights(theta)
+    log_z = np.zeros(len(log_w))
+    for i in range(len(theta)):
+        extend(log_w, log_z, i, 0, 1 << i)
+    return float(log_z[-1])
+
+
+Progress = Callable[[str], None]
+LEVEL = 0.95
+CHANCE = "random"
+BY = ("keys", "templates")
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """How many sets are in a pool, how many are held out, how many keys there are at first, after
+    how many all is measured, how often, and by which rules."""
+
+    pool: int = 120
+    held: int = 150
+    first: int = 2
+    numbers: tuple[int, ...] = (5, 10, 20, 40)
+    runs: int = 20
+    seed: int = 0
+    rules: tuple[str, ...] = RULES
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One rule in one run: bits per template of what is held out, by model; after so many keys, or
+    after as many templates as that many keys have on average; and how many were keyed by then."""
+
+    run: int
+    rule: str
+    by: str
+    number: int
+    keys: int
+    templates: int
+    bits: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One rule over all runs, and its difference to chance with an interval of 95 %."""
+
+    model: str
+    by: str
+    rule: str
+    number: int
+    bits: float
+    difference: float
+    low: float
+    high: float
+    keys: float
+    templates: float
+
+
+def keying(
+    sets: Sequence[Cut], start: PairParameters, design: Design, progress: Progress
+) -> list[Measured]:
+    """Every run: a third of the documents is held out, and the pool is drawn from the others."""
+    known: dict[int, Lesson] = {}
+
+    def observed(places: Iterable[int]) -> list[Lesson]:
+        chosen = list(places)
+        for n in chosen:
+            if n not in known:
+                known[n] = lesson(sets[n], start)
+        return [known[n] for n in chosen]
+
+    found: list[Measured] = []
+    for run in range(design.runs):
+        pool, held = map(observed, _parted(sets, design, np.random.default_rng([design.seed, run])))
+        for rule in design.rules:
+            progress(f"run {run + 1} of {design.runs}: {rule}")
+            order = _taken(rule, pool, start, design, run)
+            found += _measured(run, rule, [pool[n] for n in order], pool, held, start, design)
+    return found
+
+
+def _parted(
+    sets: Sequence[Cut], design: Design, rng: np.random.Generator
+) -> tuple[list[int], list[int]]:
+    """Places of the sets of the pool and of those held out, never of one document."""
+    names = sorted({one.document.name for one in sets})
+    away = {names[n] for n in rng.permutation(len(names))[: len(names) // 3].tolist()}
+    order = rng.permutation(len(sets)).tolist()
+    pool = [n for n in order if sets[n].document.name not in away][: design.pool]
+    held = [n for n in order if sets[n].document.name in away][: design.held]
+    if len(pool) <= max(design.numbers) or not held:
+        expected = f"more than {max(design.numbers)}, and documents beside them to measure on"
+        raise InputError(f"the corpus has {len(pool)} sets to key; expected {expected}")
+    return pool, held
+
+
+def _budgets(pool: Sequence[Lesson], design: Design) -> dict[int, int]:
+    """The templates that each number of keys has on average."""
+    mean = float(np.mean([len(one.cut.labels) for one in pool]))
+    return {number: round(number * mean) for number in design.numbers}
+
+
+def _taken(
+    rule: str, pool: Sequence[Lesson], start: PairParameters, design: Design, run: int
+) -> list[int]:
+    """The order in which a rule takes the pool, as far as anything is measured."""
+    pairs = [
+        OpenPairs(one.by_merger, one.open.left, one.open.right, len(one.cut.labels)) for one in pool
+    ]
+    last, most = max(design.numbers), max(_budgets(pool, design).values())
+
+    def learn(chosen: Sequence[int]) -> FloatArray:
+        return merging_weights([pool[n] for n in chosen], start)
+
+    def enough(chosen: Sequence[int]) -> bool:
+        return len(chosen) >= last and sum(pairs[n].templates for n in chosen) >= most
+
+    given = Pool(pairs, sizes_of(start.questions), PRECISION, learn)
+    luck = np.random.default_rng([design.seed, run, 1])
+    return taken(rule, given, range(design.first), enough, luck)
+
+
+def _measured(
+    run: int,
+    rule: str,
+    keys: Sequence[Lesson],
+    pool: Sequence[Lesson],
+    held: Sequence[Lesson],
+    start: PairParameters,
+    design: Design,
+) -> Iterator[Measured]:
+    """What the first of these keys come to."""
+    spent = np.cumsum([len(one.cut.labels) for one in keys]).tolist()
+    known: dict[int, dict[str, float]] = {}
+    for number, budget in _budgets(pool, design).items():
+        within = max(design.first, sum(one <= budget for one in spent))
+        for by, count in zip(BY, (number, within), strict=True):
+            if count not in known:
+                known[count] = held_out_bits(keys[:count], held, start)
+            yield Measured(run, rule, by, number, count, spent[count - 1], known[count])
+
+
+def compared(found: Sequence[Measured]) -> list[Compared]:
+    """Every rule beside chance, run by run."""
+    rows: dict[tuple[str, str, int], list[Measured]] = {}
+    for one in found:
+        rows.setdefault((one.by, one.rule, one.number), []).append(one)
+    return [
+        _compared(model, some, rows[by, CHANCE, number])
+        for model in MODELS
+        for (by, _, number), some in sorted(rows.items(), key=lambda row: BY.index(row[0][0]))
+    ]
+
+
+def _compared(model: str, some: Sequence[Measured], chance: Sequence[Measured]) -> Compared:
+    first = some[0]
+    mine, other = (np.array([one.bits[model] for one in side]) for side in (some, chance))
+    low, high = paired_interval(mine - other)
+    return Compared(
+        model,
+        first.by,
+        first.rule,
+        first.number,
+        float(mine.mean()),
+        float((mine - other).mean()),
+        low,
+        high,
+        float(np.mean([one.keys for one in some])),
+        float(np.mean([one.templates for one in some])),
+    )
+
+
+def paired_interval(differences: FloatArray, level: float = LEVEL) -> tuple[float, float]:
+    """Of their mean, by Student's t."""
+    from scipy.special import stdtrit
+
+    n, mean = len(differences), float(differences.mean())
+    if n < 2:
+        return mean, mean
+    half = float(stdtrit(n - 1, (1 + level) / 2) * differences.std(ddof=1) / np.sqrt(n))
+    return mean - half, mean + half

@@ -1,0 +1,307 @@
+"""Train with few keys, and measure learning curves."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
+from partita.configurations.odds import ScaledParameters
+from partita.errors import InputError
+from partita.evaluation.bits import allowed_bits, excluded_bits, log2_bell
+from partita.evaluation.calibration import bootstrap
+from partita.evaluation.models import Counts, PairFitted
+from partita.evaluation.splits import Cut
+from partita.pairs.characteristics import log_odds
+from partita.pairs.columns import columns
+from partita.pairs.models import MaximumEntropy, probability
+from partita.records import Budget, FloatArray, IntArray, Posterior, restricted_growth
+from partita.training.maxent import Codes, adapt, bits, contexts
+from partita.training.pair_models import Asked, every_pair, merging_questions
+from partita.training.pair_parameters import PairParameters, training_of
+from partita.training.set_models import learn_scale
+
+PRECISION = 5.0  # of the prior around what is there: with 1 to 40 keys of depots 3 to 10 were best
+BEFORE = 10.0  # sets that a share which is there counts for
+DIGITS = 6  # what is beyond them differs between machines, and tells nothing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lesson:
+    """A keyed set, observed once: the codes of its open pairs, as the pair model of every pair and
+    as that of the merger's questions sees them, where these pairs stand and whether they corefer;
+    which of them the merger asks on its way to the key; and a hash of all that."""
+
+    cut: Cut
+    pairs: Codes
+    by_merger: Codes
+    open: Asked
+    asked: IntArray
+    sha256: str
+
+    @property
+    def questions(self) -> tuple[Codes, NDArray[np.bool_]]:
+        """The codes of what the merger asks, and the answers."""
+        return self.by_merger[self.asked], self.open.yes[self.asked]
+
+
+def lesson(cut: Cut, start: PairParameters) -> Lesson:
+    """What there is to learn from one key, with the characteristics of the parameters."""
+    templates = cut.document.templates
+    known = columns(templates, schema=cut.schema, compatible=cut.compatible)
+    found = every_pair(cut.labels, cut.compatible)
+    pairs, by_merger = (
+        model.codes(known, found.left, found.right) for model in (start.every_pair, start.questions)
+    )
+    place = {pair: n for n, pair in enumerate(zip(found.left, found.right, strict=True))}
+    path = merging_questions(cut.labels, cut.compatible)
+    asked = np.array([place[pair] for pair in zip(path.left, path.right, strict=True)], np.int64)
+    told = (cut.document.name, pairs.tolist(), by_merger.tolist(), found.yes.tolist())
+    digest = hashlib.sha256(repr(told).encode()).hexdigest()
+    return Lesson(cut, pairs, by_merger, found, asked, digest)
+
+
+def adapted(
+    start: PairParameters,
+    lessons: Sequence[Lesson],
+    learned_from: str = "",
+    precision: float = PRECISION,
+) -> PairParameters:
+    """The parameters that some keys give; those that are there if there are no keys."""
+    if not lessons:
+        return start
+    digest = _digest(start, lessons)
+    every = _weights(start.every_pair, [(one.pairs, one.open.yes) for one in lessons], precision)
+    questions = _weights(start.questions, [one.questions for one in lessons], precision)
+    cuts = [one.cut for one in lessons]
+    return replace(
+        start,
+        every_pair=replace(every, learned_from=learned_from, sha256=digest),
+        questions=replace(questions, learned_from=learned_from, sha256=digest),
+        greedy=_greedy(start.greedy, cuts),
+        scaled=_scaled(start.scaled, lessons, every),
+        excluded=_excluded(start.excluded, cuts),
+        learned_from=learned_from,
+        sha256=digest,
+        figures={
+            "documents": len({cut.document.name for cut in cuts}),
+            "templates": sum(len(cut.labels) for cut in cuts),
+            "sets": sum(len(cut.sets) for cut in cuts),
+        },
+    )
+
+
+def pair_probabilities(one: Lesson, model: MaximumEntropy, codes: Codes) -> FloatArray:
+    """Of a lesson's templates, from the codes of its open pairs; 0 where two are incompatible."""
+    p = probability(log_odds(codes, model.characteristics, model.weights))
+    matrix = np.eye(len(one.cut.labels))
+    matrix[one.open.left, one.open.right] = matrix[one.open.right, one.open.left] = p
+    return matrix
+
+
+def _weights(
+    model: MaximumEntropy,
+    seen: Sequence[tuple[Codes, NDArray[np.bool_]]],
+    precision: float,
+) -> MaximumEntropy:
+    sizes = [len(one.values) for one in model.characteristics]
+    codes, yes = (np.concatenate(side) for side in zip(*seen, strict=True))
+    given = contexts(codes, yes, sizes)
+    weights = adapt(given, model.weights, precision).round(DIGITS)
+    spent = round(bits(given, weights), DIGITS)
+    figures = {"pairs": len(yes), "bits_per_pair": spent, "precision": precision}
+    return replace(model, weights=weights, figures=figures)
+
+
+def _greedy(start: GreedyParameters, cuts: Sequence[Cut]) -> GreedyParameters:
+    right = {2: [0.0, 0.0], 3: [0.0, 0.0], 4: [0.0, 0.0]}
+    for cut in cuts:
+        for members in cut.sets:
+            inside = np.ix_(members, members)
+            made = greedy_labels(cut.compatible[inside])
+            tally = right[min(len(members), 4)]
+            tally[0] += np.array_equal(made[:, None] == made[None, :], cut.joined[inside])
+            tally[1] += 1
+    shares = zip((start.p2, start.p3, start.p_more), right.values(), strict=True)
+    return GreedyParameters(*(_share(before, *tally) for before, tally in shares))
+
+
+def _scaled(
+    start: ScaledParameters, lessons: Sequence[Lesson], model: MaximumEntropy
+) -> ScaledParameters:
+    """Learned on log-odds that are scaled as before, so that no news is (1, 0)."""
+    sets = []
+    for one in lessons:
+        p = pair_probabilities(one, model, one.pairs)
+        theta = np.where(
+            (p > 0) & (p < 1), np.log(np.clip(p, 1e-12, 1)) - np.log1p(-p * (p < 1)), 0
+        )
+        again = np.where(p > 0, probability(start.scale * theta + start.bias), 0.0)
+        np.fill_diagonal(again, 1.0)
+        for members in one.cut.sets:
+            sets.append((again[np.ix_(members, members)], one.cut.labels[members]))
+    if not sets:
+        return start
+    found = learn_scale(sets)
+    scale, bias = found.scale * start.scale, found.scale * start.bias + found.bias
+    return ScaledParameters(round(scale, DIGITS), round(bias, DIGITS))
+
+
+def _excluded(before: float, cuts: Sequence[Cut]) -> float:
+    open_sets = [(cut, members) for cut in cuts for members in cut.sets if cut.open(members)]
+    return _share(before, sum(cut.broken(members) for cut, members in open_sets), len(open_sets))
+
+
+def _share(before: float, seen: float, of: float) -> float:
+    return round((before * BEFORE + seen) / (BEFORE + of), DIGITS)
+
+
+def _digest(start: PairParameters, lessons: Sequence[Lesson]) -> str:
+    """Of what was there and of all keys, in their order."""
+    parts = (start.sha256, *(one.sha256 for one in lessons))
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
+
+
+FOLDS = 5
+NUMBERS = (0, 1, 2, 5, 10, 20, 40, 80, 160, 320)
+MODELS = ("uniform", "greedy", "merging", "evidential", "scaled")
+WORK = {"merging": 300_000}  # questions to the merger; of all others sweeps over a large set
+USUAL = 300
+TIMES = 500  # samples of messages for an interval
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answered:
+    """One key by one model: its bits, and the marginals of its open pairs beside the truth."""
+
+    message: str
+    templates: int
+    bits: float
+    stated: FloatArray
+    observed: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """After so many keys: bits per template of keys held out, with an interval of 95 % over
+    messages, and how each of them was answered."""
+
+    keys: int
+    bits: float
+    low: float
+    high: float
+    answers: tuple[Answered, ...]
+
+
+def answer(one: Lesson, learned: PairParameters, model: str, seed: int = 0) -> Answered:
+    """What a key costs under some parameters; as `measure`, without what is drawn."""
+    cut, counts = one.cut, Counts(_budget("uniform"), seed)
+    spent, n = 0.0, len(cut.labels)
+    stated = np.zeros((n, n))
+    for members in cut.sets:
+        found = _posterior(one, members, learned, model, counts)
+        spent += _set_bits(one, members, found, learned.excluded, counts)
+        stated[np.ix_(members, members)] = found.pairs().value
+    if cut.crosses:
+        spent = excluded_bits(n, sum(log2_bell(len(m)) for m in cut.sets), learned.crossing)
+    elif n > 1 and not any(len(members) == n for members in cut.sets):
+        spent -= math.log2(1 - learned.crossing)
+    inside = np.clip(stated[one.open.left, one.open.right], 0.0, 1.0)
+    return Answered(cut.document.name, n, spent, inside, one.open.yes)
+
+
+def learning_curve(
+    lessons: Sequence[Lesson], start: PairParameters, model: str = "evidential", seed: int = 0
+) -> tuple[Point, ...]:
+    """Keys in the order in which they were written; the point at 0 is of the parameters that are
+    there, and with keys of one message it is the only one."""
+    if model not in MODELS:
+        raise InputError(f"model {model} learns no pairs from keys; expected {', '.join(MODELS)}")
+    folds = _folds(lessons, seed)
+    if not lessons:
+        return ()
+    taught = [[one for one, f in zip(lessons, folds, strict=True) if f != away] for away in folds]
+    last = min(map(len, taught))
+    numbers = sorted({*(k for k in NUMBERS if k < last), last})
+    return tuple(_point(k, lessons, folds, start, model, seed) for k in numbers)
+
+
+def _point(
+    k: int,
+    lessons: Sequence[Lesson],
+    folds: Sequence[int],
+    start: PairParameters,
+    model: str,
+    seed: int,
+) -> Point:
+    learned = {}
+    for away in sorted(set(folds)):
+        others = [one for one, fold in zip(lessons, folds, strict=True) if fold != away]
+        learned[away] = adapted(start, others[:k])
+    answers = tuple(
+        answer(one, learned[fold], model, seed) for one, fold in zip(lessons, folds, strict=True)
+    )
+    low, high = _interval(answers, seed)
+    return Point(k, _bits(answers), low, high, answers)
+
+
+def _bits(answers: Sequence[Answered]) -> float:
+    return math.fsum(one.bits for one in answers) / max(sum(one.templates for one in answers), 1)
+
+
+def _interval(answers: Sequence[Answered], seed: int) -> tuple[float, float]:
+    """Over messages, whose keys are drawn together."""
+    groups: dict[str, list[Answered]] = {}
+    for one in answers:
+        groups.setdefault(one.message, []).append(one)
+
+    def figure(drawn: Sequence[list[Answered]]) -> float:
+        return _bits([one for group in drawn for one in group])
+
+    rng = np.random.default_rng(seed)
+    found = bootstrap(list(groups.values()), figure, rng, times=TIMES)
+    return found.low, found.high
+
+
+def _folds(lessons: Sequence[Lesson], seed: int) -> list[int]:
+    """The fold of each key; few messages are left out one at a time."""
+    names = list(dict.fromkeys(one.cut.document.name for one in lessons))
+    order = np.random.default_rng(seed).permutation(len(names))
+    fold = {names[n]: place % FOLDS for place, n in enumerate(order.tolist())}
+    return [fold[one.cut.document.name] for one in lessons]
+
+
+def _posterior(
+    one: Lesson, members: IntArray, learned: PairParameters, model: str, counts: Counts
+) -> Posterior:
+    cut = one.cut
+    if model == "uniform":
+        return counts.uniform(cut, members)
+    if model == "greedy":
+        labels = greedy_labels(cut.compatible[np.ix_(members, members)])
+        share = learned.greedy.share(len(members))
+        return GreedyPosterior(labels, share, counts.uniform(cut, members))
+    pairs = learned.pair_model(training_of(model))
+    matrix = pair_probabilities(one, pairs, one.by_merger if model == "merging" else one.pairs)
+    scaled = learned.scaled if model == "scaled" else None
+    fitted = PairFitted(model, pairs, scaled, _budget(model), counts.seed, kept={cut: matrix})
+    return fitted.posterior(cut, members)
+
+
+def _set_bits(
+    one: Lesson, members: IntArray, found: Posterior, excluded: float, counts: Counts
+) -> float:
+    mass = excluded if one.cut.open(members) else 0.0
+    if one.cut.broken(members):
+        return excluded_bits(len(members), counts.log2(one.cut, members), mass)
+    key = restricted_growth(one.cut.labels[members].tolist())
+    return allowed_bits(found.log_weight(key) - found.log_normaliser.value, mass)
+
+
+def _budget(model: str) -> Budget:
+    return Budget(work=WORK.get(model, USUAL))

@@ -1,0 +1,171 @@
+"""Compare the fills of a MUC-4 response with those of the key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from partita.corpora import muc_templates
+from partita.corpora.muc_templates import BROADER, CORRECT, INCORRECT, PARTIAL, Fill, Slot, Verdict
+
+_KIND = re.compile(r"\([^()]*\)")
+Location = tuple[str, tuple[tuple[str, ...], ...]]
+
+
+@lru_cache(maxsize=1 << 14)
+def location(text: str) -> Location:
+    """The country and the places below it; a range between two places holds both."""
+    country, *below = (part.strip() for part in _KIND.sub(" ", text.upper()).split(":"))
+    places = (tuple(filter(None, (p.strip() for p in part.split(" - ")))) for part in below)
+    return _tidy(country), tuple(tuple(map(_tidy, names)) for names in places if names)
+
+
+def _tidy(name: str) -> str:
+    return " ".join(re.sub(r"[^A-Z0-9 ]", " ", name).split())
+
+
+def compare_locations(response: str, key: str) -> Verdict:
+    (land, given), (wanted, places) = location(response), location(key)
+    if given == places:
+        return CORRECT if land == wanted else PARTIAL if given else INCORRECT
+    return PARTIAL if land == wanted else INCORRECT
+
+
+_NUMBER = re.compile(r"[0-9]+")
+
+
+def compare_numbers(response: str, key: str) -> Verdict:
+    given, wanted = (re.sub(r"[\s,]", "", text.upper()) for text in (response, key))
+    if given == wanted or (given.isdigit() and wanted.isdigit() and int(given) == int(wanted)):
+        return CORRECT
+    anchors = {int(number) for number in _NUMBER.findall(wanted)}
+    single = given.isdigit() and not wanted.isdigit()
+    return PARTIAL if single and int(given) in anchors else INCORRECT
+
+
+# (slot, response, key): what the guidelines name.
+_NEARLY = frozenset(
+    (
+        ("perp-org-conf", "SUSPECTED OR ACCUSED", "SUSPECTED OR ACCUSED BY AUTHORITIES"),
+        (
+            "phys-tgt-type",
+            "POLITICAL FIGURE OFFICE OR RESIDENCE",
+            "GOVERNMENT OFFICE OR RESIDENCE",
+        ),
+        ("phys-tgt-effect", "DESTROYED", "SOME DAMAGE"),
+        ("hum-tgt-type", "GOVERNMENT OFFICIAL", "FORMER GOVERNMENT OFFICIAL"),
+        ("hum-tgt-type", "ACTIVE MILITARY", "FORMER ACTIVE MILITARY"),
+        ("hum-tgt-type", "GOVERNMENT OFFICIAL", "FORMER ACTIVE MILITARY"),
+        ("hum-tgt-type", "ACTIVE MILITARY", "FORMER GOVERNMENT OFFICIAL"),
+        ("hum-tgt-type", "POLITICAL FIGURE", "GOVERNMENT OFFICIAL"),
+        ("hum-tgt-effect", "NO INJURY", "NO INJURY OR DEATH"),
+        ("hum-tgt-effect", "NO DEATH", "NO INJURY OR DEATH"),
+    )
+)
+
+
+def compare_set_fills(slot: Slot, response: str, key: str) -> Verdict:
+    given, wanted = (" ".join(text.upper().split()) for text in (response, key))
+    if given == wanted:
+        return CORRECT
+    if slot.name == "inc-type":
+        return PARTIAL if given == "ATTACK" else INCORRECT
+    if slot.name == "inc-instr-type":
+        return PARTIAL if given in _broader(wanted) else INCORRECT
+    return PARTIAL if (slot.name, given, wanted) in _NEARLY else INCORRECT
+
+
+def _broader(name: str) -> list[str]:
+    found = []
+    while name in BROADER:
+        name = BROADER[name]
+        found.append(name)
+    return found
+
+
+_WORD = re.compile(r"[A-Z0-9ÁÉÍÓÚÑÜ]+(?:'(?!S\b)[A-Z]+)?")
+_ASIDE = re.compile(r"[\[(][^\])]*[\])]")
+_SMALL = frozenset(
+    _WORD.findall(
+        "THE A AN THIS THAT THESE THOSE HIS HER ITS THEIR OUR SOME SEVERAL MANY ANOTHER OTHER OF "
+        "IN ON AT TO BY FOR FROM WITH AND OR S ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE TEN "
+        "ELEVEN TWELVE ABOUT APPROXIMATELY LEAST MORE THAN ALLEGED UNIDENTIFIED MR MRS DR"
+    )
+)
+_NATIONS = frozenset(
+    _WORD.findall(
+        "SALVADORAN COLOMBIAN PERUVIAN GUATEMALAN HONDURAN CHILEAN BOLIVIAN ECUADORAN ECUADOREAN "
+        "ARGENTINE ARGENTINIAN VENEZUELAN NICARAGUAN PANAMANIAN AMERICAN U SPANISH ITALIAN"
+    )
+)
+_LINKS = frozenset(
+    _WORD.findall("OF IN ON AT TO BY FOR FROM WITH WHO WHICH THAT WHILE DURING AFTER")
+)
+
+
+def judge(response: str, key: str) -> Verdict:
+    """Of two strings; nothing that they share says that the response is correct."""
+    given, wanted = _words(response), _words(key)
+    if given == wanted or _words(_ASIDE.sub(" ", response)) == wanted:
+        return CORRECT
+    if not given or not wanted:
+        return INCORRECT
+    if _within(wanted, given):
+        return CORRECT if _head(response) == _head(key) or wanted[-1] == given[-1] else PARTIAL
+    if _within(given, wanted) or _head(response) == _head(key):
+        return PARTIAL
+    return INCORRECT
+
+
+@lru_cache(maxsize=1 << 16)
+def _words(text: str) -> tuple[str, ...]:
+    """The words that tell something; all of them where none does."""
+    found = tuple(_WORD.findall(text.upper()))
+    return tuple(w for w in found if w not in _SMALL and w not in _NATIONS) or found
+
+
+@lru_cache(maxsize=1 << 16)
+def _head(text: str) -> str:
+    """The last word before a preposition, a relative pronoun or a comma."""
+    first = re.split(r"[,;]", _ASIDE.sub(" ", text.upper()))[0]
+    head = ""
+    for word in _WORD.findall(first):
+        if word in _LINKS and head:
+            break
+        head = word
+    return head
+
+
+def _within(few: tuple[str, ...], many: tuple[str, ...]) -> bool:
+    """One after another, without a gap."""
+    return any(many[n : n + len(few)] == few for n in range(len(many) - len(few) + 1))
+
+
+def compare(slot: Slot, response: Fill, key: Fill) -> Verdict:
+    """The best over all alternatives of the key; a wrong tag makes what is correct partial."""
+    value = max(_value(slot, given, wanted) for given in response.values for wanted in key.values)
+    if not slot.tagged or value <= PARTIAL:
+        return value
+    return value if tag(response.tags, key.tags) > INCORRECT else PARTIAL
+
+
+def tag(response: Sequence[str], key: Sequence[str]) -> Verdict:
+    """Of the strings that a fill refers to; correct if neither refers to any."""
+    if not response or not key:
+        return CORRECT if not response and not key else INCORRECT
+    return max(judge(given, wanted) for given in response for wanted in key)
+
+
+def _value(slot: Slot, given: str, wanted: str) -> Verdict:
+    match slot.kind:
+        case "date":
+            return muc_templates.judge(given, wanted)
+        case "location":
+            return compare_locations(given, wanted)
+        case "number":
+            return compare_numbers(given, wanted)
+        case "set":
+            return compare_set_fills(slot, given, wanted)
+        case _:
+            return judge(given, wanted)

@@ -1,0 +1,140 @@
+"""Train all models over pairs from documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from partita.configurations.greedy import GreedyParameters
+from partita.evaluation.models import greedy_shares, keyed, keyed_sets
+from partita.evaluation.splits import Cut, coverage, learn_excluded
+from partita.pairs.characteristics import Characteristic
+from partita.pairs.extended import EXTENDED
+from partita.pairs.models import MaximumEntropy
+from partita.training.pair_models import (
+    Ask,
+    Training,
+    every_pair,
+    merging_questions,
+    select_features,
+    select_pair_model,
+    train_pair_model,
+    training,
+)
+from partita.training.pair_parameters import EVERY_PAIR, QUESTIONS, PairParameters
+from partita.training.selection import Selection
+from partita.training.set_models import learn_scale
+
+Progress = Callable[[str], None]
+Selections = dict[str, Selection]
+HELD_OUT = 0.25  # of the documents: their likelihood says when to stop selecting
+FEW_PAIRS = 5_000  # of fewer, what is held out is mostly chance: negligible gain says when to stop
+ENOUGH_PAIRS = 100_000  # for the selection: the weights are learned from all
+DIGITS = 6  # what is beyond them differs between machines, and tells nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """With which characteristics to learn, whether to select features, and the seed; the precision
+    of the prior is chosen over documents unless it is given. `method` fits the weights."""
+
+    characteristics: tuple[Characteristic, ...] = EXTENDED
+    selecting: bool = False
+    seed: int = 0
+    learned_from: str = ""
+    precision: float | None = None
+    method: str = "auto"
+
+
+def train_pairs(
+    cuts: Sequence[Cut], plan: Plan, progress: Progress
+) -> tuple[PairParameters, Selections]:
+    """Parameters of greedy, merging, evidential and scaled; the selections by training set."""
+    selections: Selections = {}
+
+    def learn(name: str, ask: Ask) -> MaximumEntropy:
+        progress(f"{name}: observing characteristics")
+        given = training([keyed(cut) for cut in cuts], ask, plan.characteristics)
+        found, selection = _learn(given, name, plan, lambda told: progress(f"{name}: {told}"))
+        if selection is not None:
+            selections[name] = selection
+        return found
+
+    questions, every = learn(QUESTIONS, merging_questions), learn(EVERY_PAIR, every_pair)
+    progress("scale and bias")
+    scaled = learn_scale(keyed_sets(cuts, every))
+    shares, excluded = greedy_shares(cuts), learn_excluded(cuts)
+    rounded = GreedyParameters(*(_rounded(p) for p in (shares.p2, shares.p3, shares.p_more)))
+    return PairParameters(
+        every,
+        questions,
+        rounded,
+        replace(scaled, scale=_rounded(scaled.scale), bias=_rounded(scaled.bias)),
+        _rounded(excluded.sets),
+        _rounded(excluded.documents),
+        plan.learned_from,
+        every.sha256,
+        plan.seed,
+        _figures(cuts),
+    ), selections
+
+
+def _learn(
+    given: Training, name: str, plan: Plan, told: Progress
+) -> tuple[MaximumEntropy, Selection | None]:
+    """Weights for all features or, after a selection, for the selected ones."""
+    words, seed = plan.learned_from, plan.seed
+    if not plan.selecting:
+        found = train_pair_model(
+            given,
+            name=name,
+            precision=plan.precision,
+            seed=seed,
+            learned_from=words,
+            method=plan.method,
+            progress=told,
+        )
+        return _short(found), None
+    few = len(given.yes) < FEW_PAIRS or len(np.unique(given.documents)) < 2
+    away = 0.0 if few else HELD_OUT
+    part = _enough(given, np.random.default_rng(seed))
+    selection = select_features(part, held_out=away, seed=seed, progress=told)
+    told(f"fitting {len(selection.steps)} weights to {len(given.yes):,} pairs")
+    model = select_pair_model(
+        given, selection, name=name, seed=seed, learned_from=words, method=plan.method
+    )
+    return _short(model), selection
+
+
+def _enough(given: Training, rng: np.random.Generator) -> Training:
+    """As many documents as make enough pairs, at least two."""
+    order = rng.permutation(np.unique(given.documents))
+    sizes = np.bincount(given.documents)[order]
+    kept = max(2, int(np.searchsorted(np.cumsum(sizes), ENOUGH_PAIRS)) + 1)
+    chosen = np.isin(given.documents, order[:kept])
+    return replace(
+        given,
+        codes=given.codes[chosen],
+        yes=given.yes[chosen],
+        documents=given.documents[chosen],
+    )
+
+
+def _short(model: MaximumEntropy) -> MaximumEntropy:
+    figures = {name: _rounded(value) for name, value in model.figures.items()}
+    return replace(model, weights=model.weights.round(DIGITS), figures=figures)
+
+
+def _figures(cuts: Sequence[Cut]) -> dict[str, float]:
+    return {
+        "documents": len({cut.document.name for cut in cuts}),
+        "templates": sum(len(cut.labels) for cut in cuts),
+        "sets": sum(len(cut.sets) for cut in cuts),
+        "coverage": _rounded(coverage(cuts)),
+    }
+
+
+def _rounded(value: float) -> float:
+    return round(float(value), DIGITS)

@@ -1,0 +1,218 @@
+"""Read CSV and JSONL as rows of named columns with their line numbers."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, islice
+from typing import Any
+
+import numpy as np
+
+from partita.errors import InputError
+from partita.files.text import Lines
+
+CHUNK = 1 << 16
+COMMA, LINE_END = b",\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows that share one list of columns, the line each starts in, and what is wrong with some.
+
+    A row in `problems` (by position) is filled up with empty values where it has none.
+    """
+
+    columns: tuple[str, ...]
+    values: Sequence[Sequence[Any]]
+    lines: Sequence[int]
+    problems: dict[int, str]
+
+    def column(self, name: str) -> Sequence[Any]:
+        return self.values[self.columns.index(name)]
+
+
+def csv_rows(lines: Lines) -> Iterator[Rows]:
+    """The rows of a CSV file; the first row names the columns."""
+    blocks = lines.blocks()
+    first, _, rest = next(blocks, b"").partition(b"\n")
+    if not first.strip() or b'"' in first:  # a blank first line, or quotes that may hold line ends
+        yield from _careful_rows(lines, chain([first + b"\n" + rest], blocks), ())
+        return
+    header = _header(next(csv.reader(lines.decoded(first), skipinitialspace=True)), 1, lines)
+    for block in chain([rest], blocks):
+        columns = _regular(block, len(header))
+        if columns is None:
+            yield from _careful_rows(lines, chain([block], blocks), header)
+            return
+        count = len(columns[0])
+        yield Rows(header, columns, range(lines.read + 1, lines.read + 1 + count), {})
+        lines.read += count
+
+
+def _regular(block: bytes, width: int) -> list[list[str]] | None:
+    """The columns of a block without quotes in which every line has that many values, else None."""
+    if width == 1:  # where a blank line would look like a value
+        return None
+    block = block.replace(b"\r\n", b"\n").removesuffix(b"\n") + b"\n"
+    data = np.frombuffer(block, np.uint8)
+    marks = data[(data == COMMA) | (data == LINE_END)]
+    if len(marks) % width or any(odd in block for odd in (b'"', b"\0", b"\r")):
+        return None
+    if np.any(marks.reshape(-1, width) != [COMMA] * (width - 1) + [LINE_END]):
+        return None
+    try:
+        values = block.decode().replace("\n", ",").split(",")
+    except UnicodeDecodeError:
+        return None
+    return [values[n:-1:width] for n in range(width)]
+
+
+def _careful_rows(lines: Lines, blocks: Iterable[bytes], header: tuple[str, ...]) -> Iterator[Rows]:
+    """Rows by the csv module, from wherever quotes or anything irregular begin."""
+    before = lines.read
+    reader = csv.reader(
+        chain.from_iterable(map(lines.decoded, blocks)), skipinitialspace=True, strict=True
+    )
+    done = 0
+    while rows := _some(reader, lines.file, before + done, CHUNK if header else 1):
+        starts, rows = _numbered(rows, before + done, before + reader.line_num)
+        done = reader.line_num
+        if header:
+            yield _squared(header, rows, starts, lines.broken)
+        elif rows:
+            header = _header(rows[0], starts[0], lines)
+    if not header:
+        raise InputError("is empty; expected a header and rows", file=lines.file)
+
+
+def _some(reader: Iterator[list[str]], file: str, before: int, count: int) -> list[list[str]]:
+    """The next rows. Where quotes do not close nothing can be told about what follows."""
+    rows: list[list[str]] = []
+    try:
+        rows.extend(islice(reader, count))
+    except csv.Error as error:
+        line = before + sum(map(_height, rows)) + 1
+        raise InputError(f"is not CSV: {error}", file=file, line=line) from error
+    return rows
+
+
+def _height(row: list[str]) -> int:
+    """How many lines a row takes: quoted values may hold line ends."""
+    return 1 + sum(value.count("\n") for value in row)
+
+
+def _numbered(
+    rows: list[list[str]], before: int, last: int
+) -> tuple[Sequence[int], list[list[str]]]:
+    """The line each row starts in, blank lines left out; most files have one line per row."""
+    starts: Sequence[int] = range(before + 1, last + 1)
+    if len(starts) > len(rows):
+        starts = [*accumulate(map(_height, rows[:-1]), initial=before + 1)]
+    if [] in rows:
+        kept = [n for n, row in enumerate(rows) if row]
+        return [starts[n] for n in kept], [rows[n] for n in kept]
+    return starts, rows
+
+
+def _header(names: list[str], line: int, lines: Lines) -> tuple[str, ...]:
+    if line in lines.broken:
+        raise InputError(lines.broken[line], file=lines.file, line=line)
+    stripped = tuple(name.strip() for name in names)
+    if twice := [name for n, name in enumerate(stripped) if name in stripped[:n]]:
+        raise InputError(f"column {twice[0]!r} stands twice", file=lines.file, line=line)
+    return stripped
+
+
+def _squared(
+    header: tuple[str, ...], rows: list[list[str]], starts: Sequence[int], broken: dict[int, str]
+) -> Rows:
+    """Columns of equal length; rows that are too short or too long become problems."""
+    problems: dict[int, str] = {}
+    width = len(header)
+    if set(map(len, rows)) - {width}:
+        for n, row in enumerate(rows):
+            if len(row) != width:
+                problems[n] = f"has {len(row)} values; the header names {width} columns"
+                rows[n] = (row + [""] * width)[:width]
+    for n, row in enumerate(rows) if broken else ():
+        inside = range(starts[n], starts[n] + _height(row))
+        if found := [broken[line] for line in inside if line in broken]:
+            problems[n] = found[0]
+    return Rows(header, list(zip(*rows, strict=True)) or [()] * width, starts, problems)
+
+
+def jsonl_rows(lines: Lines) -> Iterator[Rows]:
+    """The objects of a JSONL file, in runs that have the same keys."""
+    stream, line, found = chain.from_iterable(map(lines.decoded, lines.blocks())), 1, False
+    while texts := list(islice(stream, CHUNK)):
+        objects, problems = _objects(texts, line, lines.broken)
+        for run in _runs(objects):
+            found = True
+            yield _columns(objects, run, line, problems)
+        line += len(texts)
+    if not found:
+        raise InputError("is empty; expected one JSON object per line", file=lines.file)
+
+
+def _objects(
+    texts: list[str], line: int, broken: dict[int, str]
+) -> tuple[list[dict[str, Any] | None], dict[int, str]]:
+    """Every line as an object (None for a blank line), all at once unless something is wrong."""
+    try:
+        objects = json.loads("[" + ",".join(texts) + "]")
+    except ValueError:
+        objects = []
+    if len(objects) == len(texts) and {type(item) for item in objects} == {dict} and not broken:
+        return objects, {}
+    return _objects_with_care(texts, line, broken)
+
+
+def _objects_with_care(
+    texts: list[str], line: int, broken: dict[int, str]
+) -> tuple[list[dict[str, Any] | None], dict[int, str]]:
+    objects: list[dict[str, Any] | None] = []
+    problems: dict[int, str] = {}
+    for n, text in enumerate(texts):
+        if not text.strip():
+            objects.append(None)
+            continue
+        try:
+            item = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            item, problems[n] = {}, f"is not JSON: {getattr(error, 'msg', 'nested too deep')}"
+        if not isinstance(item, dict):
+            item, problems[n] = {}, f"is not a JSON object but {type(item).__name__}"
+        objects.append(item)
+        if line + n in broken:
+            problems[n] = broken[line + n]
+    return objects, problems
+
+
+def _runs(objects: list[dict[str, Any] | None]) -> Iterator[range]:
+    """Stretches of objects with the same keys in the same order."""
+    start = 0
+    for n in range(1, len(objects) + 1):
+        if (
+            n == len(objects)
+            or objects[n] is None
+            or objects[start] is None
+            or (
+                objects[n].keys() != objects[start].keys()  # type: ignore[union-attr]
+            )
+        ):
+            if objects[start] is not None:
+                yield range(start, n)
+            start = n
+
+
+def _columns(
+    objects: list[dict[str, Any] | None], run: range, line: int, problems: dict[int, str]
+) -> Rows:
+    here = [item for item in objects[run.start : run.stop] if item is not None]
+    columns = tuple(here[0])
+    values = [[item[name] for item in here] for name in columns]
+    lines = range(line + run.start, line + run.stop)
+    return Rows(columns, values, lines, {n - run.start: problems[n] for n in run if n in problems})

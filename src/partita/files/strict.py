@@ -1,0 +1,95 @@
+"""Parse JSON strictly: expected fields only, with errors that name them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from partita.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a piece of JSON stands, for the errors about it."""
+
+    file: str
+    line: int | None = None
+
+    def refuse(self, problem: str) -> NoReturn:
+        raise InputError(problem, file=self.file, line=self.line)
+
+
+def parsed(text: str, place: Place) -> Any:
+    """The value of a JSON text; NaN, infinities and repeated fields are refused."""
+    try:
+        return json.loads(text, parse_constant=_no_number, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        line = error.lineno if place.line is None else place.line
+        problem = f"is not JSON: {error.msg} (column {error.colno})"
+        raise InputError(problem, file=place.file, line=line) from error
+    except ValueError as error:
+        raise InputError(str(error), file=place.file, line=place.line) from error
+    except RecursionError as error:
+        raise InputError("is nested too deeply", file=place.file, line=place.line) from error
+
+
+def fields(
+    value: Any, what: str, place: Place, *, needed: Sequence[str], allowed: Sequence[str] = ()
+) -> Mapping[str, Any]:
+    """An object that has the needed fields and, beyond them, only allowed ones."""
+    if not isinstance(value, dict):
+        place.refuse(f"{what} is {_shown(value)}; expected an object")
+    for name in needed:
+        if name not in value:
+            place.refuse(f"{what} has no field {name!r}; expected {', '.join(needed)}")
+    for name in value:
+        if name not in needed and name not in allowed:
+            place.refuse(f"{what} has a field {name!r}; expected {', '.join((*needed, *allowed))}")
+    return value
+
+
+def text_of(value: Any, what: str, place: Place) -> str:
+    if not isinstance(value, str):
+        place.refuse(f"{what} is {_shown(value)}; expected a text")
+    return value
+
+
+def number_of(value: Any, what: str, place: Place) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        place.refuse(f"{what} is {_shown(value)}; expected a number")
+    if not math.isfinite(value):
+        place.refuse(f"{what} is not a finite number")
+    return value
+
+
+def integer_of(value: Any, what: str, place: Place) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        place.refuse(f"{what} is {_shown(value)}; expected a whole number from 0 on")
+    return value
+
+
+def list_of(value: Any, what: str, place: Place) -> list[Any]:
+    if not isinstance(value, list):
+        place.refuse(f"{what} is {_shown(value)}; expected a list")
+    return value
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number that JSON has")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"field {name!r} stands twice in one object")
+        found[name] = value
+    return found

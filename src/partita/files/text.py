@@ -1,0 +1,87 @@
+"""Read bytes as numbered lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+from partita.errors import InputError
+
+BLOCK = 1 << 20
+MARK = b"\xef\xbb\xbf"
+WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(slots=True)
+class Lines:
+    """The lines of a file; `broken` tells which of those read so far cannot be trusted."""
+
+    stream: BinaryIO
+    file: str
+    broken: dict[int, str] = field(default_factory=dict)
+    read: int = 0
+
+    def blocks(self) -> Iterator[bytes]:
+        """Whole lines, about a megabyte at a time, without the mark that some tools put first."""
+        block = self._block()
+        if block.startswith(WIDE_MARKS):
+            raise InputError("is UTF-16; expected UTF-8", file=self.file, line=1)
+        block = block.removeprefix(MARK)
+        while block:
+            yield block
+            block = self._block()
+
+    def _block(self) -> bytes:
+        return self.stream.read(BLOCK) + self.stream.readline()
+
+    def decoded(self, block: bytes) -> list[str]:
+        """The lines of the next block, counted."""
+        raw = BytesIO(block).readlines()
+        try:
+            lines = [line.decode() for line in raw]
+        except UnicodeDecodeError:
+            lines = [self._with_care(n, line) for n, line in enumerate(raw, self.read + 1)]
+        if b"\0" in block:
+            self._note_nul(raw)
+        self.read += len(raw)
+        return lines
+
+    def _with_care(self, number: int, line: bytes) -> str:
+        try:
+            return line.decode()
+        except UnicodeDecodeError as error:
+            self.broken[number] = f"is not UTF-8 (byte {error.start + 1} of the line)"
+            return line.decode(errors="replace")
+
+    def _note_nul(self, raw: list[bytes]) -> None:
+        for number, line in enumerate(raw, self.read + 1):
+            if b"\0" in line:
+                self.broken.setdefault(number, "holds a NUL byte")
+
+
+def whole_text(path: str | Path) -> str:
+    """The text of a small file, such as one of parameters."""
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8", file=str(path)) from error
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file without their ends, one after another, counted from 1."""
+    try:
+        with path.open("rb") as stream:
+            lines = Lines(stream, str(path))
+            for block in lines.blocks():
+                first = lines.read + 1
+                for number, line in enumerate(lines.decoded(block), first):
+                    if number in lines.broken:
+                        raise InputError(lines.broken[number], file=str(path), line=number)
+                    yield number, line.rstrip("\r\n")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error

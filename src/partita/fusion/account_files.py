@@ -1,0 +1,269 @@
+"""Read records and judgements as accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from partita.errors import InputError
+from partita.files.rows import Rows
+from partita.files.strict import Place
+from partita.fusion.accounts import Account, Accounts, Origin
+from partita.fusion.claim_files import ROLES, read_claims, rows_of
+from partita.fusion.set_beliefs import PairBelief
+from partita.fusion.typed import plain
+from partita.records import Pair, Template, pair
+from partita.templates.name import NameType
+from partita.templates.schema import Schema
+from partita.templates.strings import StringsType
+from partita.templates.words import symbol
+
+
+def judgement_accounts(path: str | Path) -> Accounts:
+    """What sources say of pairs, by the names of objects or of templates."""
+    claims = read_claims(path)
+    by_source: dict[str, dict[Pair, float]] = {}
+    ends = _pairs_of(path)
+    for n in range(len(claims)):
+        source = claims.sources[claims.source[n]]
+        p = _same(claims.values[claims.value[n]], float(claims.confidence[n]))
+        if p is None:
+            said = claims.values[claims.value[n]]
+            raise claims.located(n, f"judgement {said!r} is neither same nor different")
+        by_source.setdefault(source, {})[pair(*ends[int(claims.line[n])])] = p
+    judgements = tuple(PairBelief(source, pairs) for source, pairs in sorted(by_source.items()))
+    return Accounts((), judgements=judgements, reliabilities=dict(claims.reliabilities))
+
+
+def _pairs_of(path: str | Path) -> dict[int, Pair]:
+    found: dict[int, Pair] = {}
+    for rows in rows_of(path):
+        lower = {name.lower(): name for name in rows.columns}
+        sides = [rows.column(lower[side]) for side in ("left", "right")]
+        for line, left, right in zip(rows.lines, *sides, strict=True):
+            found[line] = (str(left).strip(), str(right).strip())
+    return found
+
+
+def _same(said: str, confidence: float) -> float | None:
+    """The probability of "same": a judgement that is not sure leaves as much to the contrary."""
+    word = symbol(said)
+    if word in ("SAME", "1", "YES", "TRUE", "MATCH"):
+        return (1.0 + confidence) / 2
+    if word in ("DIFFERENT", "0", "NO", "FALSE", "NON-MATCH"):
+        return (1.0 - confidence) / 2
+    return None
+
+
+BETWEEN = ";"
+OWN = {"id"}  # names that a file gives its rows; those of objects hold in all files
+OBJECTS = set(ROLES["object"]) - OWN
+SORTS = ("sort",)
+SURE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """The slots of a domain, and those of them that tell the sort of a template, in order."""
+
+    schema: Schema
+    sorts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Columns by what they are for, and slots by column."""
+
+    roles: Mapping[str, str]
+    slots: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class _Read:
+    """What a file has said so far."""
+
+    file: str
+    about: Slots
+    accounts: list[Account] = field(default_factory=list)
+    reliabilities: dict[str, float] = field(default_factory=dict)
+    silent: int = 0
+
+
+def record_accounts(path: str | Path, about: Slots, source: str = "") -> Accounts:
+    """One account a row; where no column names sources, the file is one."""
+    read = _Read(str(path), about)
+    for rows in rows_of(path):
+        columns = _columns(rows.columns, about, Place(read.file, _first(rows, path)))
+        for n, line in enumerate(rows.lines):
+            place = Place(read.file, line)
+            if n in rows.problems:
+                place.refuse(rows.problems[n])
+            row = {name: column[n] for name, column in zip(rows.columns, rows.values, strict=True)}
+            _add(row, columns, place, source or Path(path).stem, read)
+    if not read.accounts:
+        raise InputError("has no records; expected a row for each", file=read.file)
+    notes = (f"{read.file}: {read.silent:,} rows say nothing",) if read.silent else ()
+    return Accounts(tuple(read.accounts), reliabilities=read.reliabilities, notes=notes)
+
+
+def claim_accounts(path: str | Path, about: Slots) -> Accounts:
+    """What each source claims of each object; where it contradicts itself, two accounts."""
+    claims = read_claims(path)
+    read = _Read(str(path), about)
+    told: dict[tuple[str, str], list[tuple[int, dict[str, Any], dict[str, float]]]] = {}
+    for n in range(len(claims)):
+        slot = _slot(claims.slots[claims.slot[n]], about, Place(read.file, int(claims.line[n])))
+        key = (claims.sources[claims.source[n]], claims.objects[claims.object[n]])
+        value = _value(claims.values[claims.value[n]], slot, about.schema)
+        _into(
+            told.setdefault(key, []), slot, value, float(claims.confidence[n]), int(claims.line[n])
+        )
+    for (source, thing), several in told.items():
+        for n, (line, slots, sure) in enumerate(several, 1):
+            _account(f"R{n}", source, thing, slots, sure, "", Place(read.file, line), read)
+    return Accounts(
+        tuple(read.accounts), reliabilities=dict(claims.reliabilities), notes=claims.notes
+    )
+
+
+def _first(rows: Rows, path: str | Path) -> int:
+    """Where the columns are named: in the header, or in the first row."""
+    headed = Path(path).suffix.lower() == ".csv"
+    return 1 if headed or not rows.lines else rows.lines[0]
+
+
+def _columns(names: Sequence[str], about: Slots, place: Place) -> _Columns:
+    """Which column is what; one that is nothing of this is an error."""
+    roles: dict[str, str] = {}
+    slots: dict[str, str] = {}
+    for name in names:
+        role = _role(name, about)
+        if role is not None:
+            roles[role] = name
+        else:
+            slots[name] = _slot(name, about, place)
+    if not slots:
+        place.refuse(f"has no columns of slots; the slots are {', '.join(about.schema.slots)}")
+    return _Columns(roles, slots)
+
+
+def _role(name: str, about: Slots) -> str | None:
+    lower = name.strip().lower()
+    if _slot_named(name, about) is not None:
+        return None
+    for role in ("source", "reliability", "confidence"):
+        if lower in ROLES[role]:
+            return role
+    if lower in OBJECTS | OWN:
+        return "object"
+    return "sort" if lower in SORTS else None
+
+
+def _slot_named(name: str, about: Slots) -> str | None:
+    wanted = symbol(name.replace("_", " "))
+    return next((slot for slot in about.schema.slots if symbol(slot) == wanted), None)
+
+
+def _slot(name: str, about: Slots, place: Place) -> str:
+    slot = _slot_named(name, about)
+    if slot is None:
+        place.refuse(f"unknown slot {name!r}; the slots are {', '.join(about.schema.slots)}")
+    return slot
+
+
+def _add(row: Mapping[str, Any], columns: _Columns, place: Place, file: str, read: _Read) -> None:
+    source = _text(row, columns.roles.get("source")) or ("" if "source" in columns.roles else file)
+    if not source:
+        place.refuse("has no source")
+    schema = read.about.schema
+    slots = {slot: value for name, slot in columns.slots.items()
+             if (value := _value(row[name], slot, schema)) not in (None, "", [])}  # fmt: skip
+    _reliability(_text(row, columns.roles.get("reliability")), source, place, read)
+    if not slots:
+        read.silent += 1
+        return
+    sure = _share(_text(row, columns.roles.get("confidence")), "confidence", place)
+    thing = _text(row, columns.roles.get("object"))
+    if thing and columns.roles["object"].strip().lower() in OWN:
+        thing = f"{place.file}#{thing}"
+    told = dict.fromkeys(slots, SURE if sure is None else sure)
+    _account("R", source, thing, slots, told, _text(row, columns.roles.get("sort")), place, read)
+
+
+def _account(
+    name: str,
+    source: str,
+    thing: str,
+    slots: Mapping[str, Any],
+    sure: Mapping[str, float],
+    sort: str,
+    place: Place,
+    read: _Read,
+) -> None:
+    line = place.line or 0
+    message = f"{Path(place.file).name}:{line}"
+    sort = sort or next((str(slots[slot]) for slot in read.about.sorts if slot in slots), "")
+    named = thing or next((str(slots[s]) for s in slots if isinstance(
+        read.about.schema.slots[s], NameType)), "")  # fmt: skip
+    template = Template(name, sort=symbol(sort), slots=dict(slots), rule="record")
+    origin = Origin(source, place.file, line, message, name, named)
+    about = read.about.schema
+    read.accounts.append(Account.of(source, message, template, about, [origin], sure, thing))
+
+
+def _into(
+    several: list[tuple[int, dict[str, Any], dict[str, float]]],
+    slot: str,
+    value: Any,
+    sure: float,
+    line: int,
+) -> None:
+    """Into the first account that says nothing of the slot."""
+    for _, slots, confidence in several:
+        if slots.get(slot, value) == value:
+            slots[slot], confidence[slot] = value, max(sure, confidence.get(slot, 0.0))
+            return
+    several.append((line, {slot: value}, {slot: sure}))
+
+
+def _value(given: Any, slot: str, schema: Schema) -> Any:
+    """A cell as the slot's plain form: several values of a slot that takes them stand in one."""
+    if not isinstance(given, str):
+        return given
+    text = given.strip()
+    kind = schema.slots[slot]
+    if text.startswith("["):
+        return plain(text)
+    if BETWEEN in text and (isinstance(kind, NameType) or _several(kind)):
+        return [part.strip() for part in text.split(BETWEEN) if part.strip()]
+    return text
+
+
+def _several(kind: Any) -> bool:
+    return isinstance(kind, StringsType) and kind.several
+
+
+def _text(row: Mapping[str, Any], column: str | None) -> str:
+    value = row.get(column) if column is not None else None
+    return "" if value is None else str(value).strip()
+
+
+def _reliability(text: str, source: str, place: Place, read: _Read) -> None:
+    number = _share(text, f"reliability of {source}", place)
+    if number is not None and read.reliabilities.setdefault(source, number) != number:
+        before = read.reliabilities[source]
+        place.refuse(f"reliability of {source} is {number:g}, before it was {before:g}")
+
+
+def _share(text: str, what: str, place: Place) -> float | None:
+    if not text:
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not 0.0 <= number <= 1.0:
+        place.refuse(f"{what} {text} is not a number from 0 to 1")
+    return number

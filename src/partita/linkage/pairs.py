@@ -1,0 +1,264 @@
+"""Read pair scores from CSV, JSONL, Parquet or standard input."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import BufferedReader
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InputError
+from partita.files.rows import Rows, csv_rows, jsonl_rows
+from partita.files.text import MARK, Lines
+from partita.linkage.pair_table import UNKNOWN, Naming, PairTable, Problem, Unit, located, naming
+from partita.records import FloatArray, IntArray
+
+SEPARATOR = "-__-"  # what Splink itself puts between a dataset's name and an id
+
+
+def gather(blocks: Iterable[Rows], file: str, unit: Unit = "line") -> PairTable:
+    """All rows as one table; a row that cannot be used spoils only the sets it touches."""
+    gathering: _Gathering | None = None
+    for rows in blocks:
+        if gathering is None:
+            gathering = _Gathering(file, unit, _named(rows, file, unit))
+        gathering.add(rows)
+    if gathering is None or not gathering.rows:
+        raise InputError("has no rows; expected at least one pair", file=file)
+    return gathering.table()
+
+
+def _named(rows: Rows, file: str, unit: Unit) -> Naming:
+    """The naming of the first rows. Wrong columns from the start spoil the whole file."""
+    names = naming(rows.columns)
+    if not isinstance(names, str):
+        return names
+    if 0 in rows.problems:
+        raise located(file, unit, rows.lines[0], rows.problems[0])
+    raise InputError(names, file=file, line=1 if unit == "line" else None)
+
+
+class _Codes(dict[str, int]):
+    """A number for every name, by first appearance; blanks around a name do not count."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def __missing__(self, raw: str) -> int:
+        if (name := raw.strip()) != raw:
+            self[raw] = self[name]
+        elif name and _writable(name):
+            self.names.append(name)
+            self[raw] = len(self.names) - 1
+        else:
+            self[raw] = UNKNOWN
+        return self[raw]
+
+    def of(self, column: Iterable[str], count: int) -> IntArray:
+        return np.fromiter(map(self.__getitem__, column), np.int64, count)
+
+
+def _writable(name: str) -> bool:
+    """JSON can spell half a character, which no file can hold."""
+    return name.isascii() or not any("\ud800" <= c <= "\udfff" for c in name)
+
+
+@dataclass(slots=True)
+class _Gathering:
+    """The table in the making."""
+
+    file: str
+    unit: Unit
+    naming: Naming
+    rows: int = 0
+    names: _Codes = field(default_factory=_Codes)
+    set_names: _Codes = field(default_factory=_Codes)
+    parts: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, rows: Rows) -> None:
+        count = len(rows.lines)
+        left, right = self._ids(rows)
+        ends = self.names.of(chain.from_iterable(zip(left, right, strict=True)), 2 * count)
+        sets = np.zeros(count, np.int64)
+        if self.naming.set is not None:
+            sets = self.set_names.of(_texts(_column(rows, self.naming.set)), count)
+        given = _column(rows, self.naming.probability)
+        part = (ends[0::2], ends[1::2], _numbers(given), np.asarray(rows.lines, np.int64), sets)
+        problems = self._problems(rows, part, given)
+        self.rows += count
+        self._keep(part, problems)
+
+    def _ids(self, rows: Rows) -> tuple[Sequence[str], Sequence[str]]:
+        left, right = (_texts(_column(rows, n)) for n in (self.naming.left, self.naming.right))
+        if self.naming.datasets is None:
+            return left, right
+        of_left, of_right = (_texts(_column(rows, name)) for name in self.naming.datasets)
+        return _prefixed(of_left, left), _prefixed(of_right, right)
+
+    def _problems(
+        self, rows: Rows, part: tuple[NDArray[Any], ...], given: Sequence[Any]
+    ) -> dict[int, str]:
+        """For every row that cannot be used what is wrong with it; empty where it says nothing."""
+        left, right, probability, _, sets = part
+        bad = (left < 0) | (right < 0) | (left == right) | (sets < 0)
+        bad |= ~((probability >= 0) & (probability <= 1))
+        problems = dict(rows.problems)
+        if (names := naming(rows.columns)) != self.naming:
+            text = names if isinstance(names, str) else "has other columns than the rows before it"
+            problems = dict.fromkeys(range(len(left)), text) | problems
+        for n in np.flatnonzero(bad).tolist():
+            row = (int(left[n]), int(right[n]), float(probability[n]), int(sets[n]))
+            if n not in problems:
+                blank = all(_blank(values[n]) for values in rows.values)
+                problems[n] = "" if blank else self._what(row, given[n])
+        return problems
+
+    def _what(self, row: tuple[int, int, float, int], given: Any) -> str:
+        left, right, probability, home = row
+        names = self.names.names
+        if left < 0 or right < 0:
+            known = names[max(left, right)] if max(left, right) >= 0 else "nothing"
+            return f"pairs {known} with nothing; expected two template ids"
+        if home < 0:
+            return f"names no set for {names[left]} and {names[right]}"
+        if left == right:
+            return f"pairs {names[left]} with itself"
+        value = "missing" if _blank(given) else str(given).strip()
+        wrong = "not a number" if math.isnan(probability) else "outside 0 to 1"
+        return (
+            f"the probability of {names[left]} and {names[right]} is {value}"
+            f"{'' if value == 'missing' else f', {wrong}'}; expected a number from 0 to 1"
+        )
+
+    def _keep(self, part: tuple[NDArray[Any], ...], problems: dict[int, str]) -> None:
+        left, right, _, lines, sets = part
+        for n, text in problems.items():
+            spoiled = (int(left[n]), int(right[n]), int(sets[n]) if self.naming.set else UNKNOWN)
+            if text and max(spoiled) == UNKNOWN:
+                raise located(self.file, self.unit, int(lines[n]), text)
+            if text:
+                self.problems.append(Problem(int(lines[n]), text, *spoiled))
+        if problems:
+            kept = np.ones(len(left), np.bool_)
+            kept[list(problems)] = False
+            part = tuple(column[kept] for column in part)
+        self.parts.append(part)
+
+    def table(self) -> PairTable:
+        left, right, probability, lines, sets = map(np.concatenate, zip(*self.parts, strict=True))
+        return PairTable(
+            file=self.file,
+            names=self.names.names,
+            left=left,
+            right=right,
+            probability=probability,
+            lines=lines,
+            sets=sets if self.naming.set else None,
+            set_names=self.set_names.names,
+            problems=tuple(sorted(self.problems, key=lambda problem: problem.line)),
+            unit=self.unit,
+        )
+
+
+def _column(rows: Rows, name: str) -> Sequence[Any]:
+    return rows.column(name) if name in rows.columns else [""] * len(rows.lines)
+
+
+def _prefixed(datasets: Sequence[str], ids: Sequence[str]) -> list[str]:
+    return [
+        f"{d.strip()}{SEPARATOR}{i.strip()}" if i.strip() else ""
+        for d, i in zip(datasets, ids, strict=True)
+    ]
+
+
+def _texts(column: Sequence[Any]) -> Sequence[str]:
+    """Ids as text; JSON and tables may hold them as numbers."""
+    return column if set(map(type, column)) <= {str} else [_text(value) for value in column]
+
+
+def _text(value: Any) -> str:
+    """Nothing that is not text or a number names a template."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # a data frame turns whole numbers with gaps into floats
+    named = isinstance(value, str | int | float) and not isinstance(value, bool) and value == value
+    return str(value) if named else ""
+
+
+def _numbers(column: Sequence[Any]) -> FloatArray:
+    """Probabilities, not-a-number for what is none; all at once if nothing is odd."""
+    kinds = set(map(type, column))
+    try:
+        if kinds <= {int, float} or (kinds == {str} and "_" not in "".join(column)):
+            return np.fromiter(map(float, column), np.float64, len(column))
+    except (ValueError, OverflowError):
+        pass
+    return np.array([_number(value) for value in column], np.float64)
+
+
+def _number(value: Any) -> float:
+    """Python would take 1_0 and true for numbers; a file does not mean them."""
+    if isinstance(value, bool) or "_" in str(value):
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip()) or value != value
+
+
+SUFFIXES = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+STANDARD_INPUT = "-"
+
+
+def read_pairs(
+    path: str | Path, form: str | None = None, stdin: BinaryIO | None = None
+) -> PairTable:
+    """The pairs of a file, or of standard input where the path is a dash."""
+    file = "standard input" if str(path) == STANDARD_INPUT else str(path)
+    with opened(path, stdin) as stream:
+        form = form or SUFFIXES.get(Path(path).suffix.lower()) or _sniffed(stream)
+        if form == "parquet":
+            from partita.linkage.frames import parquet_rows
+
+            return gather(parquet_rows(stream, file), file, unit="row")
+        rows = csv_rows if form == "csv" else jsonl_rows
+        return gather(rows(Lines(stream, file)), file)
+
+
+@contextmanager
+def opened(path: str | Path, stdin: BinaryIO | None = None) -> Iterator[BinaryIO]:
+    """A file to read bytes from; what the system refuses becomes one clear line."""
+    if str(path) == STANDARD_INPUT:
+        yield stdin or sys.stdin.buffer
+        return
+    try:
+        with Path(path).open("rb") as stream:
+            yield stream
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+
+
+def _sniffed(stream: BinaryIO) -> str:
+    """By the first bytes: Parquet has a magic word, JSONL starts with a brace."""
+    start = stream.peek(64) if isinstance(stream, BufferedReader) else b""
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    return "jsonl" if start.removeprefix(MARK).lstrip().startswith(b"{") else "csv"

@@ -1,0 +1,209 @@
+"""Many coreference sets in flat arrays, and assumptions about their pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from partita.errors import InputError
+from partita.linkage.pair_table import Unit
+from partita.records import (
+    CoreferenceSet,
+    FloatArray,
+    IntArray,
+    Pair,
+    PairProbabilities,
+    Template,
+    pair,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """Pairs of one set that are taken to corefer, and pairs that are taken not to."""
+
+    must: frozenset[Pair] = frozenset()
+    apart: frozenset[Pair] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sets:
+    """Coreference sets one after another in flat arrays, so that 100,000 of them stay cheap.
+
+    Set k has the templates ids[starts[k]:starts[k+1]] in text order and the rows
+    row_starts[k]:row_starts[k+1], whose `left` and `right` count within the set.
+    """
+
+    file: str
+    unit: Unit
+    names: Sequence[str]
+    ids: Sequence[str]
+    starts: IntArray
+    left: IntArray
+    right: IntArray
+    probability: FloatArray
+    lines: IntArray
+    row_starts: IntArray
+    missing: float | None = None
+    templates: Mapping[str, Template] = field(default_factory=dict)
+    failed: Mapping[int, InputError] = field(default_factory=dict)
+    singletons: tuple[Template, ...] = ()
+    named: bool = False
+    assumed: Mapping[int, Assumed] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def sizes(self) -> IntArray:
+        return np.diff(self.starts)
+
+    def unlisted(self) -> IntArray:
+        """For every set the number of pairs that the file does not list."""
+        return self.sizes * (self.sizes - 1) // 2 - np.diff(self.row_starts)
+
+    def slice(self, first: int, last: int) -> Sets:
+        """Some of the sets, with nothing of the others: what one worker is given."""
+        a, b = int(self.starts[first]), int(self.starts[last])
+        c, d = int(self.row_starts[first]), int(self.row_starts[last])
+        ids = self.ids[a:b]
+        return Sets(
+            self.file,
+            self.unit,
+            self.names[first:last],
+            ids,
+            self.starts[first : last + 1] - a,
+            self.left[c:d],
+            self.right[c:d],
+            self.probability[c:d],
+            self.lines[c:d],
+            self.row_starts[first : last + 1] - c,
+            self.missing,
+            {i: self.templates[i] for i in ids} if self.templates else {},
+            {k - first: e for k, e in self.failed.items() if first <= k < last},
+            named=self.named,
+            assumed={k - first: a for k, a in self.assumed.items() if first <= k < last},
+        )
+
+    def pairs(self) -> list[PairProbabilities]:
+        """Every set with its matrix."""
+        sets = map(self._set, range(len(self)), self._apart())
+        return [PairProbabilities(*both) for both in zip(sets, self._matrices(), strict=True)]
+
+    def _set(self, k: int, apart: frozenset[Pair]) -> CoreferenceSet:
+        ids = self.ids[self.starts[k] : self.starts[k + 1]]
+        templates = tuple([self.templates.get(i) or Template(i) for i in ids])
+        must: frozenset[Pair] = frozenset()
+        if k in self.assumed:
+            must, apart = self.assumed[k].must, apart | self.assumed[k].apart
+        return CoreferenceSet(templates, apart, must, self.names[k])
+
+    def _apart(self) -> list[frozenset[Pair]]:
+        """For every set the pairs that it lists with probability 0."""
+        apart: list[frozenset[Pair]] = [frozenset()] * len(self)
+        zero = np.flatnonzero(self.probability == 0.0)
+        homes = np.searchsorted(self.row_starts, zero, side="right") - 1
+        for home in dict.fromkeys(homes.tolist()):
+            rows, start = zero[homes == home], int(self.starts[home])
+            ends = zip(self.left[rows].tolist(), self.right[rows].tolist(), strict=True)
+            apart[home] = frozenset(pair(self.ids[start + a], self.ids[start + b]) for a, b in ends)
+        return apart
+
+    def _matrices(self) -> list[FloatArray]:
+        """One buffer for all, filled at once, and a view of it for each."""
+        sizes = self.sizes
+        ends = np.cumsum(sizes**2)
+        begins = ends - sizes**2
+        flat = np.full(ends[-1] if len(ends) else 0, self.missing or 0.0)
+        each = np.repeat(np.arange(len(sizes)), np.diff(self.row_starts))
+        flat[begins[each] + self.left * sizes[each] + self.right] = self.probability
+        flat[begins[each] + self.right * sizes[each] + self.left] = self.probability
+        cuts = zip(begins.tolist(), ends.tolist(), sizes.tolist(), strict=True)
+        matrices = [flat[a:b].reshape(n, n) for a, b, n in cuts]
+        for matrix in matrices if self.missing else ():
+            np.fill_diagonal(matrix, 0.0)
+        return matrices
+
+    def line(self, k: int, left: str, right: str) -> int | None:
+        """Where set k gives the probability of a pair, if it does."""
+        ids = list(self.ids[self.starts[k] : self.starts[k + 1]])
+        a, b = sorted((ids.index(left), ids.index(right)))
+        rows = slice(self.row_starts[k], self.row_starts[k + 1])
+        found = np.flatnonzero((self.left[rows] == a) & (self.right[rows] == b))
+        return int(self.lines[rows][found[0]]) if len(found) else None
+
+
+APART, SAME = "!=", "="
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """Two templates that are the same, or not."""
+
+    left: str
+    right: str
+    same: bool
+
+
+def parse(text: str, known: set[str]) -> Assumption:
+    """Ids may hold = and ! themselves: of all readings the one about known ids is meant."""
+    readings = list(_readings(text))
+    if not readings:
+        raise InputError(f"--assume {text!r} is not of the form A=B or A!=B")
+    fitting = [r for r in readings if r.left in known and r.right in known]
+    if len(fitting) > 1:
+        raise InputError(f"--assume {text!r} can be read in {len(fitting)} ways")
+    if not fitting:
+        first = readings[0]
+        unknown = first.left if first.left not in known else first.right
+        raise InputError(f"--assume {text!r}: there is no template {unknown!r}")
+    if fitting[0].left == fitting[0].right:
+        raise InputError(f"--assume {text!r} compares {fitting[0].left} with itself")
+    return fitting[0]
+
+
+def _readings(text: str) -> Iterator[Assumption]:
+    """Those with != first: that is what a person who writes it means."""
+    for sign in (APART, SAME):
+        at = text.find(sign)
+        while at >= 0:
+            left, right = text[:at].strip(), text[at + len(sign) :].strip()
+            if left and right:
+                yield Assumption(left, right, sign == SAME)
+            at = text.find(sign, at + 1)
+
+
+def conditioned(sets: Sets, assume: Sequence[str]) -> Sets:
+    """The same sets, given what is assumed; the probabilities stay as they were."""
+    if not assume:
+        return sets
+    known = {*sets.ids, *(template.id for template in sets.singletons)}
+    assumed = dict(sets.assumed)
+    for one in (parse(text, known) for text in assume):
+        homes = list(_holding(sets, one))
+        if one.same and not homes:
+            raise InputError(
+                f"{one.left} and {one.right} are in different sets, so they cannot be the same; "
+                f"the file lists no chance of it",
+                file=sets.file,
+            )
+        for home in homes:
+            assumed[home] = _added(assumed.get(home, Assumed()), one)
+    return replace(sets, assumed=assumed)
+
+
+def _holding(sets: Sets, one: Assumption) -> Iterator[int]:
+    """The sets that hold both templates."""
+    for k in range(len(sets)):
+        ids = sets.ids[sets.starts[k] : sets.starts[k + 1]]
+        if one.left in ids and one.right in ids:
+            yield k
+
+
+def _added(assumed: Assumed, one: Assumption) -> Assumed:
+    both = frozenset({pair(one.left, one.right)})
+    if one.same:
+        return Assumed(assumed.must | both, assumed.apart)
+    return Assumed(assumed.must, assumed.apart | both)

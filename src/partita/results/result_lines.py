@@ -1,0 +1,269 @@
+"""Distributions as lines of results JSONL."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from partita.records import (
+    Configuration,
+    Distribution,
+    Entity,
+    Figure,
+    FloatArray,
+    Listing,
+    Pair,
+    Remainder,
+    Template,
+)
+from partita.results.template_json import entity_json
+
+VERSION = 1
+SCHEMA = "results.schema.json"
+SMALL = 16
+PLAIN_BITS = 10_000
+HELD = ("slots", "antecedents", "context")
+SAYING = tuple(f.name for f in fields(Template) if f.name not in ("id", *HELD))
+
+Unlisted = tuple[int, float]  # how many pairs the input does not list, and what they were taken as
+Positions = list[tuple[int, int]]
+
+_said = attrgetter(*SAYING, *HELD)
+_bare = _said(Template(""))
+_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a line of results."""
+    from importlib.resources import files
+
+    text = files("partita.results").joinpath(SCHEMA).read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def result_line(
+    distribution: Distribution,
+    message: str = "",
+    unlisted: Unlisted | None = None,
+    entities: Sequence[Entity] | None = None,
+) -> str:
+    """One set as one line, without its line end: full precision, counts as text.
+
+    Pairs and configurations are most of it and are written directly: files hold many sets.
+    """
+    group = distribution.set
+    ids = group.ids
+    quoted = [_text(name) for name in ids]
+    apart, must = _positions(ids, group.incompatible), _positions(ids, group.must)
+    parts = [
+        f'"version":{VERSION},"message":{_text(message)},"set":{_text(group.name)}',
+        f'"templates":{_templates(group.templates, quoted)}',
+        f'"incompatible":{_text([[ids[a], ids[b]] for a, b in apart])}',
+    ]
+    if must:
+        parts.append(f'"must":{_text([[ids[a], ids[b]] for a, b in must])}')
+    if unlisted is not None:
+        parts.append(f'"unlisted":{{"count":{unlisted[0]},"probability":{unlisted[1]!r}}}')
+    parts.append(f'"pairs":{_pairs(distribution, quoted, apart + must)}')
+    parts.append(f'"configurations":{_configurations(distribution.configurations, quoted)}')
+    parts += _rest(distribution)
+    if entities is not None:
+        parts.append(f'"entities":{_text([entity_json(entity) for entity in entities])}')
+    return f"{{{','.join(parts)}}}"
+
+
+def singletons_line(
+    templates: Iterable[Template], message: str = "", run: Mapping[str, Any] | None = None
+) -> str:
+    """What is alone, as one line; with `run` it also says that the message is done, and how."""
+    alone = [template_object(template) for template in templates]
+    written = {"version": VERSION, "message": message, "singletons": alone}
+    return _text(written if run is None else written | {"run": dict(run)})
+
+
+def template_object(template: Template) -> dict[str, Any]:
+    """The id, and of the other fields those that say something."""
+    written: dict[str, Any] = {"id": template.id}
+    for name, value, nothing in zip(SAYING, _said(template), _bare, strict=False):
+        if value != nothing:
+            written[name] = value
+    if template.slots:
+        written["slots"] = dict(template.slots)
+    if template.antecedents:
+        written["antecedents"] = [
+            {"id": one.id, "preferred": one.preferred} for one in template.antecedents
+        ]
+    if template.context:
+        written["context"] = dict(template.context)
+    return written
+
+
+def in_text_order(configuration: Configuration, place: Mapping[str, int]) -> list[list[str]]:
+    """Cells by their first template, and each cell's templates, as they stand in the text."""
+    cells = [sorted(cell, key=place.__getitem__) for cell in configuration]
+    return sorted(cells, key=lambda cell: place[cell[0]])
+
+
+def _positions(ids: Sequence[str], pairs: frozenset[Pair]) -> Positions:
+    if not pairs:
+        return []
+    place = {name: n for n, name in enumerate(ids)}
+    ends = ((place[left], place[right]) for left, right in pairs)
+    return sorted((min(both), max(both)) for both in ends)
+
+
+def _templates(templates: Iterable[Template], quoted: Sequence[str]) -> str:
+    written = [
+        f'{{"id":{name}}}' if _said(template) == _bare else _text(template_object(template))
+        for template, name in zip(templates, quoted, strict=True)
+    ]
+    return f"[{','.join(written)}]"
+
+
+def _pairs(distribution: Distribution, quoted: Sequence[str], known: Positions) -> str:
+    """Every pair that may corefer or of which something is known, as given and as it came out."""
+    if len(quoted) <= SMALL and distribution.marginals.kind == "exact":
+        return _few_pairs(distribution, quoted, set(known))
+    said = distribution.probabilities > 0.0
+    for a, b in known:
+        said[a, b] = True
+    at = np.nonzero(np.triu(said, 1))
+    names = ([quoted[n] for n in end.tolist()] for end in at)
+    marginals = distribution.marginals
+    numbers = [_numbers(m[at]) for m in (distribution.probabilities, marginals.value)]
+    form = '{{"left":{},"right":{},"probability":{!r},"marginal":{!r}'
+    if marginals.kind != "exact":
+        numbers += [_numbers(m[at]) for m in (marginals.low, marginals.high)]
+        form += ',"interval":[{!r},{!r}]'
+    return f"[{','.join(map(f'{form}}}}}'.format, *names, *numbers))}]"
+
+
+def _few_pairs(
+    distribution: Distribution, quoted: Sequence[str], known: set[tuple[int, int]]
+) -> str:
+    """The same for a small set: plain loops are done before numpy has begun."""
+    given = distribution.probabilities.tolist()
+    came = _numbers(distribution.marginals.value)
+    n = range(len(quoted))
+    written = [
+        f'{{"left":{quoted[a]},"right":{quoted[b]},'
+        f'"probability":{given[a][b]!r},"marginal":{came[a][b]!r}}}'
+        for a in n
+        for b in n[a + 1 :]
+        if given[a][b] > 0.0 or (a, b) in known
+    ]
+    return f"[{','.join(written)}]"
+
+
+def _numbers(numbers: FloatArray) -> list[Any]:
+    if not math.isfinite(numbers.sum()):
+        raise ValueError("a probability is not a finite number")
+    found: list[Any] = numbers.tolist()
+    return found
+
+
+def _configurations(listing: Listing, quoted: Sequence[str]) -> str:
+    """Most probable first, cells and their templates in text order as the rows have them."""
+    form = _cells if len(quoted) <= SMALL else _cells.__wrapped__
+    cells = [form(tuple(row)).format(*quoted) for row in listing.rows.tolist()]
+    probabilities = map(_number, listing.probabilities)
+    if listing.intervals is None:
+        written = map('{{"cells":{},"probability":{}}}'.format, cells, probabilities)
+    else:
+        bounds = (_text(list(interval)) for interval in listing.intervals)
+        form_with = '{{"cells":{},"probability":{},"interval":{}}}'.format
+        written = map(form_with, cells, probabilities, bounds)
+    return f"[{','.join(written)}]"
+
+
+@lru_cache(maxsize=1 << 13)
+def _cells(labels: tuple[int, ...]) -> str:
+    """The cells of a row of labels with places for the names; small sets have few such rows."""
+    cells: dict[int, list[str]] = {}
+    for place, label in enumerate(labels):
+        cells.setdefault(label, []).append(f"{{{place}}}")
+    return f"[[{'],['.join(','.join(cell) for cell in cells.values())}]]"
+
+
+def _number(value: float) -> str:
+    return repr(value) if math.isfinite(value) else _text(value)  # which refuses it
+
+
+def _rest(distribution: Distribution) -> Iterator[str]:
+    """What remains, the figures of the whole, and how all of it was obtained."""
+    yield f'"remainder":{{{_remainder(distribution.remainder)}}}'
+    if distribution.pruned:
+        yield f'"excluded":{_number(distribution.pruned)}'
+    yield f'"count":{_count(distribution.count)}'
+    yield _figure("log2_count", distribution.log2_count)
+    yield _figure("entropy_bits", distribution.entropy_bits)
+    yield _figure("log_normaliser", distribution.log_normaliser)
+    yield f'"conflict":{"null" if (k := distribution.conflict) is None else _number(k)}'
+    yield f'"model":{_text(distribution.model)},"method":{_text(distribution.method)}'
+    yield from _trust(distribution)
+    yield f'"reason":{_text(distribution.reason)},"seed":{distribution.seed}'
+
+
+def _trust(distribution: Distribution) -> Iterator[str]:
+    """How far the answer can be relied on."""
+    marginals = distribution.marginals
+    if distribution.converged is not None:
+        yield f'"converged":{_text(distribution.converged)}'
+    if marginals.kind == "estimate":
+        yield f'"error":{_number(float((marginals.high - marginals.value).max()))}'
+    yield f'"optimal":{_text(distribution.gap == 0.0)}'
+    if distribution.gap:
+        yield f'"gap":{_open(distribution.gap)}'
+
+
+def _remainder(remainder: Remainder) -> str:
+    written = (
+        f'"count":{_count(remainder.count)},"log2_count":{_open(remainder.log2_count)},'
+        f'"probability":{_number(remainder.probability)}'
+    )
+    if remainder.interval is not None:
+        written += f',"interval":{_text(list(remainder.interval))}'
+    return written
+
+
+def _figure(name: str, figure: Figure) -> str:
+    written = f'"{name}":{_open(figure.value)}'
+    if figure.kind != "exact":
+        written += f',"{name}_interval":[{_open(figure.low)},{_open(figure.high)}]'
+    return written
+
+
+def _count(count: int | None) -> str:
+    """As text: it outgrows what many readers of JSON hold."""
+    return "null" if count is None else f'"{digits(count)}"'
+
+
+def digits(count: int) -> str:
+    """A whole number of any length; Python itself refuses to write those of 4,300 digits."""
+    if count.bit_length() < PLAIN_BITS:
+        return str(count)
+    from decimal import Decimal
+
+    return format(Decimal(count), "f")
+
+
+def whole(text: str) -> int:
+    """The number that digits stand for."""
+    if len(text) * 3 < PLAIN_BITS:
+        return int(text)
+    from decimal import Decimal
+
+    return int(Decimal(text))
+
+
+def _open(value: float) -> str:
+    """JSON has no infinity: null says that nothing is known, or that there is nothing to count."""
+    return repr(value) if math.isfinite(value) else "null"

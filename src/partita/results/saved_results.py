@@ -1,0 +1,233 @@
+"""Read results back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import numpy as np
+
+from partita.errors import InputError
+from partita.files.strict import Place, fields, list_of, number_of, parsed, text_of
+from partita.files.text import Lines
+from partita.linkage.pairs import opened
+from partita.records import (
+    Configuration,
+    CoreferenceSet,
+    Entity,
+    FloatArray,
+    Kind,
+    Listed,
+    Marginals,
+    Method,
+    Pair,
+    Remainder,
+    Template,
+    pair,
+)
+from partita.results.result_lines import VERSION, whole
+from partita.results.template_json import entity_of, template_of
+
+KINDS: dict[str, Kind] = {"exact": "exact", "certified": "interval", "sampled": "estimate"}
+NEEDED = (
+    *("version", "message", "set", "templates", "incompatible", "pairs", "configurations"),
+    *("remainder", "entropy_bits", "conflict", "model", "method", "reason", "seed"),
+)
+ALLOWED = (
+    *("must", "unlisted", "excluded", "count", "log2_count", "log2_count_interval", "converged"),
+    *("entropy_bits_interval", "log_normaliser", "log_normaliser_interval", "optimal", "gap"),
+    *("error", "entities"),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """A distribution as far as a line of results tells it."""
+
+    message: str
+    set: CoreferenceSet
+    model: str
+    method: Method
+    reason: str
+    probabilities: FloatArray
+    marginals: Marginals
+    configurations: tuple[Listed, ...]
+    remainder: Remainder
+    entropy_bits: float | None
+    conflict: float | None
+    seed: int
+    converged: bool | None = None
+    entities: tuple[Entity, ...] = ()
+    log_normaliser: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """The templates of a message that corefer with no other, and the domain of the run."""
+
+    message: str
+    templates: tuple[Template, ...]
+    domain: str = ""
+
+
+def read_results(path: str | Path) -> Iterator[Result | Alone]:
+    """The lines of a results file, one after another."""
+    number = 0
+    with opened(path) as stream:
+        lines = Lines(stream, str(path))
+        for block in lines.blocks():
+            for text in lines.decoded(block):
+                number += 1
+                place = Place(str(path), number)
+                if number in lines.broken:
+                    place.refuse(lines.broken[number])
+                if text.strip():
+                    yield result_of(parsed(text, place), place)
+
+
+def result_of(value: Any, place: Place) -> Result | Alone:
+    """One line."""
+    if isinstance(value, dict) and value.get("version", VERSION) != VERSION:
+        place.refuse(f"version is {value['version']!r}; this Partita reads version {VERSION}")
+    if isinstance(value, dict) and "singletons" in value:
+        needed = ("version", "message", "singletons")
+        given = fields(value, "the line", place, needed=needed, allowed=("run",))
+        alone = tuple(
+            template_of(one, place) for one in list_of(given["singletons"], "singletons", place)
+        )
+        return Alone(text_of(given["message"], "message", place), alone, _domain(given))
+    given = fields(value, "the line", place, needed=NEEDED, allowed=ALLOWED)
+    try:
+        return _result(given, place)
+    except InputError as error:
+        raise (
+            error if error.file else InputError(error.problem, file=place.file, line=place.line)
+        ) from error
+
+
+def _domain(given: Mapping[str, Any]) -> str:
+    """Of a message that `run` has resolved."""
+    run = given.get("run")
+    return str(run.get("domain", "")) if isinstance(run, dict) else ""
+
+
+def _result(given: Mapping[str, Any], place: Place) -> Result:
+    templates = tuple(
+        template_of(one, place) for one in list_of(given["templates"], "templates", place)
+    )
+    known = CoreferenceSet(
+        templates,
+        _known(given["incompatible"], "incompatible", place),
+        _known(given.get("must", []), "must", place),
+        text_of(given["set"], "set", place),
+    )
+    method = text_of(given["method"], "method", place)
+    if method not in get_args(Method):
+        place.refuse(f"method is {method!r}; expected {', '.join(get_args(Method))}")
+    probabilities, marginals = _matrices(given["pairs"], known.ids, KINDS[method], place)
+    return Result(
+        text_of(given["message"], "message", place),
+        known,
+        text_of(given["model"], "model", place),
+        cast(Method, method),
+        text_of(given["reason"], "reason", place),
+        probabilities,
+        marginals,
+        tuple(
+            _listed(one, place) for one in list_of(given["configurations"], "configurations", place)
+        ),
+        _remainder(given["remainder"], place),
+        _optional(given["entropy_bits"], "entropy_bits", place),
+        _optional(given["conflict"], "conflict", place),
+        int(number_of(given["seed"], "seed", place)),
+        given.get("converged"),
+        tuple(
+            entity_of(one, place) for one in list_of(given.get("entities", []), "entities", place)
+        ),
+        _optional(given.get("log_normaliser"), "log_normaliser", place),
+    )
+
+
+def _known(value: Any, what: str, place: Place) -> frozenset[Pair]:
+    return frozenset(pair(*_ends(both, what, place)) for both in list_of(value, what, place))
+
+
+def _ends(value: Any, what: str, place: Place) -> Pair:
+    ends = list_of(value, f"a pair of {what}", place)
+    if len(ends) != 2:
+        place.refuse(f"a pair of {what} has {len(ends)} templates; expected 2")
+    return text_of(ends[0], "a template", place), text_of(ends[1], "a template", place)
+
+
+def _matrices(
+    value: Any, ids: tuple[str, ...], kind: Kind, place: Place
+) -> tuple[FloatArray, Marginals]:
+    """A pair that is not written is incompatible."""
+    at = {name: n for n, name in enumerate(ids)}
+    given, came, low, high = np.zeros((4, len(ids), len(ids)))
+    for matrix in (came, low, high):
+        np.fill_diagonal(matrix, 1.0)
+    for one in list_of(value, "pairs", place):
+        told = fields(
+            one,
+            "a pair",
+            place,
+            needed=("left", "right", "probability", "marginal"),
+            allowed=("interval",),
+        )
+        left, right = (_known_id(told[end], at, place) for end in ("left", "right"))
+        marginal = number_of(told["marginal"], "marginal", place)
+        bounds = _interval(told, place) or (marginal, marginal)
+        values = (number_of(told["probability"], "probability", place), marginal, *bounds)
+        for matrix, number in zip((given, came, low, high), values, strict=True):
+            matrix[left, right] = matrix[right, left] = number
+    return given, Marginals(came, low, high, kind)
+
+
+def _known_id(value: Any, at: Mapping[str, int], place: Place) -> int:
+    name = text_of(value, "an end of a pair", place)
+    if name not in at:
+        place.refuse(f"a pair names {name}, which is not one of the templates")
+    return at[name]
+
+
+def _listed(value: Any, place: Place) -> Listed:
+    told = fields(
+        value, "a configuration", place, needed=("cells", "probability"), allowed=("interval",)
+    )
+    cells = [list_of(cell, "a cell", place) for cell in list_of(told["cells"], "cells", place)]
+    names = [[text_of(name, "a template of a cell", place) for name in cell] for cell in cells]
+    probability = number_of(told["probability"], "probability", place)
+    return Listed(Configuration(names), probability, _interval(told, place))
+
+
+def _remainder(value: Any, place: Place) -> Remainder:
+    told = fields(
+        value,
+        "remainder",
+        place,
+        needed=("count", "log2_count", "probability"),
+        allowed=("interval",),
+    )
+    count, logarithm = told["count"], _optional(told["log2_count"], "log2_count", place)
+    if count is not None and not text_of(count, "count", place).isdecimal():
+        place.refuse(f"count is {count!r}; expected digits")
+    return Remainder(
+        None if count is None else whole(count),
+        -np.inf if logarithm is None else logarithm,
+        number_of(told["probability"], "probability", place),
+        _interval(told, place),
+    )
+
+
+def _interval(told: Mapping[str, Any], place: Place) -> tuple[float, float] | None:
+    if "interval" not in told:
+        return None
+    low, high = list_of(told["interval"], "interval", place)
+    return number_of(low, "low", place), number_of(high, "high", place)
+
+
+def _optional(value: Any, what: str, place: Place) -> float | None:
+    return None if value is None else number_of(value, what, place)

@@ -1,0 +1,169 @@
+"""Templates and entities as JSON objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, cast, get_args
+
+from partita.files.strict import Place, fields, integer_of, list_of, number_of, text_of
+from partita.records import Antecedent, Entity, Figure, Form, SlotValue, Template
+from partita.records.entities import Plain
+
+TEXTS = ("text", "region", "sort", "head", "rule")
+INTEGERS = ("start", "end", "sentence")
+OTHERS = ("number", "form", "slots", "antecedents", "context")
+
+
+def template_json(template: Template) -> dict[str, Any]:
+    """Every field, in the order of the record."""
+    written = asdict(template)
+    written["slots"] = dict(template.slots)
+    written["antecedents"] = [asdict(one) for one in template.antecedents]
+    written["context"] = dict(template.context)
+    return written
+
+
+def template_of(value: Any, place: Place) -> Template:
+    """A template from its object, or from its id alone."""
+    if isinstance(value, str):
+        return Template(value)
+    given = fields(value, "a template", place, needed=("id",), allowed=(*TEXTS, *INTEGERS, *OTHERS))
+    name = text_of(given["id"], "id of a template", place)
+    read: dict[str, Any] = {}
+    for field in given.keys() & set(TEXTS):
+        read[field] = text_of(given[field], f"{field} of {name}", place)
+    for field in given.keys() & set(INTEGERS):
+        read[field] = integer_of(given[field], f"{field} of {name}", place)
+    return Template(
+        name,
+        **read,
+        number=_number(given.get("number"), name, place),
+        form=_form(given.get("form", ""), name, place),
+        slots=_mapping(given.get("slots", {}), f"slots of {name} are", place),
+        antecedents=_antecedents(given.get("antecedents", []), name, place),
+        context=_mapping(given.get("context", {}), f"context of {name} is", place),
+    )
+
+
+def _number(value: Any, name: str, place: Place) -> int | str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return integer_of(value, f"number of {name}", place)
+
+
+def _form(value: Any, name: str, place: Place) -> Form:
+    if value not in get_args(Form):
+        expected = ", ".join(filter(None, get_args(Form)))
+        place.refuse(f"form of {name} is {value!r}; expected {expected}")
+    return cast(Form, value)
+
+
+def _mapping(value: Any, what: str, place: Place) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        place.refuse(f"{what} {value!r}; expected an object")
+    return value
+
+
+def _antecedents(value: Any, name: str, place: Place) -> tuple[Antecedent, ...]:
+    return tuple(_antecedent(one, name, place) for one in list_of(value, "antecedents", place))
+
+
+def _antecedent(value: Any, name: str, place: Place) -> Antecedent:
+    what = f"an antecedent of {name}"
+    given = fields(value, what, place, needed=("id",), allowed=("preferred",))
+    preferred = given.get("preferred", False)
+    if not isinstance(preferred, bool):
+        place.refuse(f"preferred of {what} is {preferred!r}; expected true or false")
+    return Antecedent(text_of(given["id"], f"id of {what}", place), preferred)
+
+
+NEEDED = ("id", "sort", "templates", "probability", "slots")
+SPREAD = ("interval", "error")
+ALLOWED = ("anchor", "name", "descriptions", *SPREAD)
+
+
+def entity_json(entity: Entity) -> dict[str, Any]:
+    """What is known of it; a name and descriptions where there are any."""
+    written: dict[str, Any] = {"id": entity.id, "sort": entity.sort}
+    written["templates"] = list(entity.templates)
+    written["anchor"] = entity.anchor
+    if entity.name:
+        written["name"] = entity.name
+    if entity.descriptions:
+        written["descriptions"] = list(entity.descriptions)
+    written |= _figure(entity.probability)
+    written["slots"] = {name: list(map(_value, values)) for name, values in entity.slots.items()}
+    return written
+
+
+def _value(value: SlotValue) -> dict[str, Any]:
+    figure = _figure(value.probability)
+    return {"value": value.value, **figure, "templates": list(value.templates)}
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    """Bounds as an interval, an estimate with its standard error."""
+    told: dict[str, Any] = {"probability": figure.value}
+    if figure.kind == "interval":
+        told["interval"] = [figure.low, figure.high]
+    elif figure.kind == "estimate":
+        told["error"] = max(figure.high - figure.value, figure.value - figure.low)
+    return told
+
+
+def entity_of(value: Any, place: Place) -> Entity:
+    """An entity from its object."""
+    given = fields(value, "an entity", place, needed=NEEDED, allowed=ALLOWED)
+    name = text_of(given["id"], "id of an entity", place)
+    templates = _texts(given["templates"], f"templates of {name}", place)
+    slots = given["slots"]
+    if not isinstance(slots, dict):
+        place.refuse(f"slots of {name} are {slots!r}; expected an object")
+    return Entity(
+        id=name,
+        sort=text_of(given["sort"], f"sort of {name}", place),
+        templates=templates,
+        anchor=text_of(given.get("anchor", templates[0] if templates else ""), "anchor", place),
+        probability=_read_figure(given, place),
+        slots={slot: _values(values, slot, place) for slot, values in slots.items()},
+        name=text_of(given.get("name", ""), f"name of {name}", place),
+        descriptions=_texts(given.get("descriptions", []), f"descriptions of {name}", place),
+    )
+
+
+def _values(given: Any, slot: str, place: Place) -> tuple[SlotValue, ...]:
+    found = []
+    for one in list_of(given, f"values of {slot}", place):
+        needed = ("value", "probability", "templates")
+        told = fields(one, f"a value of {slot}", place, needed=needed, allowed=SPREAD)
+        templates = _texts(told["templates"], f"templates of a value of {slot}", place)
+        figure = _read_figure(told, place)
+        found.append(SlotValue(_plain(told["value"], slot, place), figure, templates))
+    return tuple(found)
+
+
+def _plain(value: Any, slot: str, place: Place) -> Plain | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return list(_texts(value, f"a value of {slot}", place))
+
+
+def _read_figure(given: Mapping[str, Any], place: Place) -> Figure:
+    value = number_of(given["probability"], "probability", place)
+    if "error" in given:
+        error = number_of(given["error"], "error", place)
+        return Figure(value, max(0.0, value - error), min(1.0, value + error), "estimate")
+    if "interval" not in given:
+        return Figure.exact(value)
+    ends = list_of(given["interval"], "interval", place)
+    if len(ends) != 2:
+        place.refuse(f"interval has {len(ends)} ends; expected 2")
+    low, high = (number_of(end, "an end of an interval", place) for end in ends)
+    return Figure(value, low, high, "interval")
+
+
+def _texts(given: Any, what: str, place: Place) -> tuple[str, ...]:
+    return tuple(text_of(one, what, place) for one in list_of(given, what, place))

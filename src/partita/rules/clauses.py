@@ -1,0 +1,167 @@
+"""Expand clause rules into one rule for each grammatical form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from partita.rules.domain import At, Contributing, Rule
+from partita.rules.syntax import Atom, Choice, Label, Node, Repeat, Row, Test, atoms, labels
+
+FORMS = ("active", "passive", "relative", "reduced", "infinitive", "nominal")
+MOST_PHRASES = 3  # prepositional phrases that follow a clause
+
+
+def _phrase(**tests: str) -> Atom:
+    """A phrase whose attributes have these values; a leading ! is for any other value."""
+    return Atom(
+        tuple(
+            Test(name, "!=" if value.startswith("!") else "=", tuple(value.lstrip("!").split("|")))
+            for name, value in tests.items()
+        )
+    )
+
+
+_PREPOSITION = _phrase(tag="IN|TO")
+_ADVERB = Choice((_phrase(tag="RB|RBR|RBS"), _phrase(kind="when|date|location")))
+_THING = _phrase(kind="ng|date|number|measure|name")
+_ASIDE = Choice((_ADVERB, Row((_PREPOSITION, _THING))))
+_RELATIVE = Choice((_phrase(word="which|that|who"), _phrase(kind="ng", person="relative")))
+_COMMA = Repeat(_phrase(word=","), 0, 1)
+_GAP = Repeat(_ASIDE, 0, 2)
+
+# What the transformations test for themselves: no author needs to build all of it.
+OWN_TESTS = frozenset(
+    test for node in (_ASIDE, _RELATIVE, _COMMA) for atom in atoms(node) for test in atom.tests
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Who does what to whom; `others` are the phrases of each preposition."""
+
+    name: str
+    verbs: tuple[str, ...]
+    subject: Node | None = None
+    object: Node | None = None
+    others: Mapping[str, Node] = field(default_factory=dict)
+    nominals: tuple[str, ...] = ()
+    forms: tuple[str, ...] = FORMS
+
+    @property
+    def labels(self) -> set[str]:
+        """The labels that its template may use."""
+        arguments = [self.subject, self.object, *self.others.values()]
+        inside = {name for node in arguments if node for name in labels(node)}
+        return {"subject", "verb", "object", *map(_named, self.others), *inside}
+
+
+def clause_rules(
+    clause: Clause,
+    template: Contributing,
+    priority: int = 0,
+    examples: tuple[str, ...] = (),
+    at: At | None = None,
+) -> tuple[Rule, ...]:
+    """The rules of a clause's forms that have the phrase which the template is about."""
+    rules: list[Rule] = []
+    for form in clause.forms:
+        for pattern in _patterns(clause, form):
+            if template.about in labels(pattern):
+                name = f"{clause.name} ({form})"
+                given = () if rules else examples
+                rule = Rule(
+                    name,
+                    pattern,
+                    None,
+                    None,
+                    priority,
+                    {},
+                    template,
+                    given,
+                    at or At(),
+                    clause.name,
+                )
+                rules.append(rule)
+    return tuple(rules)
+
+
+def _patterns(clause: Clause, form: str) -> Iterator[Node]:
+    subject, object_ = _labelled("subject", clause.subject), _labelled("object", clause.object)
+    tail, by = _tail(clause, agent=False), _tail(clause, agent=True)
+    doing = _verb(clause, voice="active|either", form="!infinitive|gerund")
+    done = _verb(clause, voice="passive")
+    if form == "nominal":
+        yield from _nominal(clause, object_, by)
+    elif not clause.verbs:
+        return
+    elif form == "active":
+        yield _row(subject, subject and _GAP, doing, object_, tail)
+    elif form == "infinitive":
+        led = Repeat(_row(subject, _GAP, _phrase(kind="vg")), 0, 1) if subject else None
+        intent = _verb(clause, form="infinitive|gerund", voice="active|either")
+        yield _row(led, intent, object_, tail)
+    elif form == "relative":
+        if subject:
+            yield _row(subject, _COMMA, _RELATIVE, _GAP, doing, object_, tail)
+        if object_:
+            yield _row(object_, _COMMA, _RELATIVE, _GAP, done, by)
+    elif object_:
+        yield _row(object_, _GAP, done, by) if form == "passive" else _reduced(clause, object_)
+
+
+def _reduced(clause: Clause, object_: Node) -> Node:
+    """Without an auxiliary, what follows must show that it is a participle."""
+    participle = _verb(clause, voice="passive|either", form="participle|gerund")
+    phrases = _tail(clause, agent=True, least=1)
+    shown = Row((Choice((_PREPOSITION, _phrase(word="by"))), _THING))
+    return _row(object_, _COMMA, participle, Choice((phrases, shown)) if phrases else shown)
+
+
+def _nominal(clause: Clause, object_: Node | None, by: Node | None) -> Iterator[Node]:
+    if not clause.nominals:
+        return
+    noun = Label("verb", _phrase(kind="ng", lemma="|".join(clause.nominals)))
+    of = Row((_phrase(word="of"), object_)) if object_ else None
+    yield _row(noun, of, by)
+
+
+def _verb(clause: Clause, **tests: str) -> Node:
+    return Label("verb", _phrase(kind="vg", lemma="|".join(clause.verbs), **tests))
+
+
+def _tail(clause: Clause, agent: bool, least: int = 0) -> Node | None:
+    """Prepositional phrases, with at most two other things before each."""
+    phrases = [
+        Row((_prepositions(word), Label(_named(word), node)))
+        for word, node in clause.others.items()
+    ]
+    if agent and clause.subject:
+        phrases.append(Row((_phrase(word="by"), Label("subject", clause.subject))))
+    if not phrases:
+        return None
+    one = phrases[0] if len(phrases) == 1 else Choice(tuple(phrases))
+    # the fewest other things first, or they would take what belongs to the clause
+    near = Choice((one, Row((_ASIDE, one)), Row((_ASIDE, _ASIDE, one))))
+    return Repeat(near, least, max(least, min(len(phrases), MOST_PHRASES)))
+
+
+def _prepositions(words: str) -> Node:
+    """A preposition, several of them (in|at), or one of several words (next to)."""
+    rows = [tuple(_phrase(word=word) for word in one.split()) for one in words.split("|")]
+    each = [row[0] if len(row) == 1 else Row(row) for row in rows]
+    return each[0] if len(each) == 1 else Choice(tuple(each))
+
+
+def _named(preposition: str) -> str:
+    """The label of a preposition: the first, if there are several."""
+    return preposition.split("|")[0].strip().replace(" ", "_")
+
+
+def _labelled(name: str, node: Node | None) -> Node | None:
+    return Label(name, node) if node else None
+
+
+def _row(*parts: Node | None) -> Node:
+    kept = tuple(part for part in parts if part is not None)
+    return kept[0] if len(kept) == 1 else Row(kept)

@@ -1,0 +1,336 @@
+"""Read domains from folders of YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from partita.errors import InputError
+from partita.rules.domain import At, Domain, Entry, Problem, Wanted
+from partita.rules.phase_files import PhaseFile, read_lexicon, read_phase
+from partita.rules.yaml import (
+    Map,
+    RuleError,
+    Text,
+    Tree,
+    keys_among,
+    list_of,
+    map_of,
+    read_tree,
+    refuse,
+    text_of,
+    texts_of,
+)
+from partita.templates.date import DateType
+from partita.templates.measure import MeasureType
+from partita.templates.name import NameType
+from partita.templates.number import NumberType
+from partita.templates.place import PlaceType
+from partita.templates.schema import Schema
+from partita.templates.slots import SlotType
+from partita.templates.sort import SortType
+from partita.templates.sorts import Hierarchy
+from partita.templates.strings import StringsType
+from partita.templates.words import Aliases, symbol
+
+TYPES = ("sort", "number", "place", "measure", "date", "name", "string", "strings")
+_FIELDS = (
+    *("domain", "about", "extends", "sorts", "disjoint", "overlapping", "slots", "aliases"),
+    *("places", "templates", "phases"),
+)
+
+Pair = tuple[str, str]
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Sheet:
+    """What `domain.yaml` says, before anything is made of it."""
+
+    name: str
+    at: At
+    about: str = ""
+    extends: str = ""
+    sorts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    disjoint: list[Pair] = field(default_factory=list)
+    overlapping: list[Pair] = field(default_factory=list)
+    slots: dict[str, Map] = field(default_factory=dict)
+    aliases: list[tuple[str, ...]] = field(default_factory=list)
+    places: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    templates: dict[str, Wanted] = field(default_factory=dict)
+    phases: tuple[str, ...] = ()
+    places_of: dict[str, At] = field(default_factory=dict)  # where each part stands
+
+    def under(self, parent: Sheet) -> Sheet:
+        """This sheet with what it does not say itself taken from another."""
+        return Sheet(
+            self.name,
+            self.at,
+            self.about or parent.about,
+            self.extends,
+            parent.sorts | self.sorts,
+            parent.disjoint + self.disjoint,
+            parent.overlapping + self.overlapping,
+            parent.slots | self.slots,
+            self.aliases or parent.aliases,
+            parent.places | self.places,
+            self.templates or parent.templates,
+            self.phases or parent.phases,
+            parent.places_of | self.places_of,
+        )
+
+    def hierarchy(self) -> Hierarchy:
+        return self._made(
+            "sorts", lambda: Hierarchy.of(self.sorts, self.disjoint, self.overlapping)
+        )
+
+    def schema(self, sorts: Hierarchy) -> Schema:
+        """The type of each slot, in the order of the file."""
+        aliases = self._made("aliases", lambda: Aliases.of(self.aliases))
+        gazetteer = self._made("places", lambda: Hierarchy.of(self.places))
+        slots = {
+            name: _slot(name, given, sorts, gazetteer, aliases)
+            for name, given in self.slots.items()
+        }
+        return Schema(slots, sorts)
+
+    def _made(self, part: str, make: Callable[[], T]) -> T:
+        try:
+            return make()
+        except InputError as error:
+            refuse(f"{part}: {error.problem}", self.places_of.get(part, self.at))
+
+
+def read_sheet(path: Path) -> Sheet:
+    """The sheet of one `domain.yaml`."""
+    at = At(str(path), 1, 1)
+    tree = map_of(read_tree(path), "a domain", at)
+    keys_among(tree, "a domain", _FIELDS)
+    extends = tree.get("extends")
+    about = tree.get("about")
+    slots = map_of(tree.get("slots"), "slots", at)
+    return Sheet(
+        text_of(tree.get("domain"), "the name of the domain", at).value,
+        at,
+        text_of(about, "about", at).value if about is not None else "",
+        text_of(extends, "extends", at).value if extends is not None else "",
+        _hierarchy(tree.get("sorts"), "sorts", at),
+        _pairs(tree.get("disjoint"), "disjoint", at),
+        _pairs(tree.get("overlapping"), "overlapping", at),
+        {
+            symbol(key.value): map_of(value, f"slot {key.value}", key.at)
+            for key, value in slots.pairs
+        },
+        [_names(one, "aliases") for one in list_of(tree.get("aliases"), "aliases", at)],
+        _hierarchy(tree.get("places"), "places", at),
+        _templates(map_of(tree.get("templates"), "templates", at)),
+        tuple(text.value for text in texts_of(tree.get("phases"), "phases", at)),
+        {key.value: value.at for key, value in tree.pairs},
+    )
+
+
+def _hierarchy(tree: Tree | None, what: str, at: At) -> dict[str, tuple[str, ...]]:
+    """Each name with its parents; nothing is none."""
+    given = map_of(tree, what, at)
+    made: dict[str, tuple[str, ...]] = {}
+    for key, value in given.pairs:
+        if (name := symbol(key.value)) in made:
+            refuse(f"{name} stands twice among the {what}", key.at)
+        made[name] = tuple(symbol(text.value) for text in texts_of(value, key.value, key.at))
+    return made
+
+
+def _pairs(tree: Tree | None, what: str, at: At) -> list[Pair]:
+    pairs = []
+    for one in list_of(tree, what, at):
+        names = _names(one, what)
+        if len(names) != 2:
+            refuse(f"{what} is a list of pairs: [[A, B], [C, D]]", one.at)
+        pairs.append((names[0], names[1]))
+    return pairs
+
+
+def _names(tree: Tree, what: str) -> tuple[str, ...]:
+    return tuple(symbol(text.value) for text in texts_of(tree, what, tree.at))
+
+
+def _templates(given: Map) -> dict[str, Wanted]:
+    made = {}
+    for key, value in given.pairs:
+        fields = map_of(value, f"template {key.value}", key.at)
+        keys_among(fields, "a template", ("needs",))
+        needs = tuple(symbol(t.value) for t in texts_of(fields.get("needs"), "needs", key.at))
+        made[symbol(key.value)] = Wanted(symbol(key.value), needs)
+    return made
+
+
+def _slot(
+    name: str, given: Map, sorts: Hierarchy, gazetteer: Hierarchy, aliases: Aliases
+) -> SlotType[Any]:
+    keys_among(given, f"slot {name}", ("type", "under", "unit"))
+    kind = text_of(given.get("type"), f"the type of slot {name}", given.at)
+    try:
+        return _typed(kind, given, sorts, gazetteer, aliases)
+    except InputError as error:
+        if error.file:
+            raise
+        refuse(f"slot {name}: {error.problem}", given.at)
+
+
+def _typed(
+    kind: Text, given: Map, sorts: Hierarchy, gazetteer: Hierarchy, aliases: Aliases
+) -> SlotType[Any]:
+    under, unit = given.get("under"), given.get("unit")
+    if kind.value == "sort":
+        return SortType(sorts, text_of(under, "under", given.at).value if under else "")
+    if kind.value == "measure":
+        return MeasureType(text_of(unit, "the unit of a measure", given.at).value)
+    simple: Mapping[str, Callable[[], SlotType[Any]]] = {
+        "number": NumberType,
+        "date": DateType,
+        "place": lambda: PlaceType(gazetteer, aliases),
+        "name": lambda: NameType(aliases),
+        "string": lambda: StringsType(several=False),
+        "strings": StringsType,
+    }
+    if kind.value not in simple:
+        refuse(f"{kind.value!r} is no type of slots; expected {', '.join(TYPES)}", kind.at)
+    return simple[kind.value]()
+
+
+PAIRS = "pairs.json"
+SHIPPED = Path(__file__).parent.parent / "domains"
+MOST_DOMAINS = 8  # that extend one another
+
+
+@dataclass(slots=True)
+class Loaded:
+    """A domain as far as it could be read, and everything that was wrong."""
+
+    domain: Domain | None
+    problems: list[Problem] = field(default_factory=list)
+    files: list[PhaseFile] = field(default_factory=list)
+
+    @property
+    def errors(self) -> list[Problem]:
+        return [problem for problem in self.problems if problem.error]
+
+
+def shipped() -> list[str]:
+    """The names of the domains that come with Partita."""
+    return sorted(path.parent.name for path in SHIPPED.glob("*/domain.yaml"))
+
+
+def read_domain(name: str | Path) -> Domain:
+    """A domain by the name of a shipped one, or by its folder; the first error is raised."""
+    folder = folder_of(name)
+    return _shipped(folder) if folder.parent == SHIPPED else _read(folder)
+
+
+def own_parameters(name: str) -> Path | None:
+    """The pair parameters that a domain has beside its rules or, if it comes with Partita, among
+    the learned ones under its name."""
+    folder = folder_of(name)
+    places = [folder / PAIRS]
+    if folder.parent == SHIPPED:
+        places.append(SHIPPED.parent / "parameters" / f"{folder.name}.json")
+    return next((path for path in places if path.is_file()), None)
+
+
+def folder_of(name: str | Path, beside: Path | None = None) -> Path:
+    """The folder of a domain: beside another one, shipped, or a path."""
+    given = Path(name)
+    alone = len(given.parts) == 1
+    for parent in ([beside] if beside else []) + ([SHIPPED] if alone else []):
+        if (parent / given / "domain.yaml").is_file():
+            return parent / given
+    if (given / "domain.yaml").is_file():
+        return given
+    if given.is_dir():
+        raise InputError("has no domain.yaml", file=str(given))
+    raise InputError(f"unknown domain {str(name)!r}; expected {', '.join(shipped())} or a folder")
+
+
+@lru_cache(maxsize=16)
+def _shipped(folder: Path) -> Domain:
+    return _read(folder)
+
+
+def _read(folder: Path) -> Domain:
+    loaded = load_domain(folder)
+    for first in loaded.errors:
+        raise RuleError(first.said, first.at)
+    assert loaded.domain is not None
+    return loaded.domain
+
+
+def load_domain(name: str | Path) -> Loaded:
+    """A domain with all its problems, for those who mend them."""
+    loaded = Loaded(None)
+    try:
+        folders = _folders(folder_of(name))
+        sheet = _sheet(folders)
+        _load(loaded, folders, sheet)
+    except RuleError as error:
+        loaded.problems.append(Problem(error.at, error.said))
+    return loaded
+
+
+def _folders(folder: Path) -> list[Path]:
+    """The domain's folder and those that it extends, nearest first."""
+    folders = [folder]
+    while extends := read_sheet(folders[-1] / "domain.yaml").extends:
+        at = At(str(folders[-1] / "domain.yaml"), 1, 1)
+        try:
+            folders.append(folder_of(extends, folders[-1].parent))
+        except InputError as error:
+            refuse(f"extends: {error.problem}", at)
+        if folders[-1] in folders[:-1] or len(folders) > MOST_DOMAINS:
+            refuse("domains extend each other in a circle", at)
+    return folders
+
+
+def _sheet(folders: list[Path]) -> Sheet:
+    whole = read_sheet(folders[0] / "domain.yaml")
+    for folder in folders[1:]:
+        whole = whole.under(read_sheet(folder / "domain.yaml"))
+    return whole
+
+
+def _load(loaded: Loaded, folders: list[Path], sheet: Sheet) -> None:
+    sorts = sheet.hierarchy()
+    schema = sheet.schema(sorts)
+    entries: list[Entry] = []
+    for folder in folders:
+        found, problems = read_lexicon(folder / "lexicon")
+        entries += found
+        loaded.problems += problems
+    for name in sheet.phases:
+        try:
+            loaded.files.append(read_phase(_phase_path(name, folders, sheet), name))
+            loaded.problems += loaded.files[-1].problems
+        except RuleError as error:
+            loaded.problems.append(Problem(error.at, error.said))
+    loaded.domain = Domain(
+        sheet.name,
+        schema,
+        sorts,
+        tuple(entries),
+        tuple(file.phase for file in loaded.files),
+        sheet.templates,
+        frozenset(verb for file in loaded.files for verb in file.verbs),
+        sheet.about,
+        sheet.at,
+    )
+
+
+def _phase_path(name: str, folders: list[Path], sheet: Sheet) -> Path:
+    paths = [folder / "rules" / f"{name}.yaml" for folder in folders]
+    found = [path for path in paths if path.is_file()]
+    if not found or Path(name).name != name:
+        at = sheet.places_of.get("phases", sheet.at)
+        refuse(f"phase {name!r} has no file rules/{name}.yaml", at)
+    return found[0]

@@ -1,0 +1,274 @@
+"""Evaluate attribute tests as bit sets, and map phrases to the alphabet of a phase."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from partita.errors import TooLarge
+from partita.rules.patterns import LONGEST_VALUE
+from partita.rules.phrases import truth
+from partita.rules.syntax import Atom, Test
+
+REMEMBERED = 50_000  # values of an attribute
+
+Below = Mapping[str, frozenset[str]]
+
+
+def shown(value: object) -> str:
+    """A value as tests compare it."""
+    if value is True or value is False:
+        return "true" if value else "false"
+    return value if isinstance(value, str) else str(value)
+
+
+def _members(value: Any) -> tuple[str, ...]:
+    return tuple(map(shown, value)) if isinstance(value, tuple) else (shown(value),)
+
+
+def _wanted(test: Test, below: Below) -> frozenset[str]:
+    wanted = frozenset(test.values)
+    if test.attribute == "sort":
+        return wanted.union(*(below.get(value, frozenset()) for value in wanted))
+    return wanted
+
+
+def _compared(test: Test) -> Callable[[str], bool]:
+    bound, less = float(test.values[0]), test.operator == "<"
+
+    def holds(value: str) -> bool:
+        number = _number(value)
+        return number is not None and (number < bound if less else number > bound)
+
+    return holds
+
+
+def _number(value: str) -> float | None:
+    try:
+        return float(value) if len(value) <= LONGEST_VALUE else None
+    except ValueError:
+        return None
+
+
+class Column(dict[Any, int]):
+    """All tests of one attribute: which bits each value flips, remembered.
+
+    Texts are their own keys; True, 1 and 1.0, which are equal, go with their class.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.present = self.absent = self.unequal = 0  # tests: attr, !attr, attr!=…
+        self.equal: dict[str, int] = {}  # bits of attr=… and attr!=… by value
+        self.others: list[tuple[int, Callable[[str], bool]]] = []  # attr<n, attr>n
+
+    def add(self, bit: int, test: Test, below: Below) -> None:
+        self.clear()
+        if test.operator in ("=", "!="):
+            for value in _wanted(test, below):
+                self.equal[value] = self.equal.get(value, 0) | bit
+            self.unequal |= bit if test.operator == "!=" else 0
+        elif test.operator == "has":
+            self.present |= bit
+        elif test.operator == "not":
+            self.absent |= bit
+        else:
+            self.others.append((bit, _compared(test)))
+
+    def flipped(self, value: Any) -> int:
+        """The bits of a value that is no text."""
+        if isinstance(value, tuple):
+            return self[tuple(map(shown, value))]
+        return self[value.__class__, value] if value.__hash__ else self._bits(value)
+
+    def __missing__(self, key: Any) -> int:
+        if len(self) >= REMEMBERED:
+            self.clear()
+        plain = isinstance(key, str) or not key or isinstance(key[0], str)
+        self[key] = bits = self._bits(key if plain else key[1])
+        return bits
+
+    def _bits(self, value: Any) -> int:
+        bits = (self.present | self.absent) if truth(value) else 0
+        named = 0
+        for member in _members(value):
+            named |= self.equal.get(member, 0)
+            for bit, holds in self.others:
+                bits |= bit if holds(member) else 0
+        return bits | (named ^ self.unequal)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Regex:
+    """A test by a regular expression, which is tried only where it can matter."""
+
+    bit: int
+    attribute: str
+    written: str
+    fits: Callable[[str], Any]
+    guards: list[int] = field(default_factory=list)  # tests that go with it, in some atom all
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Regexes:
+    """Several of one attribute: most values match none of them, which one expression tells."""
+
+    attribute: str
+    each: tuple[Regex, ...]
+    some: Callable[[str], Any]
+
+    @classmethod
+    def of(cls, each: tuple[Regex, ...]) -> Regexes:
+        written = "|".join(f"(?:{one.written})" for one in each)
+        return cls(each[0].attribute, each, re.compile(written).fullmatch)
+
+    def bits(self, value: Any) -> int:
+        found = 0
+        for member in _members(value):
+            if len(member) <= LONGEST_VALUE and self.some(member):
+                found |= sum(one.bit for one in self.each if one.fits(member))
+        return found
+
+
+@dataclass(slots=True)
+class Tests:
+    """Every different test of all phases, a bit each.
+
+    A mask has the bits of all tests that hold; of regular expressions only those that some atom
+    needs, all of whose other tests hold.
+    """
+
+    __test__ = False
+
+    below: Below
+    bits: dict[Test, int] = field(default_factory=dict)
+    columns: dict[str, Column] = field(default_factory=dict)
+    absent: int = 0
+    regexes: dict[int, Regex] = field(default_factory=dict)
+    pending: dict[int, list[Regexes]] = field(default_factory=dict)
+    groups: dict[tuple[Regex, ...], Regexes] = field(default_factory=dict)
+
+    def needed(self, tests: Iterable[Test]) -> int:
+        """The bits that must be set for all tests of an atom to hold."""
+        bits = 0
+        for test in tests:
+            if test not in self.bits:
+                self._add(test)
+            bits |= self.bits[test]
+        guard = bits & ~sum(self.regexes)
+        for bit, regex in self.regexes.items():
+            if bit & bits:
+                regex.guards.append(guard)
+        return bits
+
+    def mask(self, attributes: Mapping[str, Any]) -> int:
+        """The tests that hold of a phrase."""
+        mask, columns = self.absent, self.columns
+        for name, value in attributes.items():
+            if name in columns:
+                column = columns[name]
+                mask ^= column[value] if value.__class__ is str else column.flipped(value)
+        if (regexes := self.pending.get(mask)) is None:
+            regexes = self._pending(mask)
+        for one in regexes:
+            if one.attribute in attributes:
+                mask |= one.bits(attributes[one.attribute])
+        return mask
+
+    def _pending(self, mask: int) -> list[Regexes]:
+        """The regular expressions that can matter where these other tests hold."""
+        if len(self.pending) >= REMEMBERED:
+            self.pending.clear()
+        groups: dict[str, list[Regex]] = {}
+        for regex in self.regexes.values():
+            if any(mask & guard == guard for guard in regex.guards):
+                groups.setdefault(regex.attribute, []).append(regex)
+        self.pending[mask] = found = [self._grouped(tuple(each)) for each in groups.values()]
+        return found
+
+    def _grouped(self, each: tuple[Regex, ...]) -> Regexes:
+        if each not in self.groups:
+            self.groups[each] = Regexes.of(each)
+        return self.groups[each]
+
+    def _add(self, test: Test) -> None:
+        bit = self.bits[test] = 1 << len(self.bits)
+        self.pending.clear()
+        if test.operator == "~":
+            (written,) = test.values
+            fits = re.compile(written).fullmatch
+            self.regexes[bit] = Regex(bit, test.attribute, written, fits)
+            return
+        column = self.columns.setdefault(test.attribute, Column())
+        column.add(bit, test, self.below)
+        if test.operator == "not":
+            self.absent |= bit
+
+
+SEPARATOR = "\0"  # between sentences and regions
+ANY = "[^\\x00]"
+LARGEST = 50_000  # characters
+
+# None of these means anything in a class, and each takes one byte; others follow.
+_SMALL = [chr(code) for code in range(1, 256) if not 32 <= code < 127 or chr(code).isalnum()]
+
+
+@dataclass(slots=True)
+class Alphabet:
+    """Atoms are bits in the order in which they were added; `sets` are those of each character."""
+
+    tests: Tests
+    atoms: dict[Atom, int] = field(default_factory=dict)
+    needed: list[int] = field(default_factory=list)
+    about: int = 0
+    by_mask: dict[int, str] = field(default_factory=dict)
+    by_set: dict[int, str] = field(default_factory=dict)
+    sets: dict[str, int] = field(default_factory=dict)
+
+    def add(self, atom: Atom) -> int:
+        """The bit of an atom; all atoms are added before the first phrase is read."""
+        if atom not in self.atoms:
+            self.atoms[atom] = 1 << len(self.needed)
+            needed = self.tests.needed(atom.tests)
+            self.needed.append(needed)
+            self.about |= needed
+        return self.atoms[atom]
+
+    def character(self, mask: int) -> str:
+        """The character of a phrase of which these tests hold."""
+        known = self.by_mask.get(mask & self.about)
+        return known if known is not None else self._learn(mask & self.about)
+
+    def _learn(self, mask: int) -> str:
+        atoms = sum(1 << n for n, needed in enumerate(self.needed) if mask & needed == needed)
+        if atoms not in self.by_set:
+            self._grow(atoms)
+        self.by_mask[mask] = character = self.by_set[atoms]
+        return character
+
+    def _grow(self, atoms: int) -> None:
+        if len(self.by_set) >= LARGEST:
+            raise TooLarge(
+                "the phrases of a phase", f"more than {LARGEST:,} characters", f"{LARGEST:,}"
+            )
+        count = len(self.by_set)
+        character = _SMALL[count] if count < len(_SMALL) else chr(256 + count - len(_SMALL))
+        self.by_set[atoms] = character
+        self.sets[character] = atoms
+
+    def members(self, atoms: int) -> list[str]:
+        """The characters of phrases that satisfy one of the atoms."""
+        return [character for character, has in self.sets.items() if has & atoms]
+
+    def bits(self, atoms: Iterable[Atom]) -> int:
+        bits = 0
+        for atom in atoms:
+            bits |= self.atoms[atom]
+        return bits
+
+
+def character_class(characters: Sequence[str]) -> str:
+    """A class of a regular expression; of no characters what never matches."""
+    return f"[{''.join(characters)}]" if characters else "(?!)"

@@ -1,0 +1,241 @@
+"""Read YAML strictly, keeping the position of every node."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from partita.errors import InputError
+from partita.rules.domain import At
+
+LARGEST = 1 << 20  # bytes of a file
+DEEPEST = 12
+
+_WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
+_DECIMAL = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A scalar: its text, whether it stands in quotes, and where; `source` is how it is written."""
+
+    value: str
+    at: At
+    plain: bool = True
+    source: str = ""
+
+    @property
+    def nothing(self) -> bool:
+        return self.plain and self.value in ("", "~", "null")
+
+    def within(self, offset: int) -> At:
+        """The place of one of its characters, as far as one line tells."""
+        if self.source == self.value:
+            return At(self.at.file, self.at.line, self.at.column + offset)
+        if not self.source:
+            return self.at
+        step = 1 + sum(1 + (c in '"\\\n\t') for c in self.value[:offset])
+        simple = 1 + offset if self.source[1:-1] == self.value else step
+        return At(self.at.file, self.at.line, self.at.column + simple)
+
+
+@dataclass(frozen=True, slots=True)
+class List:
+    items: tuple[Tree, ...]
+    at: At
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    pairs: tuple[tuple[Text, Tree], ...]
+    at: At
+
+    def get(self, key: str) -> Tree | None:
+        return next((value for name, value in self.pairs if name.value == key), None)
+
+
+Tree = Text | List | Map
+
+
+class RuleError(InputError):
+    """Something in a rule file that is not as it should be, and exactly where."""
+
+    def __init__(self, said: str, at: At) -> None:
+        self.said, self.at = said, at
+        where = f"column {at.column}: {said}" if at.column else said
+        super().__init__(where, file=at.file, line=at.line or None)
+
+
+def refuse(problem: str, at: At) -> NoReturn:
+    """The error about a place of a rule file."""
+    raise RuleError(problem, at)
+
+
+def read_tree(path: Path) -> Tree:
+    """The one document of a file."""
+    return tree_of(_text(path), str(path))
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            raw = stream.read(LARGEST + 1)
+    except OSError as error:
+        raise RuleError(f"cannot be read: {error.strerror}", At(str(path))) from error
+    if len(raw) > LARGEST:
+        refuse(f"is larger than {LARGEST:,} bytes", At(str(path)))
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise RuleError("is not UTF-8", At(str(path), line)) from error
+
+
+def tree_of(text: str, file: str) -> Tree:
+    """The tree of a YAML text."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        events = yaml.parse(text, Loader=loader)
+        return _Composer(events, file, text.split("\n")).document()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        at = At(file, mark.line + 1, mark.column + 1) if mark else At(file)
+        refuse(f"is not YAML: {error.problem or error.context}", at)
+    except yaml.YAMLError as error:
+        refuse(f"is not YAML: {' '.join(str(error).split())}", At(file))
+
+
+@dataclass(slots=True)
+class _Composer:
+    events: Iterator[Any]
+    file: str
+    lines: list[str]
+
+    def document(self) -> Tree:
+        found: Tree | None = None
+        for event in self.events:
+            name = type(event).__name__
+            if name in ("ScalarEvent", "SequenceStartEvent", "MappingStartEvent"):
+                if found is not None:
+                    refuse("a second document begins here; expected one", self._at(event))
+                found = self._node(event, 0)
+            elif name == "AliasEvent":
+                self._alias(event)
+        return found if found is not None else Text("", At(self.file, 1, 1))
+
+    def _alias(self, event: Any) -> NoReturn:
+        refuse("anchors and aliases are not read here", self._at(event))
+
+    def _node(self, event: Any, depth: int) -> Tree:
+        name, at = type(event).__name__, self._at(event)
+        if depth > DEEPEST:
+            refuse(f"is nested more than {DEEPEST} deep", at)
+        if name == "AliasEvent" or event.anchor:
+            self._alias(event)
+        if event.tag and event.tag != "!":
+            refuse(f"the tag {event.tag} is not read here", at)
+        if name == "ScalarEvent":
+            return self._scalar(event, at)
+        if name == "SequenceStartEvent":
+            items = self._until("SequenceEndEvent", lambda one: self._node(one, depth + 1))
+            return List(tuple(items), at)
+        return self._map(depth, at)
+
+    def _until(self, end: str, read: Callable[[Any], Tree]) -> Iterator[Tree]:
+        for event in self.events:
+            if type(event).__name__ == end:
+                return
+            yield read(event)
+
+    def _map(self, depth: int, at: At) -> Map:
+        pairs: dict[str, tuple[Text, Tree]] = {}
+        flat = self._until("MappingEndEvent", lambda one: self._node(one, depth + 1))
+        last: Text | None = None
+        for key in flat:
+            value = next(flat)
+            if not isinstance(key, Text):
+                refuse("a key must be a text", key.at)
+            if last is not None and _goes_on(pairs[last.value][1], value):
+                pairs[last.value] = (last, _joined(pairs[last.value][1], key))
+                continue
+            last = key
+            if key.value in pairs:
+                refuse(f"{key.value!r} stands twice in one map", key.at)
+            pairs[key.value] = (key, value)
+        return Map(tuple(pairs.values()), at)
+
+    def _scalar(self, event: Any, at: At) -> Text:
+        start, end = event.start_mark, event.end_mark
+        source = ""
+        if start.line == end.line and start.line < len(self.lines):
+            source = self.lines[start.line][start.column : end.column]
+        return Text(event.value, at, event.style in (None, ""), source)
+
+    def _at(self, event: Any) -> At:
+        return At(self.file, event.start_mark.line + 1, event.start_mark.column + 1)
+
+
+def _goes_on(before: Tree, value: Tree) -> bool:
+    """YAML cuts {a: first($x, 1), b: 2} at every comma: a bracket that is open goes on."""
+    if not isinstance(before, Text) or not isinstance(value, Text):
+        return False
+    return value.nothing and before.plain and before.value.count("(") > before.value.count(")")
+
+
+def _joined(before: Tree, key: Text) -> Text:
+    assert isinstance(before, Text)
+    return Text(f"{before.value}, {key.value}", before.at)
+
+
+def text_of(tree: Tree | None, what: str, at: At) -> Text:
+    """A text that is not empty."""
+    if not isinstance(tree, Text) or not tree.value.strip():
+        refuse(f"{what} is missing; expected a text", tree.at if tree is not None else at)
+    return tree
+
+
+def list_of(tree: Tree | None, what: str, at: At) -> tuple[Tree, ...]:
+    """The items of a list; of one text just that, of nothing none."""
+    if tree is None or (isinstance(tree, Text) and tree.nothing):
+        return ()
+    if isinstance(tree, Map):
+        refuse(f"{what} is a map; expected a list", tree.at)
+    return tree.items if isinstance(tree, List) else (tree,)
+
+
+def texts_of(tree: Tree | None, what: str, at: At) -> tuple[Text, ...]:
+    return tuple(text_of(one, f"an item of {what}", at) for one in list_of(tree, what, at))
+
+
+def map_of(tree: Tree | None, what: str, at: At) -> Map:
+    """A map; nothing is an empty one."""
+    if tree is None or (isinstance(tree, Text) and tree.nothing):
+        return Map((), at)
+    if not isinstance(tree, Map):
+        refuse(f"{what} must be a map of names to values", tree.at)
+    return tree
+
+
+def keys_among(tree: Map, what: str, allowed: tuple[str, ...]) -> None:
+    """Refuse a key that means nothing here."""
+    for key, _ in tree.pairs:
+        if key.value not in allowed:
+            refuse(f"{what} has no field {key.value!r}; expected {', '.join(allowed)}", key.at)
+
+
+def plain_value(text: Text) -> object:
+    """A scalar as what it looks like: a number, true, false, nothing, a text."""
+    if not text.plain:
+        return text.value
+    if text.nothing:
+        return None
+    if text.value in ("true", "false"):
+        return text.value == "true"
+    if _WHOLE.fullmatch(text.value):
+        return int(text.value)
+    return float(text.value) if _DECIMAL.fullmatch(text.value) else text.value

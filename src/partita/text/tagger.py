@@ -1,0 +1,227 @@
+"""Tag words with parts of speech."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.records import IntArray
+
+# The columns of a word. `context` holds the word's way of capitals until the sentence is seen,
+# then whether capitals tell anything there; `fixed` is the tag of a word that has only one.
+COLUMNS = (
+    "word", "form", "suffix1", "suffix2", "suffix3", "suffix4", "suffix5", "prefix1", "prefix2",
+    "prefix3", "shape", "flat", "class", "context", "fixed", "nothing",
+)  # fmt: skip
+COLUMN = {name: place for place, name in enumerate(COLUMNS)}
+JOINED = 3  # columns that one feature may join
+
+FEATURES = (
+    "word", "form context", "suffix1", "suffix2", "suffix3", "suffix4", "suffix5",
+    "prefix1", "prefix2", "prefix3", "class", "shape context", "suffix3 shape",
+    "word-1", "word+1", "word-2", "word+2", "word-1 word", "word word+1",
+    "class class+1",
+    "suffix3-1", "suffix3+1", "suffix3-1 suffix3", "suffix3 suffix3+1", "suffix3 class+1",
+    "shape-1 shape", "shape shape+1",
+    "tag-1", "tag-2 tag-1", "tag-1 word", "tag-2 word", "tag-1 suffix3", "tag-1 shape",
+    "tag-1 class class+1", "tag-2 tag-1 class", "tag-2 tag-1 word+1", "tag-2 word-1",
+)  # fmt: skip
+
+
+class Templates(NamedTuple):
+    """Features as numbers: where the columns stand, and what a step of each earlier tag moves."""
+
+    places: NDArray[np.int64]  # [feature, JOINED, (offset, column)]
+    steps: NDArray[np.uint32]  # [feature, (tag-1, tag-2)], 0 where a feature has no such tag
+
+
+def templates(features: tuple[str, ...] = FEATURES) -> Templates:
+    """The features as the compiled loop takes them."""
+    places = np.zeros((len(features), JOINED, 2), dtype=np.int64)
+    places[:, :, 1] = COLUMN["nothing"]
+    steps = np.zeros((len(features), 2), dtype=np.uint32)
+    for row, feature in enumerate(features):
+        parts = [_part(text) for text in feature.split()]
+        for back in (offset for name, offset in parts if name == "tag"):
+            # Odd and large: rows of different tags must neither meet nor overlap.
+            steps[row, -back - 1] = (0x9E3779B1, 0x85EBCA77)[-back - 1]
+        seen = [(offset, COLUMN[name]) for name, offset in parts if name != "tag"]
+        places[row, : len(seen)] = np.array(seen, dtype=np.int64).reshape(-1, 2)
+    return Templates(places, steps)
+
+
+def _part(text: str) -> tuple[str, int]:
+    found = re.fullmatch(r"([a-z]+[1-5]?)([-+][12])?", text)
+    if found is None:
+        raise ValueError(f"{text!r} is not a column with an offset")
+    return found[1], int(found[2] or 0)
+
+
+Rows = NDArray[np.uint32]
+
+NO_TAG = 255
+LONGEST = 64  # characters of a word that are looked at, half of them from its end
+FEW, MOST = 1 << 12, 1 << 18  # rows at first; rows after which words are forgotten
+DIGITS = re.compile(r"\d")
+RUNS = re.compile(r"(.)\1{2,}", re.DOTALL)
+# The ways of capitals; numbers and single capitals have none.
+NEITHER, LOWER, CAPITALISED, UPPER, MIXED = range(5)
+UNKNOWN = 1  # the code of every word that is not in the lexicon
+
+
+class Entry(NamedTuple):
+    """What the lexicon says of a word: the class of its tags, and the tag if there is but one."""
+
+    number: int
+    fixed: int
+
+
+Lexicon = Mapping[str, Entry]
+NOT_LISTED = Entry(0, NO_TAG)
+
+
+def normal(word: str) -> str:
+    """A word without its capitals and its digits: what the lexicon lists."""
+    return DIGITS.sub("0", word.lower())
+
+
+def row(word: str, lexicon: Lexicon) -> list[int]:
+    """The columns of one word."""
+    if len(word) > LONGEST:
+        word = word[: LONGEST // 2] + word[-LONGEST // 2 :]
+    text = normal(word)
+    entry = lexicon.get(text)
+    known = (UNKNOWN, UNKNOWN) if entry is None else (_code("w", text), _code("f", word))
+    number, fixed = entry or NOT_LISTED
+    return [
+        *known,
+        *(_code(f"s{n}", text[-n:] if len(text) > n else f"^{text}") for n in range(1, 6)),
+        *(_code(f"p{n}", text[:n]) for n in range(1, 4)),
+        _code("x", shape(word)), _code("y", shape(text)),
+        number, capitals(word), fixed, 0,
+    ]  # fmt: skip
+
+
+def _code(kind: str, text: str) -> int:
+    return crc32(f"{kind}:{text}".encode("utf-8", "surrogatepass"))
+
+
+def shape(word: str) -> str:
+    """Letters as x or X, digits as d, no run longer than two: "Tu-154s" is "Xx-ddx"."""
+    return RUNS.sub(r"\1\1", "".join(map(_sign, word)))[:12]
+
+
+def _sign(letter: str) -> str:
+    if letter.isalpha():
+        return "X" if letter.isupper() else "x"
+    return "d" if letter.isdigit() else letter
+
+
+def capitals(word: str) -> int:
+    """Which way of capitals a word has."""
+    if word.isupper():
+        return UPPER if sum(map(str.isalpha, word)) > 1 else NEITHER
+    if word.islower():
+        return LOWER
+    if not any(map(str.isalpha, word)):
+        return NEITHER
+    return CAPITALISED if word[0].isupper() and word[1:] == word[1:].lower() else MIXED
+
+
+class Forms:
+    """The rows of the words met so far: row 0 is the place outside a sentence."""
+
+    __slots__ = ("_known", "_lexicon", "_lock", "_rows")
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon, self._lock = lexicon, Lock()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._known: dict[str, int] = {}
+        self._rows: Rows = np.zeros((FEW, len(COLUMNS)), dtype=np.uint32)
+        self._rows[0, COLUMN["fixed"]] = NO_TAG
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def of(self, words: Iterable[str]) -> tuple[IntArray, Rows]:
+        """The row number of every word, and the rows; memory stays bounded."""
+        words = list(words)
+        with self._lock:
+            if len(self._known) > MOST:
+                self._forget()
+            try:
+                numbers = list(map(self._known.__getitem__, words))
+            except KeyError:
+                self._learn(words)
+                numbers = list(map(self._known.__getitem__, words))
+            return np.array(numbers, dtype=np.int64), self._rows
+
+    def _learn(self, words: list[str]) -> None:
+        new = [word for word in dict.fromkeys(words) if word not in self._known]
+        first = len(self._known) + 1
+        if first + len(new) > len(self._rows):
+            # A new array: another thread may still be reading the old one.
+            grown = np.zeros((2 * (first + len(new)), len(COLUMNS)), dtype=np.uint32)
+            grown[:first] = self._rows[:first]
+            self._rows = grown
+        for number, word in enumerate(new, first):
+            self._rows[number] = row(word, self._lexicon)
+            self._known[word] = number
+
+
+TAGS = 64  # how many tags a tagger may have
+PADDING = 64  # weights after the last place of the table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tagger:
+    """Learned weights, the lexicon, and what they were learned from."""
+
+    tags: tuple[str, ...]
+    table: NDArray[np.int8]
+    lexicon: Lexicon
+    learned_from: str = ""
+    sha256: str = ""
+    seed: int = 0
+    figures: dict[str, float] = field(default_factory=dict)
+    forms: Forms = field(init=False, repr=False)
+    templates: Templates = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        places = len(self.table) - PADDING
+        if not 0 < len(self.tags) <= TAGS:
+            raise ValueError(f"a tagger has 1 to {TAGS} tags, not {len(self.tags)}")
+        if places < 1 or places & (places - 1):
+            raise ValueError(f"the table has {places} places; expected a power of two")
+        object.__setattr__(self, "forms", Forms(self.lexicon))
+        object.__setattr__(self, "templates", templates())
+
+    def tag(self, words: Sequence[str], ends: Sequence[int] | IntArray) -> NDArray[np.uint8]:
+        """The number of each word's tag; `ends` has the place after each sentence's last word."""
+        from partita.text.tagger_kernels import tag_all
+
+        bounds = checked_ends(ends, len(words))
+        numbers, rows = self.forms.of(words)
+        places, steps = self.templates
+        return tag_all(numbers, rows, bounds, places, steps, self.table, len(self.tags))
+
+    def names(self, words: Sequence[str], ends: Sequence[int] | IntArray) -> list[str]:
+        """The tags of words by name."""
+        return [self.tags[number] for number in self.tag(words, ends).tolist()]
+
+
+def checked_ends(ends: Sequence[int] | IntArray, words: int) -> IntArray:
+    """The ends of sentences as an array: they rise, and the last is the number of words."""
+    found = np.asarray(ends, dtype=np.int64)
+    if (found[-1] if len(found) else 0) != words or (np.diff(found, prepend=0) < 0).any():
+        raise ValueError(f"ends of sentences must rise to the number of words, {words}")
+    return found

@@ -1,0 +1,146 @@
+"""The compiled loop of the tagger."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.compilation import kernel
+from partita.records import IntArray
+
+Codes = NDArray[np.uint32]
+Seen = NDArray[np.uint32]
+
+WIDTH = 64  # the weights read for a feature: a constant that the compiler can unroll
+REACH = 2  # words outside a sentence that features may ask for
+FORM, WORD, SHAPE, FLAT, CONTEXT, FIXED = 1, 0, 10, 11, 13, 14  # columns, as in tagging_features
+NO_TAG = 255
+LOWER, CAPITALISED, UPPER, MIXED = 1, 2, 3, 4  # ways of capitals, as in tagging_words
+# What capitals tell in a sentence: as usual; nothing, for all is upper case; nothing, for all is
+# lower case; little, for it is a title.
+USUAL, ALL_UPPER, ALL_LOWER, TITLE = 0, 1, 2, 3
+
+
+@kernel()
+def tag_all(
+    words: IntArray,
+    rows: Seen,
+    ends: IntArray,
+    places: IntArray,
+    steps: Codes,
+    table: NDArray[np.int8],
+    tags: int,
+) -> NDArray[np.uint8]:
+    """The tags of all sentences, from left to right."""
+    found = np.empty(len(words), dtype=np.uint8)
+    seen = np.zeros((_longest(ends) + 2 * REACH, rows.shape[1]), dtype=np.uint32)
+    codes = np.empty(len(places), dtype=np.uint32)
+    scores = np.empty(WIDTH, dtype=np.int32)
+    mask = np.uint32(len(table) - WIDTH - 1)
+    start = 0
+    for end in ends:
+        _see(words, rows, start, end, seen)
+        first, second = tags, tags
+        for place in range(end - start):
+            tag = int(seen[place + REACH, FIXED])
+            if tag == NO_TAG:
+                _codes(seen, place + REACH, places, codes)
+                tag = _best(codes, steps, first, second, table, mask, tags, scores)
+            found[start + place] = tag
+            first, second = tag, first
+        start = end
+    return found
+
+
+@kernel()
+def codes_all(words: IntArray, rows: Seen, ends: IntArray, places: IntArray) -> Codes:
+    """The codes of every word's features, before the tags have moved them."""
+    found = np.empty((len(words), len(places)), dtype=np.uint32)
+    seen = np.zeros((_longest(ends) + 2 * REACH, rows.shape[1]), dtype=np.uint32)
+    start = 0
+    for end in ends:
+        _see(words, rows, start, end, seen)
+        for place in range(end - start):
+            _codes(seen, place + REACH, places, found[start + place])
+        start = end
+    return found
+
+
+@kernel()
+def _longest(ends: IntArray) -> int:
+    longest, start = 0, 0
+    for end in ends:
+        longest = max(longest, end - start)
+        start = end
+    return longest
+
+
+@kernel()
+def _see(words: IntArray, rows: Seen, start: int, end: int, seen: Seen) -> None:
+    """The rows of a sentence between empty ones; where capitals tell nothing, they are not seen."""
+    length = end - start
+    for place in range(length):
+        seen[place + REACH] = rows[words[start + place]]
+    seen[length + REACH : length + 2 * REACH] = 0
+    kind = _kind(seen, length)
+    for place in range(REACH, length + REACH):
+        if kind in (ALL_UPPER, ALL_LOWER):
+            seen[place, SHAPE] = seen[place, FLAT]
+            seen[place, FORM] = seen[place, WORD]
+        seen[place, CONTEXT] = 2 * kind + (place == REACH)
+
+
+@kernel()
+def _kind(seen: Seen, length: int) -> int:
+    """What capitals tell in a sentence."""
+    count = np.zeros(5, dtype=np.int64)
+    for place in range(length):
+        count[seen[place + REACH, CONTEXT]] += 1
+    other = count[LOWER] + count[CAPITALISED] + count[MIXED]
+    if count[UPPER] > 0 and count[UPPER] >= 4 * other:
+        return ALL_UPPER
+    if count[LOWER] > 0 and count[LOWER] == other + count[UPPER]:
+        return ALL_LOWER
+    if count[CAPITALISED] >= 3 and 10 * count[CAPITALISED] >= 7 * (other + count[UPPER]):
+        return TITLE
+    return USUAL
+
+
+@kernel()
+def _codes(seen: Seen, place: int, places: IntArray, codes: Codes) -> None:
+    """One code for every feature of the word at a place."""
+    for feature in range(len(places)):
+        at = places[feature]
+        mixed = np.uint64(seen[place + at[0, 0], at[0, 1]]) * np.uint64(0x9E3779B97F4A7C15)
+        mixed += np.uint64(seen[place + at[1, 0], at[1, 1]]) * np.uint64(0xC2B2AE3D27D4EB4F)
+        mixed += np.uint64(seen[place + at[2, 0], at[2, 1]]) * np.uint64(0x165667B19E3779F9)
+        mixed += np.uint64(feature + 1) * np.uint64(0xD6E8FEB86659FD93)
+        mixed ^= mixed >> np.uint64(31)
+        codes[feature] = np.uint32((mixed * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(32))
+
+
+@kernel()
+def _best(
+    codes: Codes,
+    steps: Codes,
+    first: int,
+    second: int,
+    table: NDArray[np.int8],
+    mask: np.uint32,
+    tags: int,
+    scores: NDArray[np.int32],
+) -> int:
+    """The tag with the greatest sum; of equals, the one that is listed first."""
+    scores[:] = 0
+    for feature in range(len(codes)):
+        moved = codes[feature] + steps[feature, 0] * np.uint32(first)
+        moved += steps[feature, 1] * np.uint32(second)
+        base = np.int64(moved & mask)
+        weights = table[base : base + WIDTH]
+        for tag in range(WIDTH):
+            scores[tag] += weights[tag]
+    best = 0
+    for tag in range(1, tags):
+        if scores[tag] > scores[best]:
+            best = tag
+    return best

@@ -1,0 +1,155 @@
+"""Read and write taggers as npz files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib.npyio import NpzFile
+from numpy.typing import NDArray
+
+from partita.errors import InputError
+from partita.files.strict import Place, fields, integer_of, list_of, number_of, parsed, text_of
+from partita.text.tagger import FEATURES, NO_TAG, Entry, Tagger
+
+VERSION = 1
+SHIPPED = "tagger.npz"
+ARRAYS = {"about": np.uint8, "table": np.int8, "classes": np.uint16, "fixed": np.uint8}
+ABOUT = ("version", "model", "features", "tags", "words", "learned_from", "seed", "figures")
+
+
+@cache
+def shipped_tagger() -> Tagger:
+    """The tagger that comes with the package."""
+    from importlib.resources import files
+
+    file = files("partita.parameters").joinpath(SHIPPED)
+    if not file.is_file():
+        raise InputError("no parameters of a tagger are shipped")
+    return parse_tagger(file.read_bytes(), f"shipped {SHIPPED}")
+
+
+def read_tagger(path: str | Path) -> Tagger:
+    """The tagger that a file holds."""
+    try:
+        return parse_tagger(Path(path).read_bytes(), str(path))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+
+
+def write_tagger(path: str | Path, tagger: Tagger) -> None:
+    """Replace a file, or leave it as it was."""
+    place = Path(path)
+    beside = place.with_name(f".{place.name}.{os.getpid()}.partial")
+    try:
+        beside.write_bytes(tagger_bytes(tagger))
+        beside.replace(place)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from error
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def tagger_bytes(tagger: Tagger) -> bytes:
+    """As npz; the same bytes for the same tagger."""
+    about = {
+        "version": VERSION,
+        "model": "tagger",
+        "features": list(FEATURES),
+        "tags": list(tagger.tags),
+        "words": list(tagger.lexicon),
+        "learned_from": {"description": tagger.learned_from, "sha256": tagger.sha256},
+        "seed": tagger.seed,
+        "figures": dict(tagger.figures),
+    }
+    stream = BytesIO()
+    np.savez_compressed(
+        stream,
+        about=np.frombuffer(json.dumps(about, allow_nan=False).encode(), dtype=np.uint8),
+        table=tagger.table,
+        classes=np.array([entry.number for entry in tagger.lexicon.values()], dtype=np.uint16),
+        fixed=np.array([entry.fixed for entry in tagger.lexicon.values()], dtype=np.uint8),
+    )
+    return stream.getvalue()
+
+
+def parse_tagger(given: bytes, file: str) -> Tagger:
+    """A tagger from the bytes of an npz file; the file is named in errors."""
+    place = Place(file)
+    arrays = _arrays(given, place)
+    about = _about(arrays["about"].tobytes(), place)
+    source = fields(about["learned_from"], "learned_from", place, needed=("description", "sha256"))
+    digest = text_of(source["sha256"], "sha256", place)
+    if not re.fullmatch("[0-9a-f]{64}", digest):
+        place.refuse("sha256 is not a hash; expected 64 digits from 0 to f")
+    tags = tuple(text_of(tag, "a tag", place) for tag in list_of(about["tags"], "tags", place))
+    try:
+        return Tagger(
+            tags,
+            arrays["table"],
+            _lexicon(about["words"], arrays["classes"], arrays["fixed"], len(tags), place),
+            text_of(source["description"], "description", place),
+            digest,
+            integer_of(about["seed"], "seed", place),
+            _figures(about["figures"], place),
+        )
+    except ValueError as error:
+        raise InputError(str(error), file=file) from error
+
+
+def _arrays(given: bytes, place: Place) -> dict[str, NDArray[Any]]:
+    """The arrays by name, each of the type and the one dimension that are expected."""
+    try:
+        with np.load(BytesIO(given), allow_pickle=False) as found:
+            if not isinstance(found, NpzFile) or set(found.files) != set(ARRAYS):
+                raise ValueError
+            arrays = {name: found[name] for name in ARRAYS}
+    except Exception as error:  # damaged zip files raise whatever their readers stumble on
+        problem = f"is not a tagger: expected an npz file with {', '.join(ARRAYS)}"
+        raise InputError(problem, file=place.file) from error
+    for name, kind in ARRAYS.items():
+        if arrays[name].dtype != kind or arrays[name].ndim != 1:
+            place.refuse(f"{name} is not a row of {np.dtype(kind).name}")
+    return arrays
+
+
+def _about(text: bytes, place: Place) -> Mapping[str, Any]:
+    """The version first, then the model and its features: of others nothing is known."""
+    try:
+        given = parsed(text.decode(), place)
+    except UnicodeDecodeError as error:
+        raise InputError("about is not UTF-8", file=place.file) from error
+    version = given.get("version") if isinstance(given, dict) else None
+    if version is not None and (type(version) is not int or version != VERSION):
+        place.refuse(f"version is {version!r}; this Partita reads version {VERSION}")
+    found = fields(given, "about", place, needed=ABOUT)
+    if found["model"] != "tagger":
+        place.refuse(f"holds parameters of {found['model']!r}; expected 'tagger'")
+    if found["features"] != list(FEATURES):
+        place.refuse("was learned with other features than this Partita has")
+    return found
+
+
+def _lexicon(
+    words: Any, classes: NDArray[Any], fixed: NDArray[Any], tags: int, place: Place
+) -> dict[str, Entry]:
+    listed = [text_of(word, "a word", place) for word in list_of(words, "words", place)]
+    if not len(listed) == len(set(listed)) == len(classes) == len(fixed):
+        place.refuse("words, classes and fixed tags are not of one length, each word once")
+    if ((fixed >= tags) & (fixed != NO_TAG)).any():
+        place.refuse(f"a word has a fixed tag that is not one of the {tags} tags")
+    entries = map(Entry, classes.tolist(), fixed.tolist())
+    return dict(zip(listed, entries, strict=True))
+
+
+def _figures(given: Any, place: Place) -> dict[str, float]:
+    if not isinstance(given, dict):
+        place.refuse("figures is not an object")
+    return {name: number_of(value, name, place) for name, value in given.items()}

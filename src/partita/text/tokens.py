@@ -1,0 +1,301 @@
+"""Split text into tokens and sentences with offsets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from partita.records import Message
+
+# with their point they are one token
+ABBREVIATIONS = frozenset(
+    re.findall(
+        r"\S+",
+        "etc al inc ltd co corp jr sr vs dept approx est "
+        "mr mrs ms dr prof gen col lt capt maj sgt cpl cmdr adm brig rev hon gov sen rep pres st "
+        "mt ft cf e.g i.e viz "
+        "jan feb mar apr jun jul aug sep sept oct nov dec tue tues wed thu thur thurs fri "
+        "km mi ave blvd rd hwy bldg",
+    )
+)
+_PREFIXES = (
+    "non|pre|post|re|pro|anti|semi|co|ex|e|mid|multi|over|under|vice|counter|ultra|trans|sub"
+)
+
+PATTERNS = (
+    # a plain word before white space or a comma: most of a text, tried first
+    r"(?!(?i:cannot|gonna|wanna|gotta)\b)[^\W\d_]+(?=[\s,;)\]]|$)",
+    # addresses
+    r"(?i:https?://|www\.)[^\s<>\"()]*[^\s<>\"().,;:!?]",
+    r"(?=[\w.+-]{1,200}+@)[\w+-]{1,64}+(?:\.{1,3}[\w+-]{1,64}+){0,8}(?:\.\.\.)?"
+    r"@[\w-]{1,64}(?:\.[\w-]{1,64}){1,8}",
+    r"[\w-]{1,64}+(?:\.[\w-]{1,64}+){0,6}"
+    r"\.(?i:com|org|net|edu|gov|mil|int|pdf|docx?|html?|txt|xls)\b",
+    # date-time groups, times, coordinates, grids
+    r"\d{6}Z ?[A-Z]{3} ?\d{2}\b",
+    r"\d{4}Z\b",
+    r"\d{2,3}-\d{2}(?:-\d{2}(?:\.\d+)?)?[NSEW]\b",
+    r"\d{2,7}(?:\.\d+)?[NS]\d{3,7}(?:\.\d+)?[EW]\b",
+    r"\d{1,3}°(?: ?\d{1,2}(?:\.\d+)?['′])?(?: ?\d{1,2}(?:\.\d+)?[\"″])? ?[NSEW]\b",
+    r"\d{1,2}[C-HJ-NP-X][A-HJ-NP-Z]{2} ?\d{4,10}\b",
+    # designators: T-62, MiG-29, BTR-60PB, SA-2
+    r"[A-Za-z]{1,6}-\d+[A-Za-z]{0,3}\b(?!-)",
+    # dates with slashes and dashes, fractions, units such as 2/7
+    r"\d{1,4}/\d{1,2}/\d{2,4}\b",
+    r"\d{4}-\d{2}-\d{2}\b",
+    r"\d{1,2}:\d{2}(?::\d{2})?",
+    # numbers, ordinals, decades
+    r"\d{1,3}(?:,\d{3}){1,6}(?:\.\d+)?(?!\w|,\d)",
+    r"\d+(?:st|nd|rd|th|ST|ND|RD|TH|s)\b",
+    r"['’]\d{2}s\b",
+    r"\d+(?:\.\d+){1,9}(?!\w)",
+    r"\d+(?=(?:km|m|mi|nm|ft|cm|mm|kg|kt|kts|mph|kph|hrs?|min|ton|tons|mt|KM|M|MI|NM|FT|MM|KG|MT)\b)",
+    r"\d+(?!\w)",
+    # clitics
+    r"[^\W\d_]+?(?=n['’]t\b|N['’]T\b)",
+    r"[nN]['’][tT]\b",
+    r"['’](?:s|re|ve|ll|d|m|S|RE|VE|LL|D|M)\b",
+    r"(?:can|CAN|Can)(?=not\b|NOT\b)",
+    r"(?i:gon|wan|got)(?=(?i:na|ta)\b)",
+    # abbreviations
+    r"(?:[^\W\d_]\.){2,}",
+    rf"\b(?i:{'|'.join(sorted(map(re.escape, ABBREVIATIONS), key=len, reverse=True))})\.",
+    r"\b(?i:nos?|figs?|vol|pp?|art)\.(?=\s{0,4}\d)",
+    r"\b[A-Z]\.(?=\s{1,4}[A-Z])",
+    # words with a prefix, words with digits or points in them, words
+    rf"(?i:{_PREFIXES})-[^\W\d_]{{2,}}\b(?!-)",
+    r"[^\W_]+(?:_+[^\W_]+)+",
+    r"[^\W_]*\d[^\W_]*",
+    r"[^\W\d_]+",
+    # dots, dashes, rows of one sign
+    r"[:;]-?[)(DP](?!\w)",
+    r"\.{2,}",
+    r"[!?]{2,}",
+    r"-{2,}",
+    r"_+",
+    r"([^\w\s])\1{2,}",
+    r"\S",
+)
+
+# the ends of words that are cut by what follows the blank behind them: 150430Z MAR 96, 35° 14' N,
+# 18STG 1234, J. Smith, No. 4
+OPEN_ENDED = re.compile(
+    r"\d{6}Z(?:[A-Z]{3})?$|°[^NSEW]*$|\d{1,2}[C-HJ-NP-X][A-HJ-NP-Z]{2}$"
+    r"|\b(?:[A-Z]|(?i:nos?|figs?|vol|pp?|art))\.$"
+)
+
+REMEMBERED = 1 << 16
+LONGEST = 40
+_TOKEN = re.compile("|".join(PATTERNS))
+_WORD = re.compile(r"\S+")
+
+Scanned = tuple[list[str], list[int], list[int]]
+
+
+def scan(text: str, start: int, end: int) -> Scanned:
+    """The tokens of text[start:end] with where they begin and end in the text."""
+    found: Scanned = ([], [], [])
+    while start < end:
+        start = _words(text, start, end, found)
+    return found
+
+
+def _words(text: str, start: int, end: int, found: Scanned) -> int:
+    """Cut words until a token has taken more than its word; where to go on."""
+    texts, starts, ends = found
+    for match in _WORD.finditer(text, start, end):
+        word, (begin, stop) = match[0], match.span()
+        pieces = _pieces(word) if stop - begin <= LONGEST else _cut(word)
+        if len(pieces) == 1:
+            texts.append(word)
+            starts.append(begin)
+            ends.append(stop)
+        elif pieces:
+            for piece in pieces:
+                texts.append(piece)
+                starts.append(begin)
+                begin += len(piece)
+                ends.append(begin)
+        else:
+            behind = _in_context(text, begin, stop, end, found)
+            if behind > stop:
+                return behind
+    return end
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _pieces(word: str) -> tuple[str, ...]:
+    return _cut(word)
+
+
+def _cut(word: str) -> tuple[str, ...]:
+    """The tokens of a word, or nothing where what follows the word decides."""
+    if OPEN_ENDED.search(word, max(0, len(word) - LONGEST)):
+        return ()
+    return tuple(match[0] for match in _TOKEN.finditer(word))
+
+
+def _in_context(text: str, begin: int, stop: int, end: int, found: Scanned) -> int:
+    """Cut a word with what follows it in sight; the end of its last token."""
+    texts, starts, ends = found
+    for match in _TOKEN.finditer(text, begin, end):
+        texts.append(match[0])
+        starts.append(match.start())
+        ends.append(match.end())
+        if match.end() >= stop:
+            break
+    return ends[-1]
+
+
+STOPS = frozenset((".", "?", "!", "…"))
+CLOSERS = frozenset(('"', "'", ")", "]", "}", "”", "’", "»", "''"))
+_OPENERS = frozenset(('"', "'", "(", "[", "“", "‘", "«", "``", "-", "–", "—", "•", "*"))
+_STARTERS = frozenset(
+    re.findall(
+        r"\S+",
+        "the a an this that these those it its he she they we i you there here in on at after "
+        "before when while if as but and however according no one two some all both meanwhile",
+    )
+)
+# where everything is in upper case a capital letter says nothing, and fewer words can be trusted
+_UPPER_STARTERS = frozenset(
+    re.findall(
+        r"\S+",
+        "the this these those it he she they we i there here however meanwhile according",
+    )
+)
+_NEVER = frozenset(("e.g.", "i.e."))
+# Abbreviations behind which a sentence may end; behind a title or "No." a name or number follows.
+_LAST = frozenset(("etc.", "al.", "inc.", "ltd.", "co.", "corp.", "jr.", "sr.", "km.", "mi."))
+_INITIALS = re.compile(r"(?:[^\W\d_]\.){2,}")
+_ROW = re.compile(r"[.?!]{2,}")
+
+
+def sentence_ends(texts: Sequence[str], space: Sequence[int]) -> Iterator[int]:
+    """The places behind the last tokens of the sentences; the last is behind all tokens."""
+    count, place = len(texts), 0
+    while place < count:
+        place += 1
+        token = texts[place - 1]
+        if token[-1] not in ".?!…" or not _stops(texts, place, space):
+            continue
+        while place < count and texts[place] in CLOSERS and not space[place]:
+            place += 1
+        if texts[place : place + 3 : 2] == ["[", "]"] and texts[place + 1].isdigit():
+            place += 3
+        if place < count:
+            yield place
+    if count:
+        yield count
+
+
+def _stops(texts: Sequence[str], behind: int, space: Sequence[int]) -> bool:
+    """Whether the token before this place ends a sentence."""
+    token, following = texts[behind - 1], _next(texts, behind)
+    if token in STOPS or _ROW.fullmatch(token):
+        if not following or _numbering(texts, behind):
+            return False
+        return _begins(following) or (token in "?!" and bool(space[behind]))
+    low = token.lower()
+    if low in _LAST or (_INITIALS.fullmatch(token) and low not in _NEVER):
+        before = texts[behind - 2] if behind > 1 else ""
+        starters = _UPPER_STARTERS if before.isupper() else _STARTERS
+        return following.lower() in starters and following[0].isupper()
+    return False
+
+
+def _next(texts: Sequence[str], place: int) -> str:
+    """The first token behind that closes nothing and opens nothing."""
+    while place < len(texts) and (texts[place] in CLOSERS or texts[place] in _OPENERS):
+        place += 1
+    return texts[place] if place < len(texts) else ""
+
+
+def _begins(token: str) -> bool:
+    return not token[0].islower() and token[0] not in ",;:%/&"
+
+
+def _numbering(texts: Sequence[str], behind: int) -> bool:
+    """The point of "1." or "A." at the head of a region, which numbers it."""
+    return behind == 2 and (texts[0].isdigit() or (len(texts[0]) == 1 and texts[0].isalpha()))
+
+
+NONE, BLANK, LINE = 0, 1, 2  # what stands before a token
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tokens:
+    """Columns over the tokens of a message, in text order.
+
+    `starts` and `ends` are characters of the message's text; `region` is a place in its regions;
+    `sentence` counts from 0. `ends_of_sentences` has for each sentence the place behind its last
+    token. `space` says what stands before a token: nothing, a blank, or the end of a line.
+    """
+
+    texts: list[str] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    region: list[int] = field(default_factory=list)
+    sentence: list[int] = field(default_factory=list)
+    space: list[int] = field(default_factory=list)
+    ends_of_sentences: list[int] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+def tokenize(message: Message) -> Tokens:
+    """The tokens of all regions; a sentence never leaves its region."""
+    found = Tokens()
+    for place, region in enumerate(message.regions):
+        texts, starts, ends = scan(message.text, region.start, region.end)
+        if texts:
+            _add(found, texts, starts, ends, place, message.text)
+    return found
+
+
+def _add(
+    found: Tokens, texts: list[str], starts: list[int], ends: list[int], place: int, text: str
+) -> None:
+    space = _spaces(text, starts, ends, region=bool(found.texts))
+    begin = 0
+    for end in sentence_ends(texts, space):
+        found.sentence.extend([len(found.ends_of_sentences)] * (end - begin))
+        found.ends_of_sentences.append(len(found.texts) + end)
+        begin = end
+    found.texts.extend(texts)
+    found.starts.extend(starts)
+    found.ends.extend(ends)
+    found.space.extend(space)
+    found.region.extend([place] * len(texts))
+
+
+def _spaces(text: str, starts: Sequence[int], ends: Sequence[int], *, region: bool) -> list[int]:
+    """Before each token; what begins a region begins a line, but for the first of all."""
+    found = [LINE if region else NONE]
+    for end, start in zip(ends, starts[1:], strict=False):
+        if end == start:
+            found.append(NONE)
+        elif start == end + 1 and text[end] == " ":
+            found.append(BLANK)
+        else:
+            found.append(LINE if len(text[end:start].splitlines()) > 1 else _one(text[end:start]))
+    return found
+
+
+def _one(between: str) -> int:
+    return LINE if between[-1:] in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029" else BLANK
+
+
+_PLAIN = re.compile(r"[a-z]+(?: [a-z]+)*")
+_CLITICS = ("cannot", "gonna", "wanna", "gotta")
+
+
+def cut_words(text: str) -> tuple[str, ...]:
+    """The words in lower case."""
+    low = text.lower()
+    if _PLAIN.fullmatch(low) and not any(word in low for word in _CLITICS):
+        return tuple(low.split())
+    return tuple(word.lower() for word in scan(text, 0, len(text))[0])

@@ -1,0 +1,397 @@
+"""Maximum entropy models and their fitting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InputError
+from partita.records import FloatArray, IntArray
+
+STEPS = 150
+ENOUGH = 1e-5
+
+
+def fit_sparse(
+    rows: Sequence[Sequence[int]],
+    outcome: IntArray,
+    shape: tuple[int, int],
+    precision: float,
+    weight: FloatArray | None = None,
+) -> FloatArray:
+    """Weights of features by outcomes; a row lists the features of one event."""
+    from scipy.optimize import minimize
+    from scipy.sparse import csr_matrix
+
+    if len(np.unique(outcome)) < 2:
+        raise InputError("training data has one outcome only; expected several")
+    counts = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    places = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=int(counts.sum()))
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    table = csr_matrix((np.ones(len(places)), places, ends), shape=(len(rows), shape[0]))
+    across = table.T.tocsr()
+    known = np.zeros((len(rows), shape[1]))
+    known[np.arange(len(rows)), outcome] = 1.0
+    each = np.ones(len(rows)) if weight is None else weight
+    total = float(each.sum())
+
+    def objective(flat: FloatArray) -> tuple[float, FloatArray]:
+        weights = flat.reshape(shape)
+        log = _log_softmax(table @ weights)
+        nats = -float(each @ (known * log).sum(1)) + precision * float(flat @ flat) / 2
+        gradient = across @ ((np.exp(log) - known) * each[:, None]) + precision * weights
+        return nats / total, gradient.ravel() / total
+
+    options = {"gtol": ENOUGH, "maxiter": STEPS, "maxcor": 10}
+    start = np.zeros(shape[0] * shape[1])
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+    weights: FloatArray = found.x.reshape(shape)
+    return weights
+
+
+def _log_softmax(scores: NDArray[np.float64]) -> FloatArray:
+    top = scores - scores.max(1, keepdims=True)
+    log: FloatArray = top - np.log(np.exp(top).sum(1, keepdims=True))
+    return log
+
+
+Codes = NDArray[np.uint8]
+
+METHODS = ("auto", "newton", "lbfgs", "iis")
+LARGE = 10_000_000  # numbers in a table of contexts by features, beyond which L-BFGS is used
+MANY = 100  # features, beyond which their curvature costs more than the steps it saves
+NEWTON_STEPS = 200
+NEWTON_ENOUGH = 1e-12  # of what a step would gain, for each pair
+SLACK = 1e-15  # rounding of the objective must not stop the last, smallest step
+LBFGS_STEPS = 2000
+LBFGS_ENOUGH = 1e-6  # of the gradient per pair: far below what held-out documents can tell
+SCALING_STEPS = 100_000
+SCALING_INNER = 50
+
+
+def logistic(score: FloatArray) -> FloatArray:
+    """Return 1/(1 + e^{−score}), without overflow."""
+    half = np.tanh(score / 2)
+    return (1 + half) / 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contexts:
+    """Different contexts, how often each was seen, and how often with the answer yes."""
+
+    codes: Codes
+    sizes: tuple[int, ...]
+    count: FloatArray
+    yes: FloatArray
+
+    @property
+    def features(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def pairs(self) -> float:
+        return float(self.count.sum())
+
+    @property
+    def starts(self) -> list[int]:
+        """Where the features of each characteristic begin."""
+        return [0, *np.cumsum(self.sizes).tolist()][:-1]
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """Σ λ_i f_i(x) for every context."""
+        total = np.zeros(len(self.codes))
+        for column, first, size in zip(self.codes.T, self.starts, self.sizes, strict=True):
+            if (table := weights[first : first + size]).any():
+                total += table[column]
+        return total
+
+    def totals(self, of: FloatArray) -> FloatArray:
+        """Σ_x f_i(x)·of(x) for every feature."""
+        found = [
+            np.bincount(column, weights=of, minlength=size)
+            for column, size in zip(self.codes.T, self.sizes, strict=True)
+        ]
+        return np.concatenate([*found, np.zeros(0)])
+
+    def table(self, active: IntArray) -> FloatArray:
+        """f_i(x) for the active features, as a dense table."""
+        home = np.repeat(np.arange(len(self.sizes)), self.sizes)[active]
+        value = active - np.array(self.starts, dtype=np.int64)[home]
+        found: FloatArray = (self.codes[:, home] == value[None, :]).astype(np.float64)
+        return found
+
+
+def contexts(codes: Codes, yes: NDArray[np.bool_], sizes: Sequence[int]) -> Contexts:
+    """Training pairs with equal codes counted together."""
+    if codes.shape != (len(yes), len(sizes)):
+        raise InputError(f"{len(yes)} pairs need {len(yes)} rows of {len(sizes)} codes")
+    _, first, home = np.unique(_keys(codes, sizes), return_index=True, return_inverse=True)
+    return Contexts(
+        np.asfortranarray(codes[first]),
+        tuple(sizes),
+        np.bincount(home, minlength=len(first)).astype(np.float64),
+        np.bincount(home[yes], minlength=len(first)).astype(np.float64),
+    )
+
+
+def _keys(codes: Codes, sizes: Sequence[int]) -> IntArray:
+    """One number for each row; before it would outgrow 63 bits, the numbers are made dense."""
+    keys, radix = np.zeros(len(codes), dtype=np.int64), 1
+    for column, size in zip(codes.T, sizes, strict=True):
+        if radix > (1 << 62) // max(size, 1):
+            seen, keys = np.unique(keys, return_inverse=True)
+            radix = len(seen)
+        keys, radix = keys * size + column, radix * size
+    return keys
+
+
+def refuse_one_class(given: Contexts) -> None:
+    if not 0 < given.yes.sum() < given.count.sum():
+        raise InputError(
+            "training data has one class only; expected pairs that corefer and pairs that do not"
+        )
+
+
+def bits(given: Contexts, weights: FloatArray) -> float:
+    """Mean bits per pair: −log₂ of the probability of the answers."""
+    return loss(given, given.scores(weights)) / max(given.pairs, 1.0) / math.log(2)
+
+
+def loss(given: Contexts, scores: FloatArray) -> float:
+    """−log of the probability of all answers, in nats."""
+    return float(given.count @ np.logaddexp(0, scores) - given.yes @ scores)
+
+
+def expected(given: Contexts, scores: FloatArray) -> FloatArray:
+    """How many yes the model expects of each context."""
+    return given.count * logistic(scores)
+
+
+def fit(
+    given: Contexts,
+    precision: float,
+    active: IntArray | None = None,
+    start: FloatArray | None = None,
+    method: str = "auto",
+) -> FloatArray:
+    """Return the weights of all features, 0 for those that are not active.
+
+    `method` is one of METHODS; "auto" is Newton's method, or L-BFGS where there is much to fit.
+    """
+    chosen = np.arange(given.features) if active is None else active
+    if method == "auto":
+        large = len(given.codes) * len(chosen) > LARGE or len(chosen) > MANY
+        method = "lbfgs" if large else "newton"
+    if method == "newton":
+        return newton(given, chosen, precision, start)
+    if method == "lbfgs":
+        return lbfgs(given, chosen, precision, start)
+    return iterative_scaling(given, chosen, precision, start)
+
+
+def adapt(given: Contexts, around: FloatArray, precision: float) -> FloatArray:
+    """Return weights under a prior around other weights: less precision·|λ − λ₀|²/2.
+
+    A feature that no pair has keeps the weight that it had, and answers of one kind alone are
+    allowed.
+    """
+    seen = np.flatnonzero(given.totals(given.count) > 0)
+    rows = Regression(given.table(seen), given.count, given.yes, precision, given.scores(around))
+    weights = around.copy()
+    weights[seen] += rows.newton(np.zeros(len(seen)))
+    return weights
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Regression:
+    """Logistic regression with a ridge over rows of a dense table, by Newton's method:
+    λ += (Fᵀ W F + r)⁻¹ (Fᵀ(yes − np) − rλ),  W = np(1−p)."""
+
+    table: FloatArray
+    count: FloatArray
+    yes: FloatArray
+    precision: float
+    offset: FloatArray | float = 0.0
+
+    def newton(self, start: FloatArray) -> FloatArray:
+        """Return the most probable weights; without a prior, of several those nearest to the
+        start (a characteristic's features always sum to one)."""
+        weights, least = start, self.objective(start)
+        enough = NEWTON_ENOUGH * float(self.count.sum())
+        for _ in range(NEWTON_STEPS):
+            step, gain = self._step(weights)
+            weights, least = self._improved(weights, step, least)
+            if gain <= enough:
+                break
+        return weights
+
+    def objective(self, weights: FloatArray) -> float:
+        scores = self.offset + self.table @ weights
+        nats = float(self.count @ np.logaddexp(0, scores) - self.yes @ scores)
+        return nats + self.precision * float(weights @ weights) / 2
+
+    def _step(self, weights: FloatArray) -> tuple[FloatArray, float]:
+        """Return the step, and twice what it would gain if the curvature stayed as it is."""
+        p = logistic(self.offset + self.table @ weights)
+        gradient = self.table.T @ (self.yes - self.count * p) - self.precision * weights
+        curvature = self.table.T @ (self.table * (self.count * p * (1 - p))[:, None])
+        curvature[np.diag_indices_from(curvature)] += self.precision
+        if self.precision > 0:
+            step = np.linalg.solve(curvature, gradient)
+        else:
+            step = np.linalg.lstsq(curvature, gradient, rcond=1e-10)[0]
+        return step.astype(np.float64), float(gradient @ step)
+
+    def _improved(
+        self, weights: FloatArray, step: FloatArray, least: float
+    ) -> tuple[FloatArray, float]:
+        """Take as much of the step as makes nothing worse: all of it, half of it, and so on."""
+        for halving in range(40):
+            there: FloatArray = weights + step / 2.0**halving
+            if (value := self.objective(there)) <= least + SLACK * abs(least):
+                return there, value
+        return weights, least
+
+
+def newton(
+    given: Contexts, active: IntArray, precision: float = 0.0, start: FloatArray | None = None
+) -> FloatArray:
+    """Fit the active features by Newton's method."""
+    rows = Regression(given.table(active), given.count, given.yes, precision)
+    weights, first = _started(given, active, start)
+    weights[active] = rows.newton(first)
+    return weights
+
+
+def lbfgs(
+    given: Contexts,
+    active: IntArray,
+    precision: float = 0.0,
+    start: FloatArray | None = None,
+    enough: float = LBFGS_ENOUGH,
+) -> FloatArray:
+    """Fit the active features by L-BFGS, which needs only sums over contexts and no table.
+
+    `enough` bounds the gradient per pair.
+    """
+    from scipy.optimize import minimize
+
+    weights, first = _started(given, active, start)
+
+    def objective(inner: FloatArray) -> tuple[float, FloatArray]:
+        weights[active] = inner
+        scores = given.scores(weights)
+        nats = loss(given, scores) + precision * float(inner @ inner) / 2
+        gradient = given.totals(expected(given, scores) - given.yes)[active] + precision * inner
+        return nats / given.pairs, gradient / given.pairs
+
+    most = {"maxiter": LBFGS_STEPS, "maxfun": 2 * LBFGS_STEPS, "maxcor": 20}
+    options = {"gtol": enough, "ftol": 0.0} | most
+    weights[active] = minimize(objective, first, jac=True, method="L-BFGS-B", options=options).x
+    return weights
+
+
+def iterative_scaling(
+    given: Contexts,
+    active: IntArray,
+    precision: float = 0.0,
+    start: FloatArray | None = None,
+    enough: float = LBFGS_ENOUGH,
+) -> FloatArray:
+    """Fit the active features by improved iterative scaling; `enough` bounds the gradient per pair.
+
+    λ_i += δ_i, where  Σ_x p̃(x) p(yes|x) f_i(x) e^{δ_i f#(x)} + r(λ_i + δ_i) = p̃(f_i)  with the
+    precision r of the prior and  f#(x) = Σ_i f_i(x).
+    """
+    weights, inner = _started(given, active, start)
+    table = given.table(active)
+    observed = table.T @ given.yes
+    if precision == 0.0:
+        _refuse_infinite(observed, table.T @ given.count)
+    levels, level = np.unique(table.sum(axis=1), return_inverse=True)
+    member = (level[:, None] == np.arange(len(levels))).astype(np.float64)
+    for _ in range(SCALING_STEPS):
+        by_level = table.T @ (member * expected(given, table @ inner)[:, None])
+        missing = observed - precision * inner
+        if np.abs(missing - by_level.sum(axis=1)).max(initial=0.0) <= enough * given.pairs:
+            break
+        inner = inner + _scaling_step(by_level, levels, missing, precision)
+    weights[active] = inner
+    return weights
+
+
+def _scaling_step(
+    by_level: FloatArray, levels: FloatArray, missing: FloatArray, precision: float
+) -> FloatArray:
+    """Return δ of each feature by Newton's method, with steps of at most 1 against overflow."""
+    delta: FloatArray = np.zeros(len(missing))
+    for _ in range(SCALING_INNER):
+        terms = by_level * np.exp(delta[:, None] * levels[None, :])
+        excess = terms.sum(axis=1) + precision * delta - missing
+        step = np.clip(excess / (terms @ levels + precision), -1.0, 1.0)
+        delta -= step
+        if np.abs(step).max(initial=0.0) < 1e-14:
+            break
+    return delta
+
+
+def _refuse_infinite(observed: FloatArray, seen: FloatArray) -> None:
+    if ((observed <= 0) | (observed >= seen)).any():
+        raise InputError(
+            "a feature is seen with one answer only, so that its weight is infinite; "
+            "expected features seen with both, or a prior"
+        )
+
+
+def _started(
+    given: Contexts, active: IntArray, start: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return weights of 0, and what the active ones start from."""
+    refuse_one_class(given)
+    weights = np.zeros(given.features)
+    return weights, weights[active] if start is None else start[active]
+
+
+# Pairs of one document depend on each other: with few documents a strong prior is best.
+PRECISIONS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+FOLDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """The chosen precision, and for each one tried the bits per pair on documents left out."""
+
+    precision: float
+    tried: tuple[tuple[float, float], ...]
+
+
+def choose_prior(
+    codes: Codes,
+    yes: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    documents: IntArray,
+    sizes: Sequence[int],
+    rng: np.random.Generator,
+    precisions: Sequence[float] = PRECISIONS,
+) -> Prior:
+    """The precision with the fewest bits per pair; `documents` says of which each pair is."""
+    names = np.unique(documents)
+    if len(names) < 2:
+        raise InputError("cross-validation needs pairs of two documents or more")
+    folds = rng.permutation(len(names)) % min(FOLDS, len(names))
+    fold = folds[np.searchsorted(names, documents)]
+    spent = np.zeros(len(precisions))
+    for left_out in range(int(folds.max()) + 1):
+        away = fold == left_out
+        kept, held = (contexts(codes[m], yes[m], sizes) for m in (~away, away))
+        weights = None
+        for n in np.argsort(precisions)[::-1]:
+            weights = fit(kept, precisions[n], start=weights)
+            spent[n] += bits(held, weights) * held.pairs
+    spent /= len(yes)
+    tried = tuple(zip(map(float, precisions), spent.tolist(), strict=True))
+    return Prior(float(precisions[int(spent.argmin())]), tried)

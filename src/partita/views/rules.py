@@ -1,0 +1,196 @@
+"""Lint problems and traces as text and HTML."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from partita.rules.domain import Problem
+from partita.rules.trace import Piece, Seen, Win
+
+LINES = 400  # of a phase: more are counted, not shown
+
+
+def trace_text(message: str, seen: Sequence[Seen], width: int = 80) -> str:
+    """A message phase by phase, sentence by sentence."""
+    lines = [f"Message {clean(message)}", ""]
+    lines += [line for one in seen for line in (*_text_phase(one, width), "")]
+    return "\n".join(lines) + "\n"
+
+
+def _text_phase(seen: Seen, width: int) -> Iterator[str]:
+    yield f"{clean(seen.phase)}: {counted(seen)}"
+    if not seen.whole:
+        yield "  the work that a message may cost came to an end here"
+    lines = [line for n in range(len(seen.sentences)) for line in _text_sentence(seen, n, width)]
+    yield from lines[:LINES]
+    if len(lines) > LINES:
+        yield f"  {len(lines) - LINES:,} more lines"
+
+
+def counted(seen: Seen) -> str:
+    matches = "1 match" if seen.count == 1 else f"{seen.count} matches"
+    rules = "1 rule" if seen.rules == 1 else f"{seen.rules} rules"
+    tried = "at the cursor" if seen.starts == "cursor" else "everywhere"
+    return f"{matches} of {rules}, tried {tried}"
+
+
+def _text_sentence(seen: Seen, n: int, width: int) -> Iterator[str]:
+    shown = " ".join(map(_text_piece, seen.sentences[n]))
+    yield from textwrap.wrap(shown, width, initial_indent="  ", subsequent_indent="  ")
+    for win in seen.wins[n]:
+        yield from _text_win(win, width)
+
+
+def _text_piece(piece: Piece) -> str:
+    text = clean(piece.text)
+    return f"[{text}]{piece.mark}" if piece.built else f"{text.replace(' ', '_')}/{piece.mark}"
+
+
+def _text_win(win: Win, width: int) -> Iterator[str]:
+    what = f"about {clean(win.about)!r}" if win.about else f"→ {clean(win.kind)}"
+    head = f"* {clean(win.rule)}: {clean(win.text)!r} {what}"
+    yield from _wrapped(head, width, 4)
+    if win.made:
+        yield from _wrapped(", ".join(pairs(win.made)), width, 8)
+    if win.beaten:
+        others = ", ".join(f"{clean(rule)} ({size})" for rule, size in win.beaten)
+        yield from _wrapped(f"beat {others} with {win.size}", width, 8)
+    for refused in win.refused:
+        yield from _wrapped(f"left out {clean(refused)}", width, 8)
+
+
+def pairs(made: Mapping[str, Any]) -> Iterator[str]:
+    """Attributes or slots with their values."""
+    for name, value in made.items():
+        yield f"{clean(name)}={shown(value)}"
+
+
+def shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(pairs(value))}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(shown, value))}]"
+    return clean(str(value))
+
+
+def _wrapped(text: str, width: int, indent: int) -> list[str]:
+    space = " " * indent
+    return textwrap.wrap(text, width, initial_indent=space, subsequent_indent=space + "  ")
+
+
+def clean(words: str) -> str:
+    """Nothing from a file may steer the terminal."""
+    return "".join(c if c.isprintable() else "·" for c in words)
+
+
+def lint_text(name: str, problems: Sequence[Problem]) -> str:
+    """The problems, and how many there are."""
+    errors = sum(problem.error for problem in problems)
+    warnings = len(problems) - errors
+    lines = [_line(problem) for problem in problems]
+    lines.append(f"{clean(name)}: {_counted(errors, 'error')}, {_counted(warnings, 'warning')}")
+    return "\n".join(lines) + "\n"
+
+
+def _line(problem: Problem) -> str:
+    at = problem.at
+    place = ":".join(str(part) for part in (_near(at.file), at.line, at.column) if part)
+    return f"{clean(place)}: {'error' if problem.error else 'warning'}: {clean(problem.said)}"
+
+
+def _near(file: str) -> str:
+    """As it is seen from here, where that is shorter."""
+    if not file:
+        return ""
+    try:
+        near = os.path.relpath(file)
+    except ValueError:  # another drive
+        return file
+    return near if len(near) < len(file) else str(Path(file))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8884; --built: #2a72; --mark: #888; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
+h1 { font-size: 1.3rem } h2 { font-size: 1.15rem } h3 { margin: 2rem 0 .5rem }
+.sentence { border-top: 1px solid var(--line); padding: .6rem 0 }
+.phrase { display: inline-block; margin: .1rem .25rem .1rem 0 }
+.built { background: var(--built); border-radius: .3rem; padding: 0 .3rem }
+small { color: var(--mark) }
+table { border-collapse: collapse; margin-top: .4rem; width: 100% }
+th, td { text-align: left; vertical-align: top; padding: .15rem .8rem .15rem 0 }
+th { font-weight: 500; color: var(--mark) } code { overflow-wrap: anywhere }
+nav a { margin-right: 1rem }
+"""
+
+
+def trace_html(messages: Sequence[tuple[str, Sequence[Seen]]], title: str) -> str:
+    """The whole file: messages, in each of them the phases."""
+    body = "".join(_message(n, name, seen) for n, (name, seen) in enumerate(messages))
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{_safe(title)}</title><style>{_STYLE}</style></head>"
+        f"<body><h1>{_safe(title)}</h1>{body}</body></html>\n"
+    )
+
+
+def _message(n: int, name: str, seen: Sequence[Seen]) -> str:
+    links = "".join(f'<a href="#m{n}p{k}">{_safe(one.phase)}</a>' for k, one in enumerate(seen))
+    phases = "".join(_phase(one, f"m{n}p{k}") for k, one in enumerate(seen))
+    return f"<h2>Message {_safe(name)}</h2><nav>{links}</nav>{phases}"
+
+
+def _phase(seen: Seen, place: str) -> str:
+    stopped = "" if seen.whole else "<p>The work that a message may cost came to an end here.</p>"
+    sentences = "".join(
+        _sentence(pieces, wins) for pieces, wins in zip(seen.sentences, seen.wins, strict=True)
+    )
+    head = f'<section id="{place}"><h3>{_safe(seen.phase)} <small>{counted(seen)}</small></h3>'
+    return f"{head}{stopped}{sentences}</section>"
+
+
+def _sentence(pieces: Sequence[Piece], wins: Sequence[Win]) -> str:
+    row = "".join(map(_piece, pieces))
+    table = f"<table>{_HEAD}{''.join(map(_win, wins))}</table>" if wins else ""
+    return f'<div class="sentence">{row}{table}</div>\n'
+
+
+_HEAD = "<tr><th>rule<th>matched<th>made or said<th>beaten</tr>"
+
+
+def _piece(piece: Piece) -> str:
+    name = "phrase built" if piece.built else "phrase"
+    return f'<span class="{name}">{_safe(piece.text)} <small>{_safe(piece.mark)}</small></span>'
+
+
+def _win(win: Win) -> str:
+    place = f"{win.at.file.rpartition('/')[2]}:{win.at.line}" if win.at.line else ""
+    made = "<br>".join(f"<code>{escape(one)}</code>" for one in _made(win))
+    beaten = ", ".join(f"{_safe(rule)} ({size})" for rule, size in win.beaten)
+    return (
+        f"<tr><td>{_safe(win.rule)} <small>{_safe(place)}</small><td>{_safe(win.text)}"
+        f"<td>{made}<td>{beaten}</tr>"
+    )
+
+
+def _made(win: Win) -> Iterator[str]:
+    if win.kind:
+        yield f"kind={win.kind}"
+    if win.about:
+        yield f"about {clean(win.about)}"
+    yield from pairs(win.made)
+    yield from (f"left out {clean(one)}" for one in win.refused)
+
+
+def _safe(text: str) -> str:
+    return escape(clean(text))

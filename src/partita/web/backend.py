@@ -1,0 +1,73 @@
+"""What the routes call: pools of worker processes, and the queue of training jobs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Response
+
+from partita.web.config import ServiceConfig
+from partita.web.jobs import JobQueue
+from partita.web.metrics import Metrics
+from partita.web.process_pool import ProcessPool
+from partita.web.wire_format import request_frame
+
+JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Backend:
+    """The processes of one service. A store has a single writer at a time: keys have their own
+    process, so that reads never wait behind a write that waits for the store's lock."""
+
+    config: ServiceConfig
+    metrics: Metrics
+    readers: ProcessPool
+    writer: ProcessPool
+    workers: ProcessPool
+    jobs: JobQueue
+
+    async def read(self, call: str, **arguments: Any) -> Response:
+        """Read from the store; the bytes of the worker process are passed on unchanged."""
+        answer = await self.readers.call_shared(request_frame(call, arguments))
+        return Response(answer, media_type=JSON)
+
+    async def write(self, call: str, body: bytes, **arguments: Any) -> Response:
+        """Write to the store. Never retried: a retry could write the same key twice."""
+        answer = await self.writer.call(request_frame(call, arguments, body), retry=False)
+        return Response(answer, HTTPStatus.CREATED, media_type=JSON)
+
+    async def compute(
+        self,
+        call: str,
+        body: bytes = b"",
+        *,
+        status: int = 200,
+        media_type: str = JSON,
+        **arguments: Any,
+    ) -> Response:
+        """Make a call that takes computing time."""
+        answer = await self.workers.call(request_frame(call, arguments, body))
+        return Response(answer, status, media_type=media_type)
+
+    @asynccontextmanager
+    async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
+        """Start the processes with the service and stop them with it."""
+        pools = (self.readers, self.writer, self.workers)
+        for pool in pools:
+            await pool.start()
+        training = asyncio.create_task(self.jobs.run_jobs())
+        try:
+            yield
+        finally:
+            training.cancel()
+            with suppress(asyncio.CancelledError):
+                await training
+            await self.jobs.stop()
+            for pool in pools:
+                await pool.stop()

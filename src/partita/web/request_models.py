@@ -1,0 +1,196 @@
+"""The bodies of requests as pydantic models; unknown fields are rejected."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from partita.app.runner import MODELS as RUN_MODELS
+from partita.app.solve import MODELS as SOLVE_MODELS
+from partita.rules.domain_files import shipped
+
+MAX_NAME = 500  # characters
+MAX_TOP = 1000  # configurations
+SMALL_BODY = 1 << 16  # bytes
+MAX_FILE_NAME = 200  # bytes
+MAX_SOURCES = 1000
+
+
+def _without_nul(text: str) -> str:
+    """Reject NUL, which neither stores nor file names can hold."""
+    if "\0" in text:
+        raise ValueError("contains a NUL character")
+    return text
+
+
+def _printable(text: str) -> str:
+    """Require text that can be shown in one line."""
+    if not text.isprintable() or not text.strip():
+        raise ValueError("contains unprintable characters or is blank; expected a name")
+    return text
+
+
+def _file_name(name: str) -> str:
+    """Require the name of a file without a folder."""
+    if "/" in name or name.strip(". ") == "" or len(name.encode()) > MAX_FILE_NAME:
+        raise ValueError("is not a file name")
+    return _printable(name)
+
+
+def _domain(name: str) -> str:
+    """Require a shipped domain: a path would expose the file system."""
+    if name not in shipped():
+        raise ValueError(f"unknown domain {name!r}; expected one of {', '.join(shipped())}")
+    return name
+
+
+def _run_model(name: str) -> str:
+    if name not in RUN_MODELS:
+        raise ValueError(f"unknown model {name!r}; expected one of {', '.join(RUN_MODELS)}")
+    return name
+
+
+def _solve_model(name: str) -> str:
+    if name not in SOLVE_MODELS:
+        raise ValueError(f"unknown model {name!r}; expected one of {', '.join(SOLVE_MODELS)}")
+    return name
+
+
+def _two_names(pair: tuple[str, str, float]) -> tuple[str, str, float]:
+    if pair[0] == pair[1]:
+        raise ValueError(f"both names are {pair[0]}; expected two different names")
+    return pair
+
+
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(_without_nul)]
+Text = Annotated[
+    str, AfterValidator(_without_nul), Field(description="The message, including its header.")
+]
+Probability = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+Cell = Annotated[list[Name], Field(min_length=1)]
+Cells = Annotated[list[Cell], Field(description="Cells that contain every template once.")]
+Pair = Annotated[tuple[Name, Name, Probability], AfterValidator(_two_names)]
+Kind = Literal["reports", "records", "claims", "judgements"]
+SlotKind = Literal["closed", "open", "number", "date", "several", "people"]
+Top = Annotated[
+    int | None, Field(ge=1, le=MAX_TOP, description="Maximum number of configurations.")
+]
+
+
+class RequestModel(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ResolveRequest(RequestModel):
+    """A message to resolve without storing it."""
+
+    text: Text
+    domain: Annotated[str, AfterValidator(_domain)] = "depots"
+    model: Annotated[str, AfterValidator(_run_model)] = "evidential"
+
+
+class SolveRequest(RequestModel):
+    """Pairs of names, each with the probability that both are the same."""
+
+    pairs: list[Pair] = Field(min_length=1)
+    model: Annotated[str, AfterValidator(_solve_model)] = "evidential"
+    top: Top = 100
+
+
+class Source(RequestModel):
+    """A file of claims, records, judgements or results, with its content."""
+
+    name: Annotated[Name, AfterValidator(_file_name)]
+    content: str
+
+
+class FuseRequest(RequestModel):
+    """Sources to fuse: contents of files, and runs of the store."""
+
+    sources: list[Source] = Field(default=[], max_length=MAX_SOURCES)
+    runs: list[Name] = Field(default=[], max_length=MAX_SOURCES)
+    domain: Annotated[str, AfterValidator(_domain)] | None = Field(
+        default=None,
+        description="Default: the domain of the runs. Not needed for claims alone.",
+    )
+    kinds: dict[str, Kind] = Field(
+        default={}, description="Kind of a source by its name. Default: detected from its content."
+    )
+    slot_kinds: dict[str, SlotKind] = Field(
+        default={},
+        description='Kind of a slot of claims by its name ("" for all). Default: guessed.',
+    )
+    reliabilities: dict[str, Probability] = Field(
+        default={}, description="Known reliabilities by source name. The others are estimated."
+    )
+    hierarchy: Source | None = Field(
+        default=None,
+        description="Which values contain which: columns name,parent or id,name,parentID.",
+    )
+    tolerance: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
+    without: Name | None = Field(
+        default=None, description="A source; the answer lists what would change without it."
+    )
+    top: Top = 100
+
+
+class NewMessageRequest(RequestModel):
+    """A message to add to a run."""
+
+    id: Annotated[Name, AfterValidator(_printable)]
+    text: Text
+
+
+class Alternative(RequestModel):
+    """A configuration that the author also considers possible."""
+
+    cells: Cells
+    weight: float = Field(gt=0.0, allow_inf_nan=False)
+
+
+class KeyRequest(RequestModel):
+    """A key (gold label): the correct configuration of a set according to its author."""
+
+    cells: Cells
+    author: Name
+    alternatives: list[Alternative] = []
+    based_on: int | None = Field(
+        default=None, description="The key that the author saw before writing this one."
+    )
+
+
+class TrainRequest(RequestModel):
+    """Options for training on the keys of a run. There are none yet."""
+
+
+M = TypeVar("M", bound=RequestModel)
+
+
+def parse(model: type[M], body: bytes) -> M:
+    """Return a body as a model; an empty body is an empty object."""
+    return model.model_validate_json(body or b"{}")
+
+
+def check(model: type[RequestModel], body: bytes) -> None:
+    """Validate a small body at once; parsing a large one is left to a worker process."""
+    if len(body) <= SMALL_BODY:
+        parse(model, body)
+
+
+def openapi_body(model: type[RequestModel]) -> dict[str, Any]:
+    """Describe a body for the OpenAPI document, with all definitions inlined."""
+    schema = model.model_json_schema()
+    schema = _inline(schema, schema.pop("$defs", {}))
+    content = {"application/json": {"schema": schema}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def _inline(schema: Any, definitions: dict[str, Any]) -> Any:
+    if isinstance(schema, list):
+        return [_inline(item, definitions) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inline(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    return {key: _inline(value, definitions) for key, value in schema.items()}

@@ -1,0 +1,205 @@
+"""The calls that worker processes make on the workspace."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from partita.app.workspace import Workspace, open_workspace
+from partita.errors import InputError
+from partita.rules.domain_files import shipped
+from partita.web.error_responses import json_bytes
+from partita.web.request_models import (
+    FuseRequest,
+    KeyRequest,
+    NewMessageRequest,
+    ResolveRequest,
+    SolveRequest,
+    Source,
+    TrainRequest,
+    parse,
+)
+
+WARM_UP_TEXT = "A depot was found. The depot is empty. An ammunition depot is near."
+
+
+class Calls(Protocol):
+    """A set of calls by name."""
+
+    def run(self, call: str, arguments: dict[str, Any], body: bytes) -> bytes:
+        """Make one call and return the body of the answer."""
+        ...
+
+
+class StoreCalls:
+    """Calls that read the store and write keys; the workspace opens on first use."""
+
+    def __init__(self, store: str) -> None:
+        self._store = store
+
+    @cached_property
+    def _workspace(self) -> Workspace:
+        return open_workspace(self._store)
+
+    def run(self, call: str, arguments: dict[str, Any], body: bytes) -> bytes:
+        """Make one call and return the body of the answer."""
+        workspace = self._workspace
+        calls: dict[str, Callable[..., Any]] = {
+            "runs": workspace.runs,
+            "run": workspace.run,
+            "messages": workspace.messages,
+            "message": workspace.message,
+            "set": workspace.set,
+            "entities": workspace.entities,
+            "keys": workspace.keys,
+        }
+        if call == "key":
+            return self._write_key(body, **arguments)
+        return json_bytes(calls[call](**arguments))
+
+    def _write_key(self, body: bytes, run: str, set: str) -> bytes:  # noqa: A002
+        key = parse(KeyRequest, body)
+        alternatives = [alternative.model_dump() for alternative in key.alternatives]
+        saved = self._workspace.key(run, set, key.cells, key.author, alternatives, key.based_on)
+        return json_bytes(saved)
+
+
+class ComputingCalls:
+    """Calls that take computing time; the workspace opens on first use."""
+
+    def __init__(self, store: str, progress: Callable[[str], None]) -> None:
+        self._store, self._progress = store, progress
+
+    @cached_property
+    def _workspace(self) -> Workspace:
+        return open_workspace(self._store)
+
+    def warm_up(self) -> None:
+        """Resolve a short message, so that loading does not delay the first request."""
+        self.resolve(json.dumps({"text": WARM_UP_TEXT}).encode())
+
+    def run(self, call: str, arguments: dict[str, Any], body: bytes) -> bytes:
+        """Make one call and return the body of the answer."""
+        calls: dict[str, Callable[..., bytes]] = {
+            "resolve": self.resolve,
+            "solve": _solve,
+            "fuse": self.fuse,
+            "ingest": self.ingest,
+            "why": self.why,
+            "next": self.next,
+            "curve": self.curve,
+            "evaluation": self.evaluation,
+            "export": self.export,
+            "report": self.report,
+            "train": self.train,
+        }
+        return calls[call](body, **arguments)
+
+    def resolve(self, body: bytes) -> bytes:
+        from partita.app.runner import Settings, usual_budget
+
+        request = parse(ResolveRequest, body)
+        settings = Settings(request.domain, request.model, budget=usual_budget(request.model))
+        return json_bytes(self._workspace.resolve(request.text, settings))
+
+    def fuse(self, body: bytes) -> bytes:
+        from partita.app.fuse_contents import Content, Options
+
+        request = parse(FuseRequest, body)
+        for source in request.sources:
+            _check_domain(source, request.kinds)
+        contents = [Content(source.name, source.content) for source in request.sources]
+        hierarchy = request.hierarchy
+        options = Options(
+            domain=request.domain or "",
+            kinds=request.kinds,
+            slot_kinds=request.slot_kinds,
+            reliabilities=request.reliabilities,
+            hierarchy=None if hierarchy is None else Content(hierarchy.name, hierarchy.content),
+            tolerance=request.tolerance,
+            without=request.without,
+            top=request.top,
+        )
+        return json_bytes(self._workspace.fuse(contents, request.runs, options))
+
+    def ingest(self, body: bytes, run: str) -> bytes:
+        from partita.text.raw_messages import Given
+
+        request = parse(NewMessageRequest, body)
+        message = Given(request.id, request.text, "the message")
+        self._workspace.ingest([message], name=run, workers=1)
+        return json_bytes(self._workspace.message(run, request.id))
+
+    def why(self, _body: bytes, **arguments: str) -> bytes:
+        return json_bytes(self._workspace.explain(**arguments))
+
+    def next(self, _body: bytes, run: str, limit: int) -> bytes:
+        return json_bytes(self._workspace.next(run, limit))
+
+    def curve(self, _body: bytes, run: str) -> bytes:
+        return json_bytes(self._workspace.curve(run))
+
+    def evaluation(self, _body: bytes, run: str) -> bytes:
+        return json_bytes(self._workspace.evaluate(run))
+
+    def export(self, _body: bytes, run: str, table: str, form: str) -> bytes:
+        """Write a temporary file, which the service streams and deletes; return its name."""
+        handle, name = tempfile.mkstemp(suffix=f".{form}", prefix="partita-")
+        os.close(handle)
+        try:
+            self._workspace.export(run, table, form, Path(name))
+        except BaseException:
+            Path(name).unlink()
+            raise
+        return name.encode()
+
+    def report(self, _body: bytes, run: str) -> bytes:
+        from partita.app.report import report_html
+
+        return report_html(self._workspace, run).encode()
+
+    def train(self, body: bytes, run: str) -> bytes:
+        """Train in this process alone: the other processes are for requests."""
+        parse(TrainRequest, body)
+        return json_bytes(self._workspace.train(run, workers=1, progress=self._progress))
+
+
+def _solve(body: bytes, seconds: float) -> bytes:
+    from partita.app.solve import default_memory, solve
+    from partita.records import Budget
+    from partita.results.result_lines import result_line
+
+    request = parse(SolveRequest, body)
+    memory = default_memory() // (os.cpu_count() or 1)
+    budget = Budget(min(seconds, Budget().seconds), memory)
+    distribution = solve(request.pairs, request.model, top=request.top, budget=budget)
+    return result_line(distribution).encode()
+
+
+def _check_domain(source: Source, kinds: Mapping[str, str]) -> None:
+    """Accept results of shipped domains only: elsewhere a domain may be the path of a folder."""
+    domain = _domain_of(source, kinds)
+    if domain and domain not in shipped():
+        expected = ", ".join(shipped())
+        problem = f"unknown domain {domain!r}; expected one of {expected}"
+        raise InputError(problem, file=source.name)
+
+
+def _domain_of(source: Source, kinds: Mapping[str, str]) -> str:
+    """Return the domain of a results file as fusion itself would read it."""
+    from partita.app.fuse import kinds_of
+    from partita.fusion.account_results import result_domain
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / source.name
+        path.write_bytes(source.content.encode())
+        try:
+            (kind,) = kinds_of([path], kinds).values()
+            return result_domain(path) if kind == "reports" else ""
+        except InputError as error:
+            raise InputError(error.problem, file=source.name, line=error.line) from None
