@@ -14,7 +14,7 @@ from partita.fusion.account_files import Slots, claim_accounts, judgement_accoun
 from partita.fusion.account_results import result_accounts, result_domain
 from partita.fusion.accounts import Accounts, gathered
 from partita.fusion.across import FusedAccounts, Task, ThingChange, fuse_accounts
-from partita.fusion.across import changed as across_changed
+from partita.fusion.across import changed as changed_entities
 from partita.fusion.claim_files import claim_columns, read_claims, rows_of
 from partita.fusion.claims import Claims, joined
 from partita.fusion.fuse import Change, Fused, Settings, changed, fuse
@@ -232,7 +232,7 @@ def fuse_things(paths: Sequence[str | Path], asked: Asked | None = None) -> Thin
         seed=wanted.seed,
     )
     fused = fuse_accounts(given, task)
-    changes = () if wanted.without is None else across_changed(fused, wanted.without)
+    changes = () if wanted.without is None else changed_entities(fused, wanted.without)
     return Things(fused, Path(domain).name, changes, (*given.notes, *_account_notes(given, fused)))
 
 

@@ -12,7 +12,7 @@ from partita.records import Configuration
 from partita.records.keys import Alternative, Key
 from partita.results.template_json import template_of
 from partita.store import keys, reading, runs
-from partita.store.shapes import PLACE as shapes_PLACE
+from partita.store.shapes import PLACE as STORED
 from partita.store.store import Store
 from partita.text.encoding import sound
 
@@ -28,7 +28,7 @@ def keyed_sets(connection: Connection, run: str) -> dict[str, Key]:
     found = {}
     for name, rows in told.items():
         line = reading.read_set(connection, run, name)
-        templates = tuple(template_of(one, shapes_PLACE) for one in line["templates"])
+        templates = tuple(template_of(one, STORED) for one in line["templates"])
         ids = {template.id for template in templates}
         fitting = [row for row in rows if set(row["templates"]) == ids]
         if fitting:

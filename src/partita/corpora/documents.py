@@ -13,8 +13,8 @@ from partita.files.strict import Place
 from partita.records import Document, Template
 from partita.records.keys import Key
 from partita.templates.schema import Schema
+from partita.text.messages import KEYS
 
-KEYS = "keys.jsonl"
 ENDING = "*.txt"
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import BinaryIO
 from partita.errors import InputError
 
 BLOCK = 1 << 20
+STANDARD_INPUT = "-"
 MARK = b"\xef\xbb\xbf"
 WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -83,5 +86,18 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
                     if number in lines.broken:
                         raise InputError(lines.broken[number], file=str(path), line=number)
                     yield number, line.rstrip("\r\n")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+
+
+@contextmanager
+def opened(path: str | Path, stdin: BinaryIO | None = None) -> Iterator[BinaryIO]:
+    """A file to read bytes from; what the system refuses becomes one clear line."""
+    if str(path) == STANDARD_INPUT:
+        yield stdin or sys.stdin.buffer
+        return
+    try:
+        with Path(path).open("rb") as stream:
+            yield stream
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error

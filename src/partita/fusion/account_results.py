@@ -10,9 +10,8 @@ from typing import Any
 
 from partita.errors import InputError
 from partita.files.strict import Place, parsed
-from partita.files.text import Lines
+from partita.files.text import Lines, opened
 from partita.fusion.accounts import Account, Accounts, Origin
-from partita.linkage.pairs import opened
 from partita.records import Entity, Pair, Template, pair
 from partita.results.saved_results import Alone, Result, result_of
 from partita.templates.schema import Schema

@@ -14,9 +14,8 @@ import numpy as np
 
 from partita.errors import InputError
 from partita.files.rows import Rows, csv_rows, jsonl_rows
-from partita.files.text import Lines
+from partita.files.text import Lines, opened
 from partita.fusion.claims import Claims
-from partita.linkage.pairs import opened
 
 SKIPPED = "-"
 ROLES = {

@@ -9,9 +9,9 @@ from typing import Any
 
 from partita.errors import InputError
 from partita.files.strict import Place
+from partita.files.text import STANDARD_INPUT, opened
 from partita.fusion.claim_files import claim_columns, read_claims, rows_of
 from partita.fusion.hierarchy import Nesting
-from partita.linkage.pairs import STANDARD_INPUT, opened
 from partita.templates.words import symbol
 
 Truths = dict[tuple[str, str], str]

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from partita.fusion.accounts import Account
 from partita.fusion.belief import Trust
 from partita.fusion.comparison import Comparison
-from partita.fusion.open_slots import EXACT, GUESS
-from partita.fusion.open_slots import GENERAL as open_slots_GENERAL
+from partita.fusion.open_slots import EXACT, GENERAL, GUESS
 from partita.fusion.value_reading import Read
 from partita.pairs.models import probability
 from partita.records import FloatArray, IntArray, Pair
@@ -55,7 +54,7 @@ def _closed(counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _open(counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    return counts[:, 0, EXACT], counts[:, 0, open_slots_GENERAL], counts[:, 0, GUESS]
+    return counts[:, 0, EXACT], counts[:, 0, GENERAL], counts[:, 0, GUESS]
 
 
 def _beta(right: FloatArray, wrong: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -80,7 +79,7 @@ def interval(right: float, wrong: float, towards: float) -> tuple[float, float]:
 ROUNDS = 50
 CLOSE = 1e-4
 WORTH = 5.0  # claims: what the word of all sources on one is worth
-GENERAL = 20.0  # claims: what is believed of sources before any is met is worth
+START_WEIGHT = 20.0  # claims: what is believed of sources before any is met is worth
 BY_SLOT = 10.0  # claims: what a source's reliability in all is worth for one slot
 
 
@@ -165,7 +164,7 @@ def agreement(met: Meetings, known: Mapping[str, float], prior: float, start: fl
     for _ in range(ROUNDS):
         before = rates
         total, good = claims.sum(axis=1), right.sum(axis=1)
-        mean = float((good[free].sum() + GENERAL * start) / (total[free].sum() + GENERAL))
+        mean = float((good[free].sum() + START_WEIGHT * start) / (total[free].sum() + START_WEIGHT))
         rates = np.where(free, (good + WORTH * mean) / (total + WORTH), given)
         claims, right = _counted(met, rates, prior)
         if np.max(np.abs(rates - before), initial=0.0) < CLOSE:

@@ -13,9 +13,8 @@ import numpy as np
 from partita.errors import InputError, Unavailable
 from partita.files.rows import Rows, csv_rows, jsonl_rows
 from partita.files.strict import Place
-from partita.files.text import Lines
+from partita.files.text import Lines, opened
 from partita.linkage.grouping import TemplateList
-from partita.linkage.pairs import opened
 from partita.records import Distribution, FloatArray, Template
 from partita.results.result_lines import in_text_order
 from partita.results.template_json import INTEGERS, template_of

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from io import BufferedReader
 from itertools import chain
@@ -17,7 +15,7 @@ from numpy.typing import NDArray
 
 from partita.errors import InputError
 from partita.files.rows import Rows, csv_rows, jsonl_rows
-from partita.files.text import MARK, Lines
+from partita.files.text import MARK, STANDARD_INPUT, Lines, opened
 from partita.linkage.pair_table import UNKNOWN, Naming, PairTable, Problem, Unit, located, naming
 from partita.records import FloatArray, IntArray
 
@@ -225,7 +223,6 @@ SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-STANDARD_INPUT = "-"
 
 
 def read_pairs(
@@ -241,19 +238,6 @@ def read_pairs(
             return gather(parquet_rows(stream, file), file, unit="row")
         rows = csv_rows if form == "csv" else jsonl_rows
         return gather(rows(Lines(stream, file)), file)
-
-
-@contextmanager
-def opened(path: str | Path, stdin: BinaryIO | None = None) -> Iterator[BinaryIO]:
-    """A file to read bytes from; what the system refuses becomes one clear line."""
-    if str(path) == STANDARD_INPUT:
-        yield stdin or sys.stdin.buffer
-        return
-    try:
-        with Path(path).open("rb") as stream:
-            yield stream
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
 
 
 def _sniffed(stream: BinaryIO) -> str:

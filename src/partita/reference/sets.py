@@ -6,34 +6,31 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.errors import Contradiction, InputError
-from partita.records import CoreferenceSet, Pair, Template, pair
-from partita.records import IntArray as records_IntArray
-from partita.reference.kinds import NIL, PRONOUN, Kinds, kinds
-from partita.reference.kinds import BoolArray as kinds_BoolArray
+from partita.records import CoreferenceSet, IntArray, Pair, Template, pair
+from partita.reference.kinds import NIL, PRONOUN, BoolArray, Kinds, kinds
 from partita.templates.schema import Schema, Values
 from partita.templates.slots import Value
 
 
-def compatible(templates: Sequence[Template]) -> kinds_BoolArray:
+def compatible(templates: Sequence[Template]) -> BoolArray:
     """For every two templates, which are in text order, whether they may corefer."""
     known = kinds(templates)
     clash = _differ(known.sort) | _differ(known.gender) | _differ(known.counted)
-    allowed: kinds_BoolArray = ~(clash | _within(known))
+    allowed: BoolArray = ~(clash | _within(known))
     np.fill_diagonal(allowed, True)
     return allowed
 
 
-def _differ(values: records_IntArray) -> kinds_BoolArray:
+def _differ(values: IntArray) -> BoolArray:
     """Both are known and not the same."""
     known = values != NIL
-    differ: kinds_BoolArray = (values[:, None] != values[None, :]) & known[:, None] & known[None, :]
+    differ: BoolArray = (values[:, None] != values[None, :]) & known[:, None] & known[None, :]
     return differ
 
 
-def _within(known: Kinds) -> kinds_BoolArray:
+def _within(known: Kinds) -> BoolArray:
     """A part that begins its whole (her in "her mother"), or that lies deeper than one level.
 
     What follows directly inside may say what the whole is: "a body calling itself Congress", and
@@ -50,12 +47,10 @@ def _within(known: Kinds) -> kinds_BoolArray:
         initial=np.iinfo(np.int64).max,
     )
     deeper = inside & (length[:, None] > shortest[None, :]) & (known.form != PRONOUN)[None, :]
-    part: kinds_BoolArray = begins | deeper
+    part: BoolArray = begins | deeper
     return part | part.T
 
 
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 Links = Mapping[int, list[int]]
 
 

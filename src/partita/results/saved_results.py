@@ -11,8 +11,7 @@ import numpy as np
 
 from partita.errors import InputError
 from partita.files.strict import Place, fields, list_of, number_of, parsed, text_of
-from partita.files.text import Lines
-from partita.linkage.pairs import opened
+from partita.files.text import Lines, opened
 from partita.records import (
     Configuration,
     CoreferenceSet,

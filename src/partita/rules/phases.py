@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from collections.abc import Sequence as abc_Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,7 +53,7 @@ class Matching:
     """All rules of a phase over its alphabet, in the order in which they are preferred."""
 
     alphabet: Alphabet
-    candidates: abc_Sequence[Candidate]
+    candidates: Sequence[Candidate]
     starting: dict[str, tuple[Candidate, ...]] = field(default_factory=dict)
     pairs: dict[str, tuple[Candidate, ...]] = field(default_factory=dict)
     finder: re.Pattern[str] | None = None
@@ -147,7 +146,7 @@ class Matching:
 
 
 Coded = Callable[[Mapping[str, Any]], list[str]]
-Sequence = tuple[list[Described], list[int]]  # phrases, and the first token of each
+Phrases = tuple[list[Described], list[int]]  # phrases, and the first token of each
 
 
 @dataclass(slots=True)
@@ -231,7 +230,7 @@ class Stage:
         return said
 
 
-def replaced(found: Found, scene: Scene, made: list[Described]) -> Sequence:
+def replaced(found: Found, scene: Scene, made: list[Described]) -> Phrases:
     """The sequence with every match made one phrase."""
     items, starts = scene.items, scene.firsts
     if not made:

@@ -12,16 +12,16 @@ from io import BufferedIOBase, BufferedReader
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from partita.corpora.documents import KEYS
 from partita.errors import InputError, PartitaError
 from partita.files.strict import Place, parsed, text_of
+from partita.files.text import STANDARD_INPUT
 from partita.records.documents import Message
 from partita.text.encoding import decoded, known_encoding, marked, sound, too_long
 from partita.text.layout import analysed
 from partita.text.muc import is_muc, is_muc_key, muc_messages
 from partita.text.raw_messages import Given
 
-STANDARD_INPUT = "-"
+KEYS = "keys.jsonl"  # the keys of a folder of messages, not a message
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ BY_NAME = {slot.name: slot for slot in SLOTS}
     ],
 )
 def test_dates(response: str, key: str, verdict: float) -> None:
-    assert dates.judge(response, key) == verdict
+    assert dates.compare_dates(response, key) == verdict
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_dates(response: str, key: str, verdict: float) -> None:
     ],
 )
 def test_locations(response: str, key: str, verdict: float) -> None:
-    assert locations.judge(response, key) == verdict
+    assert locations.compare_locations(response, key) == verdict
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_locations(response: str, key: str, verdict: float) -> None:
     ],
 )
 def test_numbers(response: str, key: str, verdict: float) -> None:
-    assert numbers.judge(response, key) == verdict
+    assert numbers.compare_numbers(response, key) == verdict
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_numbers(response: str, key: str, verdict: float) -> None:
     ],
 )
 def test_strings(response: str, key: str, verdict: float) -> None:
-    assert strings.judge(response, key) == verdict
+    assert strings.compare_strings(response, key) == verdict
 
 
 def fill(value: str, *tags: str) -> Fill:
@@ -118,6 +118,11 @@ TEXTS = st.text("ABC '-,()[]12 ", max_size=12)
 
 @given(TEXTS, TEXTS)
 def test_any_two_texts_have_a_verdict_and_equal_ones_are_correct(left: str, right: str) -> None:
-    for judge in (strings.judge, dates.judge, locations.judge, numbers.judge):
+    for judge in (
+        strings.compare_strings,
+        dates.compare_dates,
+        locations.compare_locations,
+        numbers.compare_numbers,
+    ):
         assert judge(left, right) in (CORRECT, PARTIAL, INCORRECT)
         assert judge(left, left) == CORRECT

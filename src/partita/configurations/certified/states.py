@@ -11,7 +11,7 @@ from partita.compilation import kernel
 from partita.configurations.search.covers import disjoint, first_free
 from partita.records import FloatArray, IntArray
 
-CellsMasks = NDArray[np.uint64]
+Masks = NDArray[np.uint64]
 
 
 @kernel()
@@ -53,7 +53,7 @@ def cells_from(
     half: FloatArray,
     first: int,
     least: float,
-    masks: CellsMasks,
+    masks: Masks,
     logs: FloatArray,
     nodes: int,
 ) -> tuple[int, float, int]:
@@ -105,7 +105,7 @@ def cells_from(
 
 
 @kernel()
-def members(cell: CellsMasks, n: int, room: IntArray) -> int:
+def members(cell: Masks, n: int, room: IntArray) -> int:
     """Write the templates of a cell; returns their number."""
     size = 0
     for i in range(n):
@@ -115,7 +115,6 @@ def members(cell: CellsMasks, n: int, room: IntArray) -> int:
     return size
 
 
-Masks = NDArray[np.uint64]
 Indices = NDArray[np.int32]
 
 

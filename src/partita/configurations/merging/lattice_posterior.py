@@ -11,7 +11,7 @@ from itertools import count
 import numpy as np
 
 from partita.configurations.merging.bounds import Kept, bell_bits, log2_count
-from partita.configurations.merging.bounds import count as bounds_count
+from partita.configurations.merging.bounds import count as count_configurations
 from partita.configurations.merging.lattice import SMALL, Lattice, Step, most
 from partita.configurations.merging.listed import cell_marginals
 from partita.configurations.merging.model import Merger
@@ -124,7 +124,7 @@ class Decided:
         return self.model.log_weight(labels)
 
     def count(self) -> int | None:
-        return bounds_count(self.model)
+        return count_configurations(self.model)
 
     def log2_count(self) -> Figure:
         return log2_count(self.model)

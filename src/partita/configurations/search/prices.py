@@ -12,7 +12,7 @@ from partita.compilation import kernel
 from partita.configurations.search.meter import Meter
 from partita.records import FloatArray, IntArray
 
-ColumnsMasks = NDArray[np.uint64]
+Masks = NDArray[np.uint64]
 
 DONE, PAUSED, FULL = 0, 1, 2
 
@@ -104,8 +104,8 @@ def cheap_cells(
     r: FloatArray,
     following: IntArray,
     place: IntArray,
-    stack: ColumnsMasks,
-    masks: ColumnsMasks,
+    stack: Masks,
+    masks: Masks,
     costs: FloatArray,
     nodes: int,
 ) -> int:
@@ -153,7 +153,6 @@ def cheap_cells(
     return status
 
 
-Masks = NDArray[np.uint64]
 Array = TypeVar("Array", bound=NDArray[Any])
 
 NEAR = 0.05  # the first gap that is tried, in units of a typical log-odds

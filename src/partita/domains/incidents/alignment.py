@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from partita.corpora import muc_templates
-from partita.corpora.muc_templates import Incident
+from partita.corpora.muc_templates import Incident, compare_dates
 from partita.domains.incidents.cases import Case
 from partita.domains.incidents.event_templates import described
 from partita.domains.incidents.readings import Event
@@ -59,9 +58,7 @@ def _fit(case: Case, incident: Incident, event: Event) -> float:
     there = " ".join(_values(incident, 3))
     same_place = any(p.kind and p.name in there for p in case.places[event.sentence])
     days = [when.fill for when in case.days[event.sentence]]
-    same_day = any(
-        muc_templates.judge(day, told) == 1.0 for day in days for told in _values(incident, 2)
-    )
+    same_day = any(compare_dates(day, told) == 1.0 for day in days for told in _values(incident, 2))
     return event.types.get(incident_type(incident), 0.0) + same_place + same_day
 
 

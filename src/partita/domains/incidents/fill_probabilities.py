@@ -10,8 +10,7 @@ import numpy as np
 
 from partita.corpora.muc_templates import SLOTS, Fill
 from partita.domains.incidents.fusion_things import LEAST, ROLES, WHOLE, Report, Role, Thing, things
-from partita.evaluation.muc import fills
-from partita.evaluation.muc.fills import compare
+from partita.evaluation.muc.fills import compare, compare_strings, location
 from partita.fusion.claims import Claims
 from partita.fusion.detection import balanced, correlations, detect, independence
 from partita.fusion.fuse import Fused, Settings, by_object, fuse
@@ -166,7 +165,7 @@ def slots_of(subject: Subject) -> tuple[int, ...]:
 def _plain(slot: int, value: str) -> str:
     """How values are compared: places without their kinds, everything else without case."""
     if SLOTS[slot].kind == "location" and value != NONE:
-        country, below = fills.location(value)
+        country, below = location(value)
         return ": ".join((country, *(" - ".join(names) for names in below)))
     return " ".join(value.upper().split())
 
@@ -218,5 +217,5 @@ def _points(slot: int, text: str, truths: Mapping[str, float]) -> float:
 
 def verdict(slot: int, given: str, truth: str) -> float:
     if SLOTS[slot].kind == "string":
-        return fills.judge(given, truth)
+        return compare_strings(given, truth)
     return compare(SLOTS[slot], Fill((given,)), Fill((truth,)))

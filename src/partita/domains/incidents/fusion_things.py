@@ -11,10 +11,8 @@ from itertools import combinations, groupby, product
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.corpora import muc_templates
-from partita.corpora.muc_templates import SLOTS, Fill, Incident
-from partita.evaluation.muc import fills
-from partita.evaluation.muc.fills import judge
+from partita.corpora.muc_templates import SLOTS, Fill, Incident, compare_dates
+from partita.evaluation.muc.fills import compare_locations, compare_strings
 from partita.records import FloatArray, IntArray
 
 WHOLE = (2, 3, 4, 5, 8, 17, 24)  # slots of the incident itself
@@ -108,7 +106,7 @@ def _meant(thing: Thing, tags: tuple[str, ...]) -> float:
     """How well a tag is one of the thing's strings; no tag means a thing without any."""
     if not tags:
         return float(not thing.strings)
-    return max((judge(tag, text) for tag in tags for text in thing.strings), default=0.0)
+    return max((compare_strings(tag, text) for tag in tags for text in thing.strings), default=0.0)
 
 
 def alike(left: Thing, right: Thing) -> float:
@@ -124,7 +122,10 @@ def alike(left: Thing, right: Thing) -> float:
 
 
 def _agree(left: Sequence[str], right: Sequence[str]) -> float:
-    return max((max(judge(a, b), judge(b, a)) for a in left for b in right), default=0.0)
+    return max(
+        (max(compare_strings(a, b), compare_strings(b, a)) for a in left for b in right),
+        default=0.0,
+    )
 
 
 ABSENT = -1
@@ -317,8 +318,8 @@ def compared(left: Report, right: Report) -> IntArray:
     """The level of every feature: type, date, place, and the things of each role."""
     levels = [
         _level(left.whole.get(4), right.whole.get(4), _types),
-        _level(left.whole.get(2), right.whole.get(2), muc_templates.judge),
-        _level(left.whole.get(3), right.whole.get(3), fills.judge),
+        _level(left.whole.get(2), right.whole.get(2), compare_dates),
+        _level(left.whole.get(3), right.whole.get(3), compare_locations),
         *(_shared(left.things[role.name], right.things[role.name]) for role in ROLES),
     ]
     return np.array(levels, dtype=np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from partita.corpora.muc_templates import Incident
@@ -10,15 +10,13 @@ from partita.domains.incidents import slot_choice
 from partita.domains.incidents.cases import Case, case
 from partita.domains.incidents.drafts import Draft
 from partita.domains.incidents.entities import Entity, entities
-from partita.domains.incidents.filling import Cast as filling_Cast
-from partita.domains.incidents.filling import filled
+from partita.domains.incidents.filling import Cast, filled
 from partita.domains.incidents.incident_models import Experts, Screeners
 from partita.domains.incidents.mentions import coarse
 from partita.domains.incidents.merging import Merge, by_model
 from partita.domains.incidents.readings import Readers, Reading, events, read
 from partita.domains.incidents.stories import Story
 
-Cast = Mapping[str, Sequence[Entity]]
 ROLES = ("VICTIM", "TARGET", "PERPETRATOR", "ORGANISATION", "INSTRUMENT")
 
 
@@ -148,7 +146,7 @@ def _incidents(drawn: Sketch, experts: Experts) -> Iterator[Incident]:
             yield found
 
 
-def _kept(case_: Case, draft: Draft, cast: filling_Cast, screeners: Screeners) -> filling_Cast:
+def _kept(case_: Case, draft: Draft, cast: Cast, screeners: Screeners) -> Cast:
     def plays(entity: Entity, role: str) -> bool:
         seen = of_entity(case_, draft, entity, cast[role])
         return screeners.entities.chance("yes", seen) >= PLAYED

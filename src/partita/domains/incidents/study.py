@@ -31,7 +31,7 @@ from partita.errors import InputError
 from partita.evaluation.calibration import Interval, bootstrap
 from partita.evaluation.experiment import Effort, Experiment, run
 from partita.evaluation.models import Counts, Fitted, Greedy, Model, PairFitted, Uniform
-from partita.evaluation.muc.score import Tally as score_Tally
+from partita.evaluation.muc.score import Tally as ExamTally
 from partita.evaluation.muc.score import score
 from partita.evaluation.rows import markdown, sizes_markdown, table
 from partita.evaluation.splits import Cut
@@ -122,11 +122,11 @@ class Marked:
 
     way: str
     incidents: int
-    messages: Sequence[score_Tally]
+    messages: Sequence[ExamTally]
 
     @property
-    def total(self) -> score_Tally:
-        return sum(self.messages, score_Tally())
+    def total(self) -> ExamTally:
+        return sum(self.messages, ExamTally())
 
 
 def ways(learned: PairParameters) -> dict[str, Merge]:
@@ -154,17 +154,17 @@ def marked(
         yield Marked(name, sum(map(len, given)), tallies)
 
 
-def _tally(message: str, given: Sequence[Incident], key: Sequence[Incident]) -> score_Tally:
-    tallies: Mapping[str, score_Tally] = score([message], given, key).messages[message]
-    return sum((tallies.get(slot.name, score_Tally()) for slot in SCORED), score_Tally())
+def _tally(message: str, given: Sequence[Incident], key: Sequence[Incident]) -> ExamTally:
+    tallies: Mapping[str, ExamTally] = score([message], given, key).messages[message]
+    return sum((tallies.get(slot.name, ExamTally()) for slot in SCORED), ExamTally())
 
 
 def behind(other: Marked, best: Marked, seed: int = 0) -> Interval:
     """By how many points of F a way is behind, over messages drawn with replacement, 95 %."""
     pairs = list(zip(best.messages, other.messages, strict=True))
 
-    def gap(drawn: Sequence[tuple[score_Tally, score_Tally]]) -> float:
-        one, two = (sum(side, score_Tally()) for side in zip(*drawn, strict=True))
+    def gap(drawn: Sequence[tuple[ExamTally, ExamTally]]) -> float:
+        one, two = (sum(side, ExamTally()) for side in zip(*drawn, strict=True))
         return 100 * (one.f() - two.f())
 
     return bootstrap(pairs, gap, np.random.default_rng(seed))

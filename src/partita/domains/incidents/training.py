@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from partita.corpora import muc_templates
-from partita.corpora.muc_templates import Incident
+from partita.corpora.muc_templates import Incident, compare_dates
 from partita.domains.incidents import slot_choice
 from partita.domains.incidents.alignment import document
 from partita.domains.incidents.cases import case
@@ -20,7 +19,7 @@ from partita.domains.incidents.readings import Readers, Reading, events, read
 from partita.domains.incidents.screening import Sketch, of_draft, of_entity, sketch
 from partita.domains.incidents.slot_choice import Candidate
 from partita.domains.incidents.training_data import ROLES, Keyed, taught, trained
-from partita.evaluation.muc import fills
+from partita.evaluation.muc.fills import compare_locations, compare_strings
 from partita.evaluation.muc.score import mapped
 from partita.evaluation.splits import Cut, cut
 from partita.evaluation.training import Plan, train_pairs
@@ -125,8 +124,8 @@ def _try(trials: Trials, drawn: Sketch, key: Sequence[Incident], judges: Judges)
             for one in some:
                 answer = "yes" if _wanted(one, found) else "no"
                 trials.entities.append((of_entity(drawn.case, draft, one, some), answer))
-        trials.days += _judged(slot_choice.days(drawn.case, draft), found, 2, muc_templates.judge)
-        trials.places += _judged(slot_choice.places(drawn.case, draft), found, 3, fills.judge)
+        trials.days += _judged(slot_choice.days(drawn.case, draft), found, 2, compare_dates)
+        trials.places += _judged(slot_choice.places(drawn.case, draft), found, 3, compare_locations)
 
 
 def _mapped(drawn: Sketch, key: Sequence[Incident], judges: Judges) -> dict[str, Incident]:
@@ -147,7 +146,7 @@ def _wanted(entity: Entity, key: Incident) -> bool:
     slots = [slot for slot, role in ROLES.items() if role == entity.role]
     values = [value for slot in slots for fill in key.of(slot) for value in fill.values]
     texts = (*entity.names, *entity.descriptions)
-    return any(fills.judge(text, value) > 0 for text in texts for value in values)
+    return any(compare_strings(text, value) > 0 for text in texts for value in values)
 
 
 def _judged(

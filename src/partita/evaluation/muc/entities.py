@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from partita.corpora.muc_templates import CORRECT, Fill, Incident
-from partita.evaluation.muc.fills import judge
+from partita.evaluation.muc.fills import compare_strings
 from partita.evaluation.muc.score import Tally
 from partita.records import FloatArray
 
@@ -86,4 +86,4 @@ def _aligned(given: Sequence[frozenset[str]], wanted: Sequence[Entity]) -> set[i
 
 
 def _inside(strings: frozenset[str], entity: frozenset[str]) -> bool:
-    return all(any(judge(one, other) == CORRECT for other in entity) for one in strings)
+    return all(any(compare_strings(one, other) == CORRECT for other in entity) for one in strings)

@@ -6,8 +6,16 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from partita.corpora import muc_templates
-from partita.corpora.muc_templates import BROADER, CORRECT, INCORRECT, PARTIAL, Fill, Slot, Verdict
+from partita.corpora.muc_templates import (
+    BROADER,
+    CORRECT,
+    INCORRECT,
+    PARTIAL,
+    Fill,
+    Slot,
+    Verdict,
+    compare_dates,
+)
 
 _KIND = re.compile(r"\([^()]*\)")
 Location = tuple[str, tuple[tuple[str, ...], ...]]
@@ -104,7 +112,7 @@ _LINKS = frozenset(
 )
 
 
-def judge(response: str, key: str) -> Verdict:
+def compare_strings(response: str, key: str) -> Verdict:
     """Of two strings; nothing that they share says that the response is correct."""
     given, wanted = _words(response), _words(key)
     if given == wanted or _words(_ASIDE.sub(" ", response)) == wanted:
@@ -154,13 +162,13 @@ def tag(response: Sequence[str], key: Sequence[str]) -> Verdict:
     """Of the strings that a fill refers to; correct if neither refers to any."""
     if not response or not key:
         return CORRECT if not response and not key else INCORRECT
-    return max(judge(given, wanted) for given in response for wanted in key)
+    return max(compare_strings(given, wanted) for given in response for wanted in key)
 
 
 def _value(slot: Slot, given: str, wanted: str) -> Verdict:
     match slot.kind:
         case "date":
-            return muc_templates.judge(given, wanted)
+            return compare_dates(given, wanted)
         case "location":
             return compare_locations(given, wanted)
         case "number":
@@ -168,4 +176,4 @@ def _value(slot: Slot, given: str, wanted: str) -> Verdict:
         case "set":
             return compare_set_fills(slot, given, wanted)
         case _:
-            return judge(given, wanted)
+            return compare_strings(given, wanted)
