@@ -10,7 +10,7 @@ import pytest
 
 from naive import naive_seconds
 from oracles.instances import log_odds, planted_pairs, uniform_pairs
-from partita.configurations.certified.posterior import certified
+from oracles.posteriors import certified
 from partita.configurations.optimality import optimum
 from partita.configurations.search.best import best
 from partita.records import Budget, FloatArray

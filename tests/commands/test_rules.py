@@ -9,9 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from extraction.toy import GROUPS, written
-from partita.app.authoring import lint_domain, trace
+from partita.app.authoring import lint_domain, trace_messages
 from partita.cli.authoring import rules
 from partita.corpora.documents import corpus_path
+from partita.text.messages import analysed
 
 
 def test_lint_tells_where_and_fails(tmp_path: Path) -> None:
@@ -72,7 +73,8 @@ def test_bad_input_is_one_line(tmp_path: Path, arguments: list[str]) -> None:
 
 
 def test_a_text_through_a_shipped_domain() -> None:
-    phases = trace("A rail depot was found in Kinston.", "depots").seen
+    message = analysed("text", "A rail depot was found in Kinston.")
+    phases = trace_messages([message], "depots")[0].seen
     assert any(win.kind == "ng" for one in phases for wins in one.wins for win in wins)
 
 

@@ -8,16 +8,25 @@ from hypothesis import strategies as st
 
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.entities import random_set
-from partita.entities.entities import (
-    called,
-    descriptions,
-    greedy_configuration,
-    greedy_merged,
-    merged_cells,
-)
+from partita.configurations.greedy import greedy_labels
+from partita.entities.entities import called, descriptions, merged_cells
 from partita.records import Configuration, Template
 from partita.reference.sets import coreference_sets
 from partita.templates.schema import plain
+
+
+def greedy_configuration(given):
+    """What the paper's deterministic merger makes of a set, as the greedy model has it."""
+    place = {name: n for n, name in enumerate(given.ids)}
+    allowed = np.ones((len(given), len(given)), dtype=np.bool_)
+    for left, right in given.incompatible:
+        allowed[place[left], place[right]] = allowed[place[right], place[left]] = False
+    return Configuration.from_labels(given.ids, greedy_labels(allowed))
+
+
+def greedy_merged(given, schema):
+    return merged_cells(greedy_configuration(given), given, schema)
+
 
 [DEPOTS] = coreference_sets([A, B, C, D], SCHEMA)
 

@@ -11,9 +11,9 @@ from partita.evaluation.experiment import (
     compared,
     compared_markdown,
     divided,
-    experiment,
     only_small,
     paper_markdown,
+    run,
 )
 from partita.evaluation.models import joint
 from partita.evaluation.rows import markdown, sizes_markdown
@@ -22,6 +22,11 @@ from partita.records import Budget, Configuration, Document, Template
 
 EFFORT = Effort(Budget(seconds=np.inf), draws=4, times=50)
 MODELS = ["uniform", "greedy", "merging", "evidential", "scaled"]
+
+
+def experiment(train, test, more=(), **options):
+    """All rows of documents that are cut into sets."""
+    return run([cut(one) for one in train], [cut(one) for one in test], more, **options)
 
 
 def made(rng: np.random.Generator, name: str) -> Document:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from oracles.fusion import simple_nesting
 from partita.evaluation.fusion import deepest, measure
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, fuse
-from partita.fusion.hierarchy import Nesting
 
-PLACES = Nesting.simple({"MINNEAPOLIS": "MINNESOTA", "MINNESOTA": "USA"})
+PLACES = simple_nesting({"MINNEAPOLIS": "MINNESOTA", "MINNESOTA": "USA"})
 
 
 def measured(rows, truths, kind="open"):

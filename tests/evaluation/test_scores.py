@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.evaluation.scores import (
+    Scores,
     Tally,
-    all_scores,
     b_cubed,
     ceaf_entity,
     expected,
@@ -118,7 +118,8 @@ def test_the_key_itself_scores_one(drawn: tuple[IntArray, IntArray]) -> None:
 
 def test_documents_add_up_and_none_is_nothing() -> None:
     one = scores(BAGGA, MERGED_SMALL)
-    both = all_scores([(BAGGA, MERGED_SMALL), (BAGGA, BAGGA), (BAGGA[:0], BAGGA[:0])])
+    pairs = [(BAGGA, MERGED_SMALL), (BAGGA, BAGGA), (BAGGA[:0], BAGGA[:0])]
+    both = sum((scores(key, response) for key, response in pairs), Scores())
     assert both.b_cubed.precision == pytest.approx((16 / 21 + 1) / 2)
     assert both.muc.said == one.muc.said + 9
 

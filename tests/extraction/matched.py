@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from oracles.patterns import parse
 from partita.rules.ambiguity import ways
 from partita.rules.compile import Matcher
-from partita.rules.patterns import parse
 from partita.rules.phases import Candidate, Matching
 from partita.rules.predicates import SEPARATOR, Alphabet, Tests
 from partita.rules.syntax import Node, reversed_

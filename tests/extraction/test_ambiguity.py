@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from oracles.patterns import parse
 from partita.rules.ambiguity import REFUSED, deterministic, empty_rounds, ways
-from partita.rules.patterns import parse
 from partita.rules.syntax import longest, nullable
 
 

@@ -9,11 +9,11 @@ import pytest
 from extraction.matched import matching, written
 from extraction.toy import cascade, run
 from extraction.toy import written as folder_of
+from oracles.patterns import parse
 from partita.errors import InputError
 from partita.rules.ambiguity import REFUSED, ways
 from partita.rules.compile import Matcher
 from partita.rules.domain_files import read_domain
-from partita.rules.patterns import parse
 
 A, B = {"tag": "A"}, {"tag": "B"}
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from extraction.toy import DOMAIN, GROUPS, LEXICON, RULES, TEXT, tagged, written
+from oracles.patterns import parse
 from partita.rules.cascade import Cascade
 from partita.rules.domain_files import read_domain
 from partita.rules.lint import covers, failing, linted
-from partita.rules.patterns import parse
 
 
 def found(folder: Path, **files: str) -> list[tuple[str, bool]]:

@@ -9,9 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from extraction.matched import longest, matcher, matching, words, written
-from oracles.patterns import longest_parses
+from oracles.patterns import longest_parses, parse
 from partita.rules.ambiguity import REFUSED, deterministic, empty_rounds, ways
-from partita.rules.patterns import parse
 from partita.rules.phases import WORK_AT_LEAST, WORK_PER_PHRASE
 from partita.rules.syntax import (
     Atom,

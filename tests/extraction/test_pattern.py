@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.rules.patterns import LARGEST, Macro, Refused, names_in, parse
+from oracles.patterns import parse
+from partita.rules.patterns import LARGEST, Macro, Refused, names_in
 from partita.rules.syntax import Atom, Choice, Label, Node, Repeat, Row, Test, atoms
 
 

@@ -21,7 +21,7 @@ from partita.training.parameter_files import (
     pair_parameters_text,
     parse_pair_parameters,
     read_pair_parameters,
-    shipped_pair_model,
+    shipped_pair_parameters,
     write_pair_parameters,
 )
 
@@ -150,7 +150,7 @@ def test_a_model_that_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> N
 
 def test_the_shipped_models_know_what_they_were_learned_from() -> None:
     for name in (EVERY_PAIR, QUESTIONS):
-        found = shipped_pair_model(name)
+        found = shipped_pair_parameters().pair_model(name)
         assert found.training == name
         assert found.characteristics == EXTENDED
         assert "GUM" in found.learned_from

@@ -10,14 +10,14 @@ import pytest
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
 from partita.errors import InputError
+from partita.files.text import whole_text
+from partita.files.writing import write_atomically
 from partita.parameters import Learned
 from partita.training.parameter_files import (
     greedy_parameters,
     parse_parameters,
-    read_parameters,
     scaled_parameters,
     shipped_parameters,
-    write_parameters,
 )
 
 HASH = "0123456789abcdef" * 4
@@ -30,6 +30,14 @@ GREEDY = Learned(
     {"sets": 110},
 )
 SCALED = Learned("scaled", {"scale": 0.7, "bias": -0.1}, "räkna", HASH, 0, {})
+
+
+def read_parameters(path):
+    return parse_parameters(whole_text(path), str(path))
+
+
+def write_parameters(path, learned):
+    write_atomically(path, learned.text())
 
 
 @pytest.mark.parametrize("learned", [GREEDY, SCALED])

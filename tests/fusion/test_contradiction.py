@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.fusion import simple_nesting
 from partita.evidence import MassFunction, combine
 from partita.fusion.claims import Claims
 from partita.fusion.conflict import conflict, conflicts
 from partita.fusion.fuse import Settings, by_object, fuse
-from partita.fusion.hierarchy import Nesting
 from partita.fusion.kinds import Reading
 from partita.templates.place import PlaceType
 from partita.templates.sorts import Hierarchy
@@ -73,7 +73,7 @@ def test_values_of_one_thing_that_unify_are_a_candidate_together():
     assert answer.values[0].probability > 0.9
 
 
-NESTED = Nesting.simple({"TOLEDO": "OHIO", "AKRON": "OHIO", "DAYTON": "OHIO", "AMES": "IOWA"})
+NESTED = simple_nesting({"TOLEDO": "OHIO", "AKRON": "OHIO", "DAYTON": "OHIO", "AMES": "IOWA"})
 ENDS = frozenset({"TOLEDO", "AKRON", "DAYTON", "AMES", "ELSEWHERE"})
 CLAIMED = st.lists(
     st.tuples(st.sampled_from([*sorted(NESTED.above), "ELSEWHERE"]), MASS, st.floats(0.1, 1.0)),

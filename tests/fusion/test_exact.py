@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles.fusion import dawid_skene, matching_marginals, open_posterior
+from oracles.fusion import dawid_skene, matching_marginals, open_posterior, simple_nesting
 from partita.fusion.claims import Claims
 from partita.fusion.estimation import Rates, expect, learn
-from partita.fusion.hierarchy import Nesting, nested_order
+from partita.fusion.hierarchy import nested_order
 from partita.fusion.matching import SMALL, matched
 from partita.fusion.open_slots import open_problem
 from partita.fusion.slot import SHRINKAGE, closed_problem, reliable
@@ -40,7 +40,7 @@ def test_a_hierarchy_equals_the_sum_over_all_its_values(said, parts, leaf):
     rates /= rates.sum(axis=2, keepdims=True)
     prior = np.array([leaf, 1 - leaf])
     read = gathered([(s, "x", v) for s, v in said], PLACES)
-    made = open_problem(read, nested_order(PLACES, Nesting.simple(TREE)))
+    made = open_problem(read, nested_order(PLACES, simple_nesting(TREE)))
     order = ["abc".index(s) for s in read.sources]
     found = expect(made.problem, Rates(rates[order], prior))
     by_source = {s: rates["abc".index(s), 0] for s in "abc"}

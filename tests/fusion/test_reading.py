@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.fusion import simple_nesting
 from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, by_object, fuse
@@ -65,7 +66,7 @@ def test_days_within_the_tolerance_are_one():
     assert [v.value for v in found.values] == ["1996-03-15", "1996"]
 
 
-PLACES = Nesting.simple({"Minneapolis".upper(): "MINNESOTA", "DULUTH": "MINNESOTA",
+PLACES = simple_nesting({"Minneapolis".upper(): "MINNESOTA", "DULUTH": "MINNESOTA",
                          "MINNESOTA": "USA", "TEXAS": "USA", "DALLAS": "TEXAS"})  # fmt: skip
 
 

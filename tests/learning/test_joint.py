@@ -9,12 +9,30 @@ from oracles.joint_mentions import random_model, random_templates
 from partita.configurations.joint.model import STARTED, layout
 from partita.errors import InputError
 from partita.records import Configuration, Document
-from partita.training.joint import Settings, gathered, key_bits, lessons_of, lexicon_of, train_joint
+from partita.training.joint import (
+    Settings,
+    gathered,
+    joint_posterior,
+    lessons_of,
+    lexicon_of,
+    train_joint,
+)
 from partita.training.joint_kernels import gradient
 
 QUICK = Settings(
     units=8, members=1, epochs=40, batch=16, dropped=0.0, known=1, decay=0.0, unsorted=0.5
 )
+
+
+def key_bits(documents, model):
+    """−log₂ P(key) of every document."""
+    found = [
+        -joint_posterior(one.templates, model).log_weight(
+            one.key.labels([template.id for template in one.templates])
+        )
+        for one in documents
+    ]
+    return np.array(found) / np.log(2.0)
 
 
 def document(seed: int, n: int = 14) -> Document:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,13 +12,11 @@ from partita.errors import InputError
 from partita.pairs.characteristics import PAPER, characters, pairs_of
 from partita.pairs.columns import columns
 from partita.pairs.extended import EXTENDED
-from partita.records import FloatArray
 from partita.training.maxent import bits
 from partita.training.pair_models import (
     Keyed,
     Training,
     every_pair,
-    fit_classifier,
     merging_questions,
     select_features,
     select_pair_model,
@@ -122,27 +119,6 @@ def test_one_class_only_is_refused(corpus: list[Keyed]) -> None:
         train_pair_model(training(apart))
     with pytest.raises(InputError, match="one class only"):
         train_pair_model(training([]))
-
-
-class Frequencies:
-    """A classifier of a few lines: the share of yes for the first feature that a pair has."""
-
-    def fit(self, x: Any, y: Any) -> None:
-        seen = np.asarray(x.sum(axis=0)).ravel() + 2
-        self.share = (np.asarray(x.T @ y).ravel() + 1) / seen
-
-    def predict_proba(self, x: Any) -> FloatArray:
-        p = x @ self.share / np.asarray(x.sum(axis=1)).ravel()
-        return np.column_stack([1 - p, p])
-
-
-def test_any_classifier_learns_from_the_same_pairs(corpus: list[Keyed], taught: Training) -> None:
-    model = fit_classifier(Frequencies(), taught)
-    known = columns(corpus[0].templates)
-    left, right = np.triu_indices(len(known), 1)
-    p = model.pair_probabilities(known, left, right)
-    same = known.head[left] == known.head[right]
-    assert p[same].mean() > p[~same].mean()
 
 
 def test_progress_is_told(corpus: list[Keyed]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations
 
+from partita.fusion.hierarchy import Nesting
+
 
 def open_posterior(said, rates, prior, tree, values):
     """P(value | claims) of one object by summing over all values there could be.
@@ -98,3 +100,9 @@ def matching_marginals(pairs, odds):
             for n in chosen:
                 sums[n] += weight
     return [x / total for x in sums]
+
+
+def simple_nesting(parents):
+    """From names that each stand for one thing."""
+    names = {name: name for pair in parents.items() for name in pair}
+    return Nesting.of(names, parents)

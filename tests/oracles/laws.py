@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from partita.records import Template
+from partita.templates.algebra import Described
+from partita.templates.schema import Schema
 from partita.templates.slots import SlotType, compare
 
 MIRROR = {
@@ -73,3 +76,14 @@ def check(slot: SlotType[Any], a: Any, b: Any, c: Any) -> None:
     if both is not None:  # a third value that is surely below: random ones seldom are
         check_three(slot, a, b, both)
         check_three(slot, both, a, c)
+
+
+def compatible(s: Described, t: Described, schema: Schema) -> bool:
+    """Nothing known a priori says that the two differ."""
+    left, right = (
+        schema.values(one) if isinstance(one, Template) else one.values for one in (s, t)
+    )
+    return all(
+        schema.slot(name).unify(left[name], right[name]) is not None
+        for name in left.keys() & right.keys()
+    )

@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from partita.rules.patterns import Macro, Words, parse_macro
 from partita.rules.syntax import Atom, Choice, Label, Node, Repeat, Row, Test
+from partita.text.tokens import cut_words
 
 Spans = tuple[tuple[str, int, int], ...]  # label, start, end, in the order in which they close
 Parse = tuple[int, Spans]
@@ -105,3 +107,8 @@ def longest_parses(
 
 def _precedes(after: Node, phrases: Phrases, at: int, below: Mapping[str, frozenset[str]]) -> bool:
     return any(end == at for start in range(at) for end, _ in parses(after, phrases, start, below))
+
+
+def parse(text: str, macros: Mapping[str, Macro] | None = None, words: Words = cut_words) -> Node:
+    """The tree of a pattern; `words` cuts a quoted text as the message will be cut."""
+    return parse_macro(text, macros or {}, words).node

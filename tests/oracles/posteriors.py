@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracles import partitions
-from partita.records import Best, Figure, Marginals, Method
+from partita.configurations.certified.posterior import CertifiedPosterior, narrowing
+from partita.records import Best, Budget, Figure, FloatArray, Marginals, Method
 
 
 class ListedPosterior:
@@ -56,3 +57,9 @@ class ListedPosterior:
         rows = np.array(list(probabilities), dtype=np.int64)
         chances = np.array(list(probabilities.values()))
         return rows[rng.choice(len(rows), count, p=chances / chances.sum())]
+
+
+def certified(theta: FloatArray, budget: Budget) -> CertifiedPosterior:
+    """The narrowest bounds that the budget allows."""
+    *_, last = narrowing(theta, budget)
+    return last

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from oracles.depots import A, B, C, D
 from partita.records import Template
-from partita.reference.antecedents import preferred_chain, with_antecedents
+from partita.reference.antecedents import with_antecedents
 from partita.templates.sorts import Hierarchy
 
 DEPOTS = (
@@ -145,7 +145,6 @@ def test_what_heads_a_text_sees_all_of_it_and_the_rest_only_what_precedes() -> N
     )
     assert listed(templates, "top") == ["low"]
     assert listed(templates, "low") == ["top"]
-    assert preferred_chain(with_antecedents(templates)) == {"top": ("low",), "low": ("top",)}
 
 
 def test_what_contains_an_anaphor_is_not_its_antecedent() -> None:
@@ -154,12 +153,15 @@ def test_what_contains_an_anaphor_is_not_its_antecedent() -> None:
     assert listed((whole, inner), "inner") == []
 
 
-def test_preferred_reference_is_transitive() -> None:
+def test_the_nearest_is_preferred() -> None:
     templates = text(
         *({"id": f"t{n}", "head": "x", "form": "definite", "sentence": n} for n in range(4))
     )
-    chains = preferred_chain(with_antecedents(templates))
-    assert chains == {"t0": (), "t1": ("t0",), "t2": ("t1", "t0"), "t3": ("t2", "t1", "t0")}
+    preferred = {
+        one.id: [other.id for other in one.antecedents if other.preferred]
+        for one in with_antecedents(templates)
+    }
+    assert preferred == {"t0": [], "t1": ["t0"], "t2": ["t1"], "t3": ["t2"]}
 
 
 TEMPLATES = st.lists(

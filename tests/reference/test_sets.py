@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.depots import SCHEMA, A, B, C, D
+from oracles.laws import compatible
 from partita.errors import Contradiction, InputError
 from partita.records import Template, pair
 from partita.reference.sets import alone, coreference_sets
-from partita.templates.algebra import compatible
 
 AREA = Template("E", start=200, slots={"FACILITY": "BRIDGE", "NUMBER": "PLURAL"})
 

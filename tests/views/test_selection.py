@@ -1,11 +1,11 @@
-"""The selection as a report and as a chart."""
+"""The selection as a report."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from partita.training.selection import Selection, Step
-from partita.views.evaluation import chart, records, text
+from partita.views.evaluation import records, text
 
 
 def selection(held: float | None = 0.75) -> Selection:
@@ -33,11 +33,5 @@ def test_without_held_out_documents_the_column_is_empty() -> None:
     assert first.split()[-3:] == ["0.2100", "0.7900", "+1.250"]
 
 
-def test_records_and_chart_hold_every_step() -> None:
+def test_records_hold_every_step() -> None:
     assert [one["sign"] for one in records(selection())] == ["for", "against"]
-    for held in (0.75, None):
-        drawn = chart(selection(held)).to_dict()
-        assert "slot_relation: identical" in str(drawn)
-        assert ("held_out:" in str(drawn) or "'held_out', 'type'" in str(drawn)) == (
-            held is not None
-        )

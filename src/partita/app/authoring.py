@@ -66,11 +66,6 @@ def trace_file(path: str | Path, domain: str | Path, phase: str = "") -> list[Tr
     return trace_messages(messages, domain, phase)
 
 
-def trace(text: str, domain: str | Path, phase: str = "") -> Traced:
-    """One text through a domain's phases."""
-    return trace_messages([analysed("text", text)], domain, phase)[0]
-
-
 def trace_messages(
     messages: Sequence[Message], domain: str | Path, phase: str = ""
 ) -> list[Traced]:

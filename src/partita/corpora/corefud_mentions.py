@@ -176,7 +176,6 @@ INDEFINITE = {
     "a", "an", "some", "any", "no", "another", "each", "every", "either", "neither",
     "many", "several", "few", "much", "more", "most", "one", "what", "which",
 }  # fmt: skip
-DEFINITE = {"the", "this", "that", "these", "those", "both", "all", "such"}
 ROLES = {"nsubj": "subject", "csubj": "subject", "obj": "object", "iobj": "object",
          "obl": "oblique", "appos": "apposition"}  # fmt: skip
 MODIFIERS = ("amod", "compound", "nummod")

@@ -30,12 +30,6 @@ def read_keyed_messages(folder: str | Path) -> Iterator[Document]:
         yield _document(key, _text(texts[key.message]), place)
 
 
-def messages_without_key(folder: str | Path) -> list[str]:
-    """The names of messages that nobody has keyed yet."""
-    keyed = {key.message for _, key in _keys(Path(folder) / KEYS)}
-    return [file.stem for file in message_files(folder) if file.stem not in keyed]
-
-
 def message_files(folder: str | Path) -> list[Path]:
     """The messages of a corpus, in the order of their names."""
     found = sorted(Path(folder).glob(ENDING))
@@ -90,7 +84,6 @@ def _text(file: Path) -> str:
         raise InputError("is not UTF-8", file=str(file), line=line) from error
 
 
-SOURCES = ("messages", "keys", "corefud")
 KEYS_FORM = ".jsonl"
 DOMAIN = "domain.yaml"
 

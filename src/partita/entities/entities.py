@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from partita.configurations.greedy import greedy_labels
 from partita.entities.values import Around, Said, cells_of, shown, slot_values
 from partita.records import (
     Configuration,
@@ -34,20 +31,6 @@ def merged_cells(
     cells = [merge([by_id[name] for name in cell], schema) for cell in configuration]
     place = {name: n for n, name in enumerate(given.ids)}
     return tuple(sorted(cells, key=lambda cell: min(place[name] for name in cell.ids)))
-
-
-def greedy_configuration(given: CoreferenceSet) -> Configuration:
-    """The configuration of the paper's deterministic merger, which never looks back."""
-    place = {name: n for n, name in enumerate(given.ids)}
-    allowed = np.ones((len(given), len(given)), dtype=np.bool_)
-    for left, right in given.incompatible:
-        allowed[place[left], place[right]] = allowed[place[right], place[left]] = False
-    return Configuration.from_labels(given.ids, greedy_labels(allowed))
-
-
-def greedy_merged(given: CoreferenceSet, schema: Schema) -> tuple[Merged, ...]:
-    """What the deterministic merger makes of a set: the baseline."""
-    return merged_cells(greedy_configuration(given), given, schema)
 
 
 def called(members: Sequence[Template], schema: Schema) -> str:

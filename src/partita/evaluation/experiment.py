@@ -14,8 +14,8 @@ from partita.evaluation.calibration import Interval, bootstrap
 from partita.evaluation.measure import Asking, Measure, measure
 from partita.evaluation.models import Counts, FromPairs, Greedy, Model, PairLearner, Uniform, part
 from partita.evaluation.rows import Row, row, table
-from partita.evaluation.splits import Cut, Split, coverage, cut, learn_excluded
-from partita.records import Budget, Document
+from partita.evaluation.splits import Cut, Split, coverage, learn_excluded
+from partita.records import Budget
 
 Progress = Callable[[str], None]
 
@@ -63,23 +63,6 @@ def paper_models(effort: Effort, counts: Counts) -> tuple[Model, ...]:
         FromPairs("evidential", learner, effort.budget, effort.seed),
         FromPairs("scaled", learner, effort.budget, effort.seed),
     )
-
-
-def experiment(
-    train: Iterable[Document],
-    test: Iterable[Document],
-    more: Sequence[Model] = (),
-    *,
-    effort: Effort | None = None,
-    progress: Progress | None = None,
-) -> Experiment:
-    """All rows: the paper's models and `more`, such as the joint model, learned and measured."""
-    told = progress or _silent
-    told("reading what to learn from")
-    learned_from = [cut(document) for document in train]
-    told("reading what to test on")
-    tested_on = [cut(document) for document in test]
-    return run(learned_from, tested_on, more, effort=effort, progress=told)
 
 
 def run(

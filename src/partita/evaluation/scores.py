@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -169,8 +169,3 @@ def scores(key: IntArray, response: IntArray) -> Scores:
     return Scores(
         muc(key, response), b_cubed(key, response), ceaf_entity(key, response), lea(key, response)
     )
-
-
-def all_scores(pairs: Iterable[tuple[IntArray, IntArray]]) -> Scores:
-    """Of several documents, each with its key and its response."""
-    return sum((scores(key, response) for key, response in pairs), Scores())

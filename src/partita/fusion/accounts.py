@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from partita.errors import InputError
 from partita.fusion.claims import checked_reliabilities
 from partita.fusion.set_beliefs import PairBelief
-from partita.records import Pair, Template, pair
+from partita.records import Pair, Template
 from partita.templates.schema import Schema, Values
 
 
@@ -111,9 +111,6 @@ class Accounts:
             near = ", ".join(self.sources[:5])
             raise InputError(f"no source is called {source!r}; there are {near}")
         return self.only(set(self.sources) - {source})
-
-    def mate(self, left: str, right: str) -> float:
-        return self.mates.get(pair(left, right), 0.0)
 
 
 def gathered(several: Iterable[Accounts]) -> Accounts:

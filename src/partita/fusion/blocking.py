@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import product
 from typing import Any
 
 from partita.fusion.accounts import Account
@@ -152,12 +152,6 @@ def everything(accounts: Iterable[Account]) -> int:
         sizes[account.source, account.message] += 1
     whole = sum(sizes.values())
     return (whole * whole - sum(size * size for size in sizes.values())) // 2
-
-
-def all_pairs(accounts: Iterable[Account], schema: Schema) -> list[Two]:
-    """Without blocking: what nothing known a priori tells apart."""
-    ordered = sorted(accounts, key=lambda one: one.id)
-    return [(a.id, b.id) for a, b in combinations(ordered, 2) if not told_apart(a, b, schema)]
 
 
 def _one_and_several(left: Number, right: Number) -> bool:

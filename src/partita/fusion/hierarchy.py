@@ -34,12 +34,6 @@ class Nesting:
             above[name] = above.get(name, frozenset()) | (lines[node] - {name})
         return cls(above, _turned(above))
 
-    @classmethod
-    def simple(cls, parents: Mapping[str, str]) -> Nesting:
-        """From names that each stand for one thing."""
-        names = {name: name for pair in parents.items() for name in pair}
-        return cls.of(names, parents)
-
     def deepest(self, names: list[str]) -> str | None:
         """The one that all others are above of."""
         found = [n for n in names if all(m == n or m in self.above.get(n, ()) for m in names)]

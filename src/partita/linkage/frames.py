@@ -17,10 +17,6 @@ from partita.records import Distribution
 INDEX = "__index_level_"  # what pandas calls an index without a name
 
 
-def is_frame(value: object) -> bool:
-    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__")
-
-
 def frame_pairs(frame: Any, name: str = "the data frame") -> PairTable:
     """The pairs of a pandas, Polars or Arrow table, or of anything that speaks either protocol."""
     arrow = _pyarrow("a data frame")
@@ -95,18 +91,6 @@ def configuration_table(distribution: Distribution) -> Any:
             "high": np.array([high for _, high in bounds]),
         }
     )
-
-
-def to_pandas(table: Any) -> Any:
-    """An Arrow table as a pandas data frame."""
-    return table.to_pandas()
-
-
-def to_polars(table: Any) -> Any:
-    """An Arrow table as a Polars data frame."""
-    import polars
-
-    return polars.from_arrow(table)
 
 
 def _pyarrow(what: str) -> Any:

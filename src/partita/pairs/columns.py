@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -93,9 +93,6 @@ def _listed(n: int, found: dict[int, int]) -> Listed:
         table = np.zeros((n, n), dtype=np.uint8)
         table[keys // max(n, 1), keys % max(n, 1)] = codes
     return Listed(n, keys, codes, table)
-
-
-Below = Callable[[Places, Places], Bools]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

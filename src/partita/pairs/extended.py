@@ -14,7 +14,6 @@ from partita.pairs.readings import DETERMINERS, NIL, PRONOUNS, Bools, Column, Se
 Values = NDArray[np.generic]
 
 _PRONOUN = FORMS.index("pronoun")
-_NAME = FORMS.index("name")
 
 
 def forms(pairs: Pairs) -> Values:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,45 +70,10 @@ class MaximumEntropy:
         return probability(self.log_odds(columns, left, right))
 
 
-class Estimator(Protocol):
-    """What scikit-learn calls a classifier."""
-
-    def fit(self, x: Any, y: Any) -> Any: ...
-
-    def predict_proba(self, x: Any) -> Any: ...
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Classifier:
-    """A fitted classifier over the features of pairs, as a pair model."""
-
-    estimator: Estimator
-    characteristics: tuple[Characteristic, ...]
-    cutoffs: Cutoffs
-
-    def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
-        codes = characteristics_of(columns, left, right, self.characteristics, cutoffs=self.cutoffs)
-        found = np.asarray(self.estimator.predict_proba(features(codes, self.characteristics)))
-        if found.shape != (len(left), 2):
-            raise InputError(f"a classifier answered {found.shape}, expected {(len(left), 2)}")
-        answers = list(getattr(self.estimator, "classes_", (False, True)))
-        return np.clip(found[:, answers.index(True)].astype(np.float64), DOUBT, 1 - DOUBT)
-
-
 def probability(score: FloatArray) -> FloatArray:
     """1/(1 + e^{−score}), never quite 0 or 1."""
     half: FloatArray = np.tanh(score / 2)
     return np.clip((1 + half) / 2, DOUBT, 1 - DOUBT)
-
-
-def features(codes: Codes, chosen: Sequence[Characteristic]) -> Any:
-    """One row of zeros and ones for each pair, one column for each feature (sparse, CSR)."""
-    from scipy.sparse import csr_matrix
-
-    starts = offsets(chosen)
-    places = (codes + starts[None, :-1]).ravel()
-    ends = np.arange(len(codes) + 1) * len(chosen)
-    return csr_matrix((np.ones(len(places)), places, ends), shape=(len(codes), int(starts[-1])))
 
 
 def pair_matrix(

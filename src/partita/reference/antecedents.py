@@ -123,25 +123,6 @@ def with_antecedents(
     )
 
 
-def preferred_chain(templates: Sequence[Template]) -> dict[str, tuple[str, ...]]:
-    """For each template the chain of preferred referents that leads away from it, nearest first."""
-    first = {
-        template.id: next((one.id for one in template.antecedents if one.preferred), "")
-        for template in templates
-    }
-    return {name: _chain(name, first) for name in first}
-
-
-def _chain(name: str, first: dict[str, str]) -> tuple[str, ...]:
-    """A heading may refer to what follows it, so a chain can come back to where it began."""
-    chain: dict[str, None] = {}
-    here = first[name]
-    while here in first and here not in chain and here != name:
-        chain[here] = None
-        here = first[here]
-    return tuple(chain)
-
-
 def _recorded(templates: Sequence[Template], order: IntArray) -> tuple[Antecedent, ...]:
     return tuple(
         Antecedent(templates[n].id, preferred=k == 0) for k, n in enumerate(order.tolist())

@@ -204,11 +204,6 @@ class Macro:
     size: int
 
 
-def parse(text: str, macros: Mapping[str, Macro] | None = None, words: Words = cut_words) -> Node:
-    """The tree of a pattern; `words` cuts a quoted text as the message will be cut."""
-    return parse_macro(text, macros or {}, words).node
-
-
 def parse_macro(text: str, macros: Mapping[str, Macro], words: Words = cut_words) -> Macro:
     """The tree with its size, for other patterns to name."""
     if len(text) > LONGEST:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
@@ -134,13 +134,6 @@ def read_model(connection: Connection, name: str) -> Row:
 def model_of(connection: Connection, run: Mapping[str, Any]) -> Row | None:
     """The parameters of a run; uniform has none."""
     return read_model(connection, run["model_id"]) if run["model_id"] else None
-
-
-def list_models(connection: Connection) -> Sequence[Row]:
-    """Without their texts."""
-    columns = [column for column in tables.models.c if column.name != "text"]
-    query = select(*columns).order_by(tables.models.c.made, tables.models.c.id)
-    return [dict(row) for row in connection.execute(query).mappings()]
 
 
 def count_methods(connection: Connection, run: str) -> Counter[tuple[str, bool]]:

@@ -260,5 +260,3 @@ keys = Table(
     ForeignKeyConstraint(["run", "set_name"], ["sets.run", "sets.set_name"]),
     Index("keys_of_sets", "run", "set_name"),
 )
-
-EXPORTED = {table.name: table for table in metadata.sorted_tables}

@@ -42,15 +42,6 @@ class Merged:
 Described = Template | Merged
 
 
-def compatible(s: Described, t: Described, schema: Schema) -> bool:
-    """Nothing known a priori says that the two differ."""
-    left, right = _values(s, schema), _values(t, schema)
-    return all(
-        schema.slot(name).unify(left[name], right[name]) is not None
-        for name in left.keys() & right.keys()
-    )
-
-
 def relation(s: Described, t: Described, schema: Schema) -> Relation:
     """What S is to T; properly subsumed by: T is the more general one."""
     left, right = _values(s, schema), _values(t, schema)

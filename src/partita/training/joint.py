@@ -19,7 +19,6 @@ from partita.configurations.report import best_or_above, listing, remainder
 from partita.errors import InputError, PartitaError
 from partita.pairs.columns import Columns
 from partita.records import (
-    Configuration,
     Distribution,
     Document,
     FloatArray,
@@ -219,18 +218,6 @@ def joint_posterior(
     columns = joint_columns(templates, model.lexemes)
     mentions = (columns.attributes, columns.relations)
     return JointPosterior(columns.order, mentions, model.network, seed, draws)
-
-
-def key_bits(documents: Iterable[Document], model: JointModel) -> FloatArray:
-    """−log₂ P(key) of every document: divided by the mentions, bits per mention."""
-    found = [_key_nats(document.templates, document.key, model) for document in documents]
-    bits: FloatArray = np.array(found, dtype=np.float64) / np.log(2.0)
-    return bits
-
-
-def _key_nats(templates: Sequence[Template], key: Configuration, model: JointModel) -> float:
-    posterior = joint_posterior(templates, model)
-    return -posterior.log_weight(key.labels([template.id for template in templates]))
 
 
 def lexicon_of(documents: Iterable[Document], known: int) -> tuple[str, ...]:

@@ -113,11 +113,6 @@ def _written(has: IntArray, variance: FloatArray, features: int) -> FloatArray:
     return rows
 
 
-def nothing_held(features: int, precision: float) -> FloatArray:
-    """A⁻¹ where only a Gaussian prior is held."""
-    return np.eye(features) / precision
-
-
 def held(inverse: FloatArray, one: Told) -> FloatArray:
     """A⁻¹ with what one more key tells, (A + RᵀR)⁻¹ = A⁻¹ − A⁻¹Rᵀ (I + R A⁻¹ Rᵀ)⁻¹ R A⁻¹."""
     across = one.rows @ inverse

@@ -23,7 +23,7 @@ from partita.pairs.characteristics import (
 )
 from partita.pairs.columns import Columns, columns
 from partita.pairs.extended import EXTENDED
-from partita.pairs.models import Classifier, Estimator, MaximumEntropy, features
+from partita.pairs.models import MaximumEntropy
 from partita.records import IntArray, Template
 from partita.templates.schema import Schema
 from partita.training.maxent import (
@@ -232,13 +232,6 @@ def select_features(
         most=most,
         progress=progress,
     )
-
-
-def fit_classifier(estimator: Estimator, given: Training) -> Classifier:
-    """Any classifier that fits features to answers, as a pair model."""
-    refuse_one_class(given.contexts())
-    estimator.fit(features(given.codes, given.characteristics), given.yes)
-    return Classifier(estimator, given.characteristics, given.cutoffs)
 
 
 def _numbers(documents: Sequence[Keyed]) -> IntArray:

@@ -52,11 +52,6 @@ def shipped_pair_parameters() -> PairParameters:
     return parse_pair_parameters(text, f"shipped parameters of {KIND}")
 
 
-def shipped_pair_model(training: str = EVERY_PAIR) -> MaximumEntropy:
-    """The pair model that comes with the package: of every pair, or of the merging questions."""
-    return shipped_pair_parameters().pair_model(training)
-
-
 def pair_parameters_text(learned: PairParameters) -> str:
     """As JSON, the same bytes for the same values."""
     written = {
@@ -205,11 +200,6 @@ SCALED_FIELDS = ("scale", "bias")
 VALUES = {"greedy": GREEDY_FIELDS, "scaled": SCALED_FIELDS}
 
 
-def read_parameters(path: str | Path) -> Learned:
-    """The parameters that a file of one model holds."""
-    return parse_parameters(whole_text(path), str(path))
-
-
 def model_parameters(
     model: str, path: str | Path | None = None
 ) -> GreedyParameters | ScaledParameters:
@@ -239,11 +229,6 @@ def shipped_parameters(model: str) -> Learned:
     if text is None:
         raise InputError(f"no parameters of a model {model!r} are shipped; expected {_models()}")
     return parse_parameters(text, f"shipped parameters of {model}")
-
-
-def write_parameters(path: str | Path, learned: Learned) -> None:
-    """Replace a parameters file, or leave it as it was."""
-    write_atomically(path, learned.text())
 
 
 def greedy_parameters(learned: Learned, file: str = "parameters") -> GreedyParameters:

@@ -8,14 +8,13 @@ from typing import Any
 
 from partita.evaluation.rows import Row
 from partita.training.selection import Selection, Step
-from partita.views.charts import altair
 
-EVALUATION_WIDTH = 80
+WIDTH = 80
 MARGIN = 34
 
 
 def evaluation_text(
-    row: Row, hard: bool = False, notes: Sequence[str] = (), width: int = EVALUATION_WIDTH
+    row: Row, hard: bool = False, notes: Sequence[str] = (), width: int = WIDTH
 ) -> str:
     """Figures by name; of hard answers, which have no probabilities, the scores alone."""
     given = ((row.documents, "message"), (row.mentions, "template"), (row.sets, "set"))
@@ -76,10 +75,10 @@ def _spread(row: Row, name: str, value: float) -> str:
     return f"{value:.3f} ({found.low:.3f} to {found.high:.3f})"
 
 
-WIDTH = 80
+SELECTION_WIDTH = 80
 
 
-def text(selection: Selection, width: int = WIDTH) -> str:
+def text(selection: Selection, width: int = SELECTION_WIDTH) -> str:
     """Order, gain, weight and sign of every selected feature, one line each."""
     title = f"{len(selection.steps)} features selected from {selection.pairs:,} pairs"
     room = width - 43
@@ -115,30 +114,3 @@ def records(selection: Selection) -> list[dict[str, Any]]:
         }
         for number, step in enumerate(selection.steps, 1)
     ]
-
-
-def chart(selection: Selection) -> Any:
-    """Weights as bars in the order of selection, beside the bits per pair that remain."""
-    alt = altair()
-    data = alt.InlineData(values=records(selection))
-    order = alt.Y(
-        "feature:N", sort=alt.SortField("order"), title=None, axis=alt.Axis(labelLimit=320)
-    )
-    colour = alt.Color(
-        "sign:N", scale=alt.Scale(domain=["for", "against"], range=["#4c78a8", "#e45756"])
-    )
-    weights = (
-        alt.Chart(data, title="weight")
-        .mark_bar()
-        .encode(x=alt.X("weight:Q", title="weight"), y=order, color=colour)
-    )
-    plain = alt.Y("feature:N", sort=alt.SortField("order"), axis=None)
-    left = alt.Chart(data).encode(y=plain)
-    trained = left.mark_line(point=True).encode(x=alt.X("bits:Q", title="bits per pair"))
-    held = left.mark_line(point=True, strokeDash=[4, 3]).encode(x="held_out:Q")
-    remaining = trained if _none_held(selection) else trained + held
-    return weights | remaining.properties(title="bits per pair (dashed: held out)")
-
-
-def _none_held(selection: Selection) -> bool:
-    return all(step.held_out is None for step in selection.steps)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from oracles.instances import log_odds, planted_pairs, uniform_pairs, with_holes
-from oracles.posteriors import ListedPosterior
+from oracles.posteriors import ListedPosterior, certified
 from oracles.subsets import cell_log_weights
-from partita.configurations.certified.posterior import certified, count_bounds, narrowing
+from partita.configurations.certified.posterior import count_bounds, narrowing
 from partita.errors import Unavailable
 from partita.records import Budget, FloatArray
 

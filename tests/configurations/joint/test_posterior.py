@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.joint_explained import decision, explain
 from oracles.joint_mentions import random_model, random_templates
 from partita.configurations.count import bell
 from partita.configurations.enumeration import partitions
 from partita.configurations.joint import codes as code
-from partita.configurations.joint.explained import explain
-from partita.configurations.joint.network_kernels import decision
 from partita.configurations.joint.posterior import JointPosterior
 from partita.errors import InputError, Unavailable
 from partita.records import Template

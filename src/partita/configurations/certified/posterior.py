@@ -123,12 +123,6 @@ MOST_PAIRS = 1 << 24  # looked at for the first lower bound
 MOST_STATES = 1 << 22
 
 
-def certified(theta: FloatArray, budget: Budget) -> CertifiedPosterior:
-    """Bounds that hold whatever the budget is, and get closer with it."""
-    *_, last = narrowing(theta, budget)
-    return last
-
-
 def narrowing(theta: FloatArray, budget: Budget) -> Iterator[CertifiedPosterior]:
     """Answers, each at least as narrow as the one before: whoever is interrupted keeps the last."""
     _compile()

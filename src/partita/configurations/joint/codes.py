@@ -128,7 +128,6 @@ CELL = (
     C_SPEAKING, C_SPOKEN_OF,
 ) = range(46)  # fmt: skip
 
-LEXEME = "lexeme"
 NEW = (
     Characteristic("kind", K, "how the mention refers"),
     Characteristic("sort", S, "the sort of the mention"),

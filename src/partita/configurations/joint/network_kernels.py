@@ -141,18 +141,3 @@ def _picked(shares: FloatArray, uniform: float) -> int:
         left -= shares[c]
         c += 1
     return c
-
-
-@kernel()
-def decision(
-    mentions: Mentions, network: Network, labels: IntArray, j: int
-) -> tuple[Codes, Codes, IntArray, IntArray, FloatArray]:
-    """Mention j after the others before it: codes of cells and "new", cells, classes, log P."""
-    n = len(labels)
-    room, logs, state, count = scratch(n, network[0].shape[1]), np.zeros(n + 1), empty_state(n), 0
-    for i in range(j):
-        count = place(mentions, state, i, labels[i], count)
-    found = describe(mentions, state, j, count, room[0], room[1], room[2], room[3])
-    codes, new, among = room[0][:found].copy(), room[1].copy(), room[2][:found].copy()
-    choices(mentions, network, state, j, count, room, logs)
-    return codes, new, among, room[3][:count].copy(), logs[: count + 1].copy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,9 +27,3 @@ class Draft:
     @cached_property
     def sentences(self) -> tuple[int, ...]:
         return tuple(event.sentence for event in self.events)
-
-
-def by_type(events: Sequence[Event]) -> list[Draft]:
-    """One incident of each type."""
-    kinds = dict.fromkeys(event.type for event in events)
-    return [Draft(tuple(e for e in events if e.type == kind)) for kind in kinds]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from partita.domains.incidents.stories import Item, Sentence, Story, sorts_of
 
 _HARMED = frozenset({"dead", "wounded", "injured", "civilian", "minor", "american"})
-_POSSESSIVE = frozenset({"'s", "'"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -61,10 +61,6 @@ class Tally:
     def precision(self) -> float:
         return self.points / self.actual if self.actual else 0.0
 
-    @property
-    def overgeneration(self) -> float:
-        return self.spurious / self.actual if self.actual else 0.0
-
     def f(self, beta: float = 1.0) -> float:
         """Below 1 precision weighs more, above 1 recall."""
         below = beta**2 * self.precision + self.recall

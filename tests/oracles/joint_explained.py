@@ -12,7 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.joint import codes as code
-from partita.configurations.joint.codes import LEXEME_ID
+from partita.configurations.joint.cells_kernels import Mentions, empty_state, place
+from partita.configurations.joint.codes import LEXEME_ID as LEXEME
+from partita.configurations.joint.kernels import describe
+from partita.configurations.joint.network_kernels import Network, choices, scratch
 from partita.configurations.joint.posterior import JointPosterior
 from partita.errors import InputError
 from partita.records import FloatArray, IntArray
@@ -51,13 +54,11 @@ def explain(
 
     Without a cell: why a new one. Both are places and labels in text order.
     """
-    from partita.configurations.joint.network_kernels import decision
-
     row = posterior.decided(np.asarray(labels, dtype=np.int64)[None, :])[0]
     step = int(np.flatnonzero(posterior.order == mention)[0])
     found = decision(posterior.mentions, posterior.network, row, step)
     if cell is None:
-        lexeme = int(posterior.mentions[0][step, LEXEME_ID])
+        lexeme = int(posterior.mentions[0][step, LEXEME])
         parts, logs = _starting(posterior, found[1], lexeme), float(found[4][-1])
     else:
         chosen = _cell(posterior, labels, row, step, cell)
@@ -68,14 +69,14 @@ def explain(
 
 def _cell(posterior: JointPosterior, labels: IntArray, row: IntArray, step: int, cell: int) -> int:
     """The cell's number in the order of decisions."""
-    for place in range(step):
-        if labels[posterior.order[place]] == cell:
-            return int(row[place])
+    for earlier in range(step):
+        if labels[posterior.order[earlier]] == cell:
+            return int(row[earlier])
     raise InputError(f"cell {cell} holds no template that is decided before this one")
 
 
 def _starting(posterior: JointPosterior, new: Codes, lexeme: int) -> list[Contribution]:
-    named = [*code.NEW, code.Characteristic(code.LEXEME, 0, "its word, where it is a known one")]
+    named = [*code.NEW, code.Characteristic("lexeme", 0, "its word, where it is a known one")]
     values = [*new.tolist(), lexeme]
     return _contributions(posterior, 1, named, values)
 
@@ -105,3 +106,17 @@ def _contributions(
         Contribution(each.name, each.says, value, amount)
         for each, value, amount in zip(named, values, (rows @ slopes).tolist(), strict=True)
     ]
+
+
+def decision(
+    mentions: Mentions, network: Network, labels: IntArray, j: int
+) -> tuple[Codes, Codes, IntArray, IntArray, FloatArray]:
+    """Mention j after the others before it: codes of cells and "new", cells, classes, log P."""
+    n = len(labels)
+    room, logs, state, count = scratch(n, network[0].shape[1]), np.zeros(n + 1), empty_state(n), 0
+    for i in range(j):
+        count = place(mentions, state, i, labels[i], count)
+    found = describe(mentions, state, j, count, room[0], room[1], room[2], room[3])
+    codes, new, among = room[0][:found].copy(), room[1].copy(), room[2][:found].copy()
+    choices(mentions, network, state, j, count, room, logs)
+    return codes, new, among, room[3][:count].copy(), logs[: count + 1].copy()
