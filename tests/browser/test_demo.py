@@ -29,18 +29,20 @@ def test_the_papers_message_steps_through_its_seven_configurations(
     assert "found 100 km southwest of the capitol of Raleigh" in person.sees(".message-text").text
     listed = client.get("/runs/demo/messages/kinston").json()["sets"][0]["configurations"]
     assert len(listed) == len(person.all(".configuration")) == 7
-    person.sees(".remainder", "nothing remains")
+    person.sees(".remainder", "all configurations listed")
     person.run("document.querySelector('.tag').focus()")
     seen = []
     for rank, one in enumerate(listed):
         assert colours_of(one["cells"], person.marks())
-        assert person.sees(".configuration.now .number").text == f"{one['probability']:.4f}"
+        assert person.sees(".configuration.current .number").text == f"{one['probability']:.4f}"
         assert f"rank={rank}" in person.driver.current_url or rank == 0
         seen.append(person.sees(".changes").text)
         person.presses(Keys.ARROW_RIGHT)
     assert len(set(seen)) == 7
-    assert seen[1] == "Number 2 against the most probable: T7 leaves T1 and T2, joins T4."
-    assert person.sees(".configuration.now .rank").text == "7"
+    assert (
+        seen[1] == "Compared with the most probable configuration: T7 leaves T1 and T2, joins T4."
+    )
+    assert person.sees(".configuration.current .rank").text == "7"
 
 
 def test_a_template_tells_its_slots_form_antecedents_and_rule(person: Person) -> None:
@@ -67,7 +69,7 @@ def test_why_goes_from_the_pair_alone_to_the_marginal(person: Person, client: ht
     assert [one.split()[0] for one in steps[1:-1]] == [
         step["templates"][0] for step in told["rest"]["influences"]
     ]
-    person.button("All").click()
+    person.button("Show all").click()
     weighty = [one for one in told["pair"]["contributions"] if one["weight"]]
     person.until(
         lambda: (
@@ -85,11 +87,11 @@ def test_a_key_teaches_and_the_distribution_and_the_curve_change(
     person: Person, client: httpx.Client
 ) -> None:
     person.go("next", run="demo")
-    person.sees(".panel", "first write a key")
+    person.sees(".panel", "There are no keys yet")
     person.sees(".next-rows li", "kinston.1").find_element("css selector", "a").click()
     person.writes("#author", "Ana")
     drag(person, "T7", "T4")
-    person.sees(".status.saved", "of Ana")
+    person.sees(".status.saved", "by Ana")
     assert person.cells() == [["T1", "T2"], ["T4", "T7"]]
     assert colours_of(person.cells(), {k: v for k, v in person.marks().items() if v})
     (key,) = client.get("/runs/demo/sets/kinston.1/keys").json()
@@ -114,8 +116,8 @@ def test_a_key_teaches_and_the_distribution_and_the_curve_change(
 
     client.post("/runs/demo/messages", json={"id": "second", "text": SECOND}).raise_for_status()
     person.go("key", run="demo", message="second")
-    person.button("This is right").click()
-    person.sees(".status.saved", "of Ana")
+    person.button("Confirm").click()
+    person.sees(".status.saved", "by Ana")
     person.go("next", run="demo")
     assert person.sees(".curve").get_attribute("aria-label") != before
     assert len(person.all(".curve .dot")) > 1

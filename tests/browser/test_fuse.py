@@ -34,43 +34,43 @@ def upload(person: Person, *paths: Path) -> None:
 
 def test_three_sources_that_contradict_each_other(person: Person) -> None:
     person.go("fuse", run="demo")
-    person.button("An example").click()
+    person.button("Use an example").click()
     assert person.sees(".fused-head h2").text == "3 objects, 3 sources"
     kinston = card(person, "Kinston depot")
     assert "Kinston (archive, press)" in kinston
     assert "Fairview (forum)" in kinston
-    assert "sources conflict: κ = 0." in kinston
+    assert "conflict between sources: κ = 0." in kinston
     assert card(person, "Fairview depot").count("κ") == 1  # of the city, and not of the year
     assert len(person.all(".thing .bar")) >= 8
     forum = person.sees(".trusted li", "forum").text
     assert " to " in forum
     assert "3 claims" in forum
     assert "wrong" in forum
-    person.run("document.querySelectorAll('.said').forEach((one) => (one.open = true))")
-    assert "forum says city Fairview, built 1915" in card(person, "Kinston depot")
+    person.run("document.querySelectorAll('.claims').forEach((one) => (one.open = true))")
+    assert "forum: city Fairview, built 1915" in card(person, "Kinston depot")
     assert "pasted.csv, line 4" in card(person, "Kinston depot")
 
     choose(person, "#without", "press")
     person.sees(".fused-head", "Without press,")
     changed = person.sees(".thing.changed", "Raleigh depot").text
     assert "Without press: 1926" in changed
-    assert ", not 1962" in changed
+    assert " instead of 1962" in changed
     choose(person, "#without", "")
     person.until(lambda: not person.all(".thing.changed"), "all as it was")
 
 
 def test_a_reliability_that_is_known_decides_and_can_be_taken_back(person: Person) -> None:
     person.go("fuse", run="demo")
-    person.button("An example").click()
+    person.button("Use an example").click()
     person.sees(".thing")
     before = card(person, "Raleigh depot")
     person.writes("input[aria-label='Reliability of forum']", "1")
     person.button("Fuse").click()
-    person.sees(".trusted li", "1.000 given")
+    person.sees(".trusted li", "1.000 set by you")
     assert "Durham (forum)\n1.0000" in card(person, "Raleigh depot")
     person.writes("input[aria-label='Reliability of press']", "1")
     person.button("Fuse").click()
-    assert "total conflict" in person.sees(".fused .trouble").text
+    assert "total conflict" in person.sees(".fused .error-panel").text
     for name in ("forum", "press"):
         person.run(
             f"""const f = document.querySelector("[aria-label='Reliability of {name}']");
@@ -103,7 +103,7 @@ def test_a_run_and_a_file_lead_back_to_the_text(person: Person, tmp_path: Path) 
     path.write_text(TABLE)
     person.go("fuse", run="work")
     person.button("Fuse").click()
-    person.sees(".fused .noted", "Choose a source")
+    person.sees(".fused .notice", "Choose a source")
     person.sees("input[type=checkbox][value=demo]").click()
     upload(person, path)
     person.button("Fuse").click()
@@ -112,9 +112,9 @@ def test_a_run_and_a_file_lead_back_to_the_text(person: Person, tmp_path: Path) 
     assert "FUEL (forum)" in thing.text
     assert "κ = " in thing.text
     assert " to " in person.sees(".trust-row[data-slot='']", "all slots").text
-    person.run("arguments[0].querySelector('.said').open = true", thing)
+    person.run("arguments[0].querySelector('.claims').open = true", thing)
     assert "table.csv, line 3" in thing.text
-    person.sees(".spots a", "“Kinston Military Rail Depot” in kinston").click()
+    person.sees(".locations a", "“Kinston Military Rail Depot” in kinston").click()
     person.sees(".view-read h1", "kinston")
     person.until(lambda: person.focus().startswith("T1,"), "the template in the text")
     person.driver.back()
@@ -142,11 +142,11 @@ def test_harm_in_sources_is_shown_as_text(
     path.write_text(f"object,source,value,reliability\nA,b,c,{name}\n")
     upload(person, path)
     person.button("Fuse").click()
-    assert f"{path.name}, line 2" in person.sees(".fused .trouble").text
+    assert f"{path.name}, line 2" in person.sees(".fused .error-panel").text
     person.button("Remove").click()
     person.run("document.querySelector('input[type=checkbox][value*=boom]').click()")
     person.button("Fuse").click()
-    person.until(lambda: person.all(".fused .trouble, .fused .thing"), "an answer")
+    person.until(lambda: person.all(".fused .error-panel, .fused .thing"), "an answer")
     unharmed(person)
 
 
@@ -155,5 +155,5 @@ def test_what_is_no_text_is_refused(person: Person, tmp_path: Path) -> None:
     path.write_bytes(b"object,value\n\xff\xfe,1\n")
     person.go("fuse", run="demo")
     person.all("#files")[0].send_keys(str(path))
-    person.sees(".file-box .bad", "table.csv is no text")
+    person.sees(".file-box .bad", "table.csv is not UTF-8 text")
     assert person.all(".files li") == []

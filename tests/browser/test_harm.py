@@ -33,7 +33,7 @@ def test_every_view_shows_harm_as_text(person: Person, view: str) -> None:
     person.until(lambda: HOSTILE in person.says(), "the name of the run")
     if view == "try":
         person.writes("#pasted", HOSTILE_TEXT.replace("\U0001f600", ""))
-        person.button("Who is who?").click()
+        person.button("Resolve").click()
         person.sees(".message-text", "<script>")
     for tag in person.all(".tag")[:4]:
         person.run("arguments[0].focus()", tag)
@@ -45,7 +45,7 @@ def test_every_view_shows_harm_as_text(person: Person, view: str) -> None:
         person.sees(".entity", "javascript:window.boom='link'")
         person.sees(".method", BOOM.format("sets.reason"))
     if view == "key":
-        person.button("This is right").click()
+        person.button("Confirm").click()
         person.sees(".status.saved", BOOM.format("author"))
         person.run("localStorage.setItem('partita.author', 'Ana')")
         person.go(view, run=HOSTILE, **told)

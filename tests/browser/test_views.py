@@ -45,7 +45,7 @@ const ground = (one) => {
 const own = (one) => [...one.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
 return [...document.querySelectorAll("body *")]
   .filter((one) => own(one) && one.checkVisibility())
-  .filter((one) => !one.closest("svg, :disabled, .unseen, .skip"))
+  .filter((one) => !one.closest("svg, :disabled, .visually-hidden, .skip"))
   .map((one) => {
     const under = ground(one);
     const levels = [light(rgb([...under, getComputedStyle(one).color])), light(rgb(under))];
@@ -69,7 +69,7 @@ def shown(person: Person, view: str) -> None:
     told, wanted = SHOWN[view]
     person.go(view, run="work", **told)
     if view == "fuse":
-        person.button("An example").click()
+        person.button("Use an example").click()
         person.sees("#without option[value=press]")
         person.run(
             "const s = document.querySelector('#without'); s.value = 'press';"
@@ -163,11 +163,11 @@ def test_messages_are_searched_and_ordered_by_how_uncertain_they_are(
 def test_a_remainder_is_seen(person: Person) -> None:
     person.go("read", run="work", message="msg-043", set="msg-043.2", rank="2")
     assert (
-        "2,527 more configurations, 0.8141 in all"
+        "2,527 more configurations, total probability 0.8141"
         in person.sees("[data-set='msg-043.2'] .remainder").text
     )
     person.sees("[data-set='msg-043.2'] .remainder .bar.hatched")
-    person.sees("[data-set='msg-043.2'] .configuration.now .rank", "3")
+    person.sees("[data-set='msg-043.2'] .configuration.current .rank", "3")
 
 
 def test_a_service_with_a_token_asks_for_it(person: Person, folder: Path) -> None:

@@ -1,67 +1,74 @@
-/** Elements from plain data: text is always text, and nothing from outside becomes markup. */
+/** Build elements from data: strings become text nodes, never markup. */
 
 /** @typedef {Node|string|number|null|undefined|false} Child */
 
-const LINK = /^(#|api\/)/;
+const ALLOWED_LINK = /^(#|api\/)/;
 
 /**
- * An element with attributes, listeners under `on` and children; strings become text nodes.
+ * Create an element with attributes, listeners (under `on`) and children.
  * @param {string} tag
- * @param {Record<string, any>} [given]
+ * @param {Record<string, any>} [attributes]
  * @param {...Child} children
  * @returns {HTMLElement}
  */
-export function el(tag, given = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(given)) set(made, name, value);
-  return fill(made, ...children);
+export function el(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) setAttribute(element, name, value);
+  return append(element, ...children);
 }
 
-/** @param {Element} made @param {string} name @param {any} value */
-function set(made, name, value) {
+/** @param {Element} element @param {string} name @param {any} value */
+function setAttribute(element, name, value) {
   if (value === undefined || value === null || value === false) return;
   if (name === "on") {
-    for (const [event, listener] of Object.entries(value)) made.addEventListener(event, listener);
+    for (const [event, listener] of Object.entries(value))
+      element.addEventListener(event, listener);
   } else if (name.startsWith("on") || name === "style") {
-    throw new Error(`${name} is no attribute for data`);
-  } else if (name === "href" && !LINK.test(value)) {
-    throw new Error("a link leads to a view or to the service");
+    throw new Error(`attribute ${name} is not allowed`);
+  } else if (name === "href" && !ALLOWED_LINK.test(value)) {
+    throw new Error("links must lead to a view or to the service");
   } else {
-    made.setAttribute(name, value === true ? "" : String(value));
+    element.setAttribute(name, value === true ? "" : String(value));
   }
 }
 
 /**
- * Add children; what is nothing is left out.
+ * Append children; null, undefined, false and "" are skipped.
  * @template {Element} T
  * @param {T} parent
  * @param {...Child} children
  * @returns {T}
  */
-export function fill(parent, ...children) {
-  parent.append(...there(children));
+export function append(parent, ...children) {
+  parent.append(...present(children));
   return parent;
 }
 
 /**
- * Put these in place of what was there.
+ * Replace all children.
  * @template {Element} T
  * @param {T} parent
  * @param {...Child} children
  * @returns {T}
  */
-export function refill(parent, ...children) {
-  parent.replaceChildren(...there(children));
+export function replaceContent(parent, ...children) {
+  parent.replaceChildren(...present(children));
   return parent;
 }
 
-/** What is there, as nodes and text. @param {Child[]} children @returns {(Node|string)[]} */
-const there = (children) =>
-  children.flatMap((one) => (one || one === 0 ? [one instanceof Node ? one : String(one)] : []));
+/**
+ * Return the children to show, as nodes and text.
+ * @param {Child[]} children
+ * @returns {(Node|string)[]}
+ */
+const present = (children) =>
+  children.flatMap((child) =>
+    child || child === 0 ? [child instanceof Node ? child : String(child)] : [],
+  );
 
-/** @param {string} text @param {() => void} act @param {Record<string, any>} [given] */
-export function button(text, act, given = {}) {
-  return el("button", { type: "button", ...given, on: { click: act } }, text);
+/** @param {string} text @param {() => void} onClick @param {Record<string, any>} [attributes] */
+export function button(text, onClick, attributes = {}) {
+  return el("button", { type: "button", ...attributes, on: { click: onClick } }, text);
 }
 
 /** A control with its label in front. @param {string} text @param {HTMLElement} control */
@@ -71,24 +78,37 @@ export function labelled(text, control) {
 
 /**
  * A select with one option for each [value, text].
- * @param {[string, string][]} options @param {string} chosen @param {(value: string) => void} act
- * @param {Record<string, any>} [given]
+ * @param {[string, string][]} options
+ * @param {string} chosen
+ * @param {(value: string) => void} onChange
+ * @param {Record<string, any>} [attributes]
  */
-export function select(options, chosen, act, given = {}) {
-  const made = /** @type {HTMLSelectElement} */ (
-    el("select", { ...given, on: { change: () => act(made.value) } })
+export function select(options, chosen, onChange, attributes = {}) {
+  const menu = /** @type {HTMLSelectElement} */ (
+    el("select", { ...attributes, on: { change: () => onChange(menu.value) } })
   );
   for (const [value, text] of options) {
-    fill(made, el("option", { value, selected: value === chosen }, text));
+    append(menu, el("option", { value, selected: value === chosen }, text));
   }
-  return made;
+  return menu;
 }
 
 /** Text for a screen reader alone. @param {string} text */
-export const unseen = (text) => el("span", { class: "unseen" }, text);
+export const screenReaderOnly = (text) => el("span", { class: "visually-hidden" }, text);
 
-/** Say something in the page's live region. @param {string} text */
-export function say(text) {
-  const region = document.getElementById("said");
+/** Announce something to screen readers. @param {string} text */
+export function announce(text) {
+  const region = document.getElementById("live-region");
   if (region) region.textContent = text;
+}
+
+/**
+ * A share from 0 to 1 as a bar; the number is shown beside it.
+ * @param {number} share
+ * @param {string} [modifier]
+ */
+export function bar(share, modifier = "") {
+  const fill = el("span", { class: "bar-fill" });
+  fill.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`;
+  return el("span", { class: `bar ${modifier}`, "aria-hidden": "true" }, fill);
 }

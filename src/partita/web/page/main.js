@@ -1,21 +1,22 @@
-/** The page: the header, and one view at a time as the address says. */
+/** The page: the header, and one view at a time, chosen by the address. */
 
-import { address, here } from "./place.js";
-import { chooser, runOf } from "./chooser.js";
-import { el, fill, refill, say } from "./dom.js";
-import { takeToken } from "./token.js";
-import { trouble } from "./parts/trouble.js";
+import { takeTokenFromAddress } from "./api.js";
+import { announce, append, el, replaceContent } from "./dom.js";
+import { errorPanel } from "./parts/panels.js";
+import { currentRoute, hrefFor } from "./router.js";
+import { resolveRun, runMenu } from "./run_menu.js";
 import * as entities from "./views/entities.js";
 import * as fuse from "./views/fuse.js";
 import * as key from "./views/key.js";
 import * as next from "./views/next.js";
 import * as read from "./views/read.js";
-import * as attempt from "./views/try.js";
+import * as tryView from "./views/try.js";
 import * as why from "./views/why.js";
 
-/** @typedef {{update?: (place: import("./place.js").Place) => boolean, close?: () => void}} Open */
+/** @typedef {import("./router.js").Route} Route */
+/** @typedef {{update?: (route: Route) => boolean, close?: () => void}} OpenView */
 
-/** @typedef {{show: (root: HTMLElement, place: any) => Promise<Open>}} View */
+/** @typedef {{show: (root: HTMLElement, route: any) => Promise<OpenView>}} View */
 
 /** @type {[string, string, View][]} */
 const VIEWS = [
@@ -25,70 +26,71 @@ const VIEWS = [
   ["next", "Next", next],
   ["entities", "Entities", entities],
   ["fuse", "Fuse", fuse],
-  ["try", "Try", attempt],
+  ["try", "Try", tryView],
 ];
 
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
-/** @type {{view: string, run: string, open: Open}} */
+/** @type {{view: string, run: string, open: OpenView}} */
 let current = { view: "", run: "", open: {} };
-let turn = 0;
+let latest = 0;
 
-/** Show what the address says; an answer that comes too late is dropped. */
-async function show() {
-  const mine = (turn += 1);
-  const place = here();
-  const [view, title, room] = VIEWS.find(([name]) => name === place.view) ?? VIEWS[0];
-  navigation(view, place.run);
+/** Show the view of the current address; outdated answers are dropped. */
+async function showRoute() {
+  const ticket = (latest += 1);
+  const route = currentRoute();
+  const [view, title, module] = VIEWS.find(([name]) => name === route.view) ?? VIEWS[0];
+  drawNavigation(view, route.run);
   try {
-    place.run = await runOf(place);
-    if (mine !== turn) return;
-    navigation(view, place.run);
-    if (current.view === view && current.run === place.run && current.open.update?.(place)) return;
-    await enter(mine, view, title, room, place);
+    route.run = await resolveRun(route);
+    if (ticket !== latest) return;
+    drawNavigation(view, route.run);
+    if (current.view === view && current.run === route.run && current.open.update?.(route)) return;
+    await openView(ticket, view, title, module, route);
   } catch (error) {
-    if (mine === turn) refill(main, trouble(error, show));
+    if (ticket === latest)
+      replaceContent(main, errorPanel(`The view ${title} could not be loaded`, error, showRoute));
   }
   main.removeAttribute("aria-busy");
 }
 
 /**
- * Leave the view that is open and open another.
- * @param {number} mine
+ * Close the current view and open another.
+ * @param {number} ticket
  * @param {string} view
  * @param {string} title
- * @param {View} room
- * @param {import("./place.js").Place} place
+ * @param {View} module
+ * @param {import("./router.js").Route} route
  */
-async function enter(mine, view, title, room, place) {
+async function openView(ticket, view, title, module, route) {
   current.open.close?.();
   current = { view: "", run: "", open: {} };
   main.setAttribute("aria-busy", "true");
   document.title = `${title} · Partita`;
   const root = el("div", { class: `view view-${view}` });
-  const open = await room.show(root, place);
-  if (mine !== turn) return open.close?.();
-  current = { view, run: place.run, open };
-  refill(main, root);
-  say(title);
+  const opened = await module.show(root, route);
+  if (ticket !== latest) return opened.close?.();
+  current = { view, run: route.run, open: opened };
+  replaceContent(main, root);
+  announce(title);
 }
 
 /** @param {string} view @param {string} run */
-function navigation(view, run) {
+function drawNavigation(view, run) {
   const links = VIEWS.map(([name, title]) => {
-    const now = name === view ? "page" : undefined;
-    return el("li", {}, el("a", { href: address(name, { run }), "aria-current": now }, title));
+    const current = name === view ? "page" : undefined;
+    return el("li", {}, el("a", { href: hrefFor(name, { run }), "aria-current": current }, title));
   });
-  refill(/** @type {HTMLElement} */ (document.getElementById("views")), ...links);
+  replaceContent(/** @type {HTMLElement} */ (document.getElementById("views")), ...links);
 }
 
-/** The skip link moves the focus and leaves the address alone. @param {Event} event */
-function skip(event) {
+/** Move the focus without changing the address. @param {Event} event */
+function skipToMain(event) {
   event.preventDefault();
   main.focus();
 }
 
-takeToken();
-document.querySelector(".skip")?.addEventListener("click", skip);
-fill(/** @type {HTMLElement} */ (document.getElementById("chooser")), chooser());
-addEventListener("hashchange", show);
-show();
+takeTokenFromAddress();
+document.querySelector(".skip")?.addEventListener("click", skipToMain);
+append(/** @type {HTMLElement} */ (document.getElementById("run-menu")), runMenu());
+addEventListener("hashchange", showRoute);
+showRoute();

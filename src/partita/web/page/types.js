@@ -1,4 +1,4 @@
-/** What the service tells, as far as the page looks at it; the schema of results has it whole. */
+/** Types of the service's answers, as far as the page uses them; see the schema of results. */
 
 /** @typedef {string[][]} Cells */
 /** @typedef {string|number|string[]|null} SlotValue */
@@ -23,7 +23,7 @@
 /** @typedef {Figure & {value: SlotValue, templates: string[]}} Value */
 
 /**
- * @typedef {object} EntityOnly
+ * @typedef {object} EntityFields
  * @property {string} id
  * @property {string} sort
  * @property {string[]} templates
@@ -34,7 +34,7 @@
  * @property {string} [set]
  * @property {Record<string, Value[]>} slots
  */
-/** @typedef {Figure & EntityOnly} Entity */
+/** @typedef {Figure & EntityFields} Entity */
 
 /**
  * @typedef {object} ResultSet a coreference set with its distribution
@@ -93,7 +93,7 @@
 /** @typedef {{keys: number, bits: number, low: number, high: number}} Point */
 /** @typedef {{predicted: number, observed: number, count: number}} Bin */
 
-/** @typedef {{points: Point[], reliability: {before: Bin[], after: Bin[]}}} Taught */
+/** @typedef {{points: Point[], reliability: {before: Bin[], after: Bin[]}}} Learning */
 
 /**
  * @typedef {object} Job
@@ -120,11 +120,11 @@
  * @property {string[]} notes
  */
 
-/** @typedef {{left: string, right: string, conflict: number}} Contradicted */
-/** @typedef {{set: string, conflict?: number|null, contradicted?: Contradicted[]}} FusedSet */
+/** @typedef {{left: string, right: string, conflict: number}} Contradiction */
+/** @typedef {{set: string, conflict?: number|null, contradicted?: Contradiction[]}} FusedSet */
 
 /**
- * @typedef {object} Fused several sources as one belief: entities of things, or objects of claims
+ * @typedef {object} Fused the result of fusion: entities across sources, or objects of claims
  * @property {any[]} [entities]
  * @property {any[]} [objects]
  * @property {FusedSet[]} [sets]

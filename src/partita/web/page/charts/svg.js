@@ -1,73 +1,78 @@
-/** Shapes of SVG; colours come from classes, words from text nodes. */
+/** SVG shapes, scales and ticks; colours come from CSS classes. */
 
-const SPACE = "http://www.w3.org/2000/svg";
+const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
 /**
- * @param {string} tag @param {Record<string, string|number>} given @param {string} [title]
+ * @param {string} tag @param {Record<string, string|number>} attributes @param {string} [title]
  * @returns {SVGElement}
  */
-export function shape(tag, given, title = "") {
-  const made = document.createElementNS(SPACE, tag);
-  for (const [name, value] of Object.entries(given)) made.setAttribute(name, String(value));
-  if (title) made.append(words("title", {}, title));
-  return made;
+export function shape(tag, attributes, title = "") {
+  const element = document.createElementNS(SVG_NAMESPACE, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  if (title) element.append(textShape("title", {}, title));
+  return element;
 }
 
-/** @param {string} tag @param {Record<string, string|number>} given @param {string} text */
-export function words(tag, given, text) {
-  const made = shape(tag, given);
-  made.textContent = text;
-  return made;
+/** @param {string} tag @param {Record<string, string|number>} attributes @param {string} text */
+export function textShape(tag, attributes, text) {
+  const element = shape(tag, attributes);
+  element.textContent = text;
+  return element;
 }
 
-/** @param {number} width @param {number} height @param {string} label @param {string} kind */
-export function drawing(width, height, label, kind) {
-  const given = { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label };
-  return shape("svg", { ...given, class: `drawing ${kind}` });
+/** @param {number} width @param {number} height @param {string} label @param {string} className */
+export function svgDrawing(width, height, label, className) {
+  const attributes = { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label };
+  return shape("svg", { ...attributes, class: `drawing ${className}` });
 }
 
-/** From values to places on a line. @param {[number, number]} from @param {[number, number]} to */
+/**
+ * Return a linear scale from values to coordinates.
+ * @param {[number, number]} from
+ * @param {[number, number]} to
+ */
 export function scale([a, b], [x, y]) {
   return (/** @type {number} */ value) => x + ((value - a) / (b - a || 1)) * (y - x);
 }
 
 /**
- * Round values between two ends, about as many as asked for.
+ * Return about `count` round values between two ends.
  * @param {number} low
  * @param {number} high
- * @param {number} about
+ * @param {number} count
  */
-export function ticks(low, high, about) {
-  const rough = (high - low) / about || 1;
+export function ticks(low, high, count) {
+  const rough = (high - low) / count || 1;
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((n) => n * unit).find((size) => size >= rough) ?? unit;
-  const found = [];
+  const values = [];
   for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9; n += 1)
-    found.push(n * step);
-  return found.map((value) => Number(value.toPrecision(12)));
+    values.push(n * step);
+  return values.map((value) => Number(value.toPrecision(12)));
 }
 
 /**
- * Words that do not fit are cut; the whole is in the title.
+ * Shorten text to a length; the full text belongs in the title.
  * @param {string} text
- * @param {number} most
+ * @param {number} length
  */
-export const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+export const truncate = (text, length) =>
+  text.length > length ? `${text.slice(0, length - 1)}…` : text;
 
 /**
- * Draw anew whenever the room changes, so that letters keep their size.
+ * Redraw when the width changes, so that text keeps its size.
  * @param {(width: number) => SVGElement} draw @returns {HTMLElement}
  */
-export function fitted(draw) {
+export function responsive(draw) {
   const box = document.createElement("div");
   box.className = "figure-box";
-  let last = 0;
-  const watch = new ResizeObserver(([entry]) => {
+  let lastWidth = 0;
+  const observer = new ResizeObserver(([entry]) => {
     const width = Math.round(entry.contentRect.width);
-    if (!width || width === last) return;
-    last = width;
+    if (!width || width === lastWidth) return;
+    lastWidth = width;
     box.replaceChildren(draw(width));
   });
-  watch.observe(box);
+  observer.observe(box);
   return box;
 }

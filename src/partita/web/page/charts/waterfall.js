@@ -1,36 +1,36 @@
-/** A waterfall: each step pushes what was so far, up or down, and the last row is where it ends. */
+/** A waterfall chart: each step moves the running value up or down, the last row is the total. */
 
-import { cut, drawing, scale, shape, ticks, words } from "./svg.js";
+import { scale, shape, svgDrawing, textShape, ticks, truncate } from "./svg.js";
 
-const ROW = 26;
+const ROW_HEIGHT = 26;
 const TOP = 26;
-const LETTER = 6.9;
+const LETTER_WIDTH = 6.9;
 
 /**
  * @typedef {object} Step
  * @property {string} label
  * @property {number} before
  * @property {number} after
- * @property {string} told the number at the bar
- * @property {string} [title] more words, for whoever points at it
- * @property {boolean} [total] a row that begins at nothing
+ * @property {string} value the text at the bar
+ * @property {string} [title] more text, shown as a tooltip
+ * @property {boolean} [total] a bar that starts at 0
  */
 
 /**
  * @param {Step[]} steps @param {number} width @param {string} label
- * @param {{low?: number, high?: number, format?: (value: number) => string}} [given]
+ * @param {{low?: number, high?: number, format?: (value: number) => string}} [options]
  */
-export function waterfall(steps, width, label, given = {}) {
-  const height = TOP + steps.length * ROW + 6;
-  const made = drawing(width, height, label, "waterfall");
-  const room = Math.min(280, Math.round(width * 0.44));
-  const ends = steps.flatMap((one) => [one.before, one.after, 0]);
-  const low = given.low ?? Math.min(...ends);
-  const high = given.high ?? Math.max(...ends);
-  const x = scale([low, high], [room + 44, width - 52]);
-  made.append(...axis(low, high, x, height, width, given.format ?? String));
-  steps.forEach((one, n) => made.append(...row(one, n, x, room, steps[n + 1])));
-  return made;
+export function waterfall(steps, width, label, options = {}) {
+  const height = TOP + steps.length * ROW_HEIGHT + 6;
+  const chart = svgDrawing(width, height, label, "waterfall");
+  const labelWidth = Math.min(280, Math.round(width * 0.44));
+  const values = steps.flatMap((step) => [step.before, step.after, 0]);
+  const low = options.low ?? Math.min(...values);
+  const high = options.high ?? Math.max(...values);
+  const x = scale([low, high], [labelWidth + 44, width - 52]);
+  chart.append(...axis(low, high, x, height, width, options.format ?? String));
+  steps.forEach((step, n) => chart.append(...stepRow(step, n, x, labelWidth, steps[n + 1])));
+  return chart;
 }
 
 /**
@@ -50,7 +50,7 @@ function axis(low, high, x, height, width, format) {
       y2: height,
       class: value ? "grid" : "grid zero",
     }),
-    words(
+    textShape(
       "text",
       { x: x(value), y: TOP - 12, class: "axis", "text-anchor": "middle" },
       format(value),
@@ -59,44 +59,44 @@ function axis(low, high, x, height, width, format) {
 }
 
 /**
- * @param {Step} one
+ * @param {Step} step
  * @param {number} n
  * @param {(v: number) => number} x
- * @param {number} room
- * @param {Step} [then]
+ * @param {number} labelWidth
+ * @param {Step} [next]
  */
-function row(one, n, x, room, then) {
-  const y = TOP + n * ROW;
-  const [left, right] = [one.before, one.after].map(x).sort((a, b) => a - b);
-  const kind = one.total ? "total" : one.after < one.before ? "down" : "up";
-  const name = cut(one.label, Math.floor(room / LETTER));
-  const outside =
-    one.after < one.before
+function stepRow(step, n, x, labelWidth, next) {
+  const y = TOP + n * ROW_HEIGHT;
+  const [left, right] = [step.before, step.after].map(x).sort((a, b) => a - b);
+  const className = step.total ? "total" : step.after < step.before ? "down" : "up";
+  const name = truncate(step.label, Math.floor(labelWidth / LETTER_WIDTH));
+  const valuePosition =
+    step.after < step.before
       ? { x: left - 5, "text-anchor": "end" }
       : { x: right + 5, "text-anchor": "start" };
-  const title = [one.label, one.told, one.title].filter(Boolean).join("\n");
-  const made = [
-    words("text", { x: 0, y: y + 17, class: one.total ? "label strong" : "label" }, name),
+  const title = [step.label, step.value, step.title].filter(Boolean).join("\n");
+  const shapes = [
+    textShape("text", { x: 0, y: y + 17, class: step.total ? "label strong" : "label" }, name),
     shape("rect", {
       x: left,
       y: y + 4,
       width: Math.max(1.5, right - left),
-      height: ROW - 9,
+      height: ROW_HEIGHT - 9,
       rx: 2,
-      class: kind,
+      class: className,
     }),
-    words("text", { ...outside, y: y + 17, class: "told" }, one.told),
-    shape("rect", { x: 0, y, width: "100%", height: ROW, class: "over" }, title),
+    textShape("text", { ...valuePosition, y: y + 17, class: "value-label" }, step.value),
+    shape("rect", { x: 0, y, width: "100%", height: ROW_HEIGHT, class: "over" }, title),
   ];
-  if (then && !then.total)
-    made.push(
+  if (next && !next.total)
+    shapes.push(
       shape("line", {
-        x1: x(one.after),
-        x2: x(one.after),
+        x1: x(step.after),
+        x2: x(step.after),
         y1: y + 4,
-        y2: y + ROW + 4,
+        y2: y + ROW_HEIGHT + 4,
         class: "joint",
       }),
     );
-  return made;
+  return shapes;
 }

@@ -1,8 +1,8 @@
-/** The cells of a key as boxes: templates are dragged between them, or picked up and put down. */
+/** The cells of a key as boxes; templates are moved between them by mouse or keyboard. */
 
-import { button, el, fill, refill, say, select } from "../dom.js";
-import { plural } from "../numbers.js";
-import { merge, move, moveBy, split } from "./draft.js";
+import { announce, append, button, el, replaceContent, select } from "../dom.js";
+import { plural } from "../format.js";
+import { mergeCells, moveByStep, moveTemplate, splitCell } from "./draft.js";
 
 /** @typedef {import("./draft.js").Cells} Cells */
 /**
@@ -10,82 +10,92 @@ import { merge, move, moveBy, split } from "./draft.js";
  * @property {HTMLElement} node
  * @property {any[]} templates
  * @property {string[]} ids
- * @property {Cells} cells what is shown
- * @property {string} picked the template in the hand, if any
+ * @property {Cells} cells the cells shown
+ * @property {string} picked the template that is picked up, if any
  * @property {Cells|null} before the cells when it was picked up
  * @property {string} dragged
- * @property {string} shown what was drawn last
- * @property {Map<string, string>} colour
- * @property {(cells: Cells) => void} changed
- * @property {(cells: Cells) => Map<string, string>} paint
+ * @property {string} drawnState the state drawn last
+ * @property {Map<string, string>} colourOf
+ * @property {(cells: Cells) => void} onChange
+ * @property {(cells: Cells) => Map<string, string>} colourCells
  */
 
 /**
  * @param {any[]} templates
- * @param {Board["changed"]} changed
- * @param {Board["paint"]} paint
+ * @param {Board["onChange"]} onChange
+ * @param {Board["colourCells"]} colourCells
  * @returns {Board}
  */
-export function board(templates, changed, paint) {
+export function createBoard(templates, onChange, colourCells) {
   const node = el("div", { class: "board", role: "group", "aria-label": "Cells of the key" });
-  const ids = templates.map((one) => one.id);
-  const hand = { picked: "", before: null, dragged: "", shown: "" };
-  const made = { node, templates, ids, cells: [], colour: new Map(), changed, paint, ...hand };
-  node.addEventListener("keydown", (event) => pressed(made, event));
-  return made;
+  const ids = templates.map((template) => template.id);
+  const state = { picked: "", before: null, dragged: "", drawnState: "" };
+  /** @type {Board} */
+  const board = {
+    node,
+    templates,
+    ids,
+    cells: [],
+    colourOf: new Map(),
+    onChange,
+    colourCells,
+    ...state,
+  };
+  node.addEventListener("keydown", (event) => onKey(board, event));
+  return board;
 }
 
 /**
- * Draw the cells, unless they are there: a box that goes while it is clicked is not clicked.
- * @param {Board} one
+ * Draw the cells unless they are unchanged: replacing a box would lose a click in progress.
+ * @param {Board} board
  * @param {Cells} cells
  */
-export function showCells(one, cells) {
-  const state = JSON.stringify([cells, one.picked]);
-  if (state === one.shown) return;
-  one.shown = state;
-  one.cells = cells;
-  one.colour = one.paint(cells);
-  const held = one.node.contains(document.activeElement)
+export function showCells(board, cells) {
+  const state = JSON.stringify([cells, board.picked]);
+  if (state === board.drawnState) return;
+  board.drawnState = state;
+  board.cells = cells;
+  board.colourOf = board.colourCells(cells);
+  const focused = board.node.contains(document.activeElement)
     ? document.activeElement?.getAttribute("data-chip")
     : "";
-  refill(one.node, ...cells.map((cell, n) => box(one, cell, n)), alone(one));
-  one.node.classList.toggle("holding", Boolean(one.picked));
-  focusChip(one, one.picked || held || "");
+  replaceContent(board.node, ...cells.map((cell, n) => cellBox(board, cell, n)), newCellBox(board));
+  board.node.classList.toggle("holding", Boolean(board.picked));
+  focusChip(board, board.picked || focused || "");
 }
 
-/** @param {Board} one @param {string} id */
-function focusChip(one, id) {
-  const chips = /** @type {NodeListOf<HTMLElement>} */ (one.node.querySelectorAll("[data-chip]"));
-  if (id) [...chips].find((chip) => chip.getAttribute("data-chip") === id)?.focus();
+/** @param {Board} board @param {string} id */
+function focusChip(board, id) {
+  const chips = /** @type {NodeListOf<HTMLElement>} */ (board.node.querySelectorAll("[data-chip]"));
+  if (id) [...chips].find((chipItem) => chipItem.getAttribute("data-chip") === id)?.focus();
 }
 
-/** @param {Board} one @param {string[]} cell @param {number} n */
-function box(one, cell, n) {
+/** @param {Board} board @param {string[]} cell @param {number} n */
+function cellBox(board, cell, n) {
   const name = `Cell ${n + 1}`;
-  const made = el("section", {
-    class: `cell-box ${one.colour.get(cell[0]) ?? ""}`,
+  const box = el("section", {
+    class: `cell-box ${board.colourOf.get(cell[0]) ?? ""}`,
     "aria-label": name,
     "data-cell": cell[0],
   });
-  const tools = el("div", { class: "cell-tools" }, ...toolsOf(one, cell, n));
+  const tools = el("div", { class: "cell-tools" }, ...cellTools(board, cell, n));
   const head = el(
     "header",
     {},
     el("h3", {}, name),
     el("span", { class: "quiet" }, plural(cell.length, "template")),
   );
-  fill(made, head, el("ul", { class: "chips" }, ...cell.map((id) => chip(one, id))), tools);
-  return landing(one, made, cell[0]);
+  append(box, head, el("ul", { class: "chips" }, ...cell.map((id) => chipItem(board, id))), tools);
+  return makeDropTarget(board, box, cell[0]);
 }
 
-/** @param {Board} one @param {string[]} cell @param {number} n */
-function toolsOf(one, cell, n) {
-  const { cells, ids } = one;
-  if (one.picked)
-    return cell.includes(one.picked)
+/** @param {Board} board @param {string[]} cell @param {number} n */
+function cellTools(board, cell, n) {
+  const { cells, ids } = board;
+  if (board.picked)
+    return cell.includes(board.picked)
       ? []
-      : [putHere(one, cell[0], `Put ${one.picked} into cell ${n + 1}`)];
+      : [putHereButton(board, cell[0], `Put ${board.picked} into cell ${n + 1}`)];
   const others = cells.map(
     (other, m) => /** @type {[string, string]} */ ([other[0], `cell ${m + 1}: ${other.join(" ")}`]),
   );
@@ -93,137 +103,161 @@ function toolsOf(one, cell, n) {
     ["", "Merge with…"],
     ...others.filter((_, m) => m !== n),
   ]);
-  const merged = (/** @type {string} */ to) =>
-    to && finish(one, merge(cells, cell[0], to, ids), `Cells merged`);
+  const onMerge = (/** @type {string} */ to) =>
+    to && finishMove(board, mergeCells(cells, cell[0], to, ids), "Cells merged");
   return [
     cell.length > 1
-      ? button("Split", () => finish(one, split(cells, cell[0], ids), "Cell split"), {
+      ? button("Split", () => finishMove(board, splitCell(cells, cell[0], ids), "Cell split"), {
           "aria-label": `Split cell ${n + 1}`,
         })
       : null,
     cells.length > 1
-      ? select(options, "", merged, { "aria-label": `Merge cell ${n + 1} with` })
+      ? select(options, "", onMerge, { "aria-label": `Merge cell ${n + 1} with` })
       : null,
-  ].filter((made) => made !== null);
+  ].filter((tool) => tool !== null);
 }
 
-/** @param {Board} one @param {string|null} to @param {string} name */
-function putHere(one, to, name) {
+/** @param {Board} board @param {string|null} to @param {string} name */
+function putHereButton(board, to, name) {
   return button(
     "Put here",
-    () => finish(one, move(one.cells, one.picked, to, one.ids), `${one.picked} put down`),
+    () =>
+      finishMove(
+        board,
+        moveTemplate(board.cells, board.picked, to, board.ids),
+        `${board.picked} put down`,
+      ),
     { "aria-label": name },
   );
 }
 
-/** The place for a new cell. @param {Board} one */
-function alone(one) {
-  const made = el(
+/** The drop target for a new cell. @param {Board} board */
+function newCellBox(board) {
+  const box = el(
     "section",
-    { class: "cell-box new-cell", "aria-label": "A new cell" },
-    el("p", { class: "quiet" }, "A new cell: drop here"),
+    { class: "cell-box new-cell", "aria-label": "New cell" },
+    el("p", { class: "quiet" }, "New cell: drop a template here"),
   );
-  if (one.picked) fill(made, putHere(one, null, `Put ${one.picked} into a new cell`));
-  return landing(one, made, null);
+  if (board.picked) append(box, putHereButton(board, null, `Put ${board.picked} into a new cell`));
+  return makeDropTarget(board, box, null);
 }
 
-/** @param {Board} one @param {string} id */
-function chip(one, id) {
-  const { text = "" } = one.templates.find((template) => template.id === id) ?? {};
-  const now = one.picked === id;
-  const given = {
+/** @param {Board} board @param {string} id */
+function chipItem(board, id) {
+  const { text = "" } = board.templates.find((template) => template.id === id) ?? {};
+  const picked = board.picked === id;
+  const attributes = {
     type: "button",
-    class: now ? "chip-button picked" : "chip-button",
+    class: picked ? "chip-button picked" : "chip-button",
     draggable: "true",
     "data-chip": id,
-    "aria-pressed": String(now),
+    "aria-pressed": String(picked),
     "aria-describedby": "board-help",
     on: {
-      click: () => pick(one, id),
-      dragstart: (/** @type {DragEvent} */ event) => lift(one, id, event),
+      click: () => pickUpOrPutDown(board, id),
+      dragstart: (/** @type {DragEvent} */ event) => startDrag(board, id, event),
     },
   };
-  return el("li", {}, el("button", given, el("b", {}, id), ` ${text}`));
+  return el("li", {}, el("button", attributes, el("b", {}, id), ` ${text}`));
 }
 
-/** @param {Board} one @param {string} id @param {DragEvent} event */
-function lift(one, id, event) {
-  one.dragged = id;
+/** @param {Board} board @param {string} id @param {DragEvent} event */
+function startDrag(board, id, event) {
+  board.dragged = id;
   event.dataTransfer?.setData("text/plain", id);
 }
 
 /**
- * Let templates be dropped on a box.
- * @param {Board} one
- * @param {HTMLElement} made
+ * Make a box accept dropped templates.
+ * @param {Board} board
+ * @param {HTMLElement} box
  * @param {string|null} to
  */
-function landing(one, made, to) {
-  const light = (/** @type {boolean} */ on) => made.classList.toggle("over", on);
-  made.addEventListener("dragover", (event) => {
+function makeDropTarget(board, box, to) {
+  const highlight = (/** @type {boolean} */ on) => box.classList.toggle("over", on);
+  box.addEventListener("dragover", (event) => {
     event.preventDefault();
-    light(true);
+    highlight(true);
   });
-  made.addEventListener("dragleave", () => light(false));
-  made.addEventListener("drop", (event) => {
+  box.addEventListener("dragleave", () => highlight(false));
+  box.addEventListener("drop", (event) => {
     event.preventDefault();
-    if (one.dragged) finish(one, move(one.cells, one.dragged, to, one.ids), `${one.dragged} moved`);
-    one.dragged = "";
+    if (board.dragged)
+      finishMove(
+        board,
+        moveTemplate(board.cells, board.dragged, to, board.ids),
+        `${board.dragged} moved`,
+      );
+    board.dragged = "";
   });
-  return made;
-}
-
-/** Pick a template up, or put down what is in the hand. @param {Board} one @param {string} id */
-function pick(one, id) {
-  if (one.picked) {
-    const to = one.picked === id ? one.cells : move(one.cells, one.picked, id, one.ids);
-    return finish(one, to, `${one.picked} put down`);
-  }
-  one.picked = id;
-  one.before = one.cells;
-  showCells(one, one.cells);
-  say(`${id} picked up. Arrow keys move it, Enter puts it down, Escape puts it back.`);
-}
-
-/** What was done is done. @param {Board} one @param {Cells} cells @param {string} said */
-function finish(one, cells, said) {
-  const held = one.picked;
-  const before = one.before ?? one.cells;
-  one.picked = "";
-  one.before = null;
-  showCells(one, cells);
-  focusChip(one, held);
-  say(said);
-  if (JSON.stringify(before) !== JSON.stringify(cells)) one.changed(cells);
-}
-
-/** @param {Board} one @param {KeyboardEvent} event */
-function pressed(one, event) {
-  const id = /** @type {Element} */ (event.target).getAttribute("data-chip");
-  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key] ?? 0;
-  if (one.picked && event.key === "Escape")
-    return finish(one, one.before ?? one.cells, `${one.picked} put back`);
-  if (!id || !step) return;
-  event.preventDefault();
-  if (one.picked) carry(one, step);
-  else walk(one, id, step);
-}
-
-/** @param {Board} one @param {number} step */
-function carry(one, step) {
-  showCells(one, moveBy(one.cells, one.picked, step, one.ids));
-  const n = one.cells.findIndex((cell) => cell.includes(one.picked));
-  const mates = one.cells[n].filter((id) => id !== one.picked);
-  say(`${one.picked} in cell ${n + 1}, ${mates.length ? `with ${mates.join(", ")}` : "alone"}`);
+  return box;
 }
 
 /**
- * The focus goes from template to template.
- * @param {Board} one
+ * Pick up a template, or put down the one that is picked up.
+ * @param {Board} board
+ * @param {string} id
+ */
+function pickUpOrPutDown(board, id) {
+  if (board.picked) {
+    const cells =
+      board.picked === id ? board.cells : moveTemplate(board.cells, board.picked, id, board.ids);
+    return finishMove(board, cells, `${board.picked} put down`);
+  }
+  board.picked = id;
+  board.before = board.cells;
+  showCells(board, board.cells);
+  announce(
+    `${id} picked up. Use the arrow keys to move it, Enter to put it down, Escape to cancel.`,
+  );
+}
+
+/**
+ * Complete a move and report the change.
+ * @param {Board} board
+ * @param {Cells} cells
+ * @param {string} message
+ */
+function finishMove(board, cells, message) {
+  const picked = board.picked;
+  const before = board.before ?? board.cells;
+  board.picked = "";
+  board.before = null;
+  showCells(board, cells);
+  focusChip(board, picked);
+  announce(message);
+  if (JSON.stringify(before) !== JSON.stringify(cells)) board.onChange(cells);
+}
+
+/** @param {Board} board @param {KeyboardEvent} event */
+function onKey(board, event) {
+  const id = /** @type {Element} */ (event.target).getAttribute("data-chip");
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key] ?? 0;
+  if (board.picked && event.key === "Escape")
+    return finishMove(board, board.before ?? board.cells, `${board.picked} put back`);
+  if (!id || !step) return;
+  event.preventDefault();
+  if (board.picked) carryPicked(board, step);
+  else moveFocus(board, id, step);
+}
+
+/** @param {Board} board @param {number} step */
+function carryPicked(board, step) {
+  showCells(board, moveByStep(board.cells, board.picked, step, board.ids));
+  const n = board.cells.findIndex((cell) => cell.includes(board.picked));
+  const mates = board.cells[n].filter((id) => id !== board.picked);
+  announce(
+    `${board.picked} in cell ${n + 1}, ${mates.length ? `with ${mates.join(", ")}` : "alone"}`,
+  );
+}
+
+/**
+ * Move the focus from template to template.
+ * @param {Board} board
  * @param {string} id
  * @param {number} step
  */
-function walk(one, id, step) {
-  const order = one.cells.flat();
-  focusChip(one, order[(order.indexOf(id) + step + order.length) % order.length]);
+function moveFocus(board, id, step) {
+  const order = board.cells.flat();
+  focusChip(board, order[(order.indexOf(id) + step + order.length) % order.length]);
 }

@@ -1,124 +1,134 @@
-/** A key as it is being written: cells, alternatives with weights, and what can be undone. */
+/** The draft of a key: cells, alternatives with weights, and the undo history. */
 
 /** @typedef {string[][]} Cells */
 /** @typedef {{cells: Cells, weight: number}} Alternative */
 /** @typedef {{cells: Cells, alternatives: Alternative[]}} Draft */
-/** @typedef {{now: Draft, done: Draft[], undone: Draft[]}} History */
+/** @typedef {{current: Draft, past: Draft[], future: Draft[]}} History */
 
-const SHARE = 0.3;
-const LEAST = 0.01;
+const DEFAULT_WEIGHT = 0.3;
+const MIN_WEIGHT = 0.01;
 
 /**
- * Cells and their templates in text order, empty ones left out.
+ * Return the cells and their templates in text order, without empty cells.
  * @param {Cells} cells
  * @param {string[]} ids
  */
-export function inOrder(cells, ids) {
-  const place = (/** @type {string} */ id) => ids.indexOf(id);
+export function inTextOrder(cells, ids) {
+  const position = (/** @type {string} */ id) => ids.indexOf(id);
   return cells
     .filter((cell) => cell.length)
-    .map((cell) => [...cell].sort((a, b) => place(a) - place(b)))
-    .sort((a, b) => place(a[0]) - place(b[0]));
+    .map((cell) => [...cell].sort((a, b) => position(a) - position(b)))
+    .sort((a, b) => position(a[0]) - position(b[0]));
 }
 
 /** @param {Cells} cells @param {string} id */
-const without = (cells, id) =>
-  cells.map((cell) => cell.filter((one) => one !== id)).filter((cell) => cell.length);
+const withoutTemplate = (cells, id) =>
+  cells.map((cell) => cell.filter((other) => other !== id)).filter((cell) => cell.length);
 
 /**
- * Put a template to another one's cell; to nobody's means alone.
+ * Move a template to the cell of another; null moves it to a cell of its own.
  * @param {Cells} cells
  * @param {string} id
  * @param {string|null} to
  * @param {string[]} ids
  */
-export function move(cells, id, to, ids) {
+export function moveTemplate(cells, id, to, ids) {
   if (id === to) return cells;
-  const others = without(cells, id);
+  const others = withoutTemplate(cells, id);
   const target = others.find((cell) => to !== null && cell.includes(to));
-  const made = target
+  const moved = target
     ? others.map((cell) => (cell === target ? [...cell, id] : cell))
     : [...others, [id]];
-  return inOrder(made, ids);
+  return inTextOrder(moved, ids);
 }
 
 /**
- * To the next cell, or the one before; after the last one comes a cell of its own.
+ * Move a template to the next or previous cell; after the last comes a cell of its own.
  * @param {Cells} cells
  * @param {string} id
  * @param {number} step
  * @param {string[]} ids
  */
-export function moveBy(cells, id, step, ids) {
-  const others = inOrder(without(cells, id), ids);
-  const mate = (cells.find((cell) => cell.includes(id)) ?? []).find((one) => one !== id);
-  const at = mate ? others.findIndex((cell) => cell.includes(mate)) : others.length;
-  const to = (at + step + others.length + 1) % (others.length + 1);
-  return move(cells, id, to === others.length ? null : others[to][0], ids);
+export function moveByStep(cells, id, step, ids) {
+  const others = inTextOrder(withoutTemplate(cells, id), ids);
+  const mate = (cells.find((cell) => cell.includes(id)) ?? []).find((other) => other !== id);
+  const current = mate ? others.findIndex((cell) => cell.includes(mate)) : others.length;
+  const target = (current + step + others.length + 1) % (others.length + 1);
+  return moveTemplate(cells, id, target === others.length ? null : others[target][0], ids);
 }
 
-/** Every template of a cell alone. @param {Cells} cells @param {string} id @param {string[]} ids */
-export function split(cells, id, ids) {
-  return inOrder(
-    cells.flatMap((cell) => (cell.includes(id) ? cell.map((one) => [one]) : [cell])),
+/**
+ * Split a cell into single templates.
+ * @param {Cells} cells
+ * @param {string} id
+ * @param {string[]} ids
+ */
+export function splitCell(cells, id, ids) {
+  return inTextOrder(
+    cells.flatMap((cell) => (cell.includes(id) ? cell.map((template) => [template]) : [cell])),
     ids,
   );
 }
 
 /**
- * The cells of two templates as one.
+ * Merge the cells of two templates.
  * @param {Cells} cells
  * @param {string} a
  * @param {string} b
  * @param {string[]} ids
  */
-export function merge(cells, a, b, ids) {
+export function mergeCells(cells, a, b, ids) {
   const both = cells.filter((cell) => cell.includes(a) || cell.includes(b));
-  return inOrder([...cells.filter((cell) => !both.includes(cell)), both.flat()], ids);
+  return inTextOrder([...cells.filter((cell) => !both.includes(cell)), both.flat()], ids);
 }
 
-/** What is left for the key itself. @param {Alternative[]} alternatives */
-export const left = (alternatives) => 1 - alternatives.reduce((sum, one) => sum + one.weight, 0);
+/** The weight that remains for the key itself. @param {Alternative[]} alternatives */
+export const keyWeight = (alternatives) =>
+  1 - alternatives.reduce((sum, alternative) => sum + alternative.weight, 0);
 
 /**
- * Another possibility, with a share of what is left.
+ * Add an alternative with a share of the remaining weight.
  * @param {Draft} draft
  * @param {Cells} cells
  * @returns {Draft}
  */
 export function withAlternative(draft, cells) {
-  const weight = Math.round(Math.min(SHARE, left(draft.alternatives) / 2) * 100) / 100;
+  const weight =
+    Math.round(Math.min(DEFAULT_WEIGHT, keyWeight(draft.alternatives) / 2) * 100) / 100;
   return { ...draft, alternatives: [...draft.alternatives, { cells, weight }] };
 }
 
 /**
- * A weight that leaves something for the key.
+ * Set the weight of an alternative, leaving some for the key.
  * @param {Draft} draft
  * @param {number} n
  * @param {number} weight
  * @returns {Draft}
  */
-export function weighed(draft, n, weight) {
-  const room = left(draft.alternatives) + draft.alternatives[n].weight - LEAST;
-  const fitting = Math.max(LEAST, Math.min(room, Number.isFinite(weight) ? weight : LEAST));
-  const changed = { ...draft.alternatives[n], weight: Math.round(fitting * 100) / 100 };
-  return { ...draft, alternatives: draft.alternatives.with(n, changed) };
+export function withWeight(draft, n, weight) {
+  const available = keyWeight(draft.alternatives) + draft.alternatives[n].weight - MIN_WEIGHT;
+  const allowed = Math.max(
+    MIN_WEIGHT,
+    Math.min(available, Number.isFinite(weight) ? weight : MIN_WEIGHT),
+  );
+  const withCells = { ...draft.alternatives[n], weight: Math.round(allowed * 100) / 100 };
+  return { ...draft, alternatives: draft.alternatives.with(n, withCells) };
 }
 
 /** @param {Draft} draft @param {number} n @returns {Draft} */
-export const dropped = (draft, n) => ({
+export const withoutAlternative = (draft, n) => ({
   ...draft,
   alternatives: draft.alternatives.toSpliced(n, 1),
 });
 
 /**
- * Change the key, or one of its alternatives.
+ * Set the cells of the key or of one of its alternatives.
  * @param {Draft} draft
  * @param {number} n -1 is the key
  * @param {Cells} cells
  * @returns {Draft}
  */
-export function changed(draft, n, cells) {
+export function withCells(draft, n, cells) {
   if (n < 0) return { ...draft, cells };
   return {
     ...draft,
@@ -126,20 +136,28 @@ export function changed(draft, n, cells) {
   };
 }
 
-/** @param {Draft} now @returns {History} */
-export const begun = (now) => ({ now, done: [], undone: [] });
+/** @param {Draft} current @returns {History} */
+export const newHistory = (current) => ({ current, past: [], future: [] });
 
-/** @param {History} history @param {Draft} now @returns {History} */
-export const went = (history, now) => ({ now, done: [...history.done, history.now], undone: [] });
+/** @param {History} history @param {Draft} current @returns {History} */
+export const withStep = (history, current) => ({
+  current,
+  past: [...history.past, history.current],
+  future: [],
+});
 
 /** @param {History} history @returns {History} */
-export function undo({ now, done, undone }) {
-  if (!done.length) return { now, done, undone };
-  return { now: done[done.length - 1], done: done.slice(0, -1), undone: [...undone, now] };
+export function undo({ current, past, future }) {
+  if (!past.length) return { current, past, future };
+  return { current: past[past.length - 1], past: past.slice(0, -1), future: [...future, current] };
 }
 
 /** @param {History} history @returns {History} */
-export function redo({ now, done, undone }) {
-  if (!undone.length) return { now, done, undone };
-  return { now: undone[undone.length - 1], done: [...done, now], undone: undone.slice(0, -1) };
+export function redo({ current, past, future }) {
+  if (!future.length) return { current, past, future };
+  return {
+    current: future[future.length - 1],
+    past: [...past, current],
+    future: future.slice(0, -1),
+  };
 }

@@ -1,37 +1,40 @@
-/** The K best configurations of a set, to step through: a group of radio buttons with bars. */
+/** The most probable configurations of a set: a group of radio buttons with bars. */
 
-import { el, fill, refill, unseen } from "../dom.js";
-import { bits, count, figure, plural } from "../numbers.js";
-import { bar, remainderText, strip } from "./bar.js";
-import { cellRow, cellText } from "./cells.js";
-import { changes, moved } from "./changes.js";
+import { shape, svgDrawing } from "../charts/svg.js";
+import { append, bar, el, replaceContent, screenReaderOnly } from "../dom.js";
+import { bits, count, figure, plural, probability } from "../format.js";
+import { cellRow, cellText, changeTexts, movedTemplates } from "./cells.js";
 
 /** @typedef {import("../types.js").ResultSet} ResultSet */
-/** @typedef {Map<string, string>} Colour */
-/** @typedef {(rank: number, colour: (rank: number) => Colour) => void} Show */
-/** @typedef {{node: HTMLElement, show: Show}} Stepper */
+/** @typedef {Map<string, string>} ColourOf */
+/** @typedef {(rank: number, colour: (rank: number) => ColourOf) => void} ShowRank */
+/** @typedef {{node: HTMLElement, show: ShowRank}} ConfigurationList */
 
-const MOST = 100;
+const MAX_ROWS = 100;
+const STRIP_WIDTH = 1000;
+const STRIP_HEIGHT = 14;
 
 /**
  * @param {ResultSet} set
  * @param {(rank: number) => void} choose
  * @param {Node[]} [links]
- * @returns {Stepper}
+ * @returns {ConfigurationList}
  */
-export function stepper(set, choose, links = []) {
-  const rows = set.configurations.slice(0, MOST).map((_, rank) => row(set, rank, choose));
-  const whole = el("div", { class: "strip-box" });
-  const told = el("p", { class: "changes", "aria-live": "polite" });
-  const list = el("div", { class: "configurations" }, ...rows.map((one) => one.node));
-  const node = el("fieldset", { class: "set", "data-set": set.set }, legend(set), whole, list);
-  fill(node, rest(set), told, method(set));
-  if (links.length) fill(node, el("p", { class: "links" }, ...links));
-  /** @type {Show} */
+export function configurationList(set, choose, links = []) {
+  const rows = set.configurations
+    .slice(0, MAX_ROWS)
+    .map((_, rank) => configurationRow(set, rank, choose));
+  const stripBox = el("div", { class: "strip-box" });
+  const changeLine = el("p", { class: "changes", "aria-live": "polite" });
+  const list = el("div", { class: "configurations" }, ...rows.map((row) => row.node));
+  const node = el("fieldset", { class: "set", "data-set": set.set }, legend(set), stripBox, list);
+  append(node, remainderRow(set), changeLine, methodLine(set));
+  if (links.length) append(node, el("p", { class: "links" }, ...links));
+  /** @type {ShowRank} */
   const show = (rank, colour) => {
-    refill(whole, strip(set, rank));
-    rows.forEach((one, n) => one.show(n === rank, colour(n)));
-    refill(told, difference(set, rank));
+    replaceContent(stripBox, distributionStrip(set, rank));
+    rows.forEach((row, n) => row.show(n === rank, colour(n)));
+    replaceContent(changeLine, changeText(set, rank));
   };
   return { node, show };
 }
@@ -39,9 +42,9 @@ export function stepper(set, choose, links = []) {
 /** @param {ResultSet} set */
 function legend(set) {
   const templates = plural(set.templates.length, "template");
-  const said = ` ${templates}, ${count(set.count ?? "?")} configurations, ${set.model}`;
+  const summary = ` ${templates}, ${count(set.count ?? "?")} configurations, ${set.model} model`;
   const name = el("span", { class: "set-name" }, set.set);
-  return el("legend", {}, name, el("span", { class: "quiet" }, said));
+  return el("legend", {}, name, el("span", { class: "quiet" }, summary));
 }
 
 /**
@@ -50,44 +53,83 @@ function legend(set) {
  * @param {number} rank
  * @param {(rank: number) => void} choose
  */
-function row(set, rank, choose) {
-  const one = set.configurations[rank];
-  const given = { type: "radio", name: `set-${set.set}`, value: rank };
-  const input = el("input", { ...given, on: { change: () => choose(rank) } });
+function configurationRow(set, rank, choose) {
+  const configuration = set.configurations[rank];
+  const attributes = { type: "radio", name: `set-${set.set}`, value: rank };
+  const input = el("input", { ...attributes, on: { change: () => choose(rank) } });
   const cells = el("span", { class: "row-cells", "aria-hidden": "true" });
-  const number = el("span", { class: "number" }, figure(one));
-  const mass = el("span", { class: "mass" }, number, bar(one.probability));
-  const spoken = unseen(`: ${cellText(one.cells)}, probability `);
+  const number = el("span", { class: "number" }, figure(configuration));
+  const mass = el("span", { class: "mass" }, number, bar(configuration.probability));
+  const spokenText = screenReaderOnly(`: ${cellText(configuration.cells)}, probability `);
   const node = el("label", { class: "configuration" }, input);
-  fill(node, el("span", { class: "rank" }, rank + 1), cells, spoken, mass);
-  const changed = moved(set.configurations[0].cells, one.cells);
-  const show = (/** @type {boolean} */ now, /** @type {Colour} */ colour) => {
-    /** @type {HTMLInputElement} */ (input).checked = now;
-    node.classList.toggle("now", now);
-    refill(cells, cellRow(one.cells, colour, changed));
+  append(node, el("span", { class: "rank" }, rank + 1), cells, spokenText, mass);
+  const moved = movedTemplates(set.configurations[0].cells, configuration.cells);
+  const show = (/** @type {boolean} */ current, /** @type {ColourOf} */ colourOf) => {
+    /** @type {HTMLInputElement} */ (input).checked = current;
+    node.classList.toggle("current", current);
+    replaceContent(cells, cellRow(configuration.cells, colourOf, moved));
   };
   return { node, show };
 }
 
-/** The mass of what is not listed, as a row of its own. @param {ResultSet} set */
-function rest(set) {
-  const hidden = set.configurations.length - MOST;
-  const more = hidden > 0 ? `${count(hidden)} more are listed in the export; ` : "";
-  const none = String(set.remainder.count) === "0";
-  const made = el("p", { class: "remainder" }, el("span", {}, more + remainderText(set)));
-  return none ? made : fill(made, bar(set.remainder.probability, "hatched"));
+/** The number and probability of the configurations that are not listed. @param {ResultSet} set */
+function remainderRow(set) {
+  const hidden = set.configurations.length - MAX_ROWS;
+  const more = hidden > 0 ? `${count(hidden)} more in the export; ` : "";
+  const complete = String(set.remainder.count) === "0";
+  const row = el("p", { class: "remainder" }, el("span", {}, more + remainderText(set)));
+  return complete ? row : append(row, bar(set.remainder.probability, "hatched"));
 }
 
 /** @param {ResultSet} set */
-function method(set) {
+function methodLine(set) {
   const conflict = set.conflict === null ? "" : `, conflict κ ${set.conflict.toFixed(4)}`;
-  const said = `entropy ${bits(set.entropy_bits)}${conflict}; ${set.reason}`;
-  return el("p", { class: "quiet method" }, said);
+  const text = `entropy ${bits(set.entropy_bits)}${conflict}; ${set.reason}`;
+  return el("p", { class: "quiet method" }, text);
 }
 
 /** @param {ResultSet} set @param {number} rank */
-function difference(set, rank) {
+function changeText(set, rank) {
   if (rank === 0) return "The most probable configuration.";
-  const said = changes(set.configurations[0].cells, set.configurations[rank].cells);
-  return `Number ${rank + 1} against the most probable: ${said.join("; ")}.`;
+  const changes = changeTexts(set.configurations[0].cells, set.configurations[rank].cells);
+  return `Compared with the most probable configuration: ${changes.join("; ")}.`;
+}
+
+/**
+ * The distribution as a strip: a piece for each listed configuration, then the remainder.
+ * @param {ResultSet} set @param {number} rank the configuration that is shown
+ */
+export function distributionStrip(set, rank) {
+  const label = `${set.configurations.length} configurations listed; ${remainderText(set)}`;
+  const strip = svgDrawing(STRIP_WIDTH, STRIP_HEIGHT, label, "strip");
+  strip.setAttribute("preserveAspectRatio", "none");
+  let x = 0;
+  set.configurations.forEach((configuration, n) => {
+    const className = n === rank ? "strip-piece current" : "strip-piece";
+    strip.append(
+      stripPiece(
+        x,
+        configuration.probability,
+        className,
+        `${n + 1}: ${probability(configuration.probability)}`,
+      ),
+    );
+    x += configuration.probability * STRIP_WIDTH;
+  });
+  strip.append(stripPiece(x, set.remainder.probability, "strip-rest", remainderText(set)));
+  return strip;
+}
+
+/** @param {number} x @param {number} share @param {string} className @param {string} title */
+function stripPiece(x, share, className, title) {
+  const width = Math.max(0, share * STRIP_WIDTH - 1.5);
+  return shape("rect", { x, y: 0, width, height: STRIP_HEIGHT, class: className }, title);
+}
+
+/** @param {ResultSet} set */
+export function remainderText(set) {
+  const { count: rest, probability: p } = set.remainder;
+  if (String(rest) === "0") return "all configurations listed";
+  const noun = String(rest) === "1" ? "configuration" : "configurations";
+  return `${count(rest)} more ${noun}, total probability ${probability(p)}`;
 }

@@ -1,12 +1,11 @@
 /** An entity: its name, its templates, and its slots with a bar for every value. */
 
-import { el } from "../dom.js";
-import { figure, probability, slotValue } from "../numbers.js";
-import { bar } from "./bar.js";
+import { bar, el } from "../dom.js";
+import { figure, probability, slotValue } from "../format.js";
 
 /** @typedef {import("../types.js").Entity} Entity */
 
-const SURE = 0.99995;
+const CERTAIN = 0.99995;
 
 /** @param {Entity} entity @returns {string} */
 export const entityName = (entity) =>
@@ -14,10 +13,10 @@ export const entityName = (entity) =>
 
 /**
  * @param {Entity} entity
- * @param {{level?: string, colour?: string, foot?: Node[]}} [given]
+ * @param {{level?: string, colour?: string, footer?: Node[]}} [options]
  */
-export function entityCard(entity, { level = "h3", colour = "", foot = [] } = {}) {
-  const certain = entity.probability > SURE;
+export function entityCard(entity, { level = "h3", colour = "", footer = [] } = {}) {
+  const certain = entity.probability > CERTAIN;
   return el(
     "article",
     { class: `entity ${colour}` },
@@ -27,52 +26,56 @@ export function entityCard(entity, { level = "h3", colour = "", foot = [] } = {}
       el(level, {}, entityName(entity)),
       entity.sort ? el("span", { class: "sort" }, entity.sort) : null,
     ),
-    certain ? null : existence(entity),
-    members(entity),
-    el("dl", { class: "facts slots" }, ...Object.entries(entity.slots).flatMap(slot)),
-    ...foot,
+    certain ? null : existenceLine(entity),
+    memberLine(entity),
+    el("dl", { class: "facts slots" }, ...Object.entries(entity.slots).flatMap(slotRow)),
+    ...footer,
   );
 }
 
 /** @param {Entity} entity */
-function existence(entity) {
-  const words = entity.templates.length > 1 ? "exactly these are one" : "stands alone";
+function existenceLine(entity) {
+  const text = entity.templates.length > 1 ? "exactly this group" : "on its own";
   return el(
     "p",
     { class: "figure-line" },
-    el("span", { class: "quiet" }, words),
+    el("span", { class: "quiet" }, text),
     el("span", { class: "number" }, figure(entity)),
     bar(entity.probability),
   );
 }
 
 /** @param {Entity} entity */
-function members(entity) {
-  const said = (entity.descriptions ?? []).slice(0, 6).join(" · ");
+function memberLine(entity) {
+  const descriptions = (entity.descriptions ?? []).slice(0, 6).join(" · ");
   return el(
     "p",
     { class: "members" },
     ...entity.templates.map((id) => el("span", { class: "chip" }, id)),
-    said === entityName(entity) ? null : el("span", { class: "quiet" }, ` ${said}`),
+    descriptions === entityName(entity) ? null : el("span", { class: "quiet" }, ` ${descriptions}`),
   );
 }
 
-/** @param {[string, any[]]} given @returns {HTMLElement[]} */
-function slot([name, values]) {
-  return [el("dt", {}, name), el("dd", {}, ...values.map(value))];
+/** @param {[string, any[]]} slot @returns {HTMLElement[]} */
+function slotRow([name, values]) {
+  return [el("dt", {}, name), el("dd", {}, ...values.map(valueLine))];
 }
 
-/** What is sure needs no number. @param {import("../types.js").Value} one */
-function value(one) {
-  const kind = one.value === null ? "value unknown" : "value";
-  const words = el("span", { class: "value-text" }, slotValue(one.value));
-  if (one.probability > SURE) return el("span", { class: kind }, words);
-  const spread = one.interval || one.error ? figure(one) : probability(one.probability);
+/**
+ * A value with its probability; a certain value has no number.
+ * @param {import("../types.js").Value} value
+ */
+function valueLine(value) {
+  const className = value.value === null ? "value unknown" : "value";
+  const text = el("span", { class: "value-text" }, slotValue(value.value));
+  if (value.probability > CERTAIN) return el("span", { class: className }, text);
+  const shownNumber =
+    value.interval || value.error ? figure(value) : probability(value.probability);
   return el(
     "span",
-    { class: kind },
-    words,
-    el("span", { class: "number" }, spread),
-    bar(one.probability),
+    { class: className },
+    text,
+    el("span", { class: "number" }, shownNumber),
+    bar(value.probability),
   );
 }

@@ -1,33 +1,35 @@
-/** The messages of a run, with how uncertain each is: searched, ordered, more on demand. */
+/** The list of messages of a run with their uncertainty: searchable, sortable, paged. */
 
-import * as api from "../calls.js";
-import { button, el, fill, labelled, refill, say, select } from "../dom.js";
-import { bits, count, plural } from "../numbers.js";
-import { address } from "../place.js";
-import { bar } from "./bar.js";
+import * as api from "../api.js";
+import { announce, append, bar, button, el, labelled, replaceContent, select } from "../dom.js";
+import { bits, count, plural } from "../format.js";
+import { hrefFor } from "../router.js";
 
 /** @typedef {import("../types.js").MessageRow} MessageRow */
 /**
- * @typedef {object} State
+ * @typedef {object} ListState
  * @property {string} run
  * @property {string} view
  * @property {string} chosen
  * @property {string} search
  * @property {string} order
- * @property {MessageRow[]} found
+ * @property {MessageRow[]} messages
  * @property {number} total
  */
 
-const PAGE = 100;
-const PAUSE = 200;
+const PAGE_SIZE = 100;
+const SEARCH_DELAY = 200;
 /** @type {[string, string][]} */
 const ORDERS = [
-  ["text", "As they come"],
+  ["text", "Input order"],
   ["uncertain", "Least certain first"],
 ];
 
 /**
- * @typedef {{node: HTMLElement, first: () => string, mark: (message: string) => void}} MessageList
+ * @typedef {object} MessageList
+ * @property {HTMLElement} node
+ * @property {() => string} first
+ * @property {(message: string) => void} select
  */
 
 /**
@@ -37,97 +39,102 @@ const ORDERS = [
  * @returns {Promise<MessageList>}
  */
 export async function messageList(run, chosen, view) {
-  /** @type {State} */
-  const state = { run, view, chosen, search: "", order: "text", found: [], total: 0 };
+  /** @type {ListState} */
+  const state = { run, view, chosen, search: "", order: "text", messages: [], total: 0 };
   const rows = el("ol", { class: "message-rows" });
-  const foot = el("p", { class: "quiet list-foot" });
-  const draw = () => drawRows(state, rows, foot, more);
+  const footer = el("p", { class: "quiet list-foot" });
+  const draw = () => drawRows(state, rows, footer, loadMore);
   const load = async (/** @type {number} */ offset) => {
     const { search, order } = state;
-    const told = await api.messages(run, { search, order, offset, limit: PAGE });
+    const page = await api.messages(run, { search, order, offset, limit: PAGE_SIZE });
     if (search !== state.search || order !== state.order) return;
-    state.found = offset ? [...state.found, ...told.messages] : told.messages;
-    state.total = told.total;
+    state.messages = offset ? [...state.messages, ...page.messages] : page.messages;
+    state.total = page.total;
     draw();
   };
-  const more = () => load(state.found.length);
+  const loadMore = () => load(state.messages.length);
   await load(0);
-  const node = frame(
+  const node = listFrame(
     controls(state, () => load(0)),
     rows,
-    foot,
+    footer,
   );
-  const mark = (/** @type {string} */ message) => {
+  const selectMessage = (/** @type {string} */ message) => {
     state.chosen = message;
     draw();
   };
-  return { node, first: () => state.found[0]?.message ?? "", mark };
+  return { node, first: () => state.messages[0]?.message ?? "", select: selectMessage };
 }
 
-/** @param {...HTMLElement} inside */
-function frame(...inside) {
+/** @param {...HTMLElement} content */
+function listFrame(...content) {
   const wide = matchMedia("(min-width: 60rem)").matches;
   const head = el("summary", {}, "Messages");
-  const box = el("details", { open: wide }, head, ...inside);
+  const box = el("details", { open: wide }, head, ...content);
   return el("nav", { class: "messages", "aria-label": "Messages" }, box);
 }
 
-/** @param {State} state @param {() => Promise<void>} load */
+/** @param {ListState} state @param {() => Promise<void>} load */
 function controls(state, load) {
-  let waiting = 0;
-  const typed = (/** @type {any} */ event) => {
+  let timer = 0;
+  const onSearch = (/** @type {any} */ event) => {
     state.search = event.target.value;
-    clearTimeout(waiting);
-    waiting = setTimeout(() => load().then(() => say(plural(state.total, "message"))), PAUSE);
+    clearTimeout(timer);
+    timer = setTimeout(
+      () => load().then(() => announce(plural(state.total, "message"))),
+      SEARCH_DELAY,
+    );
   };
-  const ordered = (/** @type {string} */ order) => {
+  const onOrder = (/** @type {string} */ order) => {
     state.order = order;
     load();
   };
-  const search = el("input", { type: "search", autocomplete: "off", on: { input: typed } });
+  const search = el("input", { type: "search", autocomplete: "off", on: { input: onSearch } });
   return el(
     "div",
     { class: "list-tools" },
     labelled("Search", search),
-    labelled("Order", select(ORDERS, state.order, ordered)),
+    labelled("Order", select(ORDERS, state.order, onOrder)),
   );
 }
 
 /**
- * @param {State} state
+ * @param {ListState} state
  * @param {HTMLElement} rows
- * @param {HTMLElement} foot
- * @param {() => void} more
+ * @param {HTMLElement} footer
+ * @param {() => void} loadMore
  */
-function drawRows(state, rows, foot, more) {
-  const most = Math.max(1, ...state.found.map((one) => one.entropy_bits ?? 0));
-  refill(rows, ...state.found.map((one) => row(state, one, most)));
-  refill(foot, `${count(state.found.length)} of ${plural(state.total, "message")}`);
-  if (state.found.length < state.total) fill(foot, button("Show more", more));
+function drawRows(state, rows, footer, loadMore) {
+  const highest = Math.max(1, ...state.messages.map((message) => message.entropy_bits ?? 0));
+  replaceContent(rows, ...state.messages.map((message) => messageRow(state, message, highest)));
+  replaceContent(footer, `${count(state.messages.length)} of ${plural(state.total, "message")}`);
+  if (state.messages.length < state.total) append(footer, button("Show more", loadMore));
 }
 
-/** @param {State} state @param {MessageRow} one @param {number} most */
-function row(state, one, most) {
-  const now = one.message === state.chosen ? "true" : undefined;
-  const href = address(state.view, { run: state.run, message: one.message, set: "" });
-  const said = one.error ? el("span", { class: "bad" }, one.error) : uncertainty(one, most);
+/** @param {ListState} state @param {MessageRow} message @param {number} highest */
+function messageRow(state, message, highest) {
+  const current = message.message === state.chosen ? "true" : undefined;
+  const href = hrefFor(state.view, { run: state.run, message: message.message, set: "" });
+  const detail = message.error
+    ? el("span", { class: "bad" }, message.error)
+    : uncertaintyBar(message, highest);
   const link = el(
     "a",
-    { href, "aria-current": now },
-    el("span", { class: "message-title" }, one.title || one.message),
-    el("span", { class: "quiet message-id" }, one.message, one.keyed ? " · keyed" : ""),
-    said,
+    { href, "aria-current": current },
+    el("span", { class: "message-title" }, message.title || message.message),
+    el("span", { class: "quiet message-id" }, message.message, message.keyed ? " · keyed" : ""),
+    detail,
   );
   return el("li", {}, link);
 }
 
-/** @param {MessageRow} one @param {number} most */
-function uncertainty(one, most) {
-  const value = one.entropy_bits ?? 0;
+/** @param {MessageRow} message @param {number} highest */
+function uncertaintyBar(message, highest) {
+  const value = message.entropy_bits ?? 0;
   return el(
     "span",
     { class: "uncertainty" },
     el("span", { class: "number" }, bits(value)),
-    bar(value / most),
+    bar(value / highest),
   );
 }

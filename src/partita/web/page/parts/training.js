@@ -1,101 +1,103 @@
-/** Training on the keys of a run: begun by a button, followed until it is done, also later. */
+/** Training on the keys of a run: started by a button, followed until it ends. */
 
-import * as api from "../calls.js";
-import { renew } from "../chooser.js";
-import { button, el, refill, say } from "../dom.js";
-import { bits } from "../numbers.js";
-import { address } from "../place.js";
-import { trouble } from "./trouble.js";
+import * as api from "../api.js";
+import { announce, button, el, replaceContent } from "../dom.js";
+import { bits } from "../format.js";
+import { hrefFor } from "../router.js";
+import { refreshRuns } from "../run_menu.js";
+import { errorPanel } from "./panels.js";
 
 /** @typedef {import("../types.js").Job} Job */
 /** @typedef {{run: string, node: HTMLElement, open: boolean, done: () => void}} Training */
 
-const ASK = 700;
+const POLL_INTERVAL = 700;
 const HINT =
-  "Learns from all keys of this run, around the parameters that it was made with, and resolves " +
-  "its messages with what was learned, as a new run.";
+  "Trains on all keys of this run, starting from the run's parameters, and resolves its messages " +
+  "again as a new run.";
 
 /** @param {string} run @param {() => void} done @returns {Training} */
-export function training(run, done) {
-  const made = { run, done, open: true, node: el("div", { class: "training" }) };
-  const job = sessionStorage.getItem(place(run));
-  if (job) follow(made, job);
-  else offer(made);
-  return made;
+export function trainingPanel(run, done) {
+  const panel = { run, done, open: true, node: el("div", { class: "training" }) };
+  const job = sessionStorage.getItem(jobKey(run));
+  if (job) followJob(panel, job);
+  else drawOffer(panel);
+  return panel;
 }
 
-/** Where the job is kept that still goes on. @param {string} run */
-const place = (run) => `partita.job\n${run}`;
+/** The storage key of the job that is running. @param {string} run */
+const jobKey = (run) => `partita.job\n${run}`;
 
-/** @param {Training} one @param {...Node} more */
-function offer(one, ...more) {
-  const go = button("Train on the keys of this run", () => begin(one), { class: "main-button" });
-  refill(one.node, el("p", { class: "quiet" }, HINT), go, ...more);
+/** @param {Training} panel @param {...Node} nodes */
+function drawOffer(panel, ...nodes) {
+  const start = button("Train on the keys of this run", () => startTraining(panel), {
+    class: "main-button",
+  });
+  replaceContent(panel.node, el("p", { class: "quiet" }, HINT), start, ...nodes);
 }
 
-/** @param {Training} one */
-async function begin(one) {
+/** @param {Training} panel */
+async function startTraining(panel) {
   try {
-    const { job } = await api.train(one.run);
-    sessionStorage.setItem(place(one.run), job);
-    await follow(one, job);
+    const { job } = await api.train(panel.run);
+    sessionStorage.setItem(jobKey(panel.run), job);
+    await followJob(panel, job);
   } catch (error) {
-    offer(
-      one,
-      trouble(error, () => begin(one)),
+    drawOffer(
+      panel,
+      errorPanel("Training failed", error, () => startTraining(panel)),
     );
   }
 }
 
-/** @param {Training} one @param {string} job */
-async function follow(one, job) {
-  const words = el("p", { class: "status", role: "status" }, "Waiting…");
-  refill(one.node, words, el("progress", { "aria-label": "Training" }));
+/** @param {Training} panel @param {string} job */
+async function followJob(panel, job) {
+  const status = el("p", { class: "status", role: "status" }, "Waiting…");
+  replaceContent(panel.node, status, el("progress", { "aria-label": "Training" }));
   try {
-    const result = await finished(one, job, words);
+    const result = await waitForJob(panel, job, status);
     if (!result) return;
-    sessionStorage.removeItem(place(one.run));
-    await tell(one, result.run);
+    sessionStorage.removeItem(jobKey(panel.run));
+    await showResult(panel, result.run);
   } catch (error) {
-    sessionStorage.removeItem(place(one.run));
-    offer(
-      one,
-      trouble(error, () => begin(one)),
+    sessionStorage.removeItem(jobKey(panel.run));
+    drawOffer(
+      panel,
+      errorPanel("Training failed", error, () => startTraining(panel)),
     );
   }
 }
 
 /**
- * Ask how far a job is until it is done or the view is left.
- * @param {Training} one
+ * Poll a job until it ends or the view is closed.
+ * @param {Training} panel
  * @param {string} job
- * @param {HTMLElement} words
+ * @param {HTMLElement} status
  */
-async function finished(one, job, words) {
-  while (one.open) {
-    const told = await api.job(job);
-    if (told.state === "failed") throw new Error(told.error ?? "training failed");
-    if (told.state === "done") return told.result;
-    words.textContent = told.progress || (told.state === "waiting" ? "Waiting…" : "Training…");
-    await new Promise((go) => setTimeout(go, ASK));
+async function waitForJob(panel, job, status) {
+  while (panel.open) {
+    const state = await api.job(job);
+    if (state.state === "failed") throw new Error(state.error ?? "training failed");
+    if (state.state === "done") return state.result;
+    status.textContent = state.progress || (state.state === "waiting" ? "Waiting…" : "Training…");
+    await new Promise((resume) => setTimeout(resume, POLL_INTERVAL));
   }
   return null;
 }
 
-/** @param {Training} one @param {string} run the new one */
-async function tell(one, run) {
-  const known = await renew();
-  const [before, after] = [one.run, run].map((name) => known.find((it) => it.name === name));
-  const link = el("a", { href: address("read", { run, set: "" }) }, run);
-  const words = el(
+/** @param {Training} panel @param {string} run the new run */
+async function showResult(panel, run) {
+  const runs = await refreshRuns();
+  const [before, after] = [panel.run, run].map((name) => runs.find((item) => item.name === name));
+  const link = el("a", { href: hrefFor("read", { run, set: "" }) }, run);
+  const status = el(
     "p",
     { class: "status saved", role: "status" },
     "Trained. The new run is ",
     link,
   );
-  const [was, is] = [before, after].map((it) => bits(it?.entropy_bits));
-  const change = `${was} were uncertain in this run, ${is} are in the new one.`;
-  offer(one, words, el("p", {}, change));
-  say(`Trained. The new run is ${run}`);
-  one.done();
+  const [bitsBefore, bitsAfter] = [before, after].map((item) => bits(item?.entropy_bits));
+  const change = `Uncertainty: ${bitsBefore} in this run, ${bitsAfter} in the new one.`;
+  drawOffer(panel, status, el("p", {}, change));
+  announce(`Trained. The new run is ${run}`);
+  panel.done();
 }

@@ -1,116 +1,126 @@
-/** Entities: all of a run, searched, each with its slot values and the way back to the text. */
+/** The Entities view: all entities of a run, searchable, with links to the text. */
 
-import * as api from "../calls.js";
-import { button, el, fill, labelled, refill, say, select } from "../dom.js";
-import { count, plural } from "../numbers.js";
+import * as api from "../api.js";
+import { announce, append, button, el, labelled, replaceContent, select } from "../dom.js";
+import { count, plural } from "../format.js";
 import { entityCard } from "../parts/entity.js";
-import { nothing, trouble } from "../parts/trouble.js";
-import { address, note } from "../place.js";
+import { emptyPanel, errorPanel } from "../parts/panels.js";
+import { hrefFor, replaceRoute } from "../router.js";
 
 /** @typedef {import("../types.js").Entity} Entity */
-/** @typedef {{search: string, sort: string, found: Entity[], total: number, run: string}} View */
+/**
+ * @typedef {object} EntitiesView
+ * @property {string} run
+ * @property {string} search
+ * @property {string} sort the entity type
+ * @property {Entity[]} entities
+ * @property {number} total
+ */
 
-const PAGE = 60;
-const PAUSE = 200;
+const PAGE_SIZE = 60;
+const SEARCH_DELAY = 200;
 
-/** @param {HTMLElement} root @param {import("../place.js").Place} place */
-export async function show(root, place) {
-  if (!place.run) {
-    refill(root, nothing("No entities", "There is no run yet."));
+/** @param {HTMLElement} root @param {import("../router.js").Route} route */
+export async function show(root, route) {
+  if (!route.run) {
+    replaceContent(root, emptyPanel("No entities", "There are no runs yet."));
     return {};
   }
-  const { sorts = [] } = await api.run(place.run);
-  /** @type {View} */
+  const { sorts = [] } = await api.run(route.run);
+  /** @type {EntitiesView} */
   const view = {
-    run: place.run,
-    search: place.search ?? "",
-    sort: place.sort ?? "",
-    found: [],
+    run: route.run,
+    search: route.search ?? "",
+    sort: route.sort ?? "",
+    entities: [],
     total: 0,
   };
   const grid = el("div", { class: "entity-grid" });
-  const foot = el("p", { class: "quiet list-foot" });
-  const load = (/** @type {number} */ offset) => loaded(view, grid, foot, offset, load);
-  refill(
+  const footer = el("p", { class: "quiet list-foot" });
+  const load = (/** @type {number} */ offset) => loadPage(view, grid, footer, offset, load);
+  replaceContent(
     root,
     el("h1", {}, "Entities"),
     controls(view, sorts, () => load(0)),
     grid,
-    foot,
+    footer,
   );
   await load(0);
   return {};
 }
 
-/** @param {View} view @param {string[]} sorts @param {() => Promise<void>} load */
+/** @param {EntitiesView} view @param {string[]} sorts @param {() => Promise<void>} load */
 function controls(view, sorts, load) {
-  let waiting = 0;
-  const changed = () => load().then(() => say(plural(view.total, "entity", "entities")));
-  const typed = (/** @type {any} */ event) => {
+  let timer = 0;
+  const reload = () => load().then(() => announce(plural(view.total, "entity", "entities")));
+  const onSearch = (/** @type {any} */ event) => {
     view.search = event.target.value;
-    clearTimeout(waiting);
-    waiting = setTimeout(changed, PAUSE);
+    clearTimeout(timer);
+    timer = setTimeout(reload, SEARCH_DELAY);
   };
-  const sorted = (/** @type {string} */ sort) => {
+  const onSort = (/** @type {string} */ sort) => {
     view.sort = sort;
-    changed();
+    reload();
   };
   const options = /** @type {[string, string][]} */ ([
-    ["", "All sorts"],
-    ...sorts.filter(Boolean).map((one) => [one, one]),
+    ["", "All types"],
+    ...sorts.filter(Boolean).map((sort) => [sort, sort]),
   ]);
   const search = el("input", {
     type: "search",
     autocomplete: "off",
     value: view.search,
-    on: { input: typed },
+    on: { input: onSearch },
   });
   return el(
     "div",
     { class: "tools" },
     labelled("Search", search),
-    labelled("Sort", select(options, view.sort, sorted)),
+    labelled("Type", select(options, view.sort, onSort)),
   );
 }
 
 /**
- * @param {View} view
+ * @param {EntitiesView} view
  * @param {HTMLElement} grid
- * @param {HTMLElement} foot
+ * @param {HTMLElement} footer
  * @param {number} offset
  * @param {(offset: number) => Promise<void>} load
  */
-async function loaded(view, grid, foot, offset, load) {
+async function loadPage(view, grid, footer, offset, load) {
   const { run, search, sort } = view;
   try {
-    const told = await api.entities(run, { search, sort, offset, limit: PAGE });
+    const page = await api.entities(run, { search, sort, offset, limit: PAGE_SIZE });
     if (search !== view.search || sort !== view.sort) return;
-    view.total = told.total;
-    view.found = offset ? [...view.found, ...told.entities] : told.entities;
-    note({ run, search, sort });
-    refill(grid, ...view.found.map((one) => shown(run, one)));
-    refill(foot, `${count(view.found.length)} of ${plural(view.total, "entity", "entities")}`);
-    if (view.found.length < view.total)
-      fill(
-        foot,
-        button("Show more", () => load(view.found.length)),
+    view.total = page.total;
+    view.entities = offset ? [...view.entities, ...page.entities] : page.entities;
+    replaceRoute({ run, search, sort });
+    replaceContent(grid, ...view.entities.map((entity) => linkedCard(run, entity)));
+    replaceContent(
+      footer,
+      `${count(view.entities.length)} of ${plural(view.total, "entity", "entities")}`,
+    );
+    if (view.entities.length < view.total)
+      append(
+        footer,
+        button("Show more", () => load(view.entities.length)),
       );
   } catch (error) {
-    refill(
+    replaceContent(
       grid,
-      trouble(error, () => load(offset)),
+      errorPanel("The entities could not be loaded", error, () => load(offset)),
     );
   }
 }
 
 /** @param {string} run @param {Entity} entity */
-function shown(run, entity) {
-  const given = {
+function linkedCard(run, entity) {
+  const parameters = {
     run,
     message: entity.message,
     set: entity.set,
     template: entity.anchor || entity.templates[0],
   };
-  const link = el("a", { href: address("read", given) }, `In the text of ${entity.message}`);
-  return entityCard(entity, { level: "h2", foot: [el("p", { class: "links" }, link)] });
+  const link = el("a", { href: hrefFor("read", parameters) }, `Show in ${entity.message}`);
+  return entityCard(entity, { level: "h2", footer: [el("p", { class: "links" }, link)] });
 }

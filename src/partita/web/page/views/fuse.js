@@ -1,69 +1,78 @@
-/** Fuse: what several sources say as one belief, whom to trust, and what depends on whom. */
+/** The Fuse view: combine several sources into values with probabilities. */
 
-import * as api from "../calls.js";
-import { el, refill, say } from "../dom.js";
-import { plural } from "../numbers.js";
-import { drawAnswer } from "../fusing/answer.js";
-import { asked, question, something } from "../fusing/asked.js";
-import { form } from "../fusing/form.js";
-import { things } from "../fusing/told.js";
-import { trouble } from "../parts/trouble.js";
+import * as api from "../api.js";
+import { announce, el, replaceContent } from "../dom.js";
+import { plural } from "../format.js";
+import { createForm } from "../fusion/form.js";
+import { hasSources, requestBody, selection } from "../fusion/input.js";
+import { drawFused } from "../fusion/panels.js";
+import { fusedThings } from "../fusion/result.js";
+import { errorPanel } from "../parts/panels.js";
 
-/** @typedef {{answer: HTMLElement, renew: () => void, turn: number}} View */
+/** @typedef {{answer: HTMLElement, refresh: () => void, latest: number}} FuseView */
 
 /** @param {HTMLElement} root */
 export async function show(root) {
   const answer = el("div", { class: "column fused" });
-  const made = form(await api.runs(), () => fused(view, leave));
-  /** @type {View} */
-  const view = { answer, renew: made.renew, turn: 0 };
-  const leave = (/** @type {string} */ without) => {
-    asked.without = without;
-    fused(view, leave);
+  const sourceForm = createForm(await api.runs(), () => runFusion(view, setWithout));
+  /** @type {FuseView} */
+  const view = { answer, refresh: sourceForm.refresh, latest: 0 };
+  const setWithout = (/** @type {string} */ without) => {
+    selection.without = without;
+    runFusion(view, setWithout);
   };
-  refill(root, made.node, answer);
-  if (asked.told) drawAnswer(answer, asked.told, leave);
-  else refill(answer, hint());
-  return { close: () => (view.turn += 1) };
+  replaceContent(root, sourceForm.node, answer);
+  if (selection.fused) drawFused(answer, selection.fused, setWithout);
+  else replaceContent(answer, hintLine());
+  return { close: () => (view.latest += 1) };
 }
 
-const hint = () =>
+const hintLine = () =>
   el(
     "p",
     { class: "quiet" },
-    "Sources may contradict each other: how far each can be trusted is learned from all of them.",
+    "Sources may contradict each other. Their reliability is estimated from all of them.",
   );
 
-/** Ask, and show the answer unless another question has been asked since. */
-async function fused(/** @type {View} */ view, /** @type {(without: string) => void} */ leave) {
-  const mine = (view.turn += 1);
+/** Send the request; show the answer unless a newer request was sent. */
+async function runFusion(
+  /** @type {FuseView} */ view,
+  /** @type {(without: string) => void} */ setWithout,
+) {
+  const ticket = (view.latest += 1);
   const { answer } = view;
-  if (!something()) return refill(answer, el("p", { class: "noted" }, "Choose a source first."));
+  if (!hasSources())
+    return replaceContent(answer, el("p", { class: "notice" }, "Choose a source first."));
   answer.setAttribute("aria-busy", "true");
   try {
-    const told = await api.fuse(question());
-    if (mine === view.turn) shown(view, told, leave);
+    const fused = await api.fuse(requestBody());
+    if (ticket === view.latest) showFused(view, fused, setWithout);
   } catch (error) {
-    if (mine === view.turn)
-      refill(
+    if (ticket === view.latest)
+      replaceContent(
         answer,
-        trouble(error, () => fused(view, leave)),
+        errorPanel("The sources could not be fused", error, () => runFusion(view, setWithout)),
       );
   }
   return answer.removeAttribute("aria-busy");
 }
 
 /**
- * @param {View} view
- * @param {import("../types.js").Fused} told
- * @param {(without: string) => void} leave
+ * @param {FuseView} view
+ * @param {import("../types.js").Fused} fused
+ * @param {(without: string) => void} setWithout
  */
-function shown(view, told, leave) {
-  asked.told = told;
-  asked.heard = [...new Set(told.sources.map((one) => one.source))].sort();
-  view.renew();
+function showFused(view, fused, setWithout) {
+  selection.fused = fused;
+  selection.namedSources = [...new Set(fused.sources.map((source) => source.source))].sort();
+  view.refresh();
   const focused = document.activeElement?.id === "without";
-  drawAnswer(view.answer, told, leave);
+  drawFused(view.answer, fused, setWithout);
   if (focused) document.getElementById("without")?.focus();
-  say(`${plural(things(told).length, "thing")}, ${plural(asked.heard.length, "source")}`);
+  announce(
+    [
+      plural(fusedThings(fused).length, "result"),
+      plural(selection.namedSources.length, "source"),
+    ].join(", "),
+  );
 }

@@ -1,144 +1,154 @@
-/** Key: who is who in one set, written by a person; every change is saved at once. */
+/** The Key view: write the key (gold label) of one set; every change is saved immediately. */
 
-import { button, el, labelled, refill } from "../dom.js";
-import { back, confirm, look, named, openDesk } from "../keying/desk.js";
-import { send } from "../keying/keeper.js";
-import { picked } from "../parts/picked.js";
-import { nothing } from "../parts/trouble.js";
-import { address, note } from "../place.js";
+import { button, el, labelled, replaceContent } from "../dom.js";
+import { checkForKeys, confirmKey, openEditor, setAuthor, stepHistory } from "../keying/editor.js";
+import { sendPending } from "../keying/saver.js";
+import { emptyPanel } from "../parts/panels.js";
+import { pickSet } from "../parts/set_menus.js";
+import { hrefFor, replaceRoute } from "../router.js";
 
-const LOOK = 4000;
+const POLL_INTERVAL = 4000;
 const HELP =
-  "Drag a template into another cell. By keyboard: Enter picks a template up, arrow keys carry " +
-  "it from cell to cell, Enter puts it down, Escape puts it back, Ctrl+Z undoes.";
+  "Drag a template into another cell. By keyboard: Enter picks a template up, the arrow keys " +
+  "move it between cells, Enter puts it down, Escape cancels, Ctrl+Z undoes.";
 
-/** @typedef {import("../keying/desk.js").Desk} Desk */
+/** @typedef {import("../keying/editor.js").Editor} Editor */
 
-/** @param {HTMLElement} root @param {import("../place.js").Place} place */
-export async function show(root, place) {
-  const found = place.run ? await picked({ ...place, view: "key" }) : null;
-  if (!found?.set) {
-    refill(
+/** @param {HTMLElement} root @param {import("../router.js").Route} route */
+export async function show(root, route) {
+  const picked = route.run ? await pickSet({ ...route, view: "key" }) : null;
+  if (!picked?.set) {
+    replaceContent(
       root,
-      found?.tools,
-      nothing("Nothing to key", "No templates that may corefer are here."),
+      picked?.tools,
+      emptyPanel("Nothing to key", "There are no templates here that may corefer."),
     );
     return {};
   }
-  const { message, set, tools } = found;
-  note({ run: place.run, message: message.message, set: set.set });
-  const status = el("p", { class: "status", role: "status" }, "Every change is saved at once.");
-  const desk = await openDesk(place.run, message, set, (...told) => tell(status, ...told));
-  refill(root, tools, textPanel(desk), keyPanel(desk, status));
-  return watched(desk);
+  const { message, set, tools } = picked;
+  replaceRoute({ run: route.run, message: message.message, set: set.set });
+  const status = el("p", { class: "status", role: "status" }, "Every change is saved immediately.");
+  const editor = await openEditor(route.run, message, set, (...details) =>
+    showStatus(status, ...details),
+  );
+  replaceContent(root, tools, textPanel(editor), keyPanel(editor, status));
+  return watchEditor(editor);
 }
 
-/** Look for the keys of others, and listen for undo, until the view is left. @param {Desk} desk */
-function watched(desk) {
-  const looking = setInterval(() => look(desk), LOOK);
-  const undone = (/** @type {KeyboardEvent} */ event) => shortcut(desk, event);
-  const leaving = (/** @type {Event} */ event) => desk.keeper.waiting && event.preventDefault();
-  document.addEventListener("keydown", undone);
-  addEventListener("beforeunload", leaving);
+/** Check for keys by others and listen for undo until the view is closed. @param {Editor} editor */
+function watchEditor(editor) {
+  const timer = setInterval(() => checkForKeys(editor), POLL_INTERVAL);
+  const onKey = (/** @type {KeyboardEvent} */ event) => onUndoKey(editor, event);
+  const onLeave = (/** @type {Event} */ event) => editor.saver.pending && event.preventDefault();
+  document.addEventListener("keydown", onKey);
+  addEventListener("beforeunload", onLeave);
   const close = () => {
-    clearInterval(looking);
-    document.removeEventListener("keydown", undone);
-    removeEventListener("beforeunload", leaving);
-    desk.close();
+    clearInterval(timer);
+    document.removeEventListener("keydown", onKey);
+    removeEventListener("beforeunload", onLeave);
+    editor.close();
   };
   return { close };
 }
 
-/** @param {Desk} desk @param {KeyboardEvent} event */
-function shortcut(desk, event) {
+/** @param {Editor} editor @param {KeyboardEvent} event */
+function onUndoKey(editor, event) {
   const typing = /** @type {Element} */ (event.target).matches("input:not([type=radio]), textarea");
   if (typing || !(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z") return;
   event.preventDefault();
-  back(desk, event.shiftKey);
+  stepHistory(editor, event.shiftKey);
 }
 
-/** @param {Desk} desk */
-function textPanel(desk) {
-  const title = el("h1", {}, `Key of ${desk.set.set}`);
+/** @param {Editor} editor */
+function textPanel(editor) {
+  const title = el("h1", {}, `Key for ${editor.set.set}`);
   return el(
     "div",
     { class: "column" },
-    el("div", { class: "panel text-panel" }, title, desk.text),
-    desk.others,
+    el("div", { class: "panel text-panel" }, title, editor.text),
+    editor.others,
   );
 }
 
-/** @param {Desk} desk @param {HTMLElement} status */
-function keyPanel(desk, status) {
-  const [undone, redone] = [
-    button("Undo", () => back(desk, false)),
-    button("Redo", () => back(desk, true)),
+/** @param {Editor} editor @param {HTMLElement} status */
+function keyPanel(editor, status) {
+  const [undoButton, redoButton] = [
+    button("Undo", () => stepHistory(editor, false)),
+    button("Redo", () => stepHistory(editor, true)),
   ];
-  const right = button("This is right", () => confirm(desk), { class: "main-button" });
-  const warning = el("p", { class: "noted", hidden: true });
-  desk.drawn = () => {
-    /** @type {HTMLButtonElement} */ (undone).disabled = !desk.history.done.length;
-    /** @type {HTMLButtonElement} */ (redone).disabled = !desk.history.undone.length;
-    warn(desk, warning);
+  const confirmButton = button("Confirm", () => confirmKey(editor), { class: "main-button" });
+  const warning = el("p", { class: "notice", hidden: true });
+  editor.afterDraw = () => {
+    /** @type {HTMLButtonElement} */ (undoButton).disabled = !editor.history.past.length;
+    /** @type {HTMLButtonElement} */ (redoButton).disabled = !editor.history.future.length;
+    drawWarning(editor, warning);
   };
-  desk.drawn();
+  editor.afterDraw();
   return el(
     "div",
     { class: "panel key-panel" },
-    el("div", { class: "key-tools" }, author(desk), right, undone, redone),
+    el("div", { class: "key-tools" }, authorField(editor), confirmButton, undoButton, redoButton),
     status,
     el("p", { class: "quiet hint", id: "board-help" }, HELP),
-    desk.board.node,
+    editor.board.node,
     warning,
-    el("h2", {}, "Unsure?"),
-    desk.unsure,
-    el("p", { class: "links" }, el("a", { href: address("next") }, "Which set to key next")),
+    el("h2", {}, "Alternatives"),
+    editor.alternatives,
+    el("p", { class: "links" }, el("a", { href: hrefFor("next") }, "Which set to key next")),
   );
 }
 
-/** @param {Desk} desk */
-function author(desk) {
-  const changed = (/** @type {any} */ event) => named(desk, event.target.value.trim());
-  const given = { type: "text", maxlength: "200", autocomplete: "name", value: desk.keeper.author };
-  return labelled("Your name", el("input", { ...given, id: "author", on: { change: changed } }));
+/** @param {Editor} editor */
+function authorField(editor) {
+  const onChange = (/** @type {any} */ event) => setAuthor(editor, event.target.value.trim());
+  const attributes = {
+    type: "text",
+    maxlength: "200",
+    autocomplete: "name",
+    value: editor.saver.author,
+  };
+  return labelled(
+    "Your name",
+    el("input", { ...attributes, id: "author", on: { change: onChange } }),
+  );
 }
 
 /**
- * Two templates that cannot corefer in one cell: no model can find such a key.
- * @param {Desk} desk
+ * Warn if a cell contains two incompatible templates: no model can produce such a key.
+ * @param {Editor} editor
  * @param {HTMLElement} node
  */
-function warn(desk, node) {
-  const cells = desk.board.cells;
-  const bad = desk.set.incompatible.find(([a, b]) =>
+function drawWarning(editor, node) {
+  const cells = editor.board.cells;
+  const incompatible = editor.set.incompatible.find(([a, b]) =>
     cells.some((cell) => cell.includes(a) && cell.includes(b)),
   );
-  node.hidden = !bad;
-  node.textContent = bad
-    ? `${bad[0]} and ${bad[1]} are incompatible by their slots: no model can find this key.`
+  node.hidden = !incompatible;
+  node.textContent = incompatible
+    ? `${incompatible.join(" and ")} have incompatible slots; no model can produce this key.`
     : "";
 }
 
 /**
- * What became of the last change.
+ * Show whether the last change was saved.
  * @param {HTMLElement} node
- * @param {Desk} desk
+ * @param {Editor} editor
  * @param {string} state
  * @param {any} [detail]
  */
-function tell(node, desk, state, detail) {
-  const words = {
-    name: () => ["Say your name: a key is saved under its author."],
+function showStatus(node, editor, state, detail) {
+  const contents = {
+    name: () => ["Enter your name: each key is saved under its author."],
     saving: () => ["Saving…"],
     saved: () => [
-      `Saved as key ${detail.key} of ${desk.keeper.author}, ${new Date().toLocaleTimeString()}`,
+      `Saved as key ${detail.key} by ${editor.saver.author}, ${new Date().toLocaleTimeString()}`,
     ],
     failed: () => [
-      `Not saved, kept in this browser: ${detail.message} `,
-      button("Save again", () => send(desk.keeper)),
+      `Not saved yet, kept in this browser: ${detail.message} `,
+      button("Try again", () => sendPending(editor.saver)),
     ],
   }[state];
   node.className = `status ${state}`;
-  refill(node, ...(words?.() ?? []));
+  replaceContent(node, ...(contents?.() ?? []));
   if (state === "name") document.getElementById("author")?.focus();
 }

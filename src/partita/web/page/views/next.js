@@ -1,98 +1,104 @@
-/** Next: which set to key next, training on what is keyed, and what the keys have taught. */
+/** The Next view: which sets to key next, training, and the effect of the keys. */
 
-import * as api from "../calls.js";
-import { curve } from "../charts/curve.js";
-import { reliability } from "../charts/reliability.js";
-import { fitted } from "../charts/svg.js";
-import { el, refill } from "../dom.js";
-import { bits, plural } from "../numbers.js";
-import { bar } from "../parts/bar.js";
-import { training } from "../parts/training.js";
-import { nothing, trouble } from "../parts/trouble.js";
-import { address } from "../place.js";
+import * as api from "../api.js";
+import { learningCurve, reliabilityDiagram } from "../charts/learning.js";
+import { responsive } from "../charts/svg.js";
+import { bar, el, replaceContent } from "../dom.js";
+import { bits, plural } from "../format.js";
+import { emptyPanel, errorPanel } from "../parts/panels.js";
+import { trainingPanel } from "../parts/training.js";
+import { hrefFor } from "../router.js";
 
 /** @typedef {import("../types.js").NextSet} NextSet */
-/** @typedef {import("../types.js").Taught} Taught */
+/** @typedef {import("../types.js").Learning} Learning */
 
-const MOST = 10;
-const HINT = "The key of the first one is expected to teach the model most.";
+const MAX_SETS = 10;
+const SETS_HINT = "The key for the first set is expected to improve the model most.";
 
-/** @param {HTMLElement} root @param {import("../place.js").Place} place */
+/** @param {HTMLElement} root @param {import("../router.js").Route} route */
 export async function show(root, { run }) {
   if (!run) {
-    refill(root, nothing("Nothing to key", "There is no run yet."));
+    replaceContent(root, emptyPanel("Nothing to key", "There are no runs yet."));
     return {};
   }
-  const [sets, taught] = [panel("Key next"), panel("What the keys taught")];
-  const look = () => {
-    filled(sets, async () => setRows(run, await api.next(run, MOST)));
-    filled(taught, async () => taughtBy(await api.curve(run)));
+  const [sets, learning] = [titledPanel("Sets to key next"), titledPanel("Effect of the keys")];
+  const load = () => {
+    fillPanel(sets, async () => setRows(run, await api.next(run, MAX_SETS)));
+    fillPanel(learning, async () => learningCharts(await api.curve(run)));
   };
-  const trained = training(run, look);
+  const training = trainingPanel(run, load);
   const train = el("section", { class: "panel", "aria-label": "Train" });
-  refill(train, el("h2", {}, "Train"), trained.node);
-  const title = el("h1", { class: "unseen" }, "What to key next, and what the keys taught");
-  refill(root, title, el("div", { class: "column" }, sets, train), taught);
-  look();
-  return { close: () => (trained.open = false) };
+  replaceContent(train, el("h2", {}, "Train"), training.node);
+  const title = el(
+    "h1",
+    { class: "visually-hidden" },
+    "Sets to key next, and the effect of the keys",
+  );
+  replaceContent(root, title, el("div", { class: "column" }, sets, train), learning);
+  load();
+  return { close: () => (training.open = false) };
 }
 
 /** @param {string} title */
-function panel(title) {
-  const waiting = el("p", { class: "quiet" }, "Looking…");
-  return el("section", { class: "panel", "aria-label": title }, el("h2", {}, title), waiting);
+function titledPanel(title) {
+  const placeholder = el("p", { class: "quiet" }, "Loading…");
+  return el("section", { class: "panel", "aria-label": title }, el("h2", {}, title), placeholder);
 }
 
 /**
- * Fill a panel below its title when the answer comes.
+ * Fill a panel below its title when the content is loaded.
  * @param {HTMLElement} node
- * @param {() => Promise<Node[]>} ask
+ * @param {() => Promise<Node[]>} load
  */
-async function filled(node, ask) {
+async function fillPanel(node, load) {
   const title = node.firstChild;
-  const again = () => filled(node, ask);
-  const made = await ask().catch((error) => [trouble(error, again)]);
-  refill(node, title, ...made);
+  const retry = () => fillPanel(node, load);
+  const content = await load().catch((error) => [
+    errorPanel(`${title?.textContent} could not be loaded`, error, retry),
+  ]);
+  replaceContent(node, title, ...content);
 }
 
 /** @param {string} run @param {NextSet[]} sets */
 function setRows(run, sets) {
-  if (!sets.length) return [el("p", {}, "Every set that could teach something is keyed.")];
-  const most = Math.max(...sets.map((one) => one.gain), 1e-9);
-  const rows = sets.map((one) => setRow(run, one, most));
-  return [el("p", { class: "quiet" }, HINT), el("ol", { class: "next-rows" }, ...rows)];
+  if (!sets.length) return [el("p", {}, "All informative sets are keyed.")];
+  const highest = Math.max(...sets.map((set) => set.gain), 1e-9);
+  const rows = sets.map((set) => setRow(run, set, highest));
+  return [el("p", { class: "quiet" }, SETS_HINT), el("ol", { class: "next-rows" }, ...rows)];
 }
 
-/** @param {string} run @param {NextSet} one @param {number} most */
-function setRow(run, one, most) {
-  const href = address("key", { run, message: one.message, set: one.set });
-  const said = ` ${plural(one.templates, "template")}, ${bits(one.entropy_bits)} uncertain`;
-  const name = el("span", {}, el("a", { href }, one.set), el("span", { class: "quiet" }, said));
-  const number = el("span", { class: "number" }, `gain ${bits(one.gain)}`);
-  return el("li", {}, name, el("span", { class: "figure-line" }, number, bar(one.gain / most)));
+/** @param {string} run @param {NextSet} set @param {number} highest */
+function setRow(run, set, highest) {
+  const href = hrefFor("key", { run, message: set.message, set: set.set });
+  const detail = ` ${plural(set.templates, "template")}, ${bits(set.entropy_bits)} of uncertainty`;
+  const name = el("span", {}, el("a", { href }, set.set), el("span", { class: "quiet" }, detail));
+  const number = el("span", { class: "number" }, `gain ${bits(set.gain)}`);
+  return el("li", {}, name, el("span", { class: "figure-line" }, number, bar(set.gain / highest)));
 }
 
-/** @param {Taught} told */
-function taughtBy({ points, reliability: { before, after } }) {
-  if (!points.length) return [el("p", {}, "Nothing yet: first write a key.")];
-  const few = points.length < 2 && el("p", {}, "Keys of two messages make it a curve.");
+/** @param {Learning} learning */
+function learningCharts({ points, reliability: { before, after } }) {
+  if (!points.length) return [el("p", {}, "There are no keys yet.")];
+  const tooFew = points.length < 2 && el("p", {}, "A curve needs keys for at least two messages.");
   return [
     el("h3", {}, "Learning curve"),
-    note("Bits per template on keys that were held out; less is better."),
-    fitted((width) => curve(points, width)),
-    few,
-    el("h3", {}, "Reliability"),
-    note("What was predicted of pairs against what the keys say; on the line it is honest."),
-    fitted((width) => reliability(before, after, width)),
+    quietLine("Bits per template on held-out keys; lower is better."),
+    responsive((width) => learningCurve(points, width)),
+    tooFew,
+    el("h3", {}, "Calibration"),
+    quietLine(
+      "Predicted pair probabilities against the keys; points on the line are well calibrated.",
+    ),
+    responsive((width) => reliabilityDiagram(before, after, width)),
     legend(),
-  ].filter((one) => one !== false);
+  ].filter((node) => node !== false);
 }
 
 /** @param {string} text */
-const note = (text) => el("p", { class: "quiet" }, text);
+const quietLine = (text) => el("p", { class: "quiet" }, text);
 
-/** Which marks are which. */
+/** The legend of the diagram. */
 function legend() {
-  const names = ["before", "after"].map((one) => el("span", { class: one }, `${one} training`));
+  const names = ["before", "after"].map((time) => el("span", { class: time }, `${time} training`));
   return el("p", { class: "chart-legend" }, ...names);
 }

@@ -1,38 +1,38 @@
-/** Read: the messages of a run, and one of them with what is known of who is who. */
+/** The Read view: the messages of a run, and one message with its sets and entities. */
 
-import * as api from "../calls.js";
-import { el, refill } from "../dom.js";
-import { bits, plural } from "../numbers.js";
-import { entitiesOf, messagePane, setsOf, showRank } from "../parts/message.js";
+import * as api from "../api.js";
+import { el, replaceContent } from "../dom.js";
+import { bits, plural } from "../format.js";
+import { entitySection, messagePane, selectConfiguration, setColumn } from "../parts/message.js";
 import { messageList } from "../parts/message_list.js";
-import { nothing, trouble } from "../parts/trouble.js";
-import { address, note } from "../place.js";
+import { emptyPanel, errorPanel } from "../parts/panels.js";
+import { hrefFor, replaceRoute } from "../router.js";
 
 /** @typedef {import("../types.js").ResultSet} ResultSet */
 /** @typedef {import("../types.js").Message} Message */
 
-/** @param {HTMLElement} root @param {import("../place.js").Place} place */
-export async function show(root, place) {
-  if (!place.run) {
-    refill(root, nothing("Nothing to read yet", ...BEGIN));
+/** @param {HTMLElement} root @param {import("../router.js").Route} route */
+export async function show(root, route) {
+  if (!route.run) {
+    replaceContent(root, emptyPanel("There are no runs yet", ...START_HINT));
     return {};
   }
-  const list = await messageList(place.run, place.message, "read");
+  const list = await messageList(route.run, route.message, "read");
   const body = el("div", { class: "reading" });
   let close = () => {};
-  const open = async (/** @type {import("../place.js").Place} */ now) => {
+  const open = async (/** @type {import("../router.js").Route} */ next) => {
     close();
-    const name = now.message || list.first();
-    list.mark(name);
-    close = name ? await openMessage(body, now, name) : empty(body);
+    const name = next.message || list.first();
+    list.select(name);
+    close = name ? await openMessage(body, next, name) : showEmpty(body);
   };
-  refill(root, list.node, body);
-  await open(place);
-  const update = (/** @type {import("../place.js").Place} */ now) => {
-    open(now).catch((error) =>
-      refill(
+  replaceContent(root, list.node, body);
+  await open(route);
+  const update = (/** @type {import("../router.js").Route} */ next) => {
+    open(next).catch((error) =>
+      replaceContent(
         body,
-        trouble(error, () => update(now)),
+        errorPanel("The message could not be opened", error, () => update(next)),
       ),
     );
     return true;
@@ -40,64 +40,70 @@ export async function show(root, place) {
   return { update, close: () => close() };
 }
 
-const BEGIN = [
-  "Put the paper's message into the store with ",
+const START_HINT = [
+  "Store the paper's message with ",
   el("code", {}, "partita demo"),
-  ", your own with ",
+  ", or your own messages with ",
   el("code", {}, "partita run FILE… --store partita.db"),
   ", or paste one under Try.",
 ];
 
 /** @param {HTMLElement} body */
-function empty(body) {
-  refill(body, nothing("No message", "Nothing in this run is called so."));
+function showEmpty(body) {
+  replaceContent(body, emptyPanel("No messages", "This run has no messages."));
   return () => {};
 }
 
-/** @param {HTMLElement} body @param {import("../place.js").Place} place @param {string} name */
-async function openMessage(body, place, name) {
-  const message = await api.message(place.run, name);
+/** @param {HTMLElement} body @param {import("../router.js").Route} route @param {string} name */
+async function openMessage(body, route, name) {
+  const message = await api.message(route.run, name);
   const pane = messagePane(message, {
-    links: (set) => setLinks(place.run, name, set),
-    noted: (set, rank) => note({ run: place.run, message: name, set, rank }),
+    links: (set) => setLinks(route.run, name, set),
+    onChoose: (set, rank) => replaceRoute({ run: route.run, message: name, set, rank }),
   });
-  const text = el("div", { class: "panel text-panel" }, heading(message), pane.text, hint(message));
-  refill(body, text, setsOf(pane), entitiesOf(message));
-  if (place.set) showRank(pane, place.set, Number(place.rank) || 0);
-  if (place.template) reveal(pane.text, place.template);
+  const text = el(
+    "div",
+    { class: "panel text-panel" },
+    textHeading(message),
+    pane.text,
+    keyboardHint(message),
+  );
+  replaceContent(body, text, setColumn(pane), entitySection(message));
+  if (route.set) selectConfiguration(pane, route.set, Number(route.rank) || 0);
+  if (route.template) focusTemplate(pane.text, route.template);
   return pane.close;
 }
 
 /** @param {Message} message */
-function heading(message) {
-  const whole = message.sets.reduce((sum, one) => sum + (one.entropy_bits ?? 0), 0);
-  const said = [plural(message.sets.length, "set"), `${bits(whole)} uncertain`].join(", ");
+function textHeading(message) {
+  const total = message.sets.reduce((sum, set) => sum + (set.entropy_bits ?? 0), 0);
+  const summary = [plural(message.sets.length, "set"), `${bits(total)} of uncertainty`].join(", ");
   return el(
     "header",
     { class: "text-head" },
     el("h1", {}, message.message),
-    el("p", { class: "quiet" }, said),
+    el("p", { class: "quiet" }, summary),
   );
 }
 
 /** @param {Message} message */
-function hint(message) {
+function keyboardHint(message) {
   if (!message.sets.length) return null;
-  return el("p", { class: "quiet hint" }, "Arrow keys step through the configurations.");
+  return el("p", { class: "quiet hint" }, "Use the arrow keys to step through the configurations.");
 }
 
 /** @param {string} run @param {string} message @param {ResultSet} set */
 function setLinks(run, message, set) {
-  const given = { run, message, set: set.set };
+  const parameters = { run, message, set: set.set };
   return [
-    el("a", { href: address("why", given) }, "Why?"),
-    el("a", { href: address("key", given) }, "Write the key"),
+    el("a", { href: hrefFor("why", parameters) }, "Why?"),
+    el("a", { href: hrefFor("key", parameters) }, "Key this set"),
   ];
 }
 
-/** Bring a template into sight and point at it. @param {HTMLElement} text @param {string} id */
-function reveal(text, id) {
+/** Scroll to a template and focus it. @param {HTMLElement} text @param {string} id */
+function focusTemplate(text, id) {
   const tags = [...text.querySelectorAll(".tag")];
-  const found = tags.find((one) => one.getAttribute("data-template") === id);
-  requestAnimationFrame(() => /** @type {HTMLElement|undefined} */ (found)?.focus());
+  const match = tags.find((tag) => tag.getAttribute("data-template") === id);
+  requestAnimationFrame(() => /** @type {HTMLElement|undefined} */ (match)?.focus());
 }

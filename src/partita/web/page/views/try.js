@@ -1,16 +1,16 @@
-/** Try: paste a message, and see at once what is made of it; nothing is kept. */
+/** The Try view: resolve a pasted message without storing it. */
 
-import * as api from "../calls.js";
-import { button, el, labelled, refill, say, select } from "../dom.js";
-import { plural } from "../numbers.js";
-import { matrix } from "../parts/matrix.js";
-import { entitiesOf, messagePane, setsOf } from "../parts/message.js";
-import { trouble } from "../parts/trouble.js";
+import * as api from "../api.js";
+import { announce, button, el, labelled, replaceContent, select } from "../dom.js";
+import { plural } from "../format.js";
+import { entitySection, messagePane, setColumn } from "../parts/message.js";
+import { pairTable } from "../parts/pair_table.js";
+import { errorPanel } from "../parts/panels.js";
 
 /** @typedef {import("../types.js").ResultSet} ResultSet */
 /** @typedef {import("../types.js").Message} Message */
 
-const KEPT = "partita.try";
+const TEXT_KEY = "partita.try";
 const EXAMPLE = `Subj: Kinston Military Rail Depot
 
 A rail depot was found 100 km southwest of the capitol of Raleigh, consisting
@@ -31,10 +31,10 @@ export async function show(root) {
   const field = /** @type {HTMLTextAreaElement} */ (
     el("textarea", { rows: "9", spellcheck: "false", id: "pasted" })
   );
-  field.value = sessionStorage.getItem(KEPT) ?? "";
+  field.value = sessionStorage.getItem(TEXT_KEY) ?? "";
   const answer = el("div", { class: "tried", "aria-live": "polite" });
-  const go = () => resolved(view, field.value, answer);
-  refill(root, form(view, field, domains, models, go), answer);
+  const resolve = () => resolveText(view, field.value, answer);
+  replaceContent(root, form(view, field, domains, models, resolve), answer);
   return { close: () => view.close() };
 }
 
@@ -43,18 +43,18 @@ export async function show(root) {
  * @param {HTMLTextAreaElement} field
  * @param {string[]} domains
  * @param {string[]} models
- * @param {() => void} go
+ * @param {() => void} resolve
  */
-function form(view, field, domains, models, go) {
+function form(view, field, domains, models, resolve) {
   const options = (/** @type {string[]} */ names) =>
-    names.map((one) => /** @type {[string, string]} */ ([one, one]));
+    names.map((name) => /** @type {[string, string]} */ ([name, name]));
   const example = button("The paper's message", () => {
     field.value = EXAMPLE;
-    go();
+    resolve();
   });
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
-    go();
+    resolve();
   };
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
@@ -70,7 +70,7 @@ function form(view, field, domains, models, go) {
       "Model",
       select(options(models), view.model, (name) => (view.model = name)),
     ),
-    el("button", { type: "submit", class: "main-button" }, "Who is who?"),
+    el("button", { type: "submit", class: "main-button" }, "Resolve"),
     example,
   );
   return el(
@@ -83,18 +83,19 @@ function form(view, field, domains, models, go) {
 }
 
 /** @param {any} view @param {string} text @param {HTMLElement} answer */
-async function resolved(view, text, answer) {
-  sessionStorage.setItem(KEPT, text);
+async function resolveText(view, text, answer) {
+  sessionStorage.setItem(TEXT_KEY, text);
   view.close();
-  if (!text.trim()) return refill(answer, el("p", { class: "noted" }, "Paste a message first."));
-  refill(answer, el("p", { class: "quiet" }, "Resolving…"));
+  if (!text.trim())
+    return replaceContent(answer, el("p", { class: "notice" }, "Paste a message first."));
+  replaceContent(answer, el("p", { class: "quiet" }, "Resolving…"));
   try {
     const message = await api.resolve(text, view.domain, view.model);
     return drawMessage(view, message, answer);
   } catch (error) {
-    return refill(
+    return replaceContent(
       answer,
-      trouble(error, () => resolved(view, text, answer)),
+      errorPanel("The message could not be resolved", error, () => resolveText(view, text, answer)),
     );
   }
 }
@@ -104,12 +105,17 @@ function drawMessage(view, message, answer) {
   const pane = messagePane(message);
   view.close = pane.close;
   const text = el("div", { class: "panel text-panel" }, pane.text);
-  const sets = el("div", { class: "column sets-side" }, setsOf(pane), ...message.sets.map(pairs));
-  refill(answer, el("div", { class: "reading" }, text, sets, entitiesOf(message)));
-  const found = plural(message.entities.length, "entity", "entities");
-  say(`${plural(message.sets.length, "set")}, ${found}`);
+  const sets = el(
+    "div",
+    { class: "column sets-side" },
+    setColumn(pane),
+    ...message.sets.map(pairPanel),
+  );
+  replaceContent(answer, el("div", { class: "reading" }, text, sets, entitySection(message)));
+  const entities = plural(message.entities.length, "entity", "entities");
+  announce(`${plural(message.sets.length, "set")}, ${entities}`);
 }
 
 /** @param {ResultSet} set */
-const pairs = (set) =>
-  el("div", { class: "panel" }, el("h2", {}, `Pairs of ${set.set}`), matrix(set));
+const pairPanel = (set) =>
+  el("div", { class: "panel" }, el("h2", {}, `Pairs of ${set.set}`), pairTable(set));

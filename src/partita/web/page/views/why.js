@@ -1,36 +1,43 @@
-/** Why: each feature's push on one pair, and what the other templates of the set did to it. */
+/** The Why view: explain one pair by its features and by the other templates of its set. */
 
-import * as api from "../calls.js";
-import { colours } from "../colours.js";
-import { el, refill } from "../dom.js";
-import { describedText, paintMarks } from "../parts/message.js";
-import { matrix } from "../parts/matrix.js";
-import { picked } from "../parts/picked.js";
-import { told } from "../parts/reasons.js";
-import { nothing, trouble } from "../parts/trouble.js";
-import { note } from "../place.js";
+import * as api from "../api.js";
+import { el, replaceContent } from "../dom.js";
+import { cellColours } from "../parts/cells.js";
+import { explanationNodes } from "../parts/explanation.js";
+import { annotatedText, paintMarks } from "../parts/marked_text.js";
+import { pairTable } from "../parts/pair_table.js";
+import { emptyPanel, errorPanel } from "../parts/panels.js";
+import { pickSet } from "../parts/set_menus.js";
+import { replaceRoute } from "../router.js";
 
 /** @typedef {import("../types.js").ResultSet} ResultSet */
 
-/** @param {HTMLElement} root @param {import("../place.js").Place} place */
-export async function show(root, place) {
-  const found = place.run ? await picked({ ...place, view: "why" }) : null;
-  if (!found?.set) {
-    refill(
+/** @param {HTMLElement} root @param {import("../router.js").Route} route */
+export async function show(root, route) {
+  const picked = route.run ? await pickSet({ ...route, view: "why" }) : null;
+  if (!picked?.set) {
+    replaceContent(
       root,
-      nothing("No pair to explain", "This run has no set of templates that may corefer."),
-      found?.tools,
+      emptyPanel("No pair to explain", "This run has no set of templates that may corefer."),
+      picked?.tools,
     );
     return {};
   }
-  const { message, set, tools } = found;
-  const { text, close } = describedText(message);
-  paintMarks(text, colours(message.sets, message.sets.map(bestCells)));
-  const view = { run: place.run, message, set, text, table: el("div", {}), answer: answerBox() };
-  picks(view);
-  const asked = [place.left, place.right].every((id) => ids(set).includes(id));
-  draw(view, asked ? [place.left, place.right] : mostMoved(set));
-  refill(root, tools, left(view), view.answer);
+  const { message, set, tools } = picked;
+  const { text, close } = annotatedText(message);
+  paintMarks(text, cellColours(message.sets, message.sets.map(bestCells)));
+  const view = {
+    run: route.run,
+    message,
+    set,
+    text,
+    table: el("div", {}),
+    answer: explanationPanel(),
+  };
+  pickFromText(view);
+  const valid = [route.left, route.right].every((id) => templateIds(set).includes(id));
+  drawPair(view, valid ? [route.left, route.right] : mostMoved(set));
+  replaceContent(root, tools, leftColumn(view), view.answer);
   return { close };
 }
 
@@ -38,17 +45,17 @@ export async function show(root, place) {
 const bestCells = (set) => set.configurations[0].cells;
 
 /** @param {ResultSet} set @returns {string[]} */
-const ids = (set) => set.templates.map((one) => one.id);
+const templateIds = (set) => set.templates.map((template) => template.id);
 
-const answerBox = () =>
-  el("section", { class: "panel answer", "aria-live": "polite", "aria-label": "The pair" });
+const explanationPanel = () =>
+  el("section", { class: "panel answer", "aria-live": "polite", "aria-label": "Explanation" });
 
 /** @param {any} view */
-function left(view) {
+function leftColumn(view) {
   const hint = el(
     "p",
     { class: "quiet hint" },
-    "Choose a pair in the table, or two templates of the set in the text.",
+    "Choose a pair in the table, or click two templates in the text.",
   );
   return el(
     "div",
@@ -59,64 +66,67 @@ function left(view) {
 }
 
 /**
- * The pair that the rest of the set moved most.
+ * Return the pair whose probability the rest of the set changed most.
  * @param {ResultSet} set
  * @returns {[string, string]}
  */
 function mostMoved(set) {
-  const far = (/** @type {any} */ one) => Math.abs(one.probability - one.marginal);
-  const [most] = [...set.pairs].sort((a, b) => far(b) - far(a));
-  return most ? [most.left, most.right] : [ids(set)[0], ids(set)[1]];
+  const shift = (/** @type {any} */ pair) => Math.abs(pair.probability - pair.marginal);
+  const [most] = [...set.pairs].sort((a, b) => shift(b) - shift(a));
+  return most ? [most.left, most.right] : [templateIds(set)[0], templateIds(set)[1]];
 }
 
-/** Two templates clicked in the text are a pair. @param {any} view */
-function picks(view) {
+/** Let two clicks in the text choose a pair. @param {any} view */
+function pickFromText(view) {
   let first = "";
   view.text.addEventListener("click", (/** @type {any} */ event) => {
     const id = event.target.closest("[data-template]")?.getAttribute("data-template");
-    if (!ids(view.set).includes(id)) return;
-    const two = first && first !== id ? ordered(view.set, first, id) : null;
-    first = two ? "" : id;
-    if (two) draw(view, two);
-    else point(view.text, [id]);
+    if (!templateIds(view.set).includes(id)) return;
+    const pair = first && first !== id ? inTextOrder(view.set, first, id) : null;
+    first = pair ? "" : id;
+    if (pair) drawPair(view, pair);
+    else outlineMarks(view.text, [id]);
   });
 }
 
 /** @param {ResultSet} set @param {string} a @param {string} b @returns {[string, string]} */
-const ordered = (set, a, b) => (ids(set).indexOf(a) < ids(set).indexOf(b) ? [a, b] : [b, a]);
+const inTextOrder = (set, a, b) =>
+  templateIds(set).indexOf(a) < templateIds(set).indexOf(b) ? [a, b] : [b, a];
 
 /** @param {HTMLElement} text @param {string[]} chosen */
-function point(text, chosen) {
+function outlineMarks(text, chosen) {
   for (const mark of text.querySelectorAll(".mark")) {
     mark.classList.toggle("picked", chosen.includes(mark.getAttribute("data-template") ?? ""));
   }
 }
 
 /** @param {any} view @param {[string, string]} pair */
-async function draw(view, pair) {
-  const held =
+async function drawPair(view, pair) {
+  const focused =
     view.table.contains(document.activeElement) &&
     document.activeElement?.getAttribute("aria-label");
-  refill(
+  replaceContent(
     view.table,
-    matrix(view.set, pair, (a, b) => draw(view, [a, b])),
+    pairTable(view.set, pair, (a, b) => drawPair(view, [a, b])),
   );
-  if (held)
+  if (focused)
     [...view.table.querySelectorAll("button")]
-      .find((one) => one.getAttribute("aria-label") === held)
+      .find((cell) => cell.getAttribute("aria-label") === focused)
       ?.focus();
-  point(view.text, pair);
-  view.asked = pair;
-  note({
+  outlineMarks(view.text, pair);
+  view.pair = pair;
+  replaceRoute({
     run: view.run,
     message: view.message.message,
     set: view.set.set,
     left: pair[0],
     right: pair[1],
   });
-  refill(view.answer, el("p", { class: "quiet" }, "Looking…"));
-  const made = await api
+  replaceContent(view.answer, el("p", { class: "quiet" }, "Loading…"));
+  const content = await api
     .why(view.run, view.set.set, ...pair)
-    .then(told, (error) => [trouble(error, () => draw(view, pair))]);
-  if (view.asked === pair) refill(view.answer, ...made);
+    .then(explanationNodes, (error) => [
+      errorPanel("The pair could not be explained", error, () => drawPair(view, pair)),
+    ]);
+  if (view.pair === pair) replaceContent(view.answer, ...content);
 }

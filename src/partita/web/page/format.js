@@ -1,8 +1,8 @@
-/** Numbers as the terminal shows them, too. */
+/** Numbers, counts and values as text, in the same form as in the terminal. */
 
 const MINUS = "−";
 
-/** Four digits; what is smaller but not nothing says so. @param {number} p */
+/** Four digits; a tiny but positive probability is shown as a bound. @param {number} p */
 export function probability(p) {
   if (p > 0 && p < 0.00005) return "<0.0001";
   if (p < 1 && p > 0.99995) return ">0.9999";
@@ -31,7 +31,7 @@ export function signed(value, digits = 2) {
   return value < 0 ? `${MINUS}${text}` : `+${text}`;
 }
 
-/** A count, which may be longer than a number holds. @param {string|number} text */
+/** A count; it may exceed the largest safe integer. @param {string|number} text */
 export function count(text) {
   const digits = String(text);
   if (!/^\d+$/.test(digits)) return digits;
@@ -39,13 +39,13 @@ export function count(text) {
   return digits.replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** @param {number} n @param {string} one @param {string} [many] */
-export function plural(n, one, many = `${one}s`) {
-  return `${count(n)} ${n === 1 ? one : many}`;
+/** @param {number} n @param {string} singular @param {string} [pluralForm] */
+export function plural(n, singular, pluralForm = `${singular}s`) {
+  return `${count(n)} ${n === 1 ? singular : pluralForm}`;
 }
 
 /**
- * The value of a slot, lists joined; nothing said is unknown.
+ * The value of a slot; lists are joined, a missing value is "unknown".
  * @param {any} value
  * @returns {string}
  */
@@ -55,7 +55,7 @@ export function slotValue(value) {
 }
 
 /**
- * A time as a person of this place writes it; what is no time stays as it is.
+ * A time in the local format; other text is returned unchanged.
  * @param {string} text
  */
 export function time(text) {

@@ -1,0 +1,147 @@
+/** The client of the service under `api/`: one function per call. The token is kept per tab. */
+
+export class ServiceError extends Error {
+  /** @param {number} status @param {string} message */
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const encode = encodeURIComponent;
+
+/** @param {Record<string, any>} parameters */
+function queryString(parameters) {
+  const present = Object.entries(parameters).filter(
+    ([, value]) => value !== "" && value !== undefined,
+  );
+  const text = new URLSearchParams(
+    present.map(([name, value]) => [name, String(value)]),
+  ).toString();
+  return text ? `?${text}` : "";
+}
+
+/** @param {string} path @param {any} [body] @returns {Promise<any>} */
+async function call(path, body) {
+  const response = await fetch(`api/${path}`, requestOptions(body)).catch(() => {
+    throw new ServiceError(
+      0,
+      "The service is not responding; check that partita serve is running.",
+    );
+  });
+  return readResponse(response);
+}
+
+/** GET, or POST if there is a body. @param {any} body @returns {RequestInit} */
+function requestOptions(body) {
+  const headers = new Headers({ Accept: "application/json" });
+  if (storedToken()) headers.set("Authorization", `Bearer ${storedToken()}`);
+  if (body === undefined) return { headers, cache: "no-store" };
+  headers.set("Content-Type", "application/json");
+  return { headers, cache: "no-store", method: "POST", body: JSON.stringify(body) };
+}
+
+/** @param {Response} response */
+async function readResponse(response) {
+  const content = await response.json().catch(() => null);
+  if (response.status === 401) clearToken();
+  if (response.ok && content !== null) return content;
+  throw new ServiceError(
+    response.status,
+    content?.error ?? `The service answered with status ${response.status}.`,
+  );
+}
+
+/** @typedef {import("./types.js").Message} Message */
+/** @typedef {import("./types.js").MessageRow} MessageRow */
+/** @typedef {import("./types.js").Key} Key */
+/** @typedef {import("./types.js").Entity} Entity */
+/** @typedef {{offset?: number, limit?: number}} Part */
+/** @typedef {Part & {search?: string, order?: string, sort?: string}} Page */
+
+/** @returns {Promise<import("./types.js").Run[]>} */
+export const runs = () => call("runs");
+
+/** @returns {Promise<{domains: string[], models: string[]}>} */
+export const domains = () => call("domains");
+
+/** @param {string} run @returns {Promise<{sorts?: string[]}>} */
+export const run = (run) => call(`runs/${encode(run)}`);
+
+/**
+ * @param {string} run
+ * @param {Page} page
+ * @returns {Promise<{total: number, messages: MessageRow[]}>}
+ */
+export const messages = (run, page) => call(`runs/${encode(run)}/messages${queryString(page)}`);
+
+/** @param {string} run @param {string} message @returns {Promise<Message>} */
+export const message = (run, message) => call(`runs/${encode(run)}/messages/${encode(message)}`);
+
+/** @param {string} run @param {string} set */
+const setPath = (run, set) => `runs/${encode(run)}/sets/${encode(set)}`;
+
+/**
+ * @param {string} run
+ * @param {string} set
+ * @param {string} left
+ * @param {string} right
+ * @returns {Promise<import("./types.js").Explanation>}
+ */
+export const why = (run, set, left, right) =>
+  call(`${setPath(run, set)}/why${queryString({ left, right })}`);
+
+/** @param {string} run @param {string} set @returns {Promise<Key[]>} */
+export const keys = (run, set) => call(`${setPath(run, set)}/keys`);
+
+/**
+ * @param {string} run
+ * @param {string} set
+ * @param {any} key
+ * @returns {Promise<{key: number, conflicts: Key[]}>}
+ */
+export const saveKey = (run, set, key) => call(`${setPath(run, set)}/keys`, key);
+
+/** @param {string} run @param {number} limit @returns {Promise<import("./types.js").NextSet[]>} */
+export const next = (run, limit) => call(`runs/${encode(run)}/next${queryString({ limit })}`);
+
+/** @param {string} run @returns {Promise<{job: string}>} */
+export const train = (run) => call(`runs/${encode(run)}/train`, {});
+
+/** @param {string} job @returns {Promise<import("./types.js").Job>} */
+export const job = (job) => call(`jobs/${encode(job)}`);
+
+/** @param {string} run @returns {Promise<import("./types.js").Learning>} */
+export const curve = (run) => call(`runs/${encode(run)}/curve`);
+
+/**
+ * @param {string} run
+ * @param {Page} page
+ * @returns {Promise<{total: number, entities: Entity[]}>}
+ */
+export const entities = (run, page) => call(`runs/${encode(run)}/entities${queryString(page)}`);
+
+/** @param {string} text @param {string} domain @param {string} model @returns {Promise<Message>} */
+export const resolve = (text, domain, model) => call("resolve", { text, domain, model });
+
+/** @param {any} request @returns {Promise<import("./types.js").Fused>} */
+export const fuse = (request) => call("fuse", request);
+
+const TOKEN_KEY = "partita.token";
+
+/** Store `token=` of the address and remove it there, so that it is neither shown nor shared. */
+export function takeTokenFromAddress() {
+  const match = location.hash.match(/(?:^#|[?&])token=([^&]*)/);
+  if (!match) return;
+  sessionStorage.setItem(TOKEN_KEY, decodeURIComponent(match[1]));
+  const rest = location.hash.replace(/token=[^&]*&?/, "").replace(/[?&#]$/, "");
+  history.replaceState(null, "", rest || location.pathname);
+}
+
+/** @returns {string} */
+export const storedToken = () => sessionStorage.getItem(TOKEN_KEY) ?? "";
+
+/** @param {string} value */
+export const storeToken = (value) => sessionStorage.setItem(TOKEN_KEY, value);
+
+export const clearToken = () => sessionStorage.removeItem(TOKEN_KEY);

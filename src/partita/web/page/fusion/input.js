@@ -1,0 +1,93 @@
+/** The chosen sources, kept while the page is open. */
+
+/** @typedef {{name: string, content: string}} Source */
+
+/**
+ * @typedef {object} FusionInput
+ * @property {Set<string>} runs of the store
+ * @property {Source[]} files
+ * @property {string} pasted
+ * @property {Map<string, string>} reliabilities as typed
+ * @property {string[]} namedSources the sources of the last answer
+ * @property {string} without
+ * @property {import("../types.js").Fused|null} fused the last answer
+ */
+
+/** @type {FusionInput} */
+export const selection = {
+  runs: new Set(),
+  files: [],
+  pasted: "",
+  reliabilities: new Map(),
+  namedSources: [],
+  without: "",
+  fused: null,
+};
+
+export const EXAMPLE = `object,source,city,built
+Kinston depot,archive,Kinston,1951
+Kinston depot,press,Kinston,1951
+Kinston depot,forum,Fairview,1915
+Fairview depot,archive,Fairview,1940
+Fairview depot,press,Fairview,1940
+Fairview depot,forum,Toledo,1940
+Raleigh depot,press,Raleigh,1962
+Raleigh depot,forum,Durham,1926
+`;
+
+/** Clear the last answer and what belongs to it, after the sources have changed. */
+export function resetAnswer() {
+  selection.reliabilities = new Map(
+    [...selection.reliabilities].filter(([name]) => selection.runs.has(name)),
+  );
+  selection.namedSources = [];
+  selection.fused = null;
+  selection.without = "";
+}
+
+/** The sources whose reliability can be set: runs, and sources named in the last answer. */
+export const sourceNames = () =>
+  [
+    ...new Set([...selection.runs, ...selection.namedSources, ...selection.reliabilities.keys()]),
+  ].sort();
+
+/** Whether there is a source to fuse. */
+export const hasSources = () =>
+  selection.runs.size + selection.files.length > 0 || selection.pasted.trim() !== "";
+
+/** The body of the request. */
+export function requestBody() {
+  const entered = [...selection.reliabilities].filter(([, text]) => text.trim() !== "");
+  return {
+    runs: [...selection.runs],
+    sources: [...selection.files, ...pasted()],
+    reliabilities: Object.fromEntries(entered.map(([name, text]) => [name, Number(text)])),
+    without: selection.without || null,
+  };
+}
+
+/** Pasted text as a file. @returns {Source[]} */
+function pasted() {
+  const content = selection.pasted;
+  if (!content.trim()) return [];
+  return [{ name: content.trimStart().startsWith("{") ? "pasted.jsonl" : "pasted.csv", content }];
+}
+
+/**
+ * Add a file; it must be UTF-8 text.
+ * @param {File} file
+ */
+export async function addFile(file) {
+  const bytes = await file.arrayBuffer();
+  let content = "";
+  try {
+    content = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Error(`${file.name} is not UTF-8 text.`);
+  }
+  selection.files = [
+    ...selection.files.filter((existing) => existing.name !== file.name),
+    { name: file.name, content },
+  ];
+  resetAnswer();
+}

@@ -1,0 +1,78 @@
+/** All pairs of a set as a table: probabilities of the pairs alone, and given the whole set. */
+
+import { button, el } from "../dom.js";
+import { probability } from "../format.js";
+
+/** @typedef {import("../types.js").ResultSet} ResultSet */
+/** @typedef {import("../types.js").Pair} Pair */
+/** @typedef {(left: string, right: string) => void} ChoosePair */
+
+const STEPS = 10;
+const CAPTION = "Above the diagonal: each pair alone. Below the diagonal: given the whole set.";
+
+/**
+ * @param {ResultSet} set
+ * @param {[string, string]|null} [chosen]
+ * @param {ChoosePair|null} [choose] without it the table is static
+ */
+export function pairTable(set, chosen = null, choose = null) {
+  const ids = set.templates.map((template) => template.id);
+  const pairOf = pairLookup(set);
+  const head = el("tr", {}, el("td"), ...ids.map((id) => el("th", { scope: "col" }, id)));
+  const cell = (/** @type {number} */ row, /** @type {number} */ column) => {
+    const [left, right] = row < column ? [ids[row], ids[column]] : [ids[column], ids[row]];
+    const current = chosen?.[0] === left && chosen?.[1] === right;
+    return el("td", {}, pairCell(pairOf(left, right), row < column, current, choose));
+  };
+  const rows = set.templates.map((template, row) =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row", title: template.text }, template.id),
+      ...ids.map((_, column) =>
+        row === column ? el("td", { class: "diagonal" }) : cell(row, column),
+      ),
+    ),
+  );
+  const table = el("table", { class: "matrix" }, el("caption", {}, CAPTION));
+  table.append(el("thead", {}, head), el("tbody", {}, ...rows));
+  const attributes = { class: "matrix-box", tabindex: "0", role: "group", "aria-label": "Pairs" };
+  return el("div", attributes, table);
+}
+
+/**
+ * Return a lookup of pairs by their templates; an unlisted pair has probability 0.
+ * @param {ResultSet} set
+ */
+function pairLookup(set) {
+  const byNames = new Map(set.pairs.map((pair) => [JSON.stringify([pair.left, pair.right]), pair]));
+  return (/** @type {string} */ left, /** @type {string} */ right) =>
+    byNames.get(JSON.stringify([left, right])) ?? { left, right, probability: 0, marginal: 0 };
+}
+
+/**
+ * @param {Pair} pair
+ * @param {boolean} asGiven the pair alone, or given the whole set
+ * @param {boolean} current
+ * @param {ChoosePair|null} choose
+ */
+function pairCell(
+  { left, right, probability: pairProbability, marginal },
+  asGiven,
+  current,
+  choose,
+) {
+  const p = asGiven ? pairProbability : marginal;
+  const which = asGiven ? "alone" : "given the whole set";
+  const label = `${left} = ${right} ${which}: ${probability(p)}`;
+  const attributes = { class: `pair heat-${Math.round(p * STEPS)}`, title: label };
+  if (!choose) return el("span", attributes, shortNumber(p));
+  const buttonAttributes = { ...attributes, "aria-pressed": String(current), "aria-label": label };
+  return button(shortNumber(p), () => choose(left, right), buttonAttributes);
+}
+
+/** A probability with two digits. @param {number} p */
+function shortNumber(p) {
+  if (p === 0 || p === 1) return String(p);
+  return p < 0.005 ? ".00" : p > 0.995 ? ".99" : p.toFixed(2).slice(1);
+}

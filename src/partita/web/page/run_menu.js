@@ -1,0 +1,48 @@
+/** The menu of runs in the header; the choice is kept for the next visit. */
+
+import { runs } from "./api.js";
+import { el, replaceContent, select } from "./dom.js";
+import { currentRoute, navigate } from "./router.js";
+
+const LAST_RUN_KEY = "partita.run";
+const menuLabel = el("label", { class: "field" });
+/** @type {import("./types.js").Run[]} */
+let runList = [];
+
+/** The element for the header. */
+export const runMenu = () => menuLabel;
+
+/** Load the list of runs again and redraw the menu. */
+export async function refreshRuns() {
+  runList = await runs();
+  drawMenu(currentRoute().run);
+  return runList;
+}
+
+/** @param {string} name */
+const exists = (name) => runList.some((run) => run.name === name);
+
+/**
+ * Return the run of a route, else that of the last visit, else the newest; "" if there are none.
+ * @param {import("./router.js").Route} route
+ */
+export async function resolveRun(route) {
+  if (!runList.length || (route.run && !exists(route.run))) runList = await runs();
+  const last = localStorage.getItem(LAST_RUN_KEY) ?? "";
+  const run = route.run || (exists(last) ? last : (runList[runList.length - 1]?.name ?? ""));
+  if (exists(run)) localStorage.setItem(LAST_RUN_KEY, run);
+  drawMenu(run);
+  return run;
+}
+
+/** @param {string} run */
+function drawMenu(run) {
+  const options = runList.map(({ name }) => /** @type {[string, string]} */ ([name, name]));
+  const menu = select(options, run, chooseRun, { id: "run", disabled: !runList.length });
+  replaceContent(menuLabel, el("span", { class: "field-name" }, "Run"), menu);
+}
+
+/** @param {string} run */
+function chooseRun(run) {
+  navigate(currentRoute().view, { run, message: "", set: "" });
+}
