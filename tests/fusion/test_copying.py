@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from partita.fusion.claims import Claims
+from partita.fusion.copying import Copying, discounted
 from partita.fusion.fuse import Settings, by_object, changed, fuse
 
 
@@ -27,6 +29,40 @@ def test_a_copier_is_noticed_and_nobody_else():
     assert found[0].shared > 5 * found[0].expected
     assert found[0].significance < 1e-6
     assert 0.8 < found[0].share <= 1
+
+
+def test_of_two_that_agree_the_one_with_fewer_claims_is_the_copier():
+    """Whatever their names: the copier comes first in the alphabet, and repeats three quarters."""
+    claims = crowd(0)
+    bad = [(o, v) for s, o, _, v in rows_of(claims) if s == "bad 0"]
+    copied = [("a copier", o, "v", v) for o, v in bad[: 3 * len(bad) // 4]]
+    found = fuse(Claims.of([*rows_of(claims), *copied]), Settings(kinds={"": "open"})).copying
+    assert [(one.original, one.copier) for one in found] == [("bad 0", "a copier")]
+    assert found[0].common == len(copied)
+
+
+def rows_of(claims: Claims) -> list[tuple[str, str, str, str]]:
+    return [
+        (claims.sources[s], claims.objects[o], claims.slots[p], claims.values[v])
+        for s, o, p, v in zip(claims.source, claims.object, claims.slot, claims.value, strict=True)
+    ]
+
+
+def test_only_what_the_copier_repeats_is_believed_less():
+    """Not the original, not what the copier says alone, and not another slot."""
+    rows = [
+        ("one", "x", "c", "Rome"),
+        ("one", "y", "c", "Oslo"),
+        ("two", "x", "c", "Rome"),
+        ("two", "y", "c", "Bonn"),
+        ("two", "x", "d", "1951"),
+        ("one", "x", "d", "1951"),
+    ]
+    copy = Copying("c", "one", "two", common=2, shared=4, expected=1.0, significance=0.0)
+    found = discounted(Claims.of(rows), [copy])
+    believed = dict(zip(rows_of(found), found.confidence.tolist(), strict=True))
+    assert believed.pop(("two", "x", "c", "Rome")) == pytest.approx(0.25)
+    assert set(believed.values()) == {1.0}
 
 
 def test_independent_sources_are_not_accused():

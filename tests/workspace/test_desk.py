@@ -184,13 +184,14 @@ def test_a_message_that_fails_is_stored_with_its_error_and_tried_again(desk, mon
 
     with monkeypatch.context() as patched:
         patched.setattr(run_batch, "resolve", broken)
-        desk.ingest(given(a=MESSAGE, b=MESSAGE), SETTINGS, "r", workers=1)
+        desk.ingest(given(a=MESSAGE, b=MESSAGE, c=MESSAGE), SETTINGS, "r", workers=1)
     assert desk.run("r")["outcome"] == "complete, 1 failed"
-    assert desk.run("r")["failed"] == 1
+    assert (desk.run("r")["messages"], desk.run("r")["failed"]) == (3, 1)
     failed = desk.message("r", "b")
     assert (failed["error"], failed["text"]) == ("test: message b: too much of it", MESSAGE)
-    desk.ingest(given(a=MESSAGE, b=MESSAGE), SETTINGS, "r", workers=1)
+    desk.ingest(given(a=MESSAGE, b=MESSAGE, c=MESSAGE), SETTINGS, "r", workers=1)
     assert desk.run("r")["outcome"] == "complete"
+    assert (desk.run("r")["messages"], desk.run("r")["failed"]) == (3, 0)
     assert desk.message("r", "b")["sets"][0]["configurations"]
 
 
@@ -235,6 +236,18 @@ def test_keys_are_never_overwritten(desk):
     assert told[0]["cells"] == first
     assert [one["author"] for one in desk.message("r", "k")["keys"]["k.1"]] == ["bert", "anna"]
     assert desk.messages("r")["messages"][0]["keyed"] == 1
+
+
+def test_only_keys_of_others_that_were_not_seen_are_conflicts(desk):
+    desk.ingest(given(k=MESSAGE), SETTINGS, "r")
+    first, second = (one["cells"] for one in desk.set("r", "k.1")["configurations"][:2])
+    anna = desk.key("r", "k.1", first, "anna")
+    assert desk.key("r", "k.1", second, "anna")["conflicts"] == []
+    bert = desk.key("r", "k.1", second, "bert", based_on=anna["key"])
+    assert [(one["author"], one["cells"]) for one in bert["conflicts"]] == [("anna", second)]
+    later = desk.key("r", "k.1", first, "anna")
+    assert [one["author"] for one in later["conflicts"]] == ["bert"]
+    assert desk.key("r", "k.1", first, "cy", based_on=later["key"])["conflicts"] == []
 
 
 def test_people_who_key_at_once_both_keep_their_keys(desk):

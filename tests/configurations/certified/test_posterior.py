@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -10,7 +10,12 @@ import pytest
 from oracles.instances import log_odds, planted_pairs, uniform_pairs, with_holes
 from oracles.posteriors import ListedPosterior, certified
 from oracles.subsets import cell_log_weights
-from partita.configurations.certified.posterior import count_bounds, narrowing
+from partita.configurations.certified.posterior import (
+    CertifiedPosterior,
+    count_bounds,
+    from_list,
+    narrowing,
+)
 from partita.errors import Unavailable
 from partita.records import Budget, FloatArray
 
@@ -89,6 +94,39 @@ def test_every_answer_holds() -> None:
         low, high = count_bounds(np.isfinite(theta))
         assert low <= truth.log2_count().value + 1e-9 <= high + 2e-9
         assert len(found.best(3).labels) == min(3, len(truth.weights))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_entropy_of_any_part_that_was_visited_bounds_that_of_the_whole(seed: int) -> None:
+    """Every part of the five configurations of three templates, whose mass is known or not.
+
+    Where one configuration is missing and the mass is known, the lower end is the entropy, unless
+    that of the part is less: then nothing would be missing."""
+    rng = np.random.default_rng(seed)
+    theta = log_odds(uniform_pairs(3, *((0.02, 0.98) if seed % 2 else (0.3, 0.7)), rng))
+    rows = np.array(list(ListedPosterior(theta).weights))
+    whole = _entropy_of(theta, rows)
+    for chosen in product([False, True], repeat=len(rows)):
+        if not any(chosen):
+            continue
+        visited = from_list(theta, rows[list(chosen)])
+        inside = _entropy_of(theta, rows[list(chosen)])
+        for high in (_log_normaliser(theta) + 1e-12, _log_normaliser(theta) + 0.5):
+            found = CertifiedPosterior(theta, visited, high, Budget()).entropy()
+            assert found.low <= whole + 1e-9
+            assert whole <= found.high + 1e-9
+            assert found.low <= inside + 1e-9
+        known = CertifiedPosterior(theta, visited, _log_normaliser(theta) + 1e-12, Budget())
+        if sum(chosen) >= len(rows) - 1:
+            assert known.entropy().low == pytest.approx(min(inside, whole), abs=1e-9)
+
+
+def _entropy_of(theta: FloatArray, rows: np.ndarray) -> float:
+    """In bits, of configurations by their weights."""
+    weights = ListedPosterior(theta).weights
+    share = np.exp([weights[tuple(row)] for row in rows.tolist()])
+    share /= share.sum()
+    return float(-(share * np.log2(share)).sum())
 
 
 def test_entropy_and_pairs_are_exact_where_all_is_visited() -> None:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from partita.configurations.sampled.summary import Summary, summary
+from partita.configurations.sampled.summary import (
+    APART,
+    DRIFT,
+    ERROR,
+    MIXING,
+    SCALE,
+    Summary,
+    summary,
+)
 
 LENGTH, BATCHES, CHAINS = 100, 40, 4
 
@@ -56,6 +66,30 @@ def test_log_weights_that_differ_are_no_answer() -> None:
     result = _of(drawn, scores)
     assert result.scale > 1.2
     assert not result.converged
+
+
+def test_chains_that_agree_with_a_large_error_are_no_answer() -> None:
+    """One pair whose error is too large is enough."""
+    few = _independent(0.3, 4)
+    error = np.full(50, 0.001)
+    error[7] = ERROR
+    assert replace(few, error=error).converged
+    error[7] = 1.001 * ERROR
+    assert few.agreed
+    assert not replace(few, error=error).converged
+
+
+@pytest.mark.parametrize(
+    ("sign", "limit"), [("disagreement", APART), ("drift", DRIFT), ("scale", SCALE)]
+)
+def test_each_sign_alone_speaks_against_an_answer(sign: str, limit: float) -> None:
+    good = replace(_independent(0.3, 4), disagreement=0.0, drift=1.0, scale=1.0)
+    assert good.agreed
+    assert replace(good, **{sign: limit}).agreed
+    assert not replace(good, **{sign: 1.001 * limit}).agreed
+    assert replace(good, drift=MIXING, scale=SCALE).mixing
+    assert not replace(good, drift=1.001 * MIXING).mixing
+    assert not replace(good, scale=1.001 * SCALE).mixing
 
 
 def test_nothing_that_moves_at_all_is_certain() -> None:
