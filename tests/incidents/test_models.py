@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from hashlib import blake2b
 
 import numpy as np
 import pytest
 
-from partita.domains.incidents.models import learn
+from partita.domains.incidents.models import code, learn
 from partita.errors import InputError
 from partita.training.maxent import fit_sparse
 
@@ -35,14 +36,16 @@ def test_at_the_optimum_expected_counts_are_the_seen_ones_less_the_prior() -> No
     model = learn(SEEN, least=1, precision=precision)
     for name, place in model.places.items():
         for c, outcome in enumerate(model.outcomes):
-            seen = sum(name in f and o == outcome for f, o in SEEN)
-            expected = sum(model.probabilities(f)[c] for f, _ in SEEN if name in f)
+            having = [(f, o) for f, o in SEEN if name in map(code, f)]
+            seen = sum(o == outcome for _, o in having)
+            expected = sum(model.probabilities(f)[c] for f, _ in having)
             assert math.isclose(seen - expected, precision * model.weights[place, c], abs_tol=2e-3)
 
 
 def test_features_that_are_rare_or_unknown_count_for_nothing() -> None:
     model = learn([*SEEN, (["once"], "NONE")], least=2, precision=1.0)
-    assert "once" not in model.places
+    assert code("once") not in model.places
+    assert code("bomb") in model.places
     assert np.allclose(model.probabilities(["once", "unheard"]), model.probabilities([]))
 
 
@@ -59,3 +62,33 @@ def test_what_was_always_so_will_be_so() -> None:
     assert model.chance("y", ["a"]) == 0.0
     with pytest.raises(InputError, match="one outcome only"):
         fit_sparse([[0], [1]], np.array([0, 0]), (2, 1), 1.0)
+
+
+@pytest.mark.parametrize(
+    "feature",
+    [
+        "any",
+        "at 0 EVENT",
+        "clause killing, victim",
+        "sort MACHINE GUN",
+        "VICTIM chance 11",
+        "near own 2",
+    ],
+)
+def test_features_of_our_own_words_are_readable(feature: str) -> None:
+    assert code(feature) == feature
+
+
+@pytest.mark.parametrize(
+    "feature",
+    ["head lee", "word ANN", "description MAYOR ANN LEE", "left2 <say .", "number 1989", ""],
+)
+def test_other_features_are_hashed_always_alike(feature: str) -> None:
+    assert code(feature) == blake2b(feature.encode(), digest_size=4).hexdigest()
+    assert not set(feature.lower().split()) & set(code(feature).split())
+
+
+def test_models_name_no_word_of_what_they_were_learned_from() -> None:
+    model = learn(SEEN, least=1, precision=1.0)
+    assert sorted(model.places) == sorted(map(code, ("any", "bomb", "car", "shot")))
+    assert not {"bomb", "car", "shot"} & set(model.places)

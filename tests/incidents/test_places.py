@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from partita.domains.incidents.cases import Case, case
 from partita.domains.incidents.drafts import Draft
+from partita.domains.incidents.gazetteer import read_gazetteer, shipped_gazetteer
 from partita.domains.incidents.pipeline import extractor
-from partita.domains.incidents.places import gazetteer, written
+from partita.domains.incidents.places import written
 from partita.domains.incidents.readings import Event, Reading
 from partita.domains.incidents.slot_choice import places
 from partita.domains.incidents.stories import stories
+from partita.errors import InputError
 from partita.rules.extractor import Extractor
 from partita.text.layout import analysed
 
@@ -23,10 +26,15 @@ def reader() -> Extractor:
     return extractor()
 
 
-def case_of(text: str, dateline: str = "LIMA") -> Case:
+def case_of(text: str, dateline: str = "LIMA", lists: Path | None = None) -> Case:
     whole = f"DEV-MUC3-0001 (OURS)\n\n   {dateline}, 9 JAN 90 -- [TEXT] {text}\n"
-    story = next(stories([analysed("DEV-MUC3-0001", whole)], reader()))
+    known = read_gazetteer(lists) if lists else None
+    story = next(stories([analysed("DEV-MUC3-0001", whole)], reader(), known))
     return case(Reading(story, (), np.zeros((0, 6)), np.zeros((len(story.sentences), 7)), 0.5))
+
+
+def names(case: Case) -> list[str]:
+    return [written([place]) for sentence in case.places for place in sentence]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +46,7 @@ def case_of(text: str, dateline: str = "LIMA") -> Case:
         ("TWO PEASANTS WERE KILLED IN HONDURAS.", "HONDURAS"),
         (
             "A BOMB EXPLODED IN ITAGUI, ANTIOQUIA DEPARTMENT.",
-            "COLOMBIA: ANTIOQUIA (DEPARTMENT): ITAGUI (MUNICIPALITY)",
+            "COLOMBIA: ANTIOQUIA (DEPARTMENT): ITAGUI (CITY)",
         ),
     ],
 )
@@ -58,12 +66,59 @@ def test_a_name_in_several_countries_is_taken_for_one_of_the_story() -> None:
 
 
 def test_nations() -> None:
-    known = gazetteer()
+    known = shipped_gazetteer()
     assert known.nation(["THE", "SALVADORAN", "ARMY"]) == "EL SALVADOR"
     assert known.nation(["THE", "ARMY"]) is None
 
 
 def test_every_place_has_a_country() -> None:
-    for name, where in gazetteer().places.items():
+    for name, where in shipped_gazetteer().places.items():
         assert name
         assert all(country and kind for country, kind in where)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A BOMB EXPLODED IN GARCIA.", ["MEXICO: GARCIA (CITY)"]),
+        ("GARCIA DENIED THE CHARGES.", []),
+        ("COLONEL ANN GARCIA DENIED THE CHARGES.", []),
+        ("THE PERUVIAN ARMY ARRESTED TWO MEN IN HUANCAYO AND TARMA.", ["HUANCAYO", "TARMA"]),
+    ],
+)
+def test_names_of_people_are_no_places(text: str, expected: list[str]) -> None:
+    found = [name for name in names(case_of(text)) if ":" in name]
+    assert len(found) == len(expected)
+    assert all(part in name for part, name in zip(expected, found, strict=True))
+
+
+def test_places_that_are_not_listed_say_what_they_are() -> None:
+    found = case_of("TWO MEN DIED IN YANAPUQUIO DISTRICT AND NEAR THE UNIVERSITY OF ATUNRUMI.")
+    assert "PERU: YANAPUQUIO (DISTRICT)" in names(found)
+
+
+def test_a_list_of_the_user_is_added(tmp_path: Path) -> None:
+    lists = tmp_path / "places.txt"
+    lists.write_text(
+        "Our own places\n--------------\nPERU: MIRALTO (NEIGHBORHOOD?) ours\n"
+        "PERU: LIMA (CITY): SOLMAR (DISTRICT)\nELSEWHERE\n",
+        encoding="utf-8",
+    )
+    text = "BOMBS EXPLODED IN MIRALTO, IN SOLMAR, AND IN AYACUCHO."
+    assert names(case_of(text, lists=lists)) == [
+        "PERU: MIRALTO (NEIGHBORHOOD)",
+        "PERU: SOLMAR (DISTRICT)",
+        "PERU: AYACUCHO (CITY)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [(b"", "no place"), (b"LIMA\n", "no place"), (b"\xff", "UTF-8"), (None, "cannot be read")],
+)
+def test_a_list_without_places_is_refused(data: bytes | None, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "places.txt"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(InputError, match=rf"places\.txt.*{problem}"):
+        read_gazetteer(path)

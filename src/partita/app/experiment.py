@@ -44,6 +44,7 @@ class Design:
     shipped: bool = False
     seed: int = 0
     domain: str | None = None
+    gazetteer: Path | None = None  # of events only
 
     def models(self) -> list[Model]:
         """Besides those of the paper."""

@@ -29,6 +29,7 @@ def asked(settings: Settings) -> dict[str, Any]:
         "seconds": budget.seconds if budget.work is None else None,
         "work": budget.work,
         "seed": settings.seed,
+        "gazetteer": str(Path(settings.gazetteer).resolve()) if settings.gazetteer else "",
     }
 
 
@@ -38,7 +39,14 @@ def settings_of(row: Mapping[str, Any], parameters: str | None) -> Settings:
     budget = usual_budget(kept["model"], kept["seconds"], kept["work"])
     file = "" if parameters is None else str(parameters_file(parameters))
     return Settings(
-        kept["domain"], kept["model"], file, kept["top"], kept["threshold"], budget, kept["seed"]
+        kept["domain"],
+        kept["model"],
+        file,
+        kept["top"],
+        kept["threshold"],
+        budget,
+        kept["seed"],
+        kept.get("gazetteer", ""),
     )
 
 

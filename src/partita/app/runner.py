@@ -52,6 +52,7 @@ class Settings:
     threshold: float | None = None
     budget: Budget = field(default_factory=Budget)
     seed: int = 0
+    gazetteer: str = ""  # a list of places to add, in the domain incidents
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +76,8 @@ def ready(settings: Settings) -> Ready:
     domain = read_domain(settings.domain)
     if domain.name == INCIDENTS:
         return _incidents(settings, domain)
+    if settings.gazetteer:
+        raise InputError("--gazetteer adds places to the domain incidents (expected that domain)")
     folder = folder_of(settings.domain)
     extract = Extractor(domain, shipped_tagger()).templates
     learned, source, digest = _parameters(settings, own_parameters(settings.domain))
@@ -84,6 +87,7 @@ def ready(settings: Settings) -> Ready:
 
 def _incidents(settings: Settings, domain: Domain) -> Ready:
     """Events and those who take part in them, found by models of their own."""
+    from partita.domains.incidents.gazetteer import read_gazetteer
     from partita.domains.incidents.incident_models import (
         experts_text,
         read_experts,
@@ -103,10 +107,14 @@ def _incidents(settings: Settings, domain: Domain) -> Ready:
     experts = read_experts(file) if file else shipped_experts()
     pairs, solve = _pair_models(settings, experts.pairs)
     others = shipped_pair_parameters().pair_model(training_of(settings.model))
-    sitting = Sitting(Extractor(domain, shipped_tagger()), experts, ByProbability(pairs, solve))
+    places = read_gazetteer(settings.gazetteer) if settings.gazetteer else None
+    extractor = Extractor(domain, shipped_tagger())
+    sitting = Sitting(extractor, experts, ByProbability(pairs, solve), places)
     stages = Stages(sitting.templates, domain.schema, EventsAndOthers(pairs, others), solve)
     digest = _digest([experts_text(experts).encode()])
-    told = _told(settings, _digest_of(folder_of(settings.domain)), digest)
+    own = [Path(settings.gazetteer)] if settings.gazetteer else []
+    rules = (*_files(folder_of(settings.domain)), *own)
+    told = _told(settings, _digest(path.read_bytes() for path in rules), digest)
     return Ready(stages, told, experts.learned_from, sitting.answers)
 
 

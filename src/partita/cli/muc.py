@@ -98,7 +98,7 @@ def add_train_muc(app: typer.Typer) -> None:
     app.command("train-muc")(train_muc)
 
 
-def train_muc(files: Files, out: Out) -> None:
+def train_muc(files: Files, out: Out, gazetteer: options.Gazetteer = None) -> None:
     """Learn the incidents' models from messages and their keys.
 
     \b
@@ -109,7 +109,7 @@ def train_muc(files: Files, out: Out) -> None:
     with edge() as console:
         from partita.domains.incidents.pipeline import learn_incidents
 
-        experts = learn_incidents(files, out, console.progress)
+        experts = learn_incidents(files, out, console.progress, gazetteer)
         size = out.stat().st_size / 1e6
         console.say(f"{out}: {size:.1f} MB, learned from {experts.learned_from}\n")
         console.flush()

@@ -249,6 +249,13 @@ About = Annotated[
     str, typer.Option("--about", metavar="TEXT", help="What the file should say it comes from.")
 ]
 JsonReport = Annotated[bool, typer.Option("--json", help="The report as JSON.")]
+Gazetteer = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="F",
+        help="Places to add in the domain incidents, a line each: COUNTRY: PLACE (KIND).",
+    ),
+]
 Test = Annotated[
     list[Path] | None,
     typer.Option("--test", metavar="CORPUS", help="What to measure on; may be given often."),

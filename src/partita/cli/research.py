@@ -119,6 +119,7 @@ def experiment(
     largest: options.Largest = None,
     shipped: options.Shipped = False,
     domain: options.Domain = None,
+    gazetteer: options.Gazetteer = None,
     charts: options.Charts = None,
     json: options.JsonReport = False,
     seed: options.Seed = 0,
@@ -142,7 +143,9 @@ def experiment(
         from partita.app.experiment import Design, study
         from partita.domains.incidents.study import study_incidents
 
-        design = Design(corpora, test or (), source, splits, largest, shipped, seed, domain)
+        design = Design(
+            corpora, test or (), source, splits, largest, shipped, seed, domain, gazetteer
+        )
         asked = study_incidents if source == "muc" else study
         found = asked(design, console.progress)
         if charts is not None:

@@ -221,6 +221,7 @@ def run(
     domain: Domain = "depots",
     model: Model = None,
     parameters: Parameters = None,
+    gazetteer: options.Gazetteer = None,
     out: Out = None,
     to: To = "jsonl",
     store: StoreUrl = None,
@@ -256,7 +257,8 @@ def run(
         model = model or ("scaled" if to == "muc" else "evidential")
         budget = usual_budget(model, seconds, work)
         file = str(parameters or "")
-        settings = Settings(domain, model, file, top, threshold, budget, seed)
+        places = str(gazetteer or "")
+        settings = Settings(domain, model, file, top, threshold, budget, seed, places)
         made = ready(settings)
         if model != "uniform":
             console.note(f"{model} with parameters learned from {made.learned_from}")

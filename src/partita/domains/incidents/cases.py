@@ -8,7 +8,7 @@ from datetime import date
 
 from partita.domains.incidents import dates
 from partita.domains.incidents.features import bags
-from partita.domains.incidents.places import Place, countries, gazetteer, places
+from partita.domains.incidents.places import Place, countries, places
 from partita.domains.incidents.readings import Reading
 from partita.domains.incidents.stories import Sentence, Story
 
@@ -50,8 +50,8 @@ class Case:
 def case(reading: Reading) -> Case:
     story = reading.story
     anchor = dates.dateline(story.message.fields.get("date", ""))
-    home = countries(story, gazetteer())
-    where = places(story, gazetteer(), home)
+    home = countries(story, story.gazetteer)
+    where = places(story, story.gazetteer, home)
     return Case(
         reading,
         tuple(map(tuple, bags(story))),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 
+from partita.domains.incidents.gazetteer import domain_data
 from partita.domains.incidents.mentions import Mention, coarse, end_of
 from partita.domains.incidents.readings import Part, Reading
 from partita.domains.incidents.stories import Item, Story
@@ -19,8 +18,7 @@ _OPENING = frozenset({"[", "(", ",", "--"})
 @cache
 def well_known() -> Mapping[str, str]:
     """Each name with the one that it stands for."""
-    data = json.loads((files("partita.domains") / "incidents" / "facts.json").read_text("utf-8"))
-    return {name: names[0] for names in data["aliases"] for name in names}
+    return {name: names[0] for names in domain_data("facts.json")["aliases"] for name in names}
 
 
 def aliases(story: Story) -> dict[str, str]:
@@ -196,7 +194,7 @@ def _bare(text: str) -> str:
 
 
 def _beside(reading: Reading, mention: Mention) -> list[Mention]:
-    """The noun groups in apposition: "Hector Oqueli, leader of"; "mayor Ricardo Castellar"."""
+    """The noun groups in apposition: "Ann Lee, leader of"; "mayor Ann Lee"."""
     sentence = reading.story.sentences[mention.sentence]
     items = sentence.items
     places = [mention.place + 2] if _comma(items, mention.place + 1) else [mention.place + 1]

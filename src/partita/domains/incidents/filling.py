@@ -16,7 +16,6 @@ from partita.domains.incidents.incident_models import (
     of_perpetrators,
 )
 from partita.domains.incidents.models import NONE
-from partita.domains.incidents.places import gazetteer
 from partita.domains.incidents.readings import Reading
 from partita.domains.incidents.stories import sorts_of
 
@@ -175,5 +174,5 @@ def _nation(reading: Reading, entity: Entity, country: str) -> list[Fill]:
     for part in entity.parts:
         item = reading.mentions[part.place].item
         words += reading.story.words[item.first : item.last + 1]
-    nation = gazetteer().nation(words)
+    nation = reading.story.gazetteer.nation(words)
     return [Fill((nation,), (entity.string,))] if nation and nation != country else []

@@ -104,7 +104,7 @@ class Experts:
     learned_from: str = ""
 
 
-VERSION = 2
+VERSION = 3
 KIND = "incidents"
 NAME = "incidents.json"
 _SCALE = 100

@@ -59,7 +59,7 @@ def _harmed(sentence: Sentence, place: int) -> bool:
 
 
 def end_of(sentence: Sentence, place: int) -> int:
-    """ "Members **of the Shining Path**", up to two of them."""
+    """ "Members **of the front**", up to two of them."""
     items, at = sentence.items, place
     for _ in range(2):
         if at + 2 < len(items) and _of(items[at + 1]) and _joins(items[at + 2]):

@@ -12,6 +12,7 @@ from partita.corpora.muc import holds_templates, read_exam
 from partita.corpora.muc_templates import Incident
 from partita.domains.incidents.cases import case
 from partita.domains.incidents.event_templates import SORT, described, participants
+from partita.domains.incidents.gazetteer import Gazetteer, read_gazetteer
 from partita.domains.incidents.incident_models import Experts, write_experts
 from partita.domains.incidents.merging import Merge
 from partita.domains.incidents.readings import events, read
@@ -38,11 +39,12 @@ def extractor() -> Extractor:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sitting:
-    """Who reads, and how events are merged."""
+    """Who reads, how events are merged, and the places if not the shipped ones."""
 
     extractor: Extractor
     experts: Experts
     merge: Merge
+    gazetteer: Gazetteer | None = None
 
     def templates(self, message: Message) -> tuple[Template, ...]:
         """The events of a message, and who and what takes part in them."""
@@ -57,7 +59,7 @@ class Sitting:
         return "".join(written([(message.id, found)]))
 
     def _story(self, message: Message) -> Story:
-        return next(stories([message], self.extractor))
+        return next(stories([message], self.extractor, self.gazetteer))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,19 +75,22 @@ class EventsAndOthers:
         return model.pair_probabilities(columns, left, right)
 
 
-def learn_incidents(paths: Sequence[Path], out: Path, told: Told) -> Experts:
+def learn_incidents(
+    paths: Sequence[Path], out: Path, told: Told, gazetteer: Path | None = None
+) -> Experts:
     """The models from messages and their keys, written as one file."""
     from partita.domains.incidents.training import train
 
-    examples = keyed_stories(paths, told)
+    examples = keyed_stories(paths, told, gazetteer)
     count = sum(len(key) for _, key in examples)
     experts = train(examples, told, f"{len(examples)} messages, {count} incidents of their keys")
     write_experts(out, experts)
     return experts
 
 
-def keyed_stories(paths: Sequence[Path], told: Told) -> list[Keyed]:
+def keyed_stories(paths: Sequence[Path], told: Told, gazetteer: Path | None = None) -> list[Keyed]:
     """The messages that have a key among all files and folders, read by the rules."""
+    places = read_gazetteer(gazetteer) if gazetteer else None
     files = list(_files(paths))
     holding = [holds_templates(path) for path in files]
     keys = [path for path, key in zip(files, holding, strict=True) if key]
@@ -95,7 +100,7 @@ def keyed_stories(paths: Sequence[Path], told: Told) -> list[Keyed]:
     if not given:
         raise InputError("no message has a key; expected messages and the keys that answer them")
     told(f"reading {len(given)} messages")
-    return [(story, key[story.message.id]) for story in stories(given, extractor())]
+    return [(story, key[story.message.id]) for story in stories(given, extractor(), places)]
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:

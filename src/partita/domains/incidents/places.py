@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 
+from partita.domains.incidents.gazetteer import Gazetteer
 from partita.domains.incidents.stories import Item, Story, sorts_of
 
 # How far down a place stands: those of a chain are written from the highest to the lowest.
@@ -20,6 +18,14 @@ _LEVELS = {
 }
 LEVEL = {kind: level for level, kinds in _LEVELS.items() for kind in kinds.split("|")}
 _KINDS = frozenset(LEVEL) - {"AREA", "BASE", "SCHOOL", "STATE", "SECTOR", "ZONE"}
+_NAMED_SO = frozenset({"UNIVERSITY", "AIRPORT"})  # the word is a part of the name
+_PLACES = frozenset(
+    {"PLACE", "CITY", "STATE", "COUNTRY", "REGION", "LANDFORM", "LOCALITY", "FEATURE"}
+)
+_PEOPLE = frozenset({"PERSON", "TITLE", "RANK", "FORENAME"})
+_PREPOSITIONS = "IN AT NEAR OF FROM TO OUTSIDE INSIDE AROUND THROUGH TOWARD BETWEEN INTO ACROSS"
+_LOCAL = frozenset(_PREPOSITIONS.split())
+_LISTING = frozenset({",", "AND", "OR", "-", "--", "(", "."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,36 +43,6 @@ class Place:
     @property
     def level(self) -> int:
         return LEVEL.get(self.kind, 3) if self.kind else 0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Gazetteer:
-    """Names of places with the countries in which they lie and their kinds; words for nations."""
-
-    places: Mapping[tuple[str, ...], tuple[tuple[str, str], ...]]
-    nations: Mapping[tuple[str, ...], str]
-    longest: int
-
-    def nation(self, words: Sequence[str]) -> str | None:
-        """The first nation that is named."""
-        for n in range(len(words)):
-            for size in (3, 2, 1):
-                if found := self.nations.get(tuple(words[n : n + size])):
-                    return found
-        return None
-
-
-@cache
-def gazetteer() -> Gazetteer:
-    """The shipped one."""
-    data = json.loads((files("partita.domains") / "incidents" / "facts.json").read_text("utf-8"))
-    places = {_cut(name): tuple(map(tuple, known)) for name, known in data["places"].items()}
-    nations = {_cut(name): nation for name, nation in data["nations"].items()}
-    return Gazetteer(places, nations, max(map(len, places)))
-
-
-def _cut(name: str) -> tuple[str, ...]:
-    return tuple(name.replace("'S", " 'S").split())
 
 
 def places(story: Story, known: Gazetteer, home: Counter[str]) -> list[Place]:
@@ -100,15 +76,46 @@ def _within(story: Story, sentence: int, known: Gazetteer, home: Counter[str]) -
     n, end = items[0].first, items[-1].last
     taken: set[int] = set()
     while n <= end:
-        found = _listed(story.words, n, end, known, home)
-        if found is None:
+        listed = _listed(story.words, n, end, known, home)
+        if listed is None:
             n += 1
             continue
-        size, name, country, kind = found
-        yield Place(sentence, n, n + size - 1, name, country, kind)
-        taken.update(range(n, n + size))
+        size, name, country, kind = listed
+        place = Place(sentence, n, n + size - 1, name, country, kind)
+        if not kind or _is_place(story, items, place, home):
+            yield place
+            taken.update(range(n, n + size))
         n += size
     yield from _unlisted(story, sentence, taken, home)
+
+
+def _is_place(story: Story, items: Sequence[Item], place: Place, home: Counter[str]) -> bool:
+    """Whether a listed name is used as one: many people, forces and words share their names."""
+    first, last = place.first, place.last
+    item = next((one for one in items if one.first <= last and one.last >= first), None)
+    if item is None or item.kind not in ("ng", "name", "location", "word"):
+        return False
+    if item.kind == "word":
+        return str(item.known.get("tag", "")).startswith("NN")
+    if item.kind != "ng" or _PLACES.intersection(sorts_of(item)):
+        return True
+    words, name = story.words[first : last + 1], _name_words(item)
+    alone = (item.first, item.last) == (first, last)
+    if _PEOPLE.intersection(sorts_of(item)) and _inside(words, name):
+        return False
+    if name == words or (alone and not sorts_of(item)):
+        before = story.words[first - 1] if first else "."
+        here = home[place.country] > 0 and before in _LISTING
+        return len(words) > 1 or not alone or before in _LOCAL or here
+    return name[: len(words)] == words and home[place.country] > 0
+
+
+def _inside(words: Sequence[str], name: Sequence[str]) -> bool:
+    return any(name[n : n + len(words)] == words for n in range(len(name)))
+
+
+def _name_words(item: Item) -> tuple[str, ...]:
+    return tuple(str(item.known.get("name") or "").upper().split())
 
 
 def _listed(
@@ -132,7 +139,7 @@ def _chosen(listed: Sequence[tuple[str, str]], after: str, home: Counter[str]) -
 
 
 def _unlisted(story: Story, sentence: int, taken: set[int], home: Counter[str]) -> Iterator[Place]:
-    """Names that are not listed and say themselves what they are: "Yondo municipality"."""
+    """Names that are not listed and say themselves what they are: "Arkham municipality"."""
     if not home:
         return
     country = home.most_common(1)[0][0]
@@ -144,11 +151,15 @@ def _unlisted(story: Story, sentence: int, taken: set[int], home: Counter[str]) 
 def _named(item: Item, sentence: int, country: str) -> Iterator[Place]:
     known = item.known
     kind = str(known.get("lemma", "")).upper()
-    name = str(known.get("name") or "")
-    if name and kind in _KINDS:
-        yield Place(sentence, item.first, item.last, name.upper(), country, kind, False)
+    name = str(known.get("name") or "").upper()
+    *others, last = name.split() or [""]
+    if others and last in _KINDS:
+        kept = name if last in _NAMED_SO else " ".join(others)
+        yield Place(sentence, item.first, item.last, kept, country, last, False)
+    elif name and kind in _KINDS:
+        yield Place(sentence, item.first, item.last, name, country, kind, False)
     elif name and "PLACE" in sorts_of(item):
-        yield Place(sentence, item.first, item.last, name.upper(), country, "CITY", False)
+        yield Place(sentence, item.first, item.last, name, country, "CITY", False)
 
 
 def written(chain: Sequence[Place]) -> str:

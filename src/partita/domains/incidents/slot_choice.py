@@ -53,7 +53,7 @@ def days(case: Case, draft: Draft) -> list[Candidate]:
             )
             found.append(Candidate(when.fill, features))
     if case.default_day:
-        kinds = {when.kind for n in draft.sentences for when in case.days[n]}
+        kinds = dict.fromkeys(when.kind for n in draft.sentences for when in case.days[n])
         default = ("default", f"default told {min(told, 3)}", *(f"default {k}" for k in kinds))
         found.append(Candidate(case.default_day, default))
     return found

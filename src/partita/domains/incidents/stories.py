@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from partita.domains.incidents.gazetteer import Gazetteer, shipped_gazetteer
 from partita.records import Message
 from partita.rules.build import Contribution
 from partita.rules.cascade import Analysis
@@ -58,6 +59,7 @@ class Story:
     spans: tuple[tuple[int, int], ...]  # characters of the message's text
     sentences: tuple[Sentence, ...]
     said: Mapping[int, tuple[Said, ...]]  # by the first token of the noun group
+    gazetteer: Gazetteer  # in which its places are looked up
 
     def text(self, first: int, last: int) -> str:
         """The words from `first` to `last`, as the exam writes them."""
@@ -68,13 +70,17 @@ class Story:
         return "".join(pieces)
 
 
-def stories(messages: Iterable[Message], extractor: Extractor) -> Iterator[Story]:
-    """The stories of messages; many are tagged in one call."""
+def stories(
+    messages: Iterable[Message], extractor: Extractor, gazetteer: Gazetteer | None = None
+) -> Iterator[Story]:
+    """Read messages by the rules; many are tagged in one call."""
+    known = gazetteer or shipped_gazetteer()
     waiting = iter(messages)
     while batch := list(islice(waiting, BATCH)):
         cut = [tokenize(message) for message in batch]
         for message, tokens, tags in zip(batch, cut, _tags(cut, extractor.tagger), strict=True):
-            yield _story(message, tokens, extractor.cascade.run(tokens, tags, message.regions))
+            analysis = extractor.cascade.run(tokens, tags, message.regions)
+            yield _story(message, tokens, analysis, known)
 
 
 def _tags(cut: Sequence[Tokens], tagger: Tagger) -> Iterator[list[str]]:
@@ -90,7 +96,7 @@ def _tags(cut: Sequence[Tokens], tagger: Tagger) -> Iterator[list[str]]:
         first += len(tokens)
 
 
-def _story(message: Message, tokens: Tokens, analysis: Analysis) -> Story:
+def _story(message: Message, tokens: Tokens, analysis: Analysis, known: Gazetteer) -> Story:
     return Story(
         message,
         tuple(text.upper() for text in tokens.texts),
@@ -98,6 +104,7 @@ def _story(message: Message, tokens: Tokens, analysis: Analysis) -> Story:
         tuple(zip(tokens.starts, tokens.ends, strict=True)),
         tuple(_sentences(analysis, tokens, message)),
         _said(analysis.contributions),
+        known,
     )
 
 

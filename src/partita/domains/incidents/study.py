@@ -240,9 +240,13 @@ def study_incidents(design: Design, told: Told) -> IncidentStudy:
     """Everything learned from some messages of the exam, measured on others."""
     if not design.test:
         raise InputError("events are learned from one corpus and measured on another: give --test")
-    school = schooled(keyed_stories(design.corpora, told), told)
+    places = design.gazetteer
+    school = schooled(keyed_stories(design.corpora, told, places), told)
     told("reading what to test on")
-    asked = [(read(story, school.readers), key) for story, key in keyed_stories(design.test, told)]
+    asked = [
+        (read(story, school.readers), key)
+        for story, key in keyed_stories(design.test, told, places)
+    ]
     learned_from, tested_on = school.sets(), event_sets(asked, school.readers)
     effort = Effort(seed=design.seed)
     models = event_models(effort, Counts(effort.budget, design.seed))
