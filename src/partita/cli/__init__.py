@@ -18,25 +18,12 @@ app = typer.Typer(
 )
 
 
-for _family in (
-    run,
-    research,
-    research,
-    muc,
-    muc,
-    fuse,
-    authoring,
-    authoring,
-    solve,
-    serve,
-    store,
-    store,
-):
+for _family in (run, solve, fuse, research, muc, store, serve, authoring):
     _family.add_to(app)
 
 
 def main() -> None:
-    """The entry of the command."""
+    """Run the command line interface."""
     app(prog_name="partita")
 
 
@@ -51,10 +38,13 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def partita(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
-    """Says who is who, with a probability distribution over the alternatives.
+    """Resolve who is who in messages and records, with probabilities.
 
     Example: partita solve pairs.csv
     """

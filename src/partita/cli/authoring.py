@@ -8,44 +8,48 @@ from typing import Annotated
 import typer
 
 from partita.cli import options
-from partita.cli.console import edge
+from partita.cli.console import error_boundary
 
 rules = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="For people who write domains: check the rules, see what they do.",
+    help="Check, trace and test the rules of a domain.",
 )
 
 Domains = Annotated[
-    list[str], typer.Argument(metavar="DOMAIN...", help="A folder, or the name of a shipped one.")
+    list[str], typer.Argument(metavar="DOMAIN...", help="Name of a domain, or a folder of rules.")
 ]
-File = Annotated[str, typer.Argument(metavar="FILE", help="A file of messages; - is stdin.")]
-Domain = Annotated[str, typer.Option(metavar="D", help="A folder, or the name of a shipped one.")]
+File = Annotated[
+    str, typer.Argument(metavar="FILE", help="File of messages; - reads standard input.")
+]
+Domain = Annotated[str, typer.Option(metavar="D", help="Name of a domain, or a folder of rules.")]
 Html = Annotated[
-    Path | None, typer.Option("--html", metavar="F", help="Write one HTML file instead.")
+    Path | None, typer.Option("--html", metavar="F", help="Write the trace as one HTML file.")
 ]
-Phase = Annotated[str, typer.Option(metavar="NAME", help="Show this phase only.")]
+Phase = Annotated[str, typer.Option(metavar="NAME", help="Show only this phase.")]
 
 Corpus = Annotated[
-    Path, typer.Argument(metavar="CORPUS", help="A folder of messages, *.txt, with keys.jsonl.")
+    Path, typer.Argument(metavar="CORPUS", help="Folder of messages (*.txt) with keys.jsonl.")
 ]
 Only = Annotated[
-    str, typer.Option(metavar="NAME", help="Messages whose names begin so, and no others.")
+    str, typer.Option(metavar="NAME", help="Use only messages whose names start with NAME.")
 ]
-Errors = Annotated[int, typer.Option(metavar="N", min=0, help="List so many errors.")]
+Errors = Annotated[int, typer.Option(metavar="N", min=0, help="Number of errors to list.")]
 
 
 def add_to(app: typer.Typer) -> None:
+    """Add the commands of this module."""
     app.add_typer(rules, name="rules")
+    app.add_typer(tagger, name="tagger")
 
 
 @rules.command()
 def lint(domains: Domains) -> None:
-    """Says what is wrong with domains, or might be, with file, line and column.
+    """Report problems in domains, with file, line and column.
 
-    Sorts and slots that nobody declares, attributes and kinds that no phase
-    makes, rules that never win, macros that are not used, patterns that are
-    slow, examples that do not match. The exit code is 1 if there is an error.
+    Problems are undeclared sorts and slots, attributes and kinds that no phase
+    produces, rules that never win, unused macros, slow patterns, and examples that
+    do not match. The exit code is 1 if there is an error.
 
     \b
     Examples:
@@ -53,7 +57,7 @@ def lint(domains: Domains) -> None:
       partita rules lint my-domain
     """
     failed = False
-    with edge() as console:
+    with error_boundary() as console:
         from partita.app.authoring import lint_domain
         from partita.views.rules import lint_text
 
@@ -68,7 +72,7 @@ def lint(domains: Domains) -> None:
 
 @rules.command()
 def trace(file: File, domain: Domain = "depots", html: Html = None, phase: Phase = "") -> None:
-    """Shows what each phase saw in a file's messages, and which rule won.
+    """Show what each phase saw in the messages of a file, and which rule won.
 
     \b
     Examples:
@@ -76,7 +80,7 @@ def trace(file: File, domain: Domain = "depots", html: Html = None, phase: Phase
       partita rules trace message.txt --domain my-domain --html trace.html
       echo "A depot was found in Kinston." | partita rules trace - --phase groups
     """
-    with edge() as console:
+    with error_boundary() as console:
         from partita.app.authoring import trace_file
 
         traced = trace_file(file, domain, phase)
@@ -103,18 +107,18 @@ def measure(
     errors: Errors = 0,
     json: options.JsonReport = False,
 ) -> None:
-    """Recall and precision of templates and slots, against keys.
+    """Measure recall and precision of templates and slots against keys.
 
-    A template is found if one has the same head word; a slot is right if
-    it holds an equal value. Of the others, less and more count those whose
-    value is compatible with the key's and says less or more than that.
+    A template matches if its head word is the same. A slot is correct if its value
+    is equal. The columns less and more count values that are compatible with the
+    key's but less or more specific.
 
     \b
     Examples:
       partita rules test corpus --domain my-domain
       partita rules test corpus --only new- --errors 40
     """
-    with edge() as console:
+    with error_boundary() as console:
         from partita.app.authoring import measure_corpus
         from partita.views.extraction import extraction_json, extraction_text
 
@@ -131,26 +135,20 @@ def measure(
 tagger = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="The part-of-speech tagger: learn it, measure it.",
+    help="Train and test the part-of-speech tagger.",
 )
 
-Out = Annotated[
-    Path, typer.Option(metavar="F", help="Where the tagger is written, such as tagger.npz.")
-]
+Out = Annotated[Path, typer.Option(metavar="F", help="Output file, such as tagger.npz.")]
 Every = Annotated[
     bool,
     typer.Option(
-        "--every-genre", help="Learn from all genres of GUM, also those whose texts are not free."
+        "--every-genre", help="Train on all genres of GUM, including those with non-free texts."
     ),
 ]
 Parameters = Annotated[
-    Path | None, typer.Option(metavar="F", help="The tagger to measure; without it, the shipped.")
+    Path | None, typer.Option(metavar="F", show_default="the shipped one", help="Tagger to test.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
-
-
-def add_tagger(app: typer.Typer) -> None:
-    app.add_typer(tagger, name="tagger")
+Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
 
 @tagger.command()
@@ -161,17 +159,17 @@ def train(
     every_genre: Every = False,
     seed: options.Seed = 0,
 ) -> None:
-    """Learns a tagger from CoNLL-U and writes it as one npz file.
+    """Train a tagger from CoNLL-U and write it as one npz file.
 
-    CORPUS is a file or a folder; words and their tags are the columns FORM and
-    XPOS. Of GUM only the genres with free texts are taken, unless --every-genre.
-    How much is right on the corpora to --test on is written into the file.
+    CORPUS is a file or a folder. Words and tags are read from the columns FORM and
+    XPOS. Only the genres of GUM with free texts are used, unless --every-genre is
+    given. The accuracy on the --test corpora is stored in the file.
 
     \b
     Example:
       partita tagger train ewt/train.conllu gum/train --out tagger.npz
     """
-    with edge() as console:
+    with error_boundary() as console:
         from partita.app.authoring import learn_tagger
 
         found = learn_tagger(
@@ -179,9 +177,9 @@ def train(
         )
         size = out.stat().st_size / 1e6
         console.say(f"{out}: {size:.1f} MB, {len(found.tags)} tags, {len(found.lexicon):,} words\n")
-        console.say(f"learned from {found.learned_from}\n")
+        console.say(f"trained on {found.learned_from}\n")
         for name, share in found.figures.items():
-            console.say(f"{share:.4f} right on {name}\n")
+            console.say(f"{share:.4f} accuracy on {name}\n")
         console.flush()
 
 
@@ -189,14 +187,14 @@ def train(
 def measure_tagger(
     corpora: options.Corpora, parameters: Parameters = None, json: Json = False
 ) -> None:
-    """Measures a tagger: as the corpus is, in upper and in lower case.
+    """Measure the accuracy of a tagger, also in upper and lower case.
 
     \b
     Examples:
       partita tagger test ewt/dev.conllu
       partita tagger test gum/dev --parameters tagger.npz --json
     """
-    with edge() as console:
+    with error_boundary() as console:
         from partita.app.authoring import assess_tagger
 
         found = assess_tagger(corpora, parameters, console.progress)

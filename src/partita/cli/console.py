@@ -17,13 +17,13 @@ from partita.errors import PartitaError
 PAUSE = 0.1  # seconds between two lines of progress
 
 
-class NobodyListensError(Exception):
+class OutputClosedError(Exception):
     """Standard output was closed by the other side, as by `| head`."""
 
 
 @dataclass(slots=True)
 class Console:
-    """Answers go to standard output; everything else goes to standard error, a line each."""
+    """Results go to standard output, everything else to standard error, one line each."""
 
     shown: str = ""
     last: float = 0.0
@@ -41,7 +41,7 @@ class Console:
         return sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
     def say(self, text: str) -> None:
-        """An answer, or a piece of one."""
+        """Write a result, or a part of one, to standard output."""
         self.clear()
         try:
             sys.stdout.write(text)
@@ -55,18 +55,18 @@ class Console:
             self._give_up()
 
     def _give_up(self) -> None:
-        """What is still in the buffer must go nowhere, or Python complains at its end."""
+        """Discard the buffer: Python would otherwise fail when it exits."""
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise NobodyListensError
+        raise OutputClosedError
 
     def note(self, text: str) -> None:
-        """One line for a person, whatever an id in it may hold."""
+        """Write one line to standard error, with control characters escaped."""
         self.clear()
         line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
         sys.stderr.write(f"partita: {line}\n")
 
     def progress(self, text: str) -> None:
-        """A line that the next one replaces; only for a person who watches."""
+        """Show a line of progress on a terminal; the next one replaces it."""
         now = time.monotonic()
         if sys.stderr.isatty() and now - self.last >= PAUSE:
             self.clear()
@@ -82,43 +82,43 @@ class Console:
 
 
 @dataclass(slots=True)
-class Audience:
-    """Whoever reads standard output; where answers also go to a file, nobody need listen."""
+class StandardOutput:
+    """Standard output that may be closed early where results also go to a file."""
 
     console: Console
     elsewhere: bool = False
-    heard: bool = True
+    open: bool = True
 
     def say(self, text: str, flush: bool = False) -> None:
-        if not self.heard:
+        if not self.open:
             return
         try:
             self.console.say(text)
             if flush:
                 self.console.flush()
-        except NobodyListensError:
-            self.heard = False
+        except OutputClosedError:
+            self.open = False
             if not self.elsewhere:
                 raise
 
 
-INTERRUPTED = 130  # what shells expect of a command that Ctrl-C has ended
+INTERRUPTED = 130  # what shells expect of a command that Ctrl-C stopped
 
 
 @contextmanager
-def edge() -> Iterator[Console]:
-    """The console of a command; whatever goes wrong inside is told there."""
+def error_boundary() -> Iterator[Console]:
+    """Yield the console of a command; turn errors into one line and an exit code."""
     console = Console()
     try:
         yield console
     except PartitaError as error:
-        if str(error):  # sets that failed one by one have been told already
+        if str(error):  # sets that failed one by one are already reported
             console.note(str(error))
         raise typer.Exit(1) from error
     except KeyboardInterrupt as error:
         console.note(f"interrupted{'; ' if error.args else ''}{' '.join(map(str, error.args))}")
         raise typer.Exit(INTERRUPTED) from error
-    except NobodyListensError:
+    except OutputClosedError:
         raise typer.Exit(0) from None
     finally:
         console.clear()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from partita.cli import options
-from partita.cli.console import edge
+from partita.cli.console import error_boundary
 
 if TYPE_CHECKING:
     from partita.app.fuse import Fusion, Things, Wanted
@@ -19,25 +19,24 @@ Sources = Annotated[
     list[Path],
     typer.Argument(
         metavar="SOURCE...",
-        help="Results of run (JSONL), records (a column for every slot), claims "
-        "(object,source,value) or judgements (left,right,source,same) in CSV, JSONL, Parquet "
-        "or tab-separated text.",
+        help="Results of run (JSONL), records (a column per slot), claims (object,source,value) "
+        "or judgements (left,right,source,same), as CSV, JSONL, Parquet or TSV.",
     ),
 ]
 Truth = Annotated[
     Path | None,
-    typer.Option("--truth", metavar="F", help="True values (object,value): measure against them."),
+    typer.Option("--truth", metavar="F", help="True values (object,value) to evaluate against."),
 ]
 Known = Annotated[
     Path | None,
-    typer.Option("--known", metavar="F", help="True values of some objects: learn from them."),
+    typer.Option("--known", metavar="F", help="True values of some objects to learn from."),
 ]
 Reliability = Annotated[
     Path | None,
     typer.Option(
         "--reliability",
         metavar="F",
-        help="source,reliability: taken as they are; those of others are learned.",
+        help="Fixed reliabilities (source,reliability); the others are estimated.",
     ),
 ]
 Hierarchy = Annotated[
@@ -45,20 +44,22 @@ Hierarchy = Annotated[
     typer.Option(
         "--hierarchy",
         metavar="F",
-        help="id,name,parentID or name,parent: which values contain which.",
+        help="Hierarchy of values (name,parent or id,name,parentID).",
     ),
 ]
 Objects = Annotated[
     Path | None,
-    typer.Option("--objects", metavar="F", help="The objects there are; others are refused."),
+    typer.Option(
+        "--objects", metavar="F", help="List of valid objects; any other object is an error."
+    ),
 ]
 Columns = Annotated[
     str | None,
     typer.Option(
         "--columns",
         metavar="A,B,...",
-        help="What the columns of files without a header are; - is left out. "
-        "E.g. --columns source,object,-,authors",
+        help="Column names for files without a header; - skips a column. "
+        "E.g. source,object,-,authors",
     ),
 ]
 Kinds = Annotated[
@@ -66,9 +67,9 @@ Kinds = Annotated[
     typer.Option(
         "--kind",
         metavar="[NAME=]KIND",
-        help="Of a slot closed, open, number, date, several or people (without it closed if "
-        "there are few values, else open); of a file reports, records, claims or judgements "
-        "(without it by what is in it). May be given often.",
+        show_default="detected",
+        help="Kind of a slot: closed, open, number, date, several or people. Kind of a file: "
+        "reports, records, claims or judgements. Repeatable.",
     ),
 ]
 Tolerance = Annotated[
@@ -77,7 +78,8 @@ Tolerance = Annotated[
         "--tolerance",
         metavar="X",
         min=0.0,
-        help="Numbers within this share, dates within so many days, are the same; e.g. .01",
+        help="Treat numbers within this relative difference, and dates within this number of "
+        "days, as equal.",
     ),
 ]
 OneToOne = Annotated[
@@ -85,22 +87,23 @@ OneToOne = Annotated[
     typer.Option(
         "--one-to-one",
         metavar="SEP",
-        help="Objects are LEFT SEP RIGHT, and each side has at most one match; e.g. _",
+        help="Objects are pairs LEFT SEP RIGHT, and each side has at most one match; e.g. _",
     ),
 ]
 Discount = Annotated[
-    bool, typer.Option("--discount-copies", help="Believe claims that seem copied less.")
+    bool,
+    typer.Option("--discount-copies", help="Give less weight to claims that appear to be copied."),
 ]
 Without = Annotated[
     str | None,
-    typer.Option("--without", metavar="S", help="Tell what changes if source S is left out."),
+    typer.Option("--without", metavar="S", help="Show what changes without source S."),
 ]
 Domain = Annotated[
     str,
     typer.Option(
         "--domain",
         metavar="D",
-        help="The domain whose slots the sources fill; they are asked which thing is which.",
+        help="Domain of the slots; records of the same thing are then linked first.",
     ),
 ]
 Parameters = Annotated[
@@ -108,7 +111,8 @@ Parameters = Annotated[
     typer.Option(
         "--parameters",
         metavar="F",
-        help="Of the pair model that compares accounts; without it the domain's own.",
+        show_default="the domain's own",
+        help="Parameters of the pair model that compares records.",
     ),
 ]
 Form = Annotated[
@@ -116,16 +120,17 @@ Form = Annotated[
     typer.Option(
         "--from",
         metavar="FORM",
-        help="muc: each SOURCE holds the answers of a system to the exam of 1992.",
+        help="muc: each SOURCE holds the answers of one system to the MUC-4 exam.",
     ),
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", metavar="F", help="With --from muc: where to write the fused answers."),
+    typer.Option("--out", metavar="F", help="With --from muc: output file for the fused answers."),
 ]
 
 
 def add_to(app: typer.Typer) -> None:
+    """Add the command of this module."""
     app.command("fuse")(fuse)
 
 
@@ -148,12 +153,12 @@ def fuse(
     out: Out = None,
     json: options.JsonReport = False,
 ) -> None:
-    """What several sources say, contradictory or not, into one belief.
+    """Fuse the claims of several sources into one belief.
 
-    Each value of each object gets a probability, each source a reliability
-    that is learned from how sources agree, unless it is given. Reports of
-    run and records without objects are first put together: who speaks of
-    the same thing, with the distribution over all that may be.
+    Each value of each object gets a probability. The reliability of each source is
+    estimated from how sources agree, unless it is given. Results of run, and
+    records that do not name their object, are linked first: Partita computes which
+    of them describe the same thing, with probabilities.
 
     \b
     Examples:
@@ -163,7 +168,7 @@ def fuse(
       partita fuse reports.jsonl table.csv --without table
       partita fuse --from muc GE.txt SRI.txt UMASS.txt --out fused.txt
     """
-    with edge() as console:
+    with error_boundary() as console:
         if form is not None or out is not None:
             console.say(_exam(sources, form, out, json))
             console.flush()

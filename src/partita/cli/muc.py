@@ -8,29 +8,31 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from partita.cli import options
-from partita.cli.console import edge
+from partita.cli.console import error_boundary
 
 if TYPE_CHECKING:
     from partita.app.muc import Marked
     from partita.cli.console import Console
 
-Keys = Annotated[Path, typer.Argument(metavar="KEY", help="The answer key, in the MUC-4 format.")]
+Keys = Annotated[Path, typer.Argument(metavar="KEY", help="Answer key in the MUC-4 format.")]
 Responses = Annotated[
     list[Path],
     typer.Argument(
         metavar="RESPONSE...",
-        help="A system's answers, in the same format; of several systems a table is made.",
+        help="Answers of a system in the same format; several systems give a table.",
     ),
 ]
 More = Annotated[
     list[Path] | None,
-    typer.Option("--key", metavar="F", help="A further file of keys; may be given often."),
+    typer.Option("--key", metavar="F", help="Further key file; repeatable."),
 ]
-Each = Annotated[bool, typer.Option("--messages", help="The scores of every message as well.")]
+Each = Annotated[bool, typer.Option("--messages", help="Also print the scores of every message.")]
 
 
 def add_to(app: typer.Typer) -> None:
+    """Add the commands of this module."""
     app.command("score-muc")(score_muc)
+    app.command("train-muc")(train_muc)
 
 
 def score_muc(
@@ -47,7 +49,7 @@ def score_muc(
       partita score-muc key-tst3.v2 answers.txt
       partita score-muc key-tst3.v2 answers.txt responses/*.txt
     """
-    with edge() as console:
+    with error_boundary() as console:
         from json import dumps
 
         from partita.views.muc import exam_json, report, systems_markdown
@@ -70,7 +72,7 @@ def score_muc(
 
 
 def _marked(console: Console, keys: list[Path], response: Path) -> Marked:
-    """A response, and whatever is odd in its file."""
+    """Score a response, and report problems in its file."""
     from partita.app.muc import mark
 
     marked = mark(keys, response)
@@ -87,26 +89,20 @@ def _marked(console: Console, keys: list[Path], response: Path) -> Marked:
 
 Files = Annotated[
     list[Path],
-    typer.Argument(
-        metavar="FILE...", help="Files or folders of the exam's messages and of their keys."
-    ),
+    typer.Argument(metavar="FILE...", help="Files or folders of MUC-4 messages and their keys."),
 ]
-Out = Annotated[Path, typer.Option(metavar="F", help="Where the models are written.")]
-
-
-def add_train_muc(app: typer.Typer) -> None:
-    app.command("train-muc")(train_muc)
+Out = Annotated[Path, typer.Option(metavar="F", help="Output file.")]
 
 
 def train_muc(files: Files, out: Out, gazetteer: options.Gazetteer = None) -> None:
-    """Learn the incidents' models from messages and their keys.
+    """Train the models of the domain incidents.
 
     \b
     Examples:
       partita train-muc dev-muc3-0001-0100 key-dev-0001.muc4 --out incidents.json
       partita train-muc dev tst1 --out incidents.json
     """
-    with edge() as console:
+    with error_boundary() as console:
         from partita.domains.incidents.pipeline import learn_incidents
 
         experts = learn_incidents(files, out, console.progress, gazetteer)

@@ -12,7 +12,7 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def one_of(names: str) -> Any:
-    """A check that an option is one of the names."""
+    """Return a check that an option is one of the names."""
     expected = names.split()
 
     def check(value: str | None) -> str | None:
@@ -24,16 +24,16 @@ def one_of(names: str) -> Any:
 
 
 def share(value: float | None) -> float | None:
-    """A probability; not-a-number passes comparisons that a range makes, so it is refused here."""
+    """Check a probability; NaN would pass the comparisons of a range, so it is refused here."""
     if value is not None and not 0.0 <= value <= 1.0:
         raise typer.BadParameter(f"{value} is not a probability from 0 to 1")
     return value
 
 
 def above_zero(value: float | None) -> float | None:
-    """A probability that leaves something out."""
+    """Check a probability greater than 0."""
     if value == 0.0:
-        raise typer.BadParameter("0 would list everything; expected a probability above 0")
+        raise typer.BadParameter("0 would list everything (expected a probability above 0)")
     return share(value)
 
 
@@ -71,19 +71,21 @@ Model = Annotated[
     typer.Option(
         metavar="NAME",
         callback=one_of(MODELS),
-        help=f"One of {MODELS.replace(' ', ', ')}; e.g. --model merging.",
+        help=f"Model: {MODELS.replace(' ', ', ')}.",
     ),
 ]
 Parameters = Annotated[
     Path | None,
     typer.Option(
-        metavar="F", help="Learned parameters of greedy or scaled; without it, shipped ones."
+        metavar="F",
+        show_default="shipped parameters",
+        help="Trained parameters of greedy or scaled.",
     ),
 ]
 Top = Annotated[
     int | None,
     typer.Option(
-        metavar="K", min=1, help="List the K most probable configurations; 10 if nothing is said."
+        metavar="K", min=1, show_default="10", help="List the K most probable configurations."
     ),
 ]
 Threshold = Annotated[
@@ -91,7 +93,7 @@ Threshold = Annotated[
     typer.Option(
         metavar="P",
         callback=above_zero,
-        help="List all configurations of probability P or more; e.g. --threshold .01",
+        help="List all configurations with probability P or more, e.g. .01.",
     ),
 ]
 Missing = Annotated[
@@ -99,40 +101,39 @@ Missing = Annotated[
     typer.Option(
         metavar="P",
         callback=share,
-        help="The probability of pairs that are not listed (without it they are incompatible); "
-        "without a set column the whole file is then one set. E.g. --missing .01",
+        show_default="incompatible",
+        help="Probability of pairs that are not listed, e.g. .01. Without a set column the "
+        "whole file is then one set.",
     ),
 ]
 Soft = Annotated[
     bool,
-    typer.Option(
-        "--soft", help="Take probability 0 as 1e-12 and 1 as 1-1e-12: evidence, not certainty."
-    ),
+    typer.Option("--soft", help="Treat probabilities 0 and 1 as strong evidence (1e-12, 1-1e-12)."),
 ]
 Assume = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="A=B", help="Condition on what is known; e.g. --assume A=B --assume 'B!=C'."
-    ),
+    typer.Option(metavar="A=B", help="Condition on a known fact, A=B or 'A!=B'; repeatable."),
 ]
 Templates = Annotated[
     Path | None,
-    typer.Option(
-        metavar="F", help="CSV or JSONL that lists templates by id in text order, with their text."
-    ),
+    typer.Option(metavar="F", help="CSV or JSONL file of templates: id, text, in text order."),
 ]
 Form = Annotated[
     str | None,
     typer.Option(
-        "--format", metavar="NAME", callback=one_of(FORMATS), help="csv, jsonl or parquet."
+        "--format",
+        metavar="NAME",
+        callback=one_of(FORMATS),
+        show_default="detected",
+        help="Format of PAIRS: csv, jsonl or parquet.",
     ),
 ]
 Clusters = Annotated[
     Path | None,
     typer.Option(
         metavar="F.csv",
-        help="Write one hard answer, id,cluster,probability: the most probable configuration. "
-        "The probability is that of all members being together (of large sets, a lower bound).",
+        help="Write the most probable clusters as id,cluster,probability. The probability is "
+        "that of all members belonging together (for large sets, a lower bound).",
     ),
 ]
 Cautious = Annotated[
@@ -140,29 +141,34 @@ Cautious = Annotated[
     typer.Option(
         metavar="P",
         callback=share,
-        help="With --clusters: merge only what is together with probability P or more; e.g. .9",
+        help="With --clusters: merge only groups with probability P or more, e.g. .9.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object per set on standard output.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Write one JSON object per set to standard output.")
+]
 Out = Annotated[
-    Path | None, typer.Option(metavar="F", help="Write the JSON objects to a file (JSONL).")
+    Path | None, typer.Option(metavar="F", help="Write one JSON object per set to a file (JSONL).")
 ]
 Seconds = Annotated[
     float | None,
-    typer.Option(metavar="S", callback=positive, help="Time for one set; 30 if nothing is said."),
+    typer.Option(metavar="S", callback=positive, show_default="30", help="Time limit per set."),
 ]
 Memory = Annotated[
     str | None,
     typer.Option(
         metavar="M",
         callback=memory_size,
-        help="Such as 500M or 2G; a quarter of the machine if unsaid.",
+        show_default="a quarter of the machine",
+        help="Memory limit, such as 500M or 2G.",
     ),
 ]
 Work = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=1, help="A budget in steps instead of seconds: the same on any machine."
+        metavar="N",
+        min=1,
+        help="Limit in steps instead of seconds; gives the same result on any machine.",
     ),
 ]
 Method = Annotated[
@@ -171,28 +177,28 @@ Method = Annotated[
         "--method",
         metavar="NAME",
         callback=one_of(METHODS),
-        help=f"One of {METHODS.replace(' ', ', ')}.",
+        help=f"Method: {METHODS.replace(' ', ', ')}.",
     ),
 ]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Exit with 1 if a sampled answer has not converged.")
+    bool, typer.Option("--strict", help="Exit with code 1 if a sampled answer has not converged.")
 ]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="For whatever is drawn at random.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed.")]
 Workers = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Processes for many sets; all cores if unsaid."),
+    typer.Option(metavar="N", min=1, show_default="all cores", help="Number of processes."),
 ]
 
 Corpora = Annotated[
     list[Path],
     typer.Argument(
         metavar="CORPUS...",
-        help="Folders of messages with keys, files of keys, files or folders of CoNLL-U.",
+        help="Folders of messages with keys, key files, or CoNLL-U files or folders.",
     ),
 ]
 Keys = Annotated[
     list[Path],
-    typer.Argument(metavar="KEYS...", help="Files of keys, or files or folders of CoNLL-U."),
+    typer.Argument(metavar="KEYS...", help="Key files, or CoNLL-U files or folders."),
 ]
 Source = Annotated[
     str | None,
@@ -200,8 +206,8 @@ Source = Annotated[
         "--from",
         metavar="NAME",
         callback=one_of(SOURCES),
-        help="The format: messages (a folder of them with a file keys.jsonl), keys, or corefud; "
-        "without it, what the name and the folder look like.",
+        show_default="detected",
+        help="Input format: messages (a folder with keys.jsonl), keys or corefud.",
     ),
 ]
 Studied = Annotated[
@@ -210,17 +216,18 @@ Studied = Annotated[
         "--from",
         metavar="NAME",
         callback=one_of(STUDIED),
-        help="As for train, or muc: files or folders of the MUC-4 exam's messages and keys.",
+        show_default="detected",
+        help="Input format: messages, keys, corefud, or muc (MUC-4 messages and keys).",
     ),
 ]
-Learned = Annotated[Path, typer.Option("--out", metavar="F", help="The file to write.")]
+Learned = Annotated[Path, typer.Option("--out", metavar="F", help="Output file.")]
 Taught = Annotated[
     str,
     typer.Option(
         "--model",
         metavar="NAME",
         callback=one_of(TAUGHT),
-        help=f"One of {TAUGHT.replace(' ', ', ')}; all but joint are learned together.",
+        help=f"Model: {TAUGHT.replace(' ', ', ')}. All but joint are trained together.",
     ),
 ]
 Characteristics = Annotated[
@@ -229,11 +236,11 @@ Characteristics = Annotated[
         "--characteristics",
         metavar="NAME",
         callback=one_of(CHARACTERISTICS),
-        help="What is observed of a pair: paper or extended.",
+        help="Characteristics of a pair: paper or extended.",
     ),
 ]
 Select = Annotated[
-    bool, typer.Option("--select", help="Select features by gain, and tell which and why.")
+    bool, typer.Option("--select", help="Select features by gain, and report the selection.")
 ]
 Fit = Annotated[
     str,
@@ -241,59 +248,68 @@ Fit = Annotated[
         "--fit",
         metavar="NAME",
         callback=one_of(FITS),
-        help="How to fit the weights: newton, lbfgs, iis (improved iterative scaling, as in the "
-        "paper; slow), or auto, which is newton or, for many features, lbfgs.",
+        help="Fitting method: newton, lbfgs, iis (improved iterative scaling, as in the paper; "
+        "slow), or auto (newton, or lbfgs for many features).",
     ),
 ]
 About = Annotated[
-    str, typer.Option("--about", metavar="TEXT", help="What the file should say it comes from.")
+    str,
+    typer.Option(
+        "--about", metavar="TEXT", help="Description of the training data, stored in the file."
+    ),
 ]
-JsonReport = Annotated[bool, typer.Option("--json", help="The report as JSON.")]
+JsonReport = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 Gazetteer = Annotated[
     Path | None,
     typer.Option(
         metavar="F",
-        help="Places to add in the domain incidents, a line each: COUNTRY: PLACE (KIND).",
+        help="Further places for the domain incidents, one COUNTRY: PLACE (KIND) per line.",
     ),
 ]
 Test = Annotated[
     list[Path] | None,
-    typer.Option("--test", metavar="CORPUS", help="What to measure on; may be given often."),
+    typer.Option("--test", metavar="CORPUS", help="Corpus to evaluate on; repeatable."),
 ]
 Results = Annotated[
-    Path, typer.Argument(metavar="RESULTS", help="Results in JSONL; evaluate: or clusters in CSV.")
+    Path,
+    typer.Argument(metavar="RESULTS", help="Results (JSONL); evaluate also takes clusters (CSV)."),
 ]
 AnswerKeys = Annotated[
     list[Path],
-    typer.Argument(metavar="KEYS...", help="Files of keys, or files or folders of CoNLL-U."),
+    typer.Argument(metavar="KEYS...", help="Key files, or CoNLL-U files or folders."),
 ]
 PairsFile = Annotated[
     Path | None,
-    typer.Option("--parameters", metavar="F", help="What train has written; without it, shipped."),
+    typer.Option(
+        "--parameters",
+        metavar="F",
+        show_default="shipped parameters",
+        help="Parameters written by train.",
+    ),
 ]
-SetName = Annotated[str, typer.Argument(metavar="SET", help="The name of the coreference set.")]
-Left = Annotated[str, typer.Argument(metavar="LEFT", help="A template of the set.")]
-Right = Annotated[str, typer.Argument(metavar="RIGHT", help="Another one.")]
+SetName = Annotated[str, typer.Argument(metavar="SET", help="Name of the coreference set.")]
+Left = Annotated[str, typer.Argument(metavar="LEFT", help="Id of a template in the set.")]
+Right = Annotated[str, typer.Argument(metavar="RIGHT", help="Id of another template.")]
 Chart = Annotated[
     Path | None,
-    typer.Option("--chart", metavar="F", help="Draw a waterfall: F.svg, F.html or F.png."),
+    typer.Option("--chart", metavar="F", help="Save a waterfall chart: F.svg, F.html or F.png."),
 ]
 Splits = Annotated[
     int,
-    typer.Option(metavar="N", min=0, help="Without --test: divisions at random; 5 if unsaid."),
+    typer.Option(metavar="N", min=0, help="Without --test: number of random splits."),
 ]
 Largest = Annotated[
     int | None,
-    typer.Option(metavar="N", min=2, help="Only sets of at most N templates; e.g. --largest 9"),
+    typer.Option(metavar="N", min=2, help="Use only sets of at most N templates."),
 ]
-Shipped = Annotated[
-    bool, typer.Option("--shipped", help="A row for the joint model that comes with Partita.")
-]
+Shipped = Annotated[bool, typer.Option("--shipped", help="Add a row for the shipped joint model.")]
 Charts = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Draw reliability and bits by size as SVG into a folder."),
+    typer.Option(
+        metavar="DIR", help="Save charts of reliability and bits by size to a folder (SVG)."
+    ),
 ]
 Domain = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="The domain that says which slots may differ; e.g. depots."),
+    typer.Option(metavar="NAME", help="Domain whose slots decide compatibility, e.g. depots."),
 ]

@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from partita.cli import options
-from partita.cli.console import edge
+from partita.cli.console import error_boundary
 
 
 def add_to(app: typer.Typer) -> None:
-    """Make them commands of the application."""
+    """Add the commands of this module."""
     for command in (train, evaluate, experiment, explain):
         app.command()(command)
+    app.command("study-keys")(study_keys)
 
 
 def train(
@@ -30,12 +31,12 @@ def train(
     json: options.JsonReport = False,
     seed: options.Seed = 0,
 ) -> None:
-    """Learns parameters from keys and writes them as one JSON file.
+    """Train parameters from keys (gold labels).
 
-    KEYS are files of keys (JSONL, a coreference set a line) or CoNLL-U files with
-    CorefUD entities, or folders of these. The file serves --parameters of the
-    other commands: one kind is for greedy, merging, evidential and scaled
-    together, the other for joint.
+    KEYS are key files (JSONL, one coreference set per line), CoNLL-U files with
+    CorefUD entities, or folders of these. Other commands take the output as
+    --parameters. One file serves greedy, merging, evidential and scaled; joint has
+    a file of its own.
 
     \b
     Examples:
@@ -44,7 +45,7 @@ def train(
       partita train keys.jsonl --characteristics paper --select --out m.json
       partita train keys.jsonl --fit iis --out parameters.json
     """
-    with edge() as console:
+    with error_boundary() as console:
         from partita.app.train import Lesson, train
 
         lesson = Lesson(keys, source, model, characteristics, selecting, seed, about, domain, fit)
@@ -60,18 +61,19 @@ def evaluate(
     json: options.JsonReport = False,
     seed: options.Seed = 0,
 ) -> None:
-    """Measures results that are already there, ours or another tool's.
+    """Evaluate results against keys (gold labels).
 
-    RESULTS are results in JSONL, as solve --json writes them, or clusters in CSV
-    with the columns id,cluster (and message). Messages are matched by name or, if
-    no key has that name, by their templates. Intervals are of 95 %, over messages.
+    RESULTS is a JSONL file as written by run or solve, or a CSV file of clusters
+    from any tool with the columns id,cluster (and message). Messages are matched
+    by name or, if no key has that name, by their templates. Intervals cover 95 %
+    and are computed over messages.
 
     \b
     Examples:
       partita evaluate results.jsonl keys.jsonl
       partita evaluate clusters.csv keys.jsonl --json
     """
-    with edge() as console:
+    with error_boundary() as console:
         from partita.app.evaluate import evaluate
 
         found = evaluate(results, keys, parameters, seed, console.progress)
@@ -91,17 +93,18 @@ def explain(
     chart: options.Chart = None,
     json: options.JsonReport = False,
 ) -> None:
-    """Why two templates were (not) thought to be the same.
+    """Explain why two templates were merged or kept apart.
 
-    First the pair alone: every feature with its weight, which add up to the
-    log-odds of its probability. Then what the rest of the set did to it.
+    The first part explains the pair on its own: the weights of its features add up
+    to the log-odds of its probability. The second part shows how the rest of the
+    set changed that probability.
 
     \b
     Examples:
       partita explain results.jsonl 1 A B
       partita explain results.jsonl 1 A B --chart why.svg
     """
-    with edge() as console:
+    with error_boundary() as console:
         from partita.app.explain import explain
 
         found = explain(results, name, left, right, parameters, domain)
@@ -124,13 +127,13 @@ def experiment(
     json: options.JsonReport = False,
     seed: options.Seed = 0,
 ) -> None:
-    """Learns all models from a corpus and measures them: the paper's table.
+    """Train and evaluate all models on a corpus.
 
-    CORPUS is a file or folder of CoNLL-U with CorefUD entities, or a file of keys.
-    With --test the models learn from all of CORPUS and are measured there; without
-    it, on the three divisions of the paper and on more at random. Documents are
-    never split. --from muc measures events: the exam's messages and keys are read
-    together, and the exam's score under each way of merging events stands below.
+    CORPUS is a file or folder of CoNLL-U with CorefUD entities, or a key file. With
+    --test, all models are trained on CORPUS and evaluated on the test corpora.
+    Without it, the paper's three splits and --splits random ones are used.
+    Documents are never split. With --from muc, events are resolved, and the table
+    is followed by the exam's score for each way of merging events.
 
     \b
     Examples:
@@ -139,7 +142,7 @@ def experiment(
       partita experiment keys.jsonl --charts pictures
       partita experiment --from muc dev --test tst1 --test tst2
     """
-    with edge() as console:
+    with error_boundary() as console:
         from partita.app.experiment import Design, study
         from partita.domains.incidents.study import study_incidents
 
@@ -163,33 +166,27 @@ def _known(names: list[str] | None) -> list[str] | None:
     return names
 
 
-Runs = Annotated[int, typer.Option(metavar="N", min=2, help="Paired runs; 20 if unsaid.")]
+Runs = Annotated[int, typer.Option(metavar="N", min=2, help="Number of paired runs.")]
 Largest = Annotated[
     int,
-    typer.Option(metavar="N", min=2, max=14, help="Templates of the largest set; 10 if unsaid."),
+    typer.Option(metavar="N", min=2, max=14, help="Templates of the largest set."),
 ]
-Pool = Annotated[int, typer.Option(metavar="N", min=3, help="Sets to choose from; 120 if unsaid.")]
-Held = Annotated[int, typer.Option(metavar="N", min=1, help="Sets held out; 150 if unsaid.")]
+Pool = Annotated[int, typer.Option(metavar="N", min=3, help="Number of sets to choose from.")]
+Held = Annotated[int, typer.Option(metavar="N", min=1, help="Number of held-out sets.")]
 After = Annotated[
     list[int] | None,
-    typer.Option("--after", metavar="N", min=2, help="Keys after which to measure; may be given "
-                 "often; 5, 10, 20 and 40 if unsaid."),
+    typer.Option("--after", metavar="N", min=2, show_default="5, 10, 20, 40",
+                 help="Evaluate after N keys; repeatable."),
 ]  # fmt: skip
 Rules = Annotated[
     list[str] | None,
-    typer.Option("--rule", metavar="NAME", callback=_known, help="A rule beside chance, e.g. "
-                 "saved; may be given often; all if unsaid."),
+    typer.Option("--rule", metavar="NAME", callback=_known, show_default="all",
+                 help="Rule to compare with random choice, e.g. saved; repeatable."),
 ]  # fmt: skip
-Shipped = Annotated[
-    bool, typer.Option("--shipped", help="Begin with the parameters that come with Partita.")
-]
+Shipped = Annotated[bool, typer.Option("--shipped", help="Start from the shipped parameters.")]
 Chart = Annotated[
-    Path | None, typer.Option("--chart", metavar="F", help="Draw it: F.svg, F.html or F.png.")
+    Path | None, typer.Option("--chart", metavar="F", help="Save a chart: F.svg, F.html or F.png.")
 ]
-
-
-def add_study_keys(app: typer.Typer) -> None:
-    app.command("study-keys")(study_keys)
 
 
 def study_keys(
@@ -207,18 +204,18 @@ def study_keys(
     json: options.JsonReport = False,
     seed: options.Seed = 0,
 ) -> None:
-    """Measures whether it matters which sets are keyed first.
+    """Compare rules for choosing which sets to label first.
 
-    CORPUS has keys already. From some of its documents sets are taken one by one
-    as each rule says, beginning with the same two; bits are measured on the
-    others. Longer sets are parted into stretches that a person can key.
+    CORPUS has keys already. Each rule picks sets from some of its documents one by
+    one, starting from the same two sets. Bits are measured on the other documents.
+    Long sets are divided into parts that a person can label.
 
     \b
     Examples:
       partita study-keys gum/train --chart choice.svg
       partita study-keys domains/depots/corpus --shipped --runs 20 --json
     """
-    with edge() as console:
+    with error_boundary() as console:
         from partita.app.label_study import Plan, study
         from partita.evaluation.label_study import Design
         from partita.training.label_choice import RULES

@@ -12,7 +12,7 @@ import typer
 
 from partita.app.run_batch import Done, Wanted
 from partita.cli import options
-from partita.cli.console import Audience, Console, edge
+from partita.cli.console import Console, StandardOutput, error_boundary
 from partita.files.resume import Growing, Stretch, growing
 from partita.views.message import counted
 
@@ -37,10 +37,10 @@ class RunDelivery:
     kept: int = 0
     failed: int = 0
     sizes: tuple[int, int, int] = (0, 0, 0)
-    audience: Audience = field(init=False)
+    stdout: StandardOutput = field(init=False)
 
     def __post_init__(self) -> None:
-        self.audience = Audience(self.console, elsewhere=self._elsewhere)
+        self.stdout = StandardOutput(self.console, elsewhere=self._elsewhere)
 
     @property
     def _elsewhere(self) -> bool:
@@ -56,7 +56,7 @@ class RunDelivery:
             except KeyboardInterrupt:
                 self.console.flush()
                 raise KeyboardInterrupt(self._left()) from None
-        self.audience.say("", flush=True)
+        self.stdout.say("", flush=True)
         if self.done + self.kept + self.failed > 1 or self._elsewhere:
             self.console.note(self._summary())
 
@@ -83,10 +83,10 @@ class RunDelivery:
             if message.message not in self.before:
                 file.add(message.message, message.lines)
         else:
-            self.audience.say("".join(f"{line}\n" for line in message.lines))
+            self.stdout.say("".join(f"{line}\n" for line in message.lines))
         if message.shown:
             apart = "\n" if self.done and self.wanted.shown == "text" else ""
-            self.audience.say(apart + message.shown)
+            self.stdout.say(apart + message.shown)
         self.done += 1
         templates, sets, entities = map(sum, zip(self.sizes, message.sizes, strict=True))
         self.sizes = templates, sets, entities
@@ -145,31 +145,28 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT...",
-        help="Texts, JSONL with a field text, MUC files, folders of these; - reads stdin.",
+        help="Text files, JSONL with a field text, MUC files, or folders; - reads stdin.",
     ),
 ]
-Domain = Annotated[
-    str, typer.Option(metavar="D", help="A domain that comes with Partita, or a folder of rules.")
-]
+Domain = Annotated[str, typer.Option(metavar="D", help="Name of a domain, or a folder of rules.")]
 Model = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
         callback=options.one_of(MODELS),
-        help=f"One of {MODELS.replace(' ', ', ')}; evidential if unsaid, scaled with --to muc.",
+        show_default="evidential; scaled with --to muc",
+        help=f"Model: {MODELS.replace(' ', ', ')}.",
     ),
 ]
 Parameters = Annotated[
     Path | None,
-    typer.Option(
-        metavar="F", help="What train has written; without it, the domain's own or shipped ones."
-    ),
+    typer.Option(metavar="F", show_default="the domain's own", help="Parameters written by train."),
 ]
 Out = Annotated[
     Path | None,
     typer.Option(
         metavar="F",
-        help="Write results to a file (JSONL). What it holds already is not done again.",
+        help="Write results to a file (JSONL). Messages already in the file are skipped.",
     ),
 ]
 To = Annotated[
@@ -178,7 +175,7 @@ To = Annotated[
         "--to",
         metavar="NAME",
         callback=options.one_of("jsonl muc"),
-        help="jsonl, or muc: the answers to the MUC-4 exam, of the domain incidents.",
+        help="Output format: jsonl, or muc (answers to the MUC-4 exam; domain incidents).",
     ),
 ]
 StoreUrl = Annotated[
@@ -186,33 +183,38 @@ StoreUrl = Annotated[
     typer.Option(
         "--store",
         metavar="URL",
-        help="Write into a store too: a file (SQLite) or postgresql://… What it holds is kept.",
+        help="Also write to a store: a file (SQLite) or postgresql://… Messages already there are "
+        "skipped.",
     ),
 ]
 Name = Annotated[
     str | None,
-    typer.Option(metavar="N", help="Of the run in the store; made from the settings if unsaid."),
+    typer.Option(metavar="N", show_default="made from the settings", help="Name of the run."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Results on standard output (JSONL).")]
+Json = Annotated[bool, typer.Option("--json", help="Write results to standard output (JSONL).")]
 Encoding = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Of the texts; UTF-8 (or what a mark says) if unsaid."),
+    typer.Option(
+        metavar="NAME", show_default="UTF-8, or as the BOM says", help="Encoding of the texts."
+    ),
 ]
 Seconds = Annotated[
     float | None,
     typer.Option(
         metavar="S",
         callback=options.positive,
-        help="Time for one set; without it an amount of work, the same on any machine.",
+        show_default="a fixed amount of work",
+        help="Time limit per set.",
     ),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Processes for many messages; all cores if unsaid."),
+    typer.Option(metavar="N", min=1, show_default="all cores", help="Number of processes."),
 ]
 
 
 def add_to(app: typer.Typer) -> None:
+    """Add the command of this module."""
     app.command()(run)
 
 
@@ -235,11 +237,11 @@ def run(
     encoding: Encoding = None,
     json: Json = False,
 ) -> None:
-    """From messages to entities: who is who in them, with probabilities.
+    """Extract entities and resolve coreference in messages.
 
-    Each message is read, templates are extracted by the rules of the domain, and
-    every coreference set gets a distribution over its configurations. A message
-    that fails is told, and the others are done.
+    Templates are extracted by the rules of a domain. Every coreference set gets a
+    probability distribution over its configurations. Failures are reported;
+    processing continues.
 
     \b
     Examples:
@@ -249,7 +251,7 @@ def run(
       partita run dev.muc --domain depots --model merging --json
       partita run tst3-muc4 --domain incidents --to muc --out answers.txt
     """
-    with edge() as console:
+    with error_boundary() as console:
         from partita.app.run_batch import Wanted, done
         from partita.app.runner import Settings, ready, usual_budget
 
@@ -284,7 +286,7 @@ def _refuse_nameless(store: str | None, name: str | None) -> None:
     from partita.errors import InputError
 
     if name is not None and store is None:
-        raise InputError("--name is that of a run in a store; expected --store too")
+        raise InputError("--name needs --store")
 
 
 def _refuse_unanswered(made: Ready, store: str | None, json: bool) -> None:

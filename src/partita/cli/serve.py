@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from partita.cli import options
-from partita.cli.console import edge
+from partita.cli.console import error_boundary
 
 if TYPE_CHECKING:
     from partita.cli.console import Console
@@ -17,35 +17,49 @@ Store = Annotated[
     str,
     typer.Option(
         metavar="URL",
-        help="A file or postgresql://…; without it PARTITA_STORE, else partita.db.",
+        show_default="$PARTITA_STORE or partita.db",
+        help="Store: a file (SQLite) or postgresql://…",
     ),
 ]
 Host = Annotated[
-    str, typer.Option(metavar="NAME", help="Other than this machine only with a token.")
+    str,
+    typer.Option(metavar="NAME", help="Address to bind to; other than loopback requires a token."),
 ]
-Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="0 takes any.")]
+Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.")]
 Token = Annotated[
     str,
     typer.Option(
-        metavar="T", envvar="PARTITA_TOKEN", help="Who asks must send it; made if one is needed."
+        metavar="T",
+        envvar="PARTITA_TOKEN",
+        help="Clients must send this token; generated if one is needed.",
     ),
 ]
 Largest = Annotated[
-    str, typer.Option(metavar="M", callback=options.memory_size, help="Of a request, such as 10M.")
+    str,
+    typer.Option(
+        metavar="M", callback=options.memory_size, help="Maximum request size, such as 10M."
+    ),
 ]
 Seconds = Annotated[
-    float, typer.Option(metavar="S", callback=options.positive, help="For one answer.")
+    float, typer.Option(metavar="S", callback=options.positive, help="Time limit per request.")
 ]
 Waiting = Annotated[
-    int, typer.Option(metavar="N", min=1, help="Questions that may wait; more are sent away.")
+    int,
+    typer.Option(metavar="N", min=1, help="Maximum queued requests; further ones are rejected."),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Processes; one for each core if unsaid, at most 4."),
+    typer.Option(
+        metavar="N",
+        min=1,
+        show_default="one per core, at most 4",
+        help="Number of worker processes.",
+    ),
 ]
 
 
 def add_to(app: typer.Typer) -> None:
+    """Add the command of this module."""
     app.command()(serve)
 
 
@@ -59,10 +73,10 @@ def serve(
     waiting: Waiting = 256,
     workers: Workers = None,
 ) -> None:
-    """The page and the service, over a store of runs.
+    """Serve the web page and the HTTP service for a store.
 
-    Answers to this machine alone unless --host says otherwise; then a token is
-    needed, and is made and told if none is given. Ctrl-C ends it.
+    The service binds to loopback unless --host is given. It then requires a token;
+    if none is given, one is generated and printed. Press Ctrl-C to stop.
 
     \b
     Examples:
@@ -70,7 +84,7 @@ def serve(
       partita serve --store reports.db --port 9000
       partita serve --host 0.0.0.0 --token "$SECRET"
     """
-    with edge() as console:
+    with error_boundary() as console:
         try:
             from partita.web import server as web_server
             from partita.web.config import LOOPBACK, ServiceConfig, default_workers
@@ -97,7 +111,7 @@ def serve(
 
 
 def _token(given: str, loopback: bool) -> str:
-    """Whoever can reach the service from elsewhere must know it."""
+    """Return the token that clients must send; empty on loopback without one."""
     from partita.errors import InputError
     from partita.web.config import MIN_TOKEN_LENGTH
 
@@ -113,7 +127,7 @@ def _token(given: str, loopback: bool) -> str:
 
 
 def _tell(console: Console, address: str, config: ServiceConfig) -> None:
-    """Where it is. The token goes where a browser does not send it on: behind the #."""
+    """Print the address. The token follows the #, which browsers do not send to servers."""
     console.say(f"{address}/{f'#token={config.token}' if config.token else ''}\n")
     console.flush()
-    console.note(f"store {config.store.split('@')[-1]}; Ctrl-C ends the service")
+    console.note(f"store {config.store.split('@')[-1]}; press Ctrl-C to stop")

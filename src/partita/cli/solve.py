@@ -12,7 +12,7 @@ import typer
 
 from partita.app.solve_batch import Answer, Wanted
 from partita.cli import options
-from partita.cli.console import Audience, Console, edge
+from partita.cli.console import Console, StandardOutput, error_boundary
 from partita.errors import PartitaError
 from partita.files.writing import replacing
 from partita.linkage.clusters import HEADER, write_rows
@@ -40,10 +40,10 @@ class Delivery:
     done: int = 0
     failed: int = 0
     unsettled: int = 0
-    audience: Audience = field(init=False)
+    stdout: StandardOutput = field(init=False)
 
     def __post_init__(self) -> None:
-        self.audience = Audience(self.console, bool(self.out or self.clusters))
+        self.stdout = StandardOutput(self.console, bool(self.out or self.clusters))
 
     def deliver(self, answers: Iterable[Answer]) -> None:
         """All of them. Ctrl-C keeps what was finished, an error leaves the files as they were."""
@@ -60,7 +60,7 @@ class Delivery:
             self._alone(out, clusters)
             if self.failed and not self.done and not self.sets.singletons:
                 raise NothingAnswered
-        self.audience.say("", flush=True)
+        self.stdout.say("", flush=True)
         if not self.wanted.shown and (self.out or self.clusters):
             self.console.note(f"{self.done:,} sets answered, {self.failed:,} failed")
 
@@ -81,9 +81,9 @@ class Delivery:
         if out is not None:
             out.write(answer.json + "\n")
         elif answer.json:
-            self.audience.say(answer.json + "\n")
+            self.stdout.say(answer.json + "\n")
         if answer.shown:
-            self.audience.say(
+            self.stdout.say(
                 "\n" + answer.shown if self.done and self.wanted.shown == "text" else answer.shown
             )
         if clusters is not None:
@@ -99,11 +99,11 @@ class Delivery:
         if out is not None:
             out.write(line)
         elif self.wanted.json:
-            self.audience.say(line)
+            self.stdout.say(line)
         if self.wanted.shown:
             from partita.views.distribution import names_text
 
-            self.audience.say(names_text("Alone:", [t.id for t in alone], self.wanted.width))
+            self.stdout.say(names_text("Alone:", [t.id for t in alone], self.wanted.width))
         if clusters is not None:
             named = ("",) if self.sets.named else ()
             write_rows(clusters, [(t.id, t.id, 1.0, *named) for t in alone])
@@ -118,17 +118,17 @@ MANY = 20  # sets: of more, each is told in one line
 
 
 def add_to(app: typer.Typer) -> None:
-    """The commands of this file."""
+    """Add the commands of this module."""
     app.command()(demo)
     app.command()(solve)
 
 
 def demo() -> None:
-    """The paper's worked example, from its message to its seven configurations.
+    """Run the paper's worked example and the bundled corpus.
 
     Example: partita demo
     """
-    with edge() as console:
+    with error_boundary() as console:
         from partita.cli.demo import demo as pieces
 
         for piece in pieces(console.width, console.colour):
@@ -159,12 +159,12 @@ def solve(
     seed: options.Seed = 0,
     workers: options.Workers = None,
 ) -> None:
-    """A distribution over configurations from pair probabilities.
+    """Compute distributions over configurations from pair scores.
 
     PAIRS has the columns left,right,probability (or Splink's unique_id_l,
-    unique_id_r,match_probability) and, if you like, set. Probability 0 says
-    that two templates cannot be the same, 1 that they must be. Without a set
-    column every connected component is a set.
+    unique_id_r,match_probability) and optionally set. Probability 0 means that two
+    templates cannot be the same, 1 that they must be. Without a set column, every
+    connected component is a set.
 
     \b
     Examples:
@@ -174,7 +174,7 @@ def solve(
     """
     if cautious is not None and clusters is None:
         raise typer.BadParameter("--cautious needs --clusters F.csv")
-    with edge() as console:
+    with error_boundary() as console:
         from partita.app.solve import read_sets
         from partita.app.solve_batch import answers
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partita.cli import options
-from partita.cli.console import edge
+from partita.cli.console import error_boundary
 from partita.views.layout import clean, cut, padded
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ NARROW, WIDE = 20, 40
 
 
 def table(runs: Sequence[Mapping[str, Any]], width: int = 80) -> str:
-    """In the order in which they were begun."""
+    """Return a table of runs, oldest first."""
     if not runs:
         return "no runs\n"
     rows = [HEADINGS, *map(_row, runs)]
@@ -46,48 +46,47 @@ def _line(row: Sequence[str], wide: Sequence[int]) -> str:
 FORMS = "csv jsonl parquet"
 
 RunOption = Annotated[
-    str, typer.Argument(metavar="RUN", help="The name of a run, as runs lists them.")
+    str, typer.Argument(metavar="RUN", help="Name of a run, as listed by partita runs.")
 ]
 StoreUrl = Annotated[
     str | None,
     typer.Option(
         "--store",
         metavar="URL",
-        help="A file or postgresql://…; PARTITA_STORE, or partita.db here, if unsaid.",
+        show_default="$PARTITA_STORE or partita.db",
+        help="Store: a file (SQLite) or postgresql://…",
     ),
 ]
 Table = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="A table of docs/store.md, e.g. entities; results as run --out writes them; "
-        "keyed as train reads them.",
+        help="Table to export, e.g. entities (see docs/store.md); results as written by "
+        "run --out; keyed as read by train.",
     ),
 ]
 To = Annotated[
     str,
     typer.Option(
-        "--to", metavar="FORM", callback=options.one_of(FORMS), help="csv, jsonl or parquet."
+        "--to",
+        metavar="FORM",
+        callback=options.one_of(FORMS),
+        help="Format: csv, jsonl or parquet.",
     ),
 ]
-ExportOut = Annotated[Path, typer.Option(metavar="F", help="The file to write.")]
-Json = Annotated[bool, typer.Option("--json", help="A line of JSON for each run.")]
-
-
-def add_runs_and_export(app: typer.Typer) -> None:
-    for command in (runs, export):
-        app.command()(command)
+ExportOut = Annotated[Path, typer.Option(metavar="F", help="Output file.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per run.")]
 
 
 def runs(store: StoreUrl = None, json: Json = False) -> None:
-    """Lists the runs of a store: what they hold, and whether they are complete.
+    """List the runs in a store.
 
     \b
     Examples:
       partita runs
       partita runs --store reports.db --json
     """
-    with edge() as console:
+    with error_boundary() as console:
         from json import dumps
 
         from partita.app.workspace import open_workspace
@@ -107,14 +106,14 @@ def export(
     to: To = "csv",
     store: StoreUrl = None,
 ) -> None:
-    """Writes a table of a run as CSV, JSONL or Parquet.
+    """Export a table of a run as CSV, JSONL or Parquet.
 
     \b
     Examples:
       partita export monday --table entities --to csv --out entities.csv
       partita export monday --table results --to jsonl --out results.jsonl
     """
-    with edge() as console:
+    with error_boundary() as console:
         from partita.app.workspace import open_workspace
 
         count = open_workspace(store, create=False).export(run, table, to, out)
@@ -128,32 +127,38 @@ def _rows(count: int) -> Any:
 RESULTS = (".jsonl", ".ndjson", ".json")
 
 Run = Annotated[
-    str, typer.Argument(metavar="RUN", help="A run of the store, or a file of results (JSONL).")
+    str,
+    typer.Argument(metavar="RUN", help="Name of a run in the store, or a results file (JSONL)."),
 ]
-Out = Annotated[Path, typer.Option(metavar="F.html", help="The file to write.")]
+Out = Annotated[Path, typer.Option(metavar="F.html", help="Output file.")]
 Store = Annotated[
     str,
     typer.Option(
-        metavar="URL", help="A file or postgresql://…; without it PARTITA_STORE, else partita.db."
+        metavar="URL",
+        show_default="$PARTITA_STORE or partita.db",
+        help="Store: a file (SQLite) or postgresql://…",
     ),
 ]
 Texts = Annotated[
     list[Path] | None,
     typer.Option(
-        metavar="INPUT", help="Of a file of results: what it was made from; may be given often."
+        metavar="INPUT", help="For a results file: the texts it was made from; repeatable."
     ),
 ]
 Keys = Annotated[
     list[Path] | None,
-    typer.Option(metavar="KEYS", help="Of a file of results: keys to measure it with."),
+    typer.Option(metavar="KEYS", help="For a results file: keys to evaluate against; repeatable."),
 ]
 Most = Annotated[
-    int, typer.Option(metavar="N", min=1, help="Messages in full, the least certain; 50 if unsaid.")
+    int,
+    typer.Option(metavar="N", min=1, help="Number of messages shown in full, least certain first."),
 ]
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command()(report)
+    """Add the commands of this module."""
+    for command in (runs, export, report):
+        app.command()(command)
 
 
 def report(
@@ -164,19 +169,20 @@ def report(
     keys: Keys = None,
     most: Most = 50,
 ) -> None:
-    """Writes a run as one HTML file that works offline and prints well.
+    """Write a report on a run as one HTML file.
 
-    It shows the messages with their templates coloured by cells, the
-    configurations of every set with bars, pairs before and after, entities with
-    the values of their slots and, where there are keys, calibration. What is left
-    out is said. A file of results that exists is read, else the store.
+    The report works offline and can be printed. It shows the messages with their
+    templates coloured by cell, the configurations of every set, pair probabilities
+    before and after, entities with their slot values and, where there are keys,
+    calibration. It states what it leaves out. RUN is read from a results file if
+    that file exists, otherwise from the store.
 
     \b
     Examples:
       partita report demo --out report.html
       partita report results.jsonl --texts reports --out report.html
     """
-    with edge() as console:
+    with error_boundary() as console:
         from partita.files.writing import write_atomically
 
         if is_file(run):
@@ -188,7 +194,7 @@ def report(
 
 
 def is_file(run: str) -> bool:
-    """Names of runs have no such endings, so a file that is missing is told as one."""
+    """Return whether RUN names a file: run names never have these suffixes."""
     return Path(run).suffix in RESULTS or Path(run).is_file()
 
 
@@ -206,7 +212,7 @@ def _of_store(run: str, store: str, more: Sequence[Path] | None, most: int) -> s
     from partita.errors import InputError
 
     if more:
-        raise InputError("--texts and --keys are for a file of results; a store has both")
+        raise InputError("--texts and --keys are for results files (a store already has both)")
     workspace = open_workspace(store or None, create=False)
     try:
         return report_html(workspace, run, most)
