@@ -1,8 +1,9 @@
-"""Makes what is made from the code: the reference and the pictures. Run by `make docs`."""
+"""Build what is generated from the code: the reference and the pictures. Run by `make docs`."""
 
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -43,7 +44,8 @@ def _entry(name: str, thing: object) -> str:
 def _help(command: str) -> str:
     run = subprocess.run(
         [sys.executable, "-m", "partita", command, "--help"],
-        capture_output=True, text=True, check=True, env={"COLUMNS": "80", "PYTHONUTF8": "1"},
+        capture_output=True, text=True, check=True,
+        env=os.environ | {"COLUMNS": "80", "PYTHONUTF8": "1"},
     )  # fmt: skip
     return f"### `partita {command}`\n\n```\n{run.stdout.rstrip()}\n```\n"
 
