@@ -125,7 +125,7 @@ def _written(
 def same_people(members: Iterable[str], text: str, lexicon: Lexicon) -> bool:
     """The people of a set are those that a text names, each by surname and, if given, initial."""
     wanted = list(people(text, lexicon))
-    left = [tuple(name.split()) for name in members]
+    left = [tuple(name.split()) for name in sorted(members)]
     for surname, given in wanted:
         fits = [n for n in left if n[-1] == surname[-1] and _initials_fit(n[:-1], given)]
         if not fits:

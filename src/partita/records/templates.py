@@ -66,9 +66,9 @@ class CoreferenceSet:
         if len(known) < len(ids):
             twice = next(i for n, i in enumerate(ids) if i in ids[:n])
             raise InputError(f"template {twice} stands twice in set {self.name!r}")
-        for given in (*self.incompatible, *self.must):
-            if unknown := set(given) - known:
-                raise InputError(f"set {self.name!r} has no template {min(unknown)}")
+        named = {name for both in (*self.incompatible, *self.must) for name in both}
+        if unknown := named - known:
+            raise InputError(f"set {self.name!r} has no template {min(unknown)}")
 
     def __len__(self) -> int:
         return len(self.templates)

@@ -31,9 +31,9 @@ def template_of(value: Any, place: Place) -> Template:
     given = fields(value, "a template", place, needed=("id",), allowed=(*TEXTS, *INTEGERS, *OTHERS))
     name = text_of(given["id"], "id of a template", place)
     read: dict[str, Any] = {}
-    for field in given.keys() & set(TEXTS):
+    for field in (one for one in given if one in TEXTS):
         read[field] = text_of(given[field], f"{field} of {name}", place)
-    for field in given.keys() & set(INTEGERS):
+    for field in (one for one in given if one in INTEGERS):
         read[field] = integer_of(given[field], f"{field} of {name}", place)
     return Template(
         name,

@@ -33,7 +33,7 @@ def macros_of(tree: Map) -> dict[str, Macro]:
     for key, _ in tree.pairs:
         if not key.value.isupper() or not key.value.replace("_", "A").isalnum():
             refuse(f"macro {key.value!r} must be a name in upper case", key.at)
-    uses = {name: names_in(text.value) & texts.keys() for name, text in texts.items()}
+    uses = {name: sorted(names_in(text.value) & texts.keys()) for name, text in texts.items()}
     try:
         order = tuple(TopologicalSorter(uses).static_order())
     except CycleError as error:
