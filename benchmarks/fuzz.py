@@ -108,7 +108,7 @@ def check(message: Message) -> int:
     if len(templates) <= FEW:
         for entity in resolve(message, stages).entities:
             for values in entity.slots.values():
-                assert abs(sum(v.probability.value for v in values) - 1.0) < 1e-9
+                assert abs(sum(v.probability for v in values) - 1.0) < 1e-9
     return len(templates)
 
 

@@ -64,4 +64,4 @@ def check(file: Path, stages: Stages) -> None:
             assert template.text == " ".join(said.split())
         for entity in found.entities:
             for values in entity.slots.values():
-                assert sum(v.probability.value for v in values) == pytest.approx(1.0)
+                assert sum(v.probability for v in values) == pytest.approx(1.0)

@@ -53,7 +53,7 @@ def bits(cuts: list[Cut], learned: PairParameters, model: str) -> float:
     pairs, labels = zip(*keyed(cuts, learned), strict=True)
     answers = solve_many(pairs, model, budget=Budget(5.0))
     found = (
-        answer.log_probability(Configuration.from_labels(answer.set.ids, key)).value
+        answer.log_probability(Configuration.from_labels(answer.set.ids, key))
         for answer, key in zip(answers, labels, strict=True)
     )
     return -math.fsum(found) / math.log(2)

@@ -33,7 +33,7 @@ def table_1() -> Distribution:
 
 def told(entity: Entity) -> dict[str, dict[str, float]]:
     return {
-        name: {"" if v.value is None else str(v.value): v.probability.value for v in values}
+        name: {"" if v.value is None else str(v.value): v.probability for v in values}
         for name, values in entity.slots.items()
     }
 
@@ -41,10 +41,10 @@ def told(entity: Entity) -> dict[str, dict[str, float]]:
 def test_the_paper():
     first, second = entities_of(table_1(), SCHEMA)
     assert (first.templates, first.anchor) == (("A", "B", "D"), "A")
-    assert first.probability.value == pytest.approx(0.3826, abs=5e-5)
+    assert first.probability == pytest.approx(0.3826, abs=5e-5)
     assert told(first)["LOCATION"] == {"KINSTON": pytest.approx(1.0)}
     assert (second.templates, second.anchor) == (("C",), "C")
-    assert second.probability.value == pytest.approx(1 - 0.1873, abs=1e-4)
+    assert second.probability == pytest.approx(1 - 0.1873, abs=1e-4)
     [rail] = first.slots["TYPE"]
     assert rail.templates == ("A", "B")
     [depot] = first.slots["FACILITY"]
@@ -56,7 +56,7 @@ def test_seen_from_a_vague_template_values_are_uncertain():
     around = cells.cells_of(found)
     said = Said.of(DEPOTS.templates, SCHEMA)
     values = slot_values(Around.of(around, 3, 4), said)
-    where = {v.value: v.probability.value for v in values["LOCATION"]}
+    where = {v.value: v.probability for v in values["LOCATION"]}
     with_a = found.marginal("A", "D")
     assert where["KINSTON"] == pytest.approx(with_a)
     assert where["FAIRVIEW"] == pytest.approx(found.marginal("C", "D"))
@@ -80,7 +80,7 @@ def test_values_are_those_of_all_partitions(seed, size):
         assert got.keys() == expected.keys()
         for name, shares in expected.items():
             assert got[name] == pytest.approx(shares)
-        assert entity.probability.value == pytest.approx(found.cell(entity.templates))
+        assert entity.probability == pytest.approx(found.cell(entity.templates))
 
 
 @given(st.integers(0, 2**32), st.sampled_from(["uniform", "merging", "evidential"]))
@@ -89,11 +89,11 @@ def test_the_values_of_a_slot_add_up_to_one_with_any_model(seed, model):
     rng = np.random.default_rng(seed)
     found = solve(pairs_of(random_set(7, SCHEMA, rng), rng), model)
     for entity in entities_of(found, SCHEMA):
-        assert entity.probability.kind == "exact"
+        assert entity.figure.kind == "exact"
         for values in entity.slots.values():
-            assert math.fsum(v.probability.value for v in values) == pytest.approx(1.0)
-            assert all(0 < v.probability.value <= 1 for v in values)
-            ordered = [v.probability.value for v in values]
+            assert math.fsum(v.probability for v in values) == pytest.approx(1.0)
+            assert all(0 < v.probability <= 1 for v in values)
+            ordered = [v.probability for v in values]
             assert ordered == sorted(ordered, reverse=True)
 
 
@@ -105,8 +105,8 @@ def test_drawn_values_are_near_the_exact_ones(monkeypatch):
     drawn = entities_of(found, SCHEMA)
     assert drawn == entities_of(found, SCHEMA)
     for one, other in zip(exact, drawn, strict=True):
-        assert other.probability.kind == "estimate"
-        assert other.probability.low < other.probability.high
+        assert other.figure.kind == "estimate"
+        assert other.figure.low < other.figure.high
         for name, shares in told(one).items():
             for value, share in shares.items():
                 assert told(other)[name].get(value, 0.0) == pytest.approx(share, abs=0.1)
@@ -129,14 +129,14 @@ def test_bounds_from_what_is_listed_hold_the_truth():
     exact, short = solve(pairs), solve(pairs, top=4)
     bounded = entities_of(replace(short, posterior=OnlyListed()), SCHEMA)
     for one, other in zip(entities_of(exact, SCHEMA), bounded, strict=True):
-        assert other.probability.kind == "interval"
-        assert other.probability.low <= one.probability.value <= other.probability.high
+        assert other.figure.kind == "interval"
+        assert other.figure.low <= one.probability <= other.figure.high
         truth = told(one)
         for name, values in other.slots.items():
-            assert math.fsum(v.probability.value for v in values) == pytest.approx(1.0)
+            assert math.fsum(v.probability for v in values) == pytest.approx(1.0)
             for v in values:
                 share = truth[name]["" if v.value is None else str(v.value)]
-                assert v.probability.low - 1e-12 <= share <= v.probability.high + 1e-12
+                assert v.figure.low - 1e-12 <= share <= v.figure.high + 1e-12
 
 
 def test_names_count_by_their_longest_variant():
@@ -148,13 +148,13 @@ def test_names_count_by_their_longest_variant():
     found = solve(PairProbabilities(pair, np.array([[1.0, 0.6], [0.6, 1.0]])))
     [entity] = entities_of(found, SCHEMA)
     [name] = entity.slots["NAME"]
-    assert (name.value, name.probability.value) == ("KINSTON DEPOT", pytest.approx(1.0))
+    assert (name.value, name.probability) == ("KINSTON DEPOT", pytest.approx(1.0))
     assert entity.name == "KINSTON DEPOT"
 
 
 def test_what_is_alone_is_sure():
     entity = entity_alone(C, SCHEMA)
-    assert entity.probability.value == 1.0
+    assert entity.probability == 1.0
     assert told(entity)["LOCATION"] == {"FAIRVIEW": 1.0}
 
 

@@ -62,7 +62,7 @@ def test_intervals_and_infinities():
         marginals=Marginals(value, value * 0.9, np.minimum(value * 1.1, 1), "interval"),
         configurations=replace(exact.configurations, intervals=[(0.0, 1.0)] * 3),
         remainder=Remainder(None, 12.5, 0.25, (0.125, 0.5)),
-        entropy_bits=Figure(1.0, 0.5, math.inf, "interval"),
+        figures=replace(exact.figures, entropy_bits=Figure(1.0, 0.5, math.inf, "interval")),
         count=None,
         converged=None,
         gap=math.inf,
@@ -125,7 +125,7 @@ def test_what_is_written_is_read(tmp_path_factory, ids, data):
     assert np.allclose(found.marginals.value, distribution.marginals.value, atol=1e-15)
     assert found.configurations == tuple(distribution.configurations)
     assert found.remainder == distribution.remainder
-    assert found.entropy_bits == distribution.entropy_bits.value
+    assert found.entropy_bits == distribution.entropy_bits
     assert alone == Alone("m", (Template("x"),))
 
 

@@ -16,6 +16,7 @@ from partita.records import (
     CoreferenceSet,
     Distribution,
     Figure,
+    Figures,
     Listing,
     Marginals,
     Remainder,
@@ -76,10 +77,12 @@ def brute(
         Remainder(
             len(rest), math.log2(len(rest)) if rest else -math.inf, math.fsum(v for _, v in rest)
         ),
-        Figure.exact(-math.fsum(v * math.log2(v) for _, v in ordered if v)),
+        Figures(
+            Figure.exact(-math.fsum(v * math.log2(v) for _, v in ordered if v)),
+            Figure.exact(0.0),
+            Figure.exact(math.log2(len(ordered))),
+        ),
         0.5,
-        Figure.exact(0.0),
-        Figure.exact(math.log2(len(ordered))),
         len(ordered),
         0,
         BrutePosterior(len(ids), ordered),  # type: ignore[arg-type]

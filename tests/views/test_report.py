@@ -102,7 +102,7 @@ def test_what_a_person_sees():
     assert "5 configurations" in found
     assert "key: ana" in found
     assert "RALEIGH 0.7000, unknown 0.3000" in found
-    bits = reported.distribution(["A", "B", "C"]).entropy_bits.value
+    bits = reported.distribution(["A", "B", "C"]).entropy_bits
     assert f"entropy {bits:.4f} bits" in found
 
 

@@ -74,8 +74,11 @@ def test_what_is_not_exact_says_so():
         configurations=Listing(tuple("ABC"), np.array([[0, 1, 2]]), [0.5], [(0.4, 0.6)]),
         remainder=Remainder(None, 70.0, 0.5, (0.4, 0.6)),
         count=None,
-        log2_count=Figure.exact(70.5),
-        entropy_bits=Figure.estimate(1.0, 0.25),
+        figures=replace(
+            exact.figures,
+            log2_count=Figure.exact(70.5),
+            entropy_bits=Figure.estimate(1.0, 0.25),
+        ),
         gap=math.inf,
         pruned=0.125,
     )
@@ -87,7 +90,8 @@ def test_what_is_not_exact_says_so():
     assert "sampled, NOT converged: brute force" in shown
     assert "not proved to be the most probable" in shown
     assert "pruning cost 0.125" in shown
-    assert "between 0.5" in text(replace(sampled, entropy_bits=Figure.interval(0.5, 1.5)))
+    figures = replace(sampled.figures, entropy_bits=Figure.interval(0.5, 1.5))
+    assert "between 0.5" in text(replace(sampled, figures=figures))
     narrow = replace(sampled.configurations, intervals=[(0.49999999, 0.50000001)])
     assert "0.5000  █" in text(replace(sampled, configurations=narrow))
     assert "by a factor of e^2" in text(replace(sampled, gap=2.0))

@@ -154,11 +154,11 @@ def _summary(found: Iterable[Resolved], width: int) -> Iterator[str]:
     sets = [one for message in all_ for one in message.distributions]
     sizes = [sum(map(len, column)) for column in _columns(all_)]
     yield f"  {counted(*sizes)}\n"
-    bits = sum(one.entropy_bits.value for one in sets)
+    bits = sum(one.entropy_bits for one in sets)
     sure = sum(one.configurations[0].probability >= 0.9 for one in sets)
     yield f"  {sure} of {len(sets)} sets have a configuration of probability .9 or more;\n"
     yield f"  {bits:.0f} bits would tell the rest\n"
-    least = max(all_, key=lambda message: sum(d.entropy_bits.value for d in message.distributions))
+    least = max(all_, key=lambda message: sum(d.entropy_bits for d in message.distributions))
     yield "\nThe least certain of these messages\n\n"
     yield f"{textwrap.indent(least.message.text.strip(), '  ')}\n\n"
     yield report(least, width)

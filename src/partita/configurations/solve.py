@@ -12,7 +12,7 @@ from partita.configurations.method_choice import engine_for
 from partita.configurations.odds import Knowledge, ScaledParameters, knowledge
 from partita.configurations.report import best_or_above, listing, remainder
 from partita.errors import InputError
-from partita.records import Budget, Distribution, Figure, PairProbabilities, Posterior
+from partita.records import Budget, Distribution, Figure, Figures, PairProbabilities, Posterior
 
 MODELS = ("uniform", "greedy", "merging", "evidential", "scaled")
 METHODS = ("auto", "exact", "certified", "sampled")
@@ -50,10 +50,8 @@ def solve(
         marginals=posterior.pairs(),
         configurations=found,
         remainder=remainder(found, count, bits.value),
-        entropy_bits=posterior.entropy(),
+        figures=Figures(posterior.entropy(), total, bits),
         conflict=conflict,
-        log_normaliser=total,
-        log2_count=bits,
         count=count,
         seed=seed,
         posterior=posterior,

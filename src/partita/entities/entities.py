@@ -122,7 +122,7 @@ def _entity(
         sort=merged.sort,
         templates=merged.ids,
         anchor=anchor,
-        probability=probability,
+        figure=probability,
         slots=slots,
         name=called(merged.members, schema),
         descriptions=descriptions(merged.members, schema),

@@ -91,8 +91,8 @@ def _account(
     confidence: dict[str, float] = {}
     for name, values in entity.slots.items():
         best = next((one for one in values if one.value is not None), None)
-        if best is not None and best.probability.value >= LEAST:
-            slots[name], confidence[name] = best.value, best.probability.value
+        if best is not None and best.probability >= LEAST:
+            slots[name], confidence[name] = best.value, best.probability
     anchor = templates[entity.anchor]
     sort = anchor.sort if BOTH in entity.sort else entity.sort
     anchor = replace(anchor, slots=slots, sort=sort)

@@ -5,6 +5,7 @@ from partita.records.configurations import Cell, Configuration, restricted_growt
 from partita.records.distributions import (
     Budget,
     Distribution,
+    Figures,
     Listed,
     Listing,
     PairProbabilities,
@@ -26,6 +27,7 @@ __all__ = [
     "Document",
     "Entity",
     "Figure",
+    "Figures",
     "FloatArray",
     "Form",
     "IntArray",

@@ -11,7 +11,7 @@ import numpy as np
 from partita.errors import InputError
 from partita.records.arrays import FloatArray, IntArray
 from partita.records.configurations import Configuration
-from partita.records.posterior import Figure, Marginals, Method, Posterior
+from partita.records.posterior import Figure, Interval, Marginals, Method, Posterior
 from partita.records.templates import CoreferenceSet
 
 
@@ -98,6 +98,15 @@ class Budget:
     work: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The numbers of a whole distribution, each with how it was obtained."""
+
+    entropy_bits: Figure
+    log_normaliser: Figure
+    log2_count: Figure
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Distribution:
     """Probabilities of the configurations of one coreference set, and how they were obtained.
@@ -114,10 +123,8 @@ class Distribution:
     marginals: Marginals
     configurations: Listing
     remainder: Remainder
-    entropy_bits: Figure
+    figures: Figures
     conflict: float | None
-    log_normaliser: Figure
-    log2_count: Figure
     count: int | None
     seed: int
     posterior: Posterior
@@ -129,11 +136,40 @@ class Distribution:
     def most_probable(self) -> Configuration:
         return self.configurations[0].configuration
 
-    def log_probability(self, configuration: Configuration) -> Figure:
-        """The natural logarithm of the probability of one configuration."""
+    @property
+    def entropy_bits(self) -> float:
+        """The entropy of the distribution in bits."""
+        return self.figures.entropy_bits.value
+
+    @property
+    def entropy_bits_interval(self) -> Interval | None:
+        """Bounds on the entropy, or minus and plus one standard error; None if exact."""
+        return self.figures.entropy_bits.bounds
+
+    @property
+    def log_normaliser(self) -> float:
+        """The natural logarithm of the sum of the weights of all configurations."""
+        return self.figures.log_normaliser.value
+
+    @property
+    def log_normaliser_interval(self) -> Interval | None:
+        """Bounds on the log-normaliser, or minus and plus one standard error; None if exact."""
+        return self.figures.log_normaliser.bounds
+
+    @property
+    def log2_count(self) -> float:
+        """The logarithm to base 2 of the number of possible configurations."""
+        return self.figures.log2_count.value
+
+    @property
+    def log2_count_interval(self) -> Interval | None:
+        """Bounds on `log2_count`, or minus and plus one standard error; None if exact."""
+        return self.figures.log2_count.bounds
+
+    def log_probability(self, configuration: Configuration) -> float:
+        """Return the natural logarithm of the probability of one configuration."""
         weight = self.posterior.log_weight(configuration.labels(self.set.ids))
-        total = self.log_normaliser
-        return Figure(weight - total.value, weight - total.high, weight - total.low, total.kind)
+        return weight - self.log_normaliser
 
     def marginal(self, left: str, right: str) -> float:
         """The probability that two templates share a cell."""

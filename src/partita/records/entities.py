@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from partita.records.posterior import Figure
+from partita.records.posterior import Figure, Interval
 
 Plain = str | int | list[str]
 
@@ -18,8 +18,23 @@ class SlotValue:
     """
 
     value: Plain | None
-    probability: Figure
+    figure: Figure
     templates: tuple[str, ...] = ()
+
+    @property
+    def probability(self) -> float:
+        """The probability that the slot has this value."""
+        return self.figure.value
+
+    @property
+    def interval(self) -> Interval | None:
+        """Bounds on the probability, where the method gives any."""
+        return self.figure.bounds if self.figure.kind == "interval" else None
+
+    @property
+    def error(self) -> float | None:
+        """The standard error of the probability, where it was sampled."""
+        return self.figure.error
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +49,22 @@ class Entity:
     sort: str
     templates: tuple[str, ...]
     anchor: str
-    probability: Figure
+    figure: Figure
     slots: Mapping[str, tuple[SlotValue, ...]]
     name: str = ""
     descriptions: tuple[str, ...] = ()
+
+    @property
+    def probability(self) -> float:
+        """The probability that exactly these templates refer to one entity."""
+        return self.figure.value
+
+    @property
+    def interval(self) -> Interval | None:
+        """Bounds on the probability, where the method gives any."""
+        return self.figure.bounds if self.figure.kind == "interval" else None
+
+    @property
+    def error(self) -> float | None:
+        """The standard error of the probability, where it was sampled."""
+        return self.figure.error

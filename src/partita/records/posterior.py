@@ -12,6 +12,7 @@ from partita.records.arrays import FloatArray, IntArray
 
 Method = Literal["exact", "certified", "sampled"]
 Kind = Literal["exact", "interval", "estimate"]
+Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,18 @@ class Figure:
     low: float
     high: float
     kind: Kind = "exact"
+
+    @property
+    def bounds(self) -> Interval | None:
+        """Return low and high, or None where the value is exact."""
+        return None if self.kind == "exact" else (self.low, self.high)
+
+    @property
+    def error(self) -> float | None:
+        """Return the standard error of an estimate."""
+        if self.kind != "estimate":
+            return None
+        return max(self.high - self.value, self.value - self.low)
 
     @classmethod
     def exact(cls, value: float) -> Figure:

@@ -203,9 +203,9 @@ def _rest(distribution: Distribution) -> Iterator[str]:
     if distribution.pruned:
         yield f'"excluded":{_number(distribution.pruned)}'
     yield f'"count":{_count(distribution.count)}'
-    yield _figure("log2_count", distribution.log2_count)
-    yield _figure("entropy_bits", distribution.entropy_bits)
-    yield _figure("log_normaliser", distribution.log_normaliser)
+    yield _figure("log2_count", distribution.figures.log2_count)
+    yield _figure("entropy_bits", distribution.figures.entropy_bits)
+    yield _figure("log_normaliser", distribution.figures.log_normaliser)
     yield f'"conflict":{"null" if (k := distribution.conflict) is None else _number(k)}'
     yield f'"model":{_text(distribution.model)},"method":{_text(distribution.method)}'
     yield from _trust(distribution)

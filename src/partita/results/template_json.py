@@ -92,13 +92,13 @@ def entity_json(entity: Entity) -> dict[str, Any]:
         written["name"] = entity.name
     if entity.descriptions:
         written["descriptions"] = list(entity.descriptions)
-    written |= _figure(entity.probability)
+    written |= _figure(entity.figure)
     written["slots"] = {name: list(map(_value, values)) for name, values in entity.slots.items()}
     return written
 
 
 def _value(value: SlotValue) -> dict[str, Any]:
-    figure = _figure(value.probability)
+    figure = _figure(value.figure)
     return {"value": value.value, **figure, "templates": list(value.templates)}
 
 
@@ -125,7 +125,7 @@ def entity_of(value: Any, place: Place) -> Entity:
         sort=text_of(given["sort"], f"sort of {name}", place),
         templates=templates,
         anchor=text_of(given.get("anchor", templates[0] if templates else ""), "anchor", place),
-        probability=_read_figure(given, place),
+        figure=_read_figure(given, place),
         slots={slot: _values(values, slot, place) for slot, values in slots.items()},
         name=text_of(given.get("name", ""), f"name of {name}", place),
         descriptions=_texts(given.get("descriptions", []), f"descriptions of {name}", place),

@@ -123,7 +123,7 @@ def _pairs(distribution: Distribution, width: int) -> list[str]:
 
 
 def _facts(distribution: Distribution, width: int) -> list[str]:
-    facts = [f"entropy {figure(distribution.entropy_bits)} bits"]
+    facts = [f"entropy {figure(distribution.figures.entropy_bits)} bits"]
     if distribution.conflict is not None:
         facts.append(f"conflict κ {distribution.conflict:.5f}")
     cost = f"pruning cost {distribution.pruned:.3g}" if distribution.pruned else ""
@@ -146,7 +146,7 @@ def _caption(distribution: Distribution) -> str:
         f"{len(distribution.set)} templates",
         counted(distribution),
         f"{distribution.model}, {obtained(distribution)}",
-        f"entropy {figure(distribution.entropy_bits)} bits",
+        f"entropy {figure(distribution.figures.entropy_bits)} bits",
     ]
     if distribution.conflict is not None:
         facts.append(f"conflict κ {distribution.conflict:.5f}")

@@ -89,7 +89,7 @@ def figure(value: Figure, digits: int = 4) -> str:
 
 def counted(distribution: Distribution) -> str:
     """How many configurations there are, exactly or as a power of two."""
-    return many(distribution.count, distribution.log2_count.value, "configuration")
+    return many(distribution.count, distribution.log2_count, "configuration")
 
 
 def many(count: int | None, log2_count: float, noun: str) -> str:

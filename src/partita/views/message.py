@@ -49,9 +49,9 @@ def line(found: Resolved, width: int = 80) -> str:
     told = f"{_said(found.message.id)}: {_counted(found)}"
     merged = [entity for entity in found.entities if len(entity.templates) > 1]
     if merged:
-        least = min(merged, key=lambda entity: entity.probability.value)
+        least = min(merged, key=lambda entity: entity.probability)
         cell = f"({' '.join(map(clean, least.templates))})"
-        told += f"; least sure {cell} {number(least.probability.value)}"
+        told += f"; least sure {cell} {number(least.probability)}"
     return cut(told, width)
 
 
@@ -93,14 +93,14 @@ def _head(entity: Entity, texts: Mapping[str, str], width: int, colour: bool) ->
     told = "  ".join(filter(None, (entity.id, entity.sort, _said(called))))
     if _alone(entity):
         return bold(cut(told, width), colour)
-    share = _probability(entity.probability)
+    share = _probability(entity.figure)
     room = width - len(share) - 20
-    drawn = coloured(bar(entity.probability.value), colour)
+    drawn = coloured(bar(entity.probability), colour)
     return f"{bold(padded(cut(told, room), room), colour)}  {share}  {drawn}".rstrip()
 
 
 def _alone(entity: Entity) -> bool:
-    return len(entity.templates) == 1 and entity.probability.value == 1.0
+    return len(entity.templates) == 1 and entity.probability == 1.0
 
 
 def _slots(entity: Entity, width: int) -> Iterator[str]:
@@ -115,8 +115,8 @@ def _slots(entity: Entity, width: int) -> Iterator[str]:
 
 def _value(value: SlotValue) -> str:
     told = "unknown" if value.value is None else _plain(value.value)
-    sure = value.probability.value >= SURE
-    return told if sure else f"{told} {_probability(value.probability)}"
+    sure = value.probability >= SURE
+    return told if sure else f"{told} {_probability(value.figure)}"
 
 
 def _plain(value: str | int | list[str]) -> str:
@@ -131,7 +131,7 @@ def _set(distribution: Distribution, width: int, colour: bool) -> Iterator[str]:
     yield bold(heading(distribution, width), colour)
     yield from configuration_rows(distribution, width, colour)
     yield from indented(left_out(distribution), width)
-    told = f"entropy {figure(distribution.entropy_bits)} bits; {how(distribution)}"
+    told = f"entropy {figure(distribution.figures.entropy_bits)} bits; {how(distribution)}"
     yield from indented(told, width)
 
 

@@ -44,7 +44,7 @@ def _entity(entity: Entity, colours: Colours) -> Html:
         ],
         " ",
     )
-    share = joined([_probability(entity.probability), bar(*_spread(entity.probability))])
+    share = joined([_probability(entity.figure), bar(*_spread(entity.figure))])
     return element(
         "tr",
         element("td", title),
@@ -90,9 +90,9 @@ def _values(values: Sequence[SlotValue]) -> Html:
 
 def _value(value: SlotValue) -> Html:
     text = element("span", shown(value.value), class_="unknown" if value.value is None else "value")
-    if value.probability.value >= SURE:
+    if value.probability >= SURE:
         return text
-    return joined([text, element("span", f" {_probability(value.probability)}", class_="number")])
+    return joined([text, element("span", f" {_probability(value.figure)}", class_="number")])
 
 
 def _probability(given: Figure) -> str:
