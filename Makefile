@@ -19,6 +19,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python scripts/check_reachable.py
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m pytest benchmarks -o python_files="bench_*.py" -o pythonpath="tests benchmarks scripts" --benchmark-columns=min,median,rounds -q

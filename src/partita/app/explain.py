@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from partita.configurations import PAIR_MODELS
 from partita.configurations.solve import solve
 from partita.corpora.documents import schema_of
 from partita.domains.incidents.characteristics import EVENTS
@@ -32,7 +33,6 @@ from partita.views import explanation as view
 from partita.views.charts import save
 
 SAME = 1e-6  # probabilities that differ by more come from other parameters
-SOLVED = ("uniform", "greedy", "merging", "evidential", "scaled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ def _rest(
     parameters: Path | None,
     notes: list[str],
 ) -> SetExplanation | None:
-    if one.model not in SOLVED:
+    if one.model not in PAIR_MODELS:
         return None
     if one.model == "scaled" and parameters is None:
         notes.append("The scale is the shipped one; --parameters F gives another.")

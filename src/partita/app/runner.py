@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 DOMAIN = "depots"
 INCIDENTS = "incidents"
-MODELS = ("uniform", "greedy", "merging", "evidential", "scaled", "joint")
 SECONDS = 2.0  # that an exact answer may be expected to take
 STEPS = {"merging": 3_000_000}  # a second or two for a set of forty templates
 STEP = 30_000

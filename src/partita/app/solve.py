@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from partita.errors import Contradiction, InputError, PartitaError
 from partita.records import Budget, Distribution, Pair, PairProbabilities
@@ -15,12 +15,9 @@ if TYPE_CHECKING:
     from partita.linkage.pair_table import PairTable
     from partita.linkage.sets import Sets
 
-MODELS = ("uniform", "greedy", "merging", "evidential", "scaled")
-METHODS = ("auto", "exact", "certified", "sampled")
 LEARNED = ("greedy", "scaled")
 TOP = 10
 
-Model = Literal["uniform", "greedy", "merging", "evidential", "scaled"]
 Triples = Iterable[tuple[str, str, float]]
 Given = PairProbabilities | Mapping[Pair, float] | Triples
 Progress = Callable[[str], None]

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from partita.configurations import LEARNED_MODELS, METHODS, PAIR_MODELS
+
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
-def one_of(names: str) -> Any:
+def one_of(names: Sequence[str]) -> Any:
     """Return a check that an option is one of the names."""
-    expected = names.split()
 
     def check(value: str | None) -> str | None:
-        if value is not None and value not in expected:
-            raise typer.BadParameter(f"{value!r} is not one of {', '.join(expected)}")
+        if value is not None and value not in names:
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(names)}")
         return value
 
     return check
@@ -54,14 +56,11 @@ def size_of(value: str) -> int:
     return int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
 
 
-MODELS = "uniform greedy merging evidential scaled"
-METHODS = "auto exact certified sampled"
-FORMATS = "csv jsonl parquet"
-SOURCES = "messages keys corefud"
-STUDIED = f"{SOURCES} muc"
-TAUGHT = "greedy merging evidential scaled joint"
-CHARACTERISTICS = "paper extended"
-FITS = "auto newton lbfgs iis"
+FORMATS = ("csv", "jsonl", "parquet")
+SOURCES = ("messages", "keys", "corefud")
+STUDIED = (*SOURCES, "muc")
+CHARACTERISTICS = ("paper", "extended")
+FITS = ("auto", "newton", "lbfgs", "iis")
 
 Pairs = Annotated[
     str, typer.Argument(help="CSV, JSONL or Parquet with left,right,probability; - reads stdin.")
@@ -70,8 +69,8 @@ Model = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        callback=one_of(MODELS),
-        help=f"Model: {MODELS.replace(' ', ', ')}.",
+        callback=one_of(PAIR_MODELS),
+        help=f"Model: {', '.join(PAIR_MODELS)}.",
     ),
 ]
 Parameters = Annotated[
@@ -177,7 +176,7 @@ Method = Annotated[
         "--method",
         metavar="NAME",
         callback=one_of(METHODS),
-        help=f"Method: {METHODS.replace(' ', ', ')}.",
+        help=f"Method: {', '.join(METHODS)}.",
     ),
 ]
 Strict = Annotated[
@@ -226,8 +225,8 @@ Taught = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        callback=one_of(TAUGHT),
-        help=f"Model: {TAUGHT.replace(' ', ', ')}. All but joint are trained together.",
+        callback=one_of(LEARNED_MODELS),
+        help=f"Model: {', '.join(LEARNED_MODELS)}. All but joint are trained together.",
     ),
 ]
 Characteristics = Annotated[

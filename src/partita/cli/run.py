@@ -13,6 +13,7 @@ import typer
 from partita.app.run_batch import Done, Wanted
 from partita.cli import options
 from partita.cli.console import Console, StandardOutput, error_boundary
+from partita.configurations import MODELS
 from partita.files.resume import Growing, Stretch, growing
 from partita.views.message import counted
 
@@ -139,7 +140,6 @@ def deliver_answers(console: Console, messages: Iterable[Done], out: Path | None
 
 
 MANY = 20  # messages: of more, each is told in one line
-MODELS = "uniform greedy merging evidential scaled joint"
 
 Inputs = Annotated[
     list[str],
@@ -155,7 +155,7 @@ Model = Annotated[
         metavar="NAME",
         callback=options.one_of(MODELS),
         show_default="evidential; scaled with --to muc",
-        help=f"Model: {MODELS.replace(' ', ', ')}.",
+        help=f"Model: {', '.join(MODELS)}.",
     ),
 ]
 Parameters = Annotated[
@@ -174,7 +174,7 @@ To = Annotated[
     typer.Option(
         "--to",
         metavar="NAME",
-        callback=options.one_of("jsonl muc"),
+        callback=options.one_of(("jsonl", "muc")),
         help="Output format: jsonl, or muc (answers to the MUC-4 exam; domain incidents).",
     ),
 ]

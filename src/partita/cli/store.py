@@ -43,7 +43,7 @@ def _line(row: Sequence[str], wide: Sequence[int]) -> str:
     return "  ".join(cells)
 
 
-FORMS = "csv jsonl parquet"
+FORMS = ("csv", "jsonl", "parquet")
 
 RunOption = Annotated[
     str, typer.Argument(metavar="RUN", help="Name of a run, as listed by partita runs.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from partita.configurations import METHODS, PAIR_MODELS
 from partita.configurations.dense.posterior import log2_of
 from partita.configurations.evidential import evidential, greedy, uniform
 from partita.configurations.greedy import GreedyParameters
@@ -13,9 +14,6 @@ from partita.configurations.odds import Knowledge, ScaledParameters, knowledge
 from partita.configurations.report import best_or_above, listing, remainder
 from partita.errors import InputError
 from partita.records import Budget, Distribution, Figure, Figures, PairProbabilities, Posterior
-
-MODELS = ("uniform", "greedy", "merging", "evidential", "scaled")
-METHODS = ("auto", "exact", "certified", "sampled")
 
 Parameters = GreedyParameters | ScaledParameters
 
@@ -93,4 +91,4 @@ def _posterior(
 def _refused(model: str) -> str:
     if model in ("greedy", "scaled"):
         return f"the {model} model needs its learned parameters"
-    return f"unknown model {model!r}, expected one of {', '.join(MODELS)}"
+    return f"unknown model {model!r}, expected one of {', '.join(PAIR_MODELS)}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.configurations import PAIR_MODELS
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.configurations.odds import ScaledParameters
 from partita.errors import InputError
@@ -169,7 +170,6 @@ def _digest(start: PairParameters, lessons: Sequence[Lesson]) -> str:
 
 FOLDS = 5
 NUMBERS = (0, 1, 2, 5, 10, 20, 40, 80, 160, 320)
-MODELS = ("uniform", "greedy", "merging", "evidential", "scaled")
 WORK = {"merging": 300_000}  # questions to the merger; of all others sweeps over a large set
 USUAL = 300
 TIMES = 500  # samples of messages for an interval
@@ -220,8 +220,10 @@ def learning_curve(
 ) -> tuple[Point, ...]:
     """Keys in the order in which they were written; the point at 0 is of the parameters that are
     there, and with keys of one message it is the only one."""
-    if model not in MODELS:
-        raise InputError(f"model {model} learns no pairs from keys; expected {', '.join(MODELS)}")
+    if model not in PAIR_MODELS:
+        raise InputError(
+            f"model {model} learns no pairs from keys; expected {', '.join(PAIR_MODELS)}"
+        )
     folds = _folds(lessons, seed)
     if not lessons:
         return ()

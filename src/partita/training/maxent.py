@@ -187,6 +187,8 @@ def fit(
     if method == "auto":
         large = len(given.codes) * len(chosen) > LARGE or len(chosen) > MANY
         method = "lbfgs" if large else "newton"
+    if method not in METHODS:
+        raise InputError(f"unknown method {method!r}, expected one of {', '.join(METHODS)}")
     if method == "newton":
         return newton(given, chosen, precision, start)
     if method == "lbfgs":

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from partita.app.runner import MODELS as RUN_MODELS
-from partita.app.solve import MODELS as SOLVE_MODELS
+from partita.configurations import MODELS, PAIR_MODELS
 from partita.rules.domain_files import shipped
 
 MAX_NAME = 500  # characters
@@ -46,14 +45,14 @@ def _domain(name: str) -> str:
 
 
 def _run_model(name: str) -> str:
-    if name not in RUN_MODELS:
-        raise ValueError(f"unknown model {name!r}; expected one of {', '.join(RUN_MODELS)}")
+    if name not in MODELS:
+        raise ValueError(f"unknown model {name!r}; expected one of {', '.join(MODELS)}")
     return name
 
 
 def _solve_model(name: str) -> str:
-    if name not in SOLVE_MODELS:
-        raise ValueError(f"unknown model {name!r}; expected one of {', '.join(SOLVE_MODELS)}")
+    if name not in PAIR_MODELS:
+        raise ValueError(f"unknown model {name!r}; expected one of {', '.join(PAIR_MODELS)}")
     return name
 
 

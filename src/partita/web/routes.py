@@ -14,7 +14,7 @@ from fastapi import Path as PathParameter
 from fastapi.responses import StreamingResponse
 from pydantic import AfterValidator
 
-from partita.app.runner import MODELS
+from partita.configurations import MODELS
 from partita.results.result_lines import schema
 from partita.rules.domain_files import shipped
 from partita.web import request_models as models
