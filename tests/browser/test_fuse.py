@@ -39,7 +39,7 @@ def test_three_sources_that_contradict_each_other(person: Person) -> None:
     kinston = card(person, "Kinston depot")
     assert "Kinston (archive, press)" in kinston
     assert "Fairview (forum)" in kinston
-    assert "conflict between sources: κ = 0." in kinston
+    assert "conflict: κ = 0." in kinston
     assert card(person, "Fairview depot").count("κ") == 1  # of the city, and not of the year
     assert len(person.all(".thing .bar")) >= 8
     forum = person.sees(".trusted li", "forum").text

@@ -73,7 +73,7 @@ def test_learning_curve():
 def test_messages_that_are_left_out_are_told():
     chart = entropy_chart({"a": 1.0, "b": 3.0, "c": 2.0}, most=2)
     assert [one["message"] for one in values(chart)] == ["b", "c"]
-    assert chart.to_dict()["title"] == "Entropy of messages; 1 more are less uncertain"
+    assert chart.to_dict()["title"] == "Entropy of messages; 1 less uncertain not shown"
 
 
 def test_all_draw_themselves(tmp_path: Path):
@@ -88,5 +88,5 @@ def test_all_draw_themselves(tmp_path: Path):
     for name, chart in charts.items():
         save(chart, tmp_path / f"{name}.svg")
         assert ElementTree.parse(tmp_path / f"{name}.svg").getroot().tag.endswith("svg")
-    with pytest.raises(InputError, match=r"ends in '.pdf'; expected \.svg"):
+    with pytest.raises(InputError, match=r"unknown extension '.pdf'; expected \.svg"):
         save(charts["pairs"], tmp_path / "pairs.pdf")

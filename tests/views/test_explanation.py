@@ -40,7 +40,7 @@ def test_the_text_lists_features_and_the_rest_of_the_set() -> None:
     assert lines[0] == "A “the big ·depot” = B"
     assert any(line.split()[-2:] == ["+2.0000", "0.8808"] for line in lines)
     assert any(line.split()[-2:] == ["+1.5000", "0.8176"] for line in lines)
-    assert "1 more characteristics weigh nothing" in told
+    assert "1 more characteristics have weight 0" in told
     assert any(line.startswith("3 other templates") for line in lines)
     assert lines[-1].split()[-2:] == ["-0.8176", "0.0000"]
     assert max(map(len, lines)) <= 80
@@ -56,7 +56,7 @@ def test_without_features_that_is_said() -> None:
     told = text(TOLD, None, REST, notes=["features are unknown " * 8])
     assert "features are unknown" in told
     assert "weight" not in told
-    assert "given everything else" in told
+    assert "given the whole set" in told
     assert max(map(len, told.splitlines())) <= 80
     assert next(bars(TOLD, None, REST))["label"] == "the pair alone"
 

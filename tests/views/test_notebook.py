@@ -24,11 +24,11 @@ def test_table_1():
     rows = ["".join(row.itertext()) for row in configurations.findall("tr")]
     assert rows[1] == "(A B D) (C)0.3826"
     assert len(rows) == 1 + 7 + 1
-    assert rows[-1] == "nothing remains"
+    assert rows[-1] == "all configurations listed"
     cells = [[cell.text for cell in row] for row in matrix.findall("tr")]
     assert cells[0] == [None, "A", "B", "C", "D"]
     assert cells[3] == ["C", "0.0000", "0.0000", None, "0.1873"]
-    assert 'title="given 0.5040"' in html(brute(list("ABCD"), TABLE_1))
+    assert 'title="pair alone 0.5040"' in html(brute(list("ABCD"), TABLE_1))
     assert "7 configurations" in "".join(page.itertext())
 
 

@@ -122,7 +122,7 @@ def test_much_is_left_out_and_said():
     answer = brute(ids, dict.fromkeys(itertools.combinations(ids, 2), 0.5), top=25)
     one = set_of(json.loads(result_line(answer, "m")), Place("test"))
     page = Page(message_section(0, ReportMessage("m", (one,) * 5), 3))
-    assert "5 more that are listed in the results" in page.words
+    assert "5 more listed in the results" in page.words
     assert "2 more sets not shown here" in page.words
     assert page.tags["details"] == 3
 
@@ -143,7 +143,7 @@ def test_of_large_sets_what_changes_is_shown():
     chain = dict(zip(itertools.pairwise(ids), [0.9] * 11, strict=True))
     one = set_of(json.loads(result_line(partita.solve(chain), "m")), Place("test"))
     words = Page(message_section(0, ReportMessage("m", (one,)), 3)).words
-    assert "as the first, with 3 other cells: " in words
+    assert "as the first, except for 3 cells: " in words
 
 
 def test_the_most_uncertain_are_chosen_in_their_order():
@@ -158,7 +158,7 @@ def test_what_is_in_the_list_only_is_told(shown: int):
     told = reported.report(messages)
     words = Page(report_page(replace(told, messages=told.messages[:shown]))).words
     assert f"The {shown} most uncertain of 4 messages are shown in full" in words
-    assert f"the other {4 - shown} are in this list only" in words
+    assert f"the other {4 - shown} are only listed" in words
 
 
 def test_an_answer_that_is_not_settled_warns():
@@ -181,6 +181,6 @@ def test_calibration_from_bins_and_objects():
     }  # fmt: skip
     page = Page(calibration_section(measured))
     assert "1.250 (1.000 to 2.000)" in page.words
-    assert "2 of these keys were learned from" in page.words
+    assert "2 of these keys were used to train" in page.words
     assert page.tags["circle"] == 1
-    assert "nothing was stated" in page.words
+    assert "no statements" in page.words

@@ -73,7 +73,7 @@ def test_what_lies_too_deep_is_told():
     message = ReportMessage("m", (), alone, "a" * 4000)
     page = Page(marked_text(message, colours_of(message)))
     assert page.tags["mark"] == DEEPEST
-    assert f"{1500 - DEEPEST:,} more lie in {DEEPEST} others" in page.words
+    assert f"{1500 - DEEPEST:,} more are nested in over {DEEPEST} templates" in page.words
 
 
 def test_many_templates_in_a_row():
@@ -87,7 +87,7 @@ def test_much_text_and_lost_templates_are_told():
     message = ReportMessage("m", (), alone, "a" * (MOST + 5))
     words = Page(marked_text(message, colours_of(message))).words
     assert "5 more characters are not shown" in words
-    assert "1 template has no place in this text" in words
+    assert "1 template has no position in this text" in words
 
 
 def test_without_a_text_the_expressions_stand_alone():

@@ -40,9 +40,11 @@ def configurations_chart(found: Distribution | Result) -> Any:
 
 
 def save(chart: Any, path: Path) -> None:
-    """Write a chart beside its place and rename it; the file's ending says in which format."""
+    """Write a chart atomically; the format follows from the extension."""
     if path.suffix not in ENDINGS:
-        raise InputError(f"ends in {path.suffix!r}; expected {', '.join(ENDINGS)}", file=str(path))
+        raise InputError(
+            f"unknown extension {path.suffix!r}; expected {', '.join(ENDINGS)}", file=str(path)
+        )
     beside = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
     try:
         chart.save(str(beside))
@@ -54,7 +56,7 @@ def save(chart: Any, path: Path) -> None:
 
 
 def altair() -> Any:
-    """The library, which is an extra."""
+    """Import Altair, which is an optional dependency."""
     try:
         import altair
     except ImportError as error:
@@ -63,7 +65,7 @@ def altair() -> Any:
 
 
 def bins_of(given: Iterable[Bin | Mapping[str, Any]]) -> list[Bin]:
-    """In the order of what they state; objects call that `stated` or `predicted`."""
+    """Sort bins by stated probability; mappings may call it `stated` or `predicted`."""
     found = (one if isinstance(one, Bin) else _bin(one) for one in given)
     return sorted(found, key=lambda one: one.stated)
 
@@ -78,7 +80,7 @@ Bins = Iterable[Bin | Mapping[str, Any]]
 
 def reliability_chart(bins: Mapping[str, Bins], title: str = "Reliability") -> Any:
     """Stated probability against the frequency observed, for each name; the area of a dot is its
-    count, and on the dashed line all is true."""
+    count; points on the dashed line are well calibrated."""
     alt = altair()
     values = [
         {"name": name, "stated": one.stated, "observed": one.observed, "count": one.count}
@@ -101,8 +103,10 @@ def reliability_chart(bins: Mapping[str, Bins], title: str = "Reliability") -> A
 
 
 def learning_chart(points: Sequence[Mapping[str, float]]) -> Any:
-    """Bits per template of keys that were held out, after so many others, with their interval:
-    objects with `keys`, `bits`, `low` and `high`, as the curve of a workspace has them."""
+    """Bits per template on held-out keys by number of training keys, with intervals.
+
+    A point has `keys`, `bits`, `low` and `high`, as in `Workspace.curve`.
+    """
     alt = altair()
     base = alt.Chart(alt.InlineData(values=[dict(one) for one in points])).encode(
         x=alt.X("keys:Q", title="keys", axis=alt.Axis(tickMinStep=1, format="d"))
@@ -114,11 +118,11 @@ def learning_chart(points: Sequence[Mapping[str, float]]) -> Any:
         *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("bits", "low", "high")),
     ]
     line = base.mark_line(point=True).encode(y="bits:Q", tooltip=hints)
-    return (band + line).properties(title="What keys teach", width=420, height=260)
+    return (band + line).properties(title="Learning curve", width=420, height=260)
 
 
 def entropy_chart(bits: Mapping[str, float], most: int = 30) -> Any:
-    """The entropy of messages by name, the most uncertain first; what is left out is said."""
+    """The entropy of messages, the most uncertain first; the title counts those left out."""
     alt = altair()
     order = sorted(bits, key=lambda name: (-bits[name], name))
     shown = order[:most]
@@ -134,11 +138,11 @@ def entropy_chart(bits: Mapping[str, float], most: int = 30) -> Any:
     )
     numbers = bars.mark_text(align="left", dx=4).encode(text=alt.Text("bits:Q", format=".2f"))
     hidden = len(order) - len(shown)
-    more = f"; {hidden:,} more are less uncertain" if hidden else ""
+    more = f"; {hidden:,} less uncertain not shown" if hidden else ""
     return (bars + numbers).properties(title=f"Entropy of messages{more}", width=360)
 
 
-BEFORE, AFTER = "pair probabilities", "given everything else"
+BEFORE, AFTER = "pairs alone", "given the whole set"
 NUMBERS = 12  # templates: of more, squares have no room for a number
 SIDE = 280
 
@@ -192,7 +196,7 @@ def _triangle(alt: Any, chart: Any, found: Distribution | Result, when: str) -> 
 
 
 def experiment_reliability_chart(rows: Sequence[Row]) -> Any:
-    """Stated probability of pairs against the frequency observed; on the line all is true."""
+    """Stated probability of pairs against observed frequency, for each model."""
     bins = {row.model: row.pair_reliability for row in rows}
     return reliability_chart(bins, "Reliability of pair probabilities between .05 and .95")
 
@@ -225,7 +229,7 @@ SIDES = {"keys": "after equal numbers of keys", "templates": "after equal number
 
 
 def choice_chart(rows: Sequence[Compared]) -> Any:
-    """Differences to chance in bits per template, with intervals of 95 %; below 0 is better."""
+    """Differences to random choice in bits per template, with 95% intervals; lower is better."""
     alt = altair()
     models = list(dict.fromkeys(one.model for one in rows))
     grid = [
@@ -245,7 +249,7 @@ def _panel(alt: Any, rows: Sequence[Compared], model: str, by: str) -> Any:
         color=alt.Color("rule:N", sort=rules, title="rule"),
     )
     points = base.mark_point(filled=True, size=40).encode(
-        y=alt.Y("difference:Q", title="bits per template, beside chance")
+        y=alt.Y("difference:Q", title="bits per template, difference to random choice")
     )
     ranges = base.mark_rule().encode(y="low:Q", y2="high:Q")
     title = f"{model}, {SIDES[by]}"

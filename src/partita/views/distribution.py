@@ -35,7 +35,7 @@ PAIRS = 15
 
 
 def text(distribution: Distribution, width: int = 80, colour: bool = False) -> str:
-    """Everything a person wants to see of one set, at most `width` columns wide."""
+    """A distribution as plain text, at most `width` columns wide."""
     parts = [
         bold(heading(distribution, width), colour),
         *_templates(distribution, width),
@@ -103,7 +103,7 @@ def _shown(distribution: Distribution, listed: Listed) -> str:
 
 
 def _pairs(distribution: Distribution, width: int) -> list[str]:
-    """Pairs as given and as they came out; of many those that changed most."""
+    """Pairs alone and given the whole set; of many, those that changed most."""
     ids = [clean(name) for name in distribution.set.ids]
     given, came = distribution.probabilities, distribution.marginals
     left, right = np.nonzero(np.triu(given > 0.0, 1))
@@ -119,7 +119,7 @@ def _pairs(distribution: Distribution, width: int) -> list[str]:
     lines = [f"  {padded(cut(name, wide), wide)}  {told}" for name, told in rows]
     if len(left) > len(chosen):
         lines.append(f"  {len(left) - len(chosen):,} more pairs changed less")
-    return ["Pairs, as given → given everything else", *lines] if lines else ["No pair may corefer"]
+    return ["Pairs, alone → given the whole set", *lines] if lines else ["No pair can corefer"]
 
 
 def _facts(distribution: Distribution, width: int) -> list[str]:
@@ -136,7 +136,7 @@ MATRIX = 30
 
 
 def html(distribution: Distribution) -> str:
-    """One block of HTML that needs nothing from elsewhere; every text in it is escaped."""
+    """A self-contained block of HTML; every text in it is escaped."""
     parts = [_caption(distribution), _configurations(distribution), _matrix(distribution)]
     return f'<div class="partita">{"".join(parts)}</div>'
 
@@ -176,7 +176,7 @@ def _configuration(listed: Listed, place: dict[str, int]) -> str:
 
 
 def _matrix(distribution: Distribution) -> str:
-    """Marginals of pairs; hovering tells what was given."""
+    """Marginals of pairs; hovering shows the probability of the pair alone."""
     ids = distribution.set.ids
     if len(ids) > MATRIX:
         return f"<p>{len(ids)} templates: the matrix of pairs is not shown</p>"
@@ -195,4 +195,4 @@ def _pair(distribution: Distribution, a: int, b: int) -> str:
     given = number(float(distribution.probabilities[a, b]))
     ink = "#fff" if p > 0.5 else "inherit"
     style = f"background:rgba(76,120,168,{p:.3f});color:{ink}"
-    return f'<td style="{style}" title="given {given}">{number(p)}</td>'
+    return f'<td style="{style}" title="pair alone {given}">{number(p)}</td>'

@@ -34,7 +34,7 @@ def text(
     notes: Sequence[str] = (),
     width: int = WIDTH,
 ) -> str:
-    """The features with their weights, then what the rest of the set did."""
+    """The features with their weights, then the influence of the other templates."""
     said = expressions or {}
     lines = [_cut(f"{_named(told.left, said)} = {_named(told.right, said)}", width)]
     for note in notes:
@@ -47,7 +47,7 @@ def text(
 
 def _ends(told: Told, width: int) -> Iterator[str]:
     yield f"{_padded('the pair alone', width - 12)} {number(told.probability):>11}"
-    yield f"{_padded('given everything else', width - 12)} {number(told.marginal):>11}"
+    yield f"{_padded('given the whole set', width - 12)} {number(told.marginal):>11}"
 
 
 def _features(pair: PairExplanation, width: int) -> Iterator[str]:
@@ -59,20 +59,20 @@ def _features(pair: PairExplanation, width: int) -> Iterator[str]:
         total += one.weight
         yield f"{_padded(one.feature, room)} {one.weight:+9.4f} {number(_logistic(total)):>10}"
     if idle := len(pair.contributions) - len(weighing):
-        yield f"{idle} more characteristics weigh nothing"
+        yield f"{idle} more characteristics have weight 0"
     label = "the pair alone (sum of the weights, probability)"
     yield f"{_padded(label, room)} {pair.log_odds:+9.4f} {number(pair.probability):>10}"
 
 
 def _rest(rest: SetExplanation, said: Mapping[str, str], width: int) -> Iterator[str]:
     room = width - 22
-    yield f"{'what the rest of the set did':{room}} {'change':>9} {'so far':>10}"
+    yield f"{'influence of the other templates':{room}} {'change':>9} {'so far':>10}"
     yield f"{_padded('the pair alone', room)} {'':9} {number(rest.probability):>10}"
     for step in rest.influences:
         change = step.after - step.before
         yield f"{_padded(_who(step, said), room)} {change:+9.4f} {number(step.after):>10}"
     change = rest.marginal - rest.probability
-    label = "given everything else"
+    label = "given the whole set"
     yield f"{_padded(label, room)} {change:+9.4f} {number(rest.marginal):>10}"
 
 
@@ -107,7 +107,7 @@ def bars(
     for step in rest.influences if rest is not None else ():
         order += 1
         yield _bar(order, f"with {_who(step, {})}", _firm(step.before), _firm(step.after))
-    yield _bar(order + 1, "given everything else", 0.0, _firm(told.marginal), "sum")
+    yield _bar(order + 1, "given the whole set", 0.0, _firm(told.marginal), "sum")
 
 
 def _bar(order: int, label: str, start: float, end: float, sign: str = "") -> dict[str, Any]:

@@ -117,15 +117,15 @@ def proof(distribution: Distribution) -> str:
     if distribution.gap == 0.0:
         return ""
     if distribution.gap == float("inf"):
-        return "the first configuration is not proved to be the most probable one"
+        return "the first configuration is not proven to be the most probable one"
     return f"another configuration may exceed the first by a factor of e^{distribution.gap:.3g}"
 
 
 def left_out(distribution: Distribution) -> str:
-    """The remainder: how many configurations, and their probability in all."""
+    """The number of configurations that are not listed, and their total probability."""
     remainder = distribution.remainder
     if remainder.count == 0:
-        return "nothing remains"
+        return "all configurations listed"
     rest = many(remainder.count, remainder.log2_count, "more configuration")
     together = ranged(remainder.probability, remainder.interval)
-    return f"{rest}, {together} in all"
+    return f"{rest}, total probability {together}"

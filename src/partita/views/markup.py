@@ -159,13 +159,13 @@ def histogram(bits: Sequence[float], label: str) -> Html:
     )
     wide = 8 + 44.0 * len(found)
     ground = line(0.0, HIGH + 16, wide, HIGH + 16, "ground")
-    axis = words(wide / 2, HIGH + 46, "bits of a message", "axis", "middle")
+    axis = words(wide / 2, HIGH + 46, "bits per message", "axis", "middle")
     return drawing(max(wide, 120.0), HIGH + 52, label, joined(columns), ground, axis)
 
 
 def _column(n: int, name: str, count: int, high: float) -> Html:
     left = 8 + 44.0 * n
-    told = f"{count:,} of {name} bits"
+    told = f"{count:,} with {name} bits"
     return joined(
         [
             rectangle(left, HIGH + 16 - high, WIDE + 8, high, "share", told),
@@ -240,7 +240,7 @@ LARGE = 10.0  # radius of the bin with the highest count
 
 
 def reliability(bins: Sequence[Bin], label: str) -> Html:
-    """A dot for every bin, its area the count; on the dashed line all is true."""
+    """A dot for every bin, its area the count; points on the dashed line are well calibrated."""
     most = max((one.count for one in bins), default=1)
     dots = (_dot(one, most) for one in bins)
     path = [(_x(one.stated), _y(one.observed)) for one in bins]

@@ -19,22 +19,22 @@ FIRST = 8  # of the most uncertain messages
 
 METHODS = {
     "exact": "computed exactly",
-    "certified": "within intervals that certainly hold",
-    "sampled": "estimates, with standard errors",
-    "sampled, NOT converged": "the chains disagree: not settled",
+    "certified": "within guaranteed intervals",
+    "sampled": "estimates with standard errors",
+    "sampled, NOT converged": "not converged: the chains disagree",
 }
 
 
 def summary_section(report: Report, shown: Mapping[int, int]) -> Html:
-    """The first page."""
+    """The summary at the top of the report."""
     panels = [
-        element("div", element("h3", "How it was made"), _settings(report.settings)),
-        element("div", element("h3", "How answers were obtained"), _methods(report.methods)),
+        element("div", element("h3", "Settings"), _settings(report.settings)),
+        element("div", element("h3", "Methods"), _methods(report.methods)),
     ]
     if len(report.rows) > 1:
         panels += [
-            element("div", element("h3", "How uncertain messages are"), _bits(report)),
-            element("div", element("h3", "Most uncertain"), _first(report, shown)),
+            element("div", element("h3", "Uncertainty of messages"), _bits(report)),
+            element("div", element("h3", "Most uncertain messages"), _first(report, shown)),
         ]
     notes = (element("p", note, class_="left-out") for note in report.notes)
     grid = element("div", joined(panels), class_="panels")
@@ -98,7 +98,7 @@ def _methods(methods: Mapping[str, int]) -> Html:
 
 def _bits(report: Report) -> Html:
     bits = [row.entropy_bits for row in report.rows if not row.error]
-    return histogram(bits, "Messages by their entropy in bits")
+    return histogram(bits, "Messages by entropy in bits")
 
 
 def _first(report: Report, shown: Mapping[int, int]) -> Html:
@@ -115,12 +115,12 @@ def _first(report: Report, shown: Mapping[int, int]) -> Html:
     return element("table", joined(lines), class_="facts")
 
 
-PAIRS = "pairs, between .05 and .95"
+PAIRS = "pairs between .05 and .95"
 LISTED = "listed configurations"
 
 
 def calibration_section(measured: Mapping[str, Any]) -> Html:
-    """From the figures of an evaluation, by their names."""
+    """The section on calibration, from the figures of an evaluation."""
     drawn = [
         _figure(PAIRS, bins_of(measured.get("pair_reliability", ()))),
         _figure(LISTED, bins_of(measured.get("configuration_reliability", ()))),
@@ -128,8 +128,8 @@ def calibration_section(measured: Mapping[str, Any]) -> Html:
     figures = element("table", joined(_figures(measured)), class_="facts")
     parts = element("div", figures, *drawn, class_="calibration")
     told = (
-        "Stated probability against how often it was right, in bins of equal count; the area of a "
-        "dot is its count, and on the dashed line all that is stated is true."
+        "Stated probability against observed frequency, in bins of equal count. The area of a dot "
+        "shows its count; points on the dashed line are well calibrated."
     )
     title = element("h2", "Calibration")
     return element(
@@ -141,7 +141,7 @@ def calibration_section(measured: Mapping[str, Any]) -> Html:
 def _warning(measured: Mapping[str, Any]) -> Iterator[Html]:
     if known := measured.get("keys_learned_from"):
         keys = "1 of these keys was" if known == 1 else f"{known:,} of these keys were"
-        told = f"{keys} learned from by this run's own parameters: the figures are too good."
+        told = f"{keys} used to train this run's parameters: the figures are too optimistic."
         yield element("p", told, class_="warning")
 
 
@@ -149,22 +149,22 @@ def _figure(what: str, bins: Sequence[Bin]) -> Html:
     total = sum(one.count for one in bins)
     caption = element("figcaption", f"{what}: {total:,} statements")
     if not bins:
-        return element("figure", caption, element("p", "nothing was stated", class_="left-out"))
-    return element("figure", caption, reliability(bins, f"Reliability of {what}"))
+        return element("figure", caption, element("p", "no statements", class_="left-out"))
+    return element("figure", caption, reliability(bins, f"Calibration of {what}"))
 
 
 def _figures(measured: Mapping[str, Any]) -> Iterator[Html]:
     sets = int(measured.get("sets", 0))
     messages = counted(int(measured.get("documents", 0)), "message")
     yield _fact("keyed", f"{counted(sets, 'set')} in {messages}")
-    yield _fact("right", f"{int(measured.get('right', 0)):,} of {sets:,} sets")
+    yield _fact("correct", f"{int(measured.get('right', 0)):,} of {sets:,} sets")
     for label, name, digits in (
         ("bits per set", "bits_per_set", 3),
         ("bits per set as reported", "reported_bits_per_set", 3),
         ("bits per template of a message", "bits_per_mention", 3),
         ("Brier score of pairs", "brier", 4),
-        ("reliability error of pairs", "pair_reliability_error", 4),
-        ("… of listed configurations", "configuration_reliability_error", 4),
+        ("calibration error of pairs", "pair_reliability_error", 4),
+        ("calibration error of listed configurations", "configuration_reliability_error", 4),
         ("CoNLL score", "conll", 4),
     ):
         if isinstance(measured.get(name), int | float):
@@ -187,7 +187,7 @@ def _sizes(measured: Mapping[str, Any]) -> Html:
     rows = measured.get("sizes") or ()
     if not rows:
         return joined([])
-    titles = ("templates in the set", "sets", "right", "bits per set")
+    titles = ("templates in the set", "sets", "correct", "bits per set")
     head = element("tr", *(element("th", name, class_="number") for name in titles))
     told = [
         (one["size"], f"{one['sets']:,}", f"{one['right']:,}", _bits_table(one["bits_per_set"]))
@@ -205,7 +205,7 @@ MOST = 50  # messages in full, and sets of each
 
 
 def report_page(report: Report, most: int = MOST) -> str:
-    """The whole file."""
+    """Return the report as an HTML file."""
     at = {id(row): n for n, row in enumerate(report.rows)}
     names = {row.id: at[id(row)] for row in report.rows}
     shown = {names[message.id]: n for n, message in enumerate(report.messages)}
@@ -214,12 +214,12 @@ def report_page(report: Report, most: int = MOST) -> str:
         parts.append(calibration_section(report.measured))
     parts += [_list(report, shown)] if len(report.rows) > 1 else []
     parts.append(_messages(report, most))
-    foot = element("footer", "Made by Partita")
+    foot = element("footer", "Made with Partita")
     return document(_title(report), STYLE, policy(), element("main", *parts), foot)
 
 
 def policy() -> str:
-    """Nothing may be loaded or run; the style is known by its hash."""
+    """A content security policy that allows only the report's own style sheet."""
     found = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{found}'; base-uri 'none'; form-action 'none'"
 
@@ -241,7 +241,7 @@ def _list(report: Report, shown: dict[int, int]) -> Html:
     whole = len(report.messages) == len(report.rows)
     told = "" if whole else (
         f"The {len(report.messages):,} most uncertain of {len(report.rows):,} messages are shown "
-        f"in full; the other {len(report.rows) - len(report.messages):,} are in this list only."
+        f"in full; the other {len(report.rows) - len(report.messages):,} are only listed."
     )  # fmt: skip
     note = (element("p", told, class_="left-out"),) if told else ()
     table = message_table(report.rows, shown)
@@ -253,8 +253,8 @@ def _list(report: Report, shown: dict[int, int]) -> Html:
 
 def _messages(report: Report, most: int) -> Html:
     parts = (message_section(n, one, most) for n, one in enumerate(report.messages))
-    told = "Templates of one colour are one cell of the most probable configuration"
+    told = "Templates of the same colour form one cell of the most probable configuration"
     if report.without_text:
-        told += "; where the text of a message was not given, its expressions are shown alone"
+        told += "; for messages without text, only the expressions are shown"
     legend = element("p", f"{told}.", class_="quiet")
     return element("section", legend, joined(parts), id="details")

@@ -18,18 +18,18 @@ SURE = 0.99995  # what rounds to 1 needs no number
 
 
 def entities_table(entities: Sequence[Entity], alone: Sequence[Template], colours: Colours) -> Html:
-    """Merged ones first, then the templates that corefer with no other."""
+    """Merged entities first, then the templates that corefer with no other."""
     rows = [_entity(entity, colours) for entity in entities[:ENTITIES]]
     rows += [_alone(template, colours) for template in alone[: max(ENTITIES - len(rows), 0)]]
     if not rows:
         return joined([])
-    titles = ("entity", "templates", "this cell", "slots")
+    titles = ("entity", "templates", "probability", "slots")
     head = element("tr", *(element("th", title) for title in titles))
     parts = [
         element("table", element("thead", head), element("tbody", joined(rows)), class_="entities")
     ]
     if hidden := len(entities) + len(alone) - len(rows):
-        parts.append(element("p", f"{hidden:,} more are not shown here", class_="left-out"))
+        parts.append(element("p", f"{hidden:,} more are not shown", class_="left-out"))
     return element("div", element("h4", "Entities"), *parts)
 
 
@@ -55,7 +55,7 @@ def _entity(entity: Entity, colours: Colours) -> Html:
 
 
 def _alone(template: Template, colours: Colours) -> Html:
-    """A template that is alone is what it is: no probability is told."""
+    """A template in no set: it has no probability."""
     title = joined(
         [
             element("b", cut(template.text, 80), dir="auto"),
@@ -119,16 +119,18 @@ def marked_text(message: ReportMessage, colours: Colours) -> Html:
     if hidden := len(message.text) - len(text):
         parts.append(element("p", f"{hidden:,} more characters are not shown", class_="left-out"))
     if deep := len(inside) - len(placed):
-        told = f"{deep:,} more lie in {DEEPEST} others and are not marked"
+        told = f"{deep:,} more are nested in over {DEEPEST} templates and not marked"
         parts.append(element("p", told, class_="left-out"))
     if lost := len(message.templates) - len(inside):
-        told = f"{lost:,} {'template has' if lost == 1 else 'templates have'} no place in this text"
+        told = (
+            f"{lost:,} {'template has' if lost == 1 else 'templates have'} no position in this text"
+        )
         parts.append(element("p", told, class_="left-out"))
     return joined(parts)
 
 
 def shallow(templates: Sequence[Template]) -> list[Template]:
-    """Those that begin in fewer than so many others: of more nobody sees anything."""
+    """The templates that are nested in fewer than `DEEPEST` others."""
     kept: list[Template] = []
     open_: list[int] = []
     for one in sorted(templates, key=lambda t: (t.start, -t.end)):
@@ -206,7 +208,7 @@ ROWS = 5000
 
 
 def place_of(n: int) -> str:
-    """The anchor of the n-th message that is shown; names of messages go into no address."""
+    """The anchor of the n-th message shown."""
     return f"m{n}"
 
 
@@ -218,7 +220,7 @@ def message_section(n: int, message: ReportMessage, most: int) -> Html:
     bits = sum(one.entropy.value for one in message.sets)
     size = counted(len(message.templates), len(message.sets), message.things)
     small = element("small", f"{size} · {bits:.2f} bits")
-    back = element("a", "up", href="#summary", class_="back")
+    back = element("a", "top", href="#summary", class_="back")
     title = element("h3", cut(message.id, 80) or "results", " ", small, back)
     sets = joined(set_section(message.sets[k], own[k]) for k in chosen)
     more = left_out(len(message.sets) - len(chosen), "set")

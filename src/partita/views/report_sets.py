@@ -21,7 +21,7 @@ LETTERS = 90
 
 
 def set_section(one: ReportSet, colours: Colours) -> Html:
-    """Everything about a set, folded up by whoever wants that."""
+    """Everything about a set, in a section that can be collapsed."""
     title = element("summary", element("b", f"Set {cut(one.name, 60)}"), f" {facts(one)}")
     listed = element("div", configurations(one, colours), *_notes(one))
     wide = "answer" if len(one.result.set) <= LARGE else None
@@ -45,18 +45,18 @@ def facts(one: ReportSet) -> str:
 
 
 def _notes(one: ReportSet) -> Iterator[Html]:
-    """How the answer was obtained, and what is to be known before it is relied on."""
+    """How the answer was obtained, and its caveats."""
     result = one.result
     told = [f"{result.reason}; seed {result.seed}"]
     if result.conflict is not None:
         told.append(f"conflict κ {result.conflict:.4f}")
     if not one.proved:
-        told.append("the first configuration is not proved to be the most probable one")
+        told.append("the first configuration is not proven to be the most probable one")
     if one.excluded:
         told.append(f"pruning cost {one.excluded:.3g}")
     yield element("p", "; ".join(told), class_="note")
     if result.converged is False:
-        warning = "The chains disagree: this answer is not settled."
+        warning = "The chains disagree: this answer has not converged."
         yield element("p", warning, class_="warning")
 
 
@@ -99,7 +99,7 @@ def configurations(one: ReportSet, colours: Colours) -> Html:
     hidden = result.configurations[CONFIGURATIONS:]
     if hidden:
         mass = math.fsum(item.probability for item in hidden)
-        told = f"{len(hidden):,} more that are listed in the results"
+        told = f"{len(hidden):,} more listed in the results"
         rows.append(_row(joined([told]), number(mass), bar(mass, class_="rest"), "rest"))
     rest = result.remainder
     told = many(rest.count, rest.log2_count, "more configuration")
@@ -115,7 +115,7 @@ def _cells(cells: list[list[str]], known: list[list[str]], colours: Colours) -> 
     other = [cell for cell in cells if cell not in known]
     if not known:
         return colours.cells_of(cells)
-    same = element("small", f"as the first, with {len(other):,} other cells: ")
+    same = element("small", f"as the first, except for {len(other):,} cells: ")
     return joined([same, colours.cells_of(other)])
 
 
@@ -142,7 +142,7 @@ def _unlisted(one: ReportSet) -> Iterator[Html]:
 
 
 def matrices(one: ReportSet) -> Html:
-    """Pair probabilities as they were given, and as they came out given everything else."""
+    """Probabilities of the pairs alone, and given the whole set."""
     result = one.result
     if len(result.set) < 2:
         return joined([])
@@ -150,8 +150,8 @@ def matrices(one: ReportSet) -> Html:
     before, after = _triangle(one, chosen, False), _triangle(one, chosen, True)
     named = cut(one.name, 60)
     drawn = [
-        _figure("pair probabilities", triangle(before, f"Pair probabilities of set {named}", 12)),
-        _figure("given everything else", triangle(after, f"Pair marginals of set {named}")),
+        _figure("pairs alone", triangle(before, f"Pair probabilities of set {named}", 12)),
+        _figure("given the whole set", triangle(after, f"Pair marginals of set {named}")),
     ]
     if len(chosen) < len(result.set):
         told = f"pairs of the {len(chosen)} most uncertain of {len(result.set):,} templates"

@@ -104,7 +104,7 @@ const RATE_LABELS = [
 ];
 const MAX_LABELS = 4;
 const HINT =
-  "Probability that a claim of the source is true; the line on the bar is a 95 % interval.";
+  "Probability that a claim of the source is true; the line on the bar is a 95% interval.";
 
 /** @param {Fused} fused */
 export function trustPanel(fused) {

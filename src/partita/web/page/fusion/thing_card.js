@@ -90,14 +90,14 @@ function unknownLine(p) {
 
 /** @param {number} kappa */
 const conflictLine = (kappa) =>
-  el("span", { class: "kappa" }, `conflict between sources: κ = ${probability(kappa)}`);
+  el("span", { class: "kappa" }, `conflict: κ = ${probability(kappa)}`);
 
 /** @param {any} change @param {string} without */
 function changeLine(change, without) {
   const [before, after] = [
     [change.before, change.before_probability],
     [change.after, change.after_probability],
-  ].map(([value, p]) => (value ? `${slotValue(value)} ${probability(p)}` : "no value"));
+  ].map(([value, p]) => (value ? `${slotValue(value)} (${probability(p)})` : "no value"));
   return el("p", { class: "notice change" }, `Without ${without}: ${after} instead of ${before}`);
 }
 

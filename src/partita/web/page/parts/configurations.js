@@ -90,7 +90,7 @@ function methodLine(set) {
 
 /** @param {ResultSet} set @param {number} rank */
 function changeText(set, rank) {
-  if (rank === 0) return "The most probable configuration.";
+  if (rank === 0) return "This is the most probable configuration.";
   const changes = changeTexts(set.configurations[0].cells, set.configurations[rank].cells);
   return `Compared with the most probable configuration: ${changes.join("; ")}.`;
 }
