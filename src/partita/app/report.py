@@ -6,18 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from partita.app.evaluate import evaluate
 from partita.app.run_batch import text_hash
-from partita.app.workspace import Workspace
 from partita.errors import InputError, PartitaError
 from partita.files.strict import Place, parsed
 from partita.files.text import numbered_lines
 from partita.records import Configuration, Template
 from partita.results.saved_results import Alone, result_of
 from partita.results.template_json import template_of
-from partita.store.runs import count_methods
 from partita.text.messages import read_texts
 from partita.views.report import MOST, report_page
 from partita.views.report_records import (
@@ -30,6 +28,9 @@ from partita.views.report_records import (
     most_uncertain,
     set_of,
 )
+
+if TYPE_CHECKING:  # a report on a results file needs no database
+    from partita.app.workspace import Workspace
 
 Progress = Callable[[str], None]
 
@@ -193,6 +194,8 @@ ABOUT = ("parent", "inputs", "started", "finished", "outcome")
 
 def report_html(workspace: Workspace, run: str, most: int = MOST) -> str:
     """The page of a run; the messages that are least certain are shown in full."""
+    from partita.store.runs import count_methods
+
     about = workspace.run(run)
     rows = tuple(_rows(workspace, run))
     chosen = most_uncertain(rows, most)

@@ -101,7 +101,8 @@ def _merging_bits(held: Sequence[Lesson], weights: FloatArray, sizes: Sequence[i
 
 def _log_normaliser(theta: FloatArray) -> float:
     """In compiled loops, which pay where there are thousands of sets."""
-    from partita.configurations.dense.subsets import extend, log_cell_weights
+    from partita.configurations.dense.kernels import extend
+    from partita.configurations.dense.subsets import log_cell_weights
 
     log_w = log_cell_weights(theta)
     log_z = np.zeros(len(log_w))

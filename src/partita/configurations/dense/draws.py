@@ -2,40 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from partita.compilation import kernel
 from partita.configurations.dense.subsets import SMALL, parts
 from partita.configurations.dense.tables import Tables
 from partita.records import FloatArray, IntArray
-
-
-@kernel()
-def choose(log_w, log_z, rest, uniforms):  # type: ignore[no-untyped-def]
-    """For sorted uniform numbers the cells (with the highest member of rest) they fall into."""
-    top = 1
-    while top * 2 <= rest:
-        top *= 2
-    others, total, c = rest ^ top, 0.0, rest ^ top
-    while True:
-        total += math.exp(log_w[top | c] + log_z[others ^ c] - log_z[rest])
-        if c == 0:
-            break
-        c = (c - 1) & others
-    chosen = np.empty(uniforms.shape[0], dtype=np.int64)
-    reached, drawn, c, last = 0.0, 0, others, top
-    while drawn < uniforms.shape[0]:
-        share = math.exp(log_w[top | c] + log_z[others ^ c] - log_z[rest])
-        if share > 0.0:
-            last = top | c
-            reached += share
-        while drawn < uniforms.shape[0] and (uniforms[drawn] * total < reached or c == 0):
-            chosen[drawn] = last
-            drawn += 1
-        c = (c - 1) & others
-    return chosen
 
 
 def draw_rows(tables: Tables, count: int, rng: np.random.Generator) -> IntArray:
@@ -65,6 +36,8 @@ def _next_cells(tables: Tables, rest: IntArray, rng: np.random.Generator) -> Int
 
 def _choices(tables: Tables, rest: int, uniforms: FloatArray) -> IntArray:
     """For each uniform number the cell into whose share it falls."""
+    from partita.configurations.dense.kernels import choose
+
     if len(tables.log_w) > 1 << SMALL:
         order = np.argsort(uniforms, kind="stable")
         chosen = np.empty(len(uniforms), dtype=np.int64)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.compilation import kernel
 from partita.configurations.graphs import BoolArray
 from partita.records import FloatArray
 
@@ -92,25 +90,3 @@ def parts(mask: int) -> NDArray[np.int64]:
     for i in members(mask ^ top):
         found = np.concatenate([found, found | (1 << i)])
     return found
-
-
-NEGLIGIBLE = -45.0  # e^−45 is below the last bit of 1
-
-
-@kernel()
-def extend(log_w, log_z, i, start, stop):  # type: ignore[no-untyped-def]
-    """log Z of S ∪ {i} for every S from start to stop, all subsets of the first i templates."""
-    bit = 1 << i
-    for s in range(start, stop):
-        top, total, c = -math.inf, 0.0, s
-        while True:
-            value = log_w[bit | c] + log_z[s ^ c]
-            if value > top:
-                total = total * math.exp(top - value) + 1.0
-                top = value
-            elif value > top + NEGLIGIBLE:
-                total += math.exp(value - top)
-            if c == 0:
-                break
-            c = (c - 1) & s
-        log_z[bit | s] = top + math.log(total)

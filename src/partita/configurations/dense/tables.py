@@ -46,7 +46,7 @@ def tables(theta: FloatArray) -> Tables:
 
 def positive_log_normalisers(log_w: FloatArray) -> FloatArray:
     """log Z of every subset by additions alone, on all cores."""
-    from partita.configurations.dense.subsets import extend
+    from partita.configurations.dense.kernels import extend
 
     log_z = np.zeros(len(log_w))
     workers = os.cpu_count() or 1

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.configurations.graphs import BoolArray
-from partita.configurations.merging.kernels import before, expand
 from partita.configurations.merging.lattice import BITS, Lattice, Step
 from partita.configurations.merging.model import Merger, mask, reach_of
 from partita.records import FloatArray, IntArray
@@ -67,6 +66,7 @@ class SmallStates:
         return np.zeros(0, dtype=np.int64)
 
     def grow(self, x: int) -> tuple[Step, SmallStates]:
+
         found = [self._place(x, *answer) for answer in self._answers(x)]
         source = np.concatenate([part[0] for part in found])
         order = np.argsort(source, kind="stable")
@@ -163,6 +163,8 @@ class PackedStates:
         return max(1, min(self.model.size - x, self.reach))
 
     def grow(self, x: int) -> tuple[Step, PackedStates]:
+        from partita.configurations.merging.kernels import expand
+
         back = x - 1 - np.arange(min(x, BITS))
         cells = int(np.bitwise_count(self.sets).max(initial=0)) + 1
         first, target, joined, weight, keys = expand(
@@ -251,6 +253,8 @@ def _block(
 
     A table holds only the columns of templates that are still to come.
     """
+    from partita.configurations.merging.kernels import before
+
     known = np.zeros((starts[high][-1], 0))
     for x in range(high - 1, -1, -1):
         latest = np.flatnonzero(lattice.tails[x + 1] & 1)
