@@ -272,13 +272,24 @@ def test_parameters_are_used_or_said_not_to_be(pairs, tmp_path):
     assert "evidential has no parameters" in result.stderr
 
 
-def test_everything_fits_80_columns(pairs):
-    for arguments in (["solve", pairs], ["demo"], ["--help"], ["solve", "--help"]):
-        assert max(map(len, run(*arguments).stdout.splitlines())) <= 80
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """What the demonstration prints, and the folder where it left its store."""
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        patched.delenv("PARTITA_STORE", raising=False)
+        return run("demo").stdout, folder
 
 
-def test_demo_ends_in_the_seven_configurations():
-    shown = run("demo").stdout
+def test_everything_fits_80_columns(pairs, demo):
+    shown = [run(*words).stdout for words in (["solve", pairs], ["--help"], ["solve", "--help"])]
+    for text in (*shown, demo[0]):
+        assert max(map(len, text.splitlines())) <= 80
+
+
+def test_demo_ends_in_the_seven_configurations(demo):
+    shown, _ = demo
     assert "Kinston Military Rail Depot" in shown
     assert "(A B D) (C)                 0.3826    0.2503" in shown
     assert "(A B) (C D)                 0.1257    0.3382" in shown
@@ -286,15 +297,16 @@ def test_demo_ends_in_the_seven_configurations():
     assert len(shown.split("evidential   merging\n")[1].split("\n\n")[0].splitlines()) == 7
 
 
-def test_demo_goes_from_the_text_to_the_configurations_and_on_to_the_corpus():
-    shown = run("demo").stdout
+def test_demo_goes_from_the_text_to_the_configurations_and_on_to_the_corpus(demo):
+    shown, _ = demo
     assert "FACILITY DEPOT, NUMBER 1, LOCATION KINSTON, TYPE RAIL" in shown
     assert "Set kinston.1: 4 templates, 7 configurations, evidential" in shown
     assert "100 messages" in shown
 
 
-def test_demo_keeps_its_message_in_a_store_or_says_why_not(tmp_path, monkeypatch):
-    shown = run("demo").stdout
+def test_demo_keeps_its_message_in_a_store_or_says_why_not(demo, tmp_path, monkeypatch):
+    shown, folder = demo
+    monkeypatch.setenv("PARTITA_STORE", str(folder / "partita.db"))
     assert "In the store partita.db as run demo; partita serve shows it" in shown
     assert json.loads(run("runs", "--json").stdout)["name"] == "demo"
     monkeypatch.setenv("PARTITA_STORE", "none/there.db")
