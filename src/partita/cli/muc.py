@@ -42,7 +42,7 @@ def score_muc(
     messages: Each = False,
     json: options.JsonReport = False,
 ) -> None:
-    """Mark answers by the rules of the MUC-4 exam, and by CEAF-REE.
+    """Mark answers by the rules of the MUC-4 exam, and its entities by role.
 
     \b
     Examples:

@@ -30,7 +30,7 @@ def report(score: Score, entities: Mapping[str, Tally], messages: bool = False) 
     yield f"\nF of ALL TEMPLATES: {100 * score.all_templates.f():.2f}"
     yield f" (precision twice {100 * score.all_templates.f(0.5):.2f},"
     yield f" recall twice {100 * score.all_templates.f(2.0):.2f})\n"
-    yield f"\nCEAF-REE, entities by role\n{HEAD}\n"
+    yield f"\nEntities by role, aligned one to one\n{HEAD}\n"
     yield from (_row(role, tally) for role, tally in entities.items())
     yield _row("all roles", _whole(entities))
 
@@ -80,7 +80,7 @@ def exam_json(score: Score, entities: Mapping[str, Tally]) -> dict[str, Any]:
             message: {name: _numbers(tally) for name, tally in tallies.items() if _told(tally)}
             for message, tallies in score.messages.items()
         },
-        "ceaf_ree": {
+        "entities_by_role": {
             **_numbers(_whole(entities)),
             "roles": {role: _numbers(tally) for role, tally in entities.items()},
         },

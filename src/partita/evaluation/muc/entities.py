@@ -1,4 +1,8 @@
-"""Score the entities of each role."""
+"""Score the entities of each role: F over entities, key and response aligned one to one.
+
+A response's entity is found when each of its strings matches a string of the key's entity. This
+is not the published metric CEAF-REE.
+"""
 
 from __future__ import annotations
 
