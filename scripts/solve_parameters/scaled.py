@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.graphs import components
 from partita.configurations.odds import ScaledParameters, knowledge, log_odds, scale_log_odds
 from partita.errors import InputError
-from partita.records import FloatArray, IntArray, Posterior
+from partita.records import FloatArray, IntArray, Posterior, components
 from solve_parameters.greedy import KeyedSet
 
 PosteriorOf = Callable[[FloatArray], Posterior]

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import InputError
-from partita.linkage.grouping import TemplateList, components, group
+from partita.linkage.grouping import TemplateList, group
 from partita.linkage.pairs import read_pairs
 from partita.linkage.sets import Sets
-from partita.records import Template
+from partita.records import Template, components, linked_components, restricted_growth
 
 TABLE_1 = "left,right,probability\nA,B,.671\nA,C,0\nA,D,.505\nB,C,0\nB,D,.752\nC,D,.504\n"
 
@@ -357,9 +357,12 @@ def test_what_is_written_is_read(tmp_path_factory, given):
 @given(st.lists(st.tuples(st.integers(0, 14), st.integers(0, 14)), max_size=20))
 def test_components_against_flooding(edges):
     ends = np.array(edges, np.int64).reshape(-1, 2)
-    home = components(15, ends[:, 0], ends[:, 1])
+    home = linked_components(15, ends[:, 0], ends[:, 1])
     for node in range(15):
         reached = {node}
         while grown := {b for e in edges for a, b in (e, e[::-1]) if a in reached} - reached:
             reached |= grown
         assert home[node] == min(reached)
+    adjacent = np.zeros((15, 15), np.bool_)
+    adjacent[ends[:, 0], ends[:, 1]] = adjacent[ends[:, 1], ends[:, 0]] = True
+    assert components(adjacent).tolist() == restricted_growth(home).tolist()

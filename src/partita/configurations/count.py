@@ -20,7 +20,7 @@ from partita.configurations.dense.subsets import (
     log_cell_weights,
     recursion,
 )
-from partita.configurations.graphs import BoolArray, components
+from partita.records import BoolArray, components
 
 OPERATIONS = 1e10  # of an elimination: some ten seconds
 CONNECTED = 12  # templates in one component of H

@@ -9,8 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from partita.configurations.graphs import BoolArray
-from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method
+from partita.records import Best, BoolArray, Figure, FloatArray, IntArray, Marginals, Method
 
 LARGEST = 9  # templates: 21,147 partitions
 

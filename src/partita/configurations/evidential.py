@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 
-from partita.configurations.graphs import components
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.configurations.odds import UNSCALED, Knowledge, Odds, ScaledParameters, log_odds
 from partita.configurations.product_posterior import Contracted, Engine, Part, Product
-from partita.records import FloatArray, Posterior
+from partita.records import FloatArray, Posterior, components
 
 
 def evidential(

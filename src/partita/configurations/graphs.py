@@ -1,32 +1,10 @@
-"""Connected components and shortest chains of small graphs given as boolean matrices."""
+"""Shortest chains in small graphs given as boolean matrices."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from partita.records import IntArray
-
-BoolArray = NDArray[np.bool_]
-
-
-def components(adjacent: BoolArray) -> IntArray:
-    """For each node the number of its component, numbered by first appearance."""
-    home = np.full(len(adjacent), -1, dtype=np.int64)
-    number = 0
-    for node in range(len(adjacent)):
-        if home[node] < 0:
-            _flood(adjacent, home, node, number)
-            number += 1
-    return home
-
-
-def _flood(adjacent: BoolArray, home: IntArray, start: int, number: int) -> None:
-    home[start] = number
-    border = np.array([start])
-    while len(border):
-        border = np.flatnonzero(adjacent[border].any(axis=0) & (home < 0))
-        home[border] = number
+from partita.records import BoolArray
 
 
 def chain(adjacent: BoolArray, start: int, goal: int) -> list[int]:

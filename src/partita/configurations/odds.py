@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.graphs import BoolArray, chain, components
+from partita.configurations.graphs import chain
 from partita.errors import Contradiction, InputError
-from partita.records import FloatArray, IntArray, Pair, PairProbabilities
+from partita.records import BoolArray, FloatArray, IntArray, Pair, PairProbabilities, components
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.graphs import components
 from partita.configurations.optimum import score
 from partita.configurations.search.best import best
 from partita.configurations.search.meter import Meter
 from partita.configurations.search.prices import rounding
-from partita.records import Budget, FloatArray, IntArray, restricted_growth
+from partita.records import Budget, FloatArray, IntArray, components, restricted_growth
 
 LARGEST = 400  # templates: beyond, one linear program takes minutes
 ROUNDS = 100

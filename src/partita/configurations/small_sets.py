@@ -8,8 +8,7 @@ import numpy as np
 
 from partita.configurations.dense.draws import canonical_rows
 from partita.configurations.enumeration import joined, log_weights, partitions
-from partita.configurations.graphs import BoolArray
-from partita.records import FloatArray, IntArray
+from partita.records import BoolArray, FloatArray, IntArray
 
 SAFE = 600.0  # the sum of |θ| up to which products of odds neither overflow nor vanish
 

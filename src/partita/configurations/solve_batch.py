@@ -9,13 +9,13 @@ import numpy as np
 
 from partita.configurations.dense.posterior import log2_of
 from partita.configurations.enumeration import REASON, Enumerated, partitions
-from partita.configurations.graphs import BoolArray
 from partita.configurations.odds import UNSCALED, ScaledParameters, known_pairs
 from partita.configurations.report import unlisted
 from partita.configurations.small_sets import Rows, solve_rows
 from partita.configurations.solve import Parameters, solve
 from partita.errors import PartitaError
 from partita.records import (
+    BoolArray,
     Budget,
     Distribution,
     Figure,

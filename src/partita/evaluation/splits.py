@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from partita.configurations.graphs import BoolArray, components
 from partita.errors import InputError
 from partita.evaluation.bits import Excluded, share
-from partita.records import Document, IntArray
+from partita.records import BoolArray, Document, IntArray, components
 from partita.reference.antecedents import with_antecedents
 from partita.reference.sets import compatible, compatible_by
 from partita.templates.schema import Schema

@@ -15,7 +15,7 @@ from partita.fusion.typed import close
 from partita.pairs.characteristics import log_odds, offsets
 from partita.pairs.columns import columns
 from partita.pairs.models import MaximumEntropy
-from partita.records import FloatArray, IntArray, Template
+from partita.records import FloatArray, IntArray, Template, linked_components
 from partita.templates.date import Date
 from partita.templates.measure import Measure
 from partita.templates.name import Name
@@ -30,19 +30,13 @@ Link = tuple[str, str]
 
 
 def tied(names: Iterable[str], links: Iterable[Link]) -> dict[str, str]:
-    """The first name, in order, of the component of each."""
-    home = {name: name for name in names}
-
-    def root(name: str) -> str:
-        while home[name] != name:
-            home[name] = home[home[name]]
-            name = home[name]
-        return name
-
-    for left, right in links:
-        a, b = sorted((root(left), root(right)))
-        home[b] = a
-    return {name: root(name) for name in home}
+    """Return for each name the first name, in order, of its component."""
+    every = dict.fromkeys(names)
+    ordered = sorted(every)
+    place = {name: n for n, name in enumerate(ordered)}
+    ends = np.array([(place[a], place[b]) for a, b in links], dtype=np.int64).reshape(-1, 2)
+    home = linked_components(len(ordered), ends[:, 0], ends[:, 1]).tolist()
+    return {name: ordered[home[place[name]]] for name in every}
 
 
 MORE = 100.0  # A: things of which nobody may have spoken

@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from partita.configurations.solve import solve
 from partita.errors import InputError
 from partita.fusion.belief import SlotBelief
-from partita.records import CoreferenceSet, FloatArray, IntArray, PairProbabilities
+from partita.records import (
+    CoreferenceSet,
+    FloatArray,
+    IntArray,
+    PairProbabilities,
+    linked_components,
+)
 
 SMALL = 12  # things: components with circles up to this size are solved exactly
 ROUNDS = 200
@@ -34,23 +40,13 @@ def matched(left: IntArray, right: IntArray, probability: FloatArray) -> Matched
     things = sides + int(right.max(initial=-1)) + 1
     odds = np.clip(probability / np.maximum(1 - probability, 1 / ODDS), 1 / ODDS**2, ODDS)
     found = propagated(left, other, things, odds)
-    component = components(left, other, things)[left]
+    component = linked_components(things, left, other)[left]
     size, circle = _shape(component, left, other)
     for number in np.unique(component[circle & (size <= SMALL)]).tolist():
         chosen = np.flatnonzero(component == number)
         found[chosen] = solved(left[chosen], other[chosen], probability[chosen])
     loose = circle & (size > SMALL)
     return Matched(found, int((~loose).sum()), int(loose.sum()))
-
-
-def components(left: IntArray, right: IntArray, things: int) -> IntArray:
-    """Which things hang together."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    graph = coo_array((np.ones(len(left)), (left, right)), shape=(things, things))
-    label: IntArray = connected_components(graph, directed=False)[1].astype(np.int64)
-    return label
 
 
 def _shape(

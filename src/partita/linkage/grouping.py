@@ -10,7 +10,7 @@ import numpy as np
 from partita.errors import InputError
 from partita.linkage.pair_table import UNKNOWN, PairTable, located
 from partita.linkage.sets import Sets
-from partita.records import FloatArray, IntArray, Template
+from partita.records import FloatArray, IntArray, Template, linked_components
 
 SOFT = 1e-12
 
@@ -94,7 +94,7 @@ def _nodes(table: PairTable, p: FloatArray, names: int, one: bool) -> _Nodes:
     ends = np.array(spoiled, np.int64).reshape(-1, 2)
     left = np.concatenate([table.left[linked], ends[:, 0]])
     right = np.concatenate([table.right[linked], ends[:, 1]])
-    return _Nodes(every, components(names, left, right), every, table.left, table.right)
+    return _Nodes(every, linked_components(names, left, right), every, table.left, table.right)
 
 
 def _nodes_by_set(table: PairTable, sets: IntArray, names: int) -> _Nodes:
@@ -116,19 +116,6 @@ def _distinct(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     place = np.empty_like(order)
     place[order] = np.cumsum(new) - 1
     return keys[order][new], order[new], place
-
-
-def components(count: int, left: IntArray, right: IntArray) -> IntArray:
-    """For each node the smallest node of its component: hook roots on smaller ones, flatten."""
-    home = np.arange(count)
-    while len(left):
-        a, b = home[left], home[right]
-        np.minimum.at(home, np.maximum(a, b), np.minimum(a, b))
-        while (home != home[home]).any():
-            home = home[home]
-        apart = home[left] != home[right]
-        left, right = left[apart], right[apart]
-    return home
 
 
 def _reordered(

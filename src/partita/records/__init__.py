@@ -1,6 +1,12 @@
 """What flows between the rooms: small frozen records in the paper's words."""
 
-from partita.records.arrays import FloatArray, IntArray
+from partita.records.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    components,
+    linked_components,
+)
 from partita.records.configurations import Cell, Configuration, restricted_growth
 from partita.records.distributions import (
     Budget,
@@ -19,6 +25,7 @@ from partita.records.templates import Antecedent, CoreferenceSet, Form, Pair, Te
 __all__ = [
     "Antecedent",
     "Best",
+    "BoolArray",
     "Budget",
     "Cell",
     "Configuration",
@@ -45,6 +52,8 @@ __all__ = [
     "Remainder",
     "SlotValue",
     "Template",
+    "components",
+    "linked_components",
     "pair",
     "restricted_growth",
 ]

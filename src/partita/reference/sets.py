@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from partita.errors import Contradiction, InputError
-from partita.records import CoreferenceSet, IntArray, Pair, Template, pair
+from partita.records import CoreferenceSet, IntArray, Pair, Template, components, pair
 from partita.reference.kinds import NIL, PRONOUN, BoolArray, Kinds, kinds
 from partita.templates.schema import Schema, Values
 from partita.templates.slots import Value
@@ -72,8 +72,9 @@ def coreference_sets(
     for i, j in _positions(cannot, place):
         allowed[i, j] = allowed[j, i] = False
     _contract(allowed, links, [template.id for template in ordered])
-    components = (members for members in _components(allowed) if len(members) > 1)
-    return tuple(_set(ordered, members, allowed, must) for members in components)
+    home = components(allowed)
+    every = (np.flatnonzero(home == number).tolist() for number in range(home.max(initial=-1) + 1))
+    return tuple(_set(ordered, members, allowed, must) for members in every if len(members) > 1)
 
 
 def compatible_by(templates: Sequence[Template], schema: Schema) -> BoolArray:
@@ -195,22 +196,6 @@ def _contradiction(
     while chain[-1] != left:
         chain.append(before[chain[-1]])
     return Contradiction(ids[left], ids[right], [ids[n] for n in reversed(chain)])
-
-
-def _components(allowed: BoolArray) -> Iterator[list[int]]:
-    """Members in order, components by their first members."""
-    left = np.ones(len(allowed), dtype=np.bool_)
-    for start in range(len(allowed)):
-        if not left[start]:
-            continue
-        members, waiting = [], [start]
-        left[start] = False
-        while waiting:
-            members.append(here := waiting.pop())
-            reached = np.flatnonzero(allowed[here] & left)
-            left[reached] = False
-            waiting += reached.tolist()
-        yield sorted(members)
 
 
 def _set(

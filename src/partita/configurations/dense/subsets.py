@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.graphs import BoolArray
-from partita.records import FloatArray
+from partita.records import BoolArray, FloatArray
 
 Values = NDArray[Any]
 SMALL = 14  # templates up to which numpy answers at once

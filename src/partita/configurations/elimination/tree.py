@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partita.configurations.elimination.order_kernels import count_cliques
-from partita.configurations.graphs import BoolArray
-from partita.records import IntArray
+from partita.records import BoolArray, IntArray
 
 CLIQUES = 2_000_000  # so many are counted along one order; then every subset counts as one
 

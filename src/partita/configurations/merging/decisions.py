@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from partita.configurations.enumeration import LARGEST
-from partita.configurations.graphs import BoolArray, components
 from partita.configurations.merging.lattice import BITS, SMALL, Lattice, States, lattice
 from partita.configurations.merging.lattice_posterior import Decided
 from partita.configurations.merging.listed import Listed, enumerated
@@ -18,7 +17,7 @@ from partita.configurations.merging.states import small_states
 from partita.configurations.merging.unconstrained import bytes_needed, free, questions_needed
 from partita.configurations.product_posterior import Part, Product
 from partita.errors import InputError, TooLarge
-from partita.records import Budget, FloatArray, IntArray, Posterior
+from partita.records import BoolArray, Budget, FloatArray, IntArray, Posterior, components
 
 RATE = 2_000_000  # decisions a second, at least, with all questions answered
 TAIL_RATE = 150_000_000  # questions a second to sets of tails

@@ -15,10 +15,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.graphs import BoolArray
 from partita.configurations.merging.bounds import Kept, log_sum
 from partita.errors import InputError, TooLarge
-from partita.records import FloatArray, IntArray
+from partita.records import BoolArray, FloatArray, IntArray
 
 SMALL = 14  # up to so many templates plain arrays do
 BITS = 62  # of a word of packed states are used: no shift meets the sign

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.graphs import BoolArray, components
 from partita.errors import Contradiction, InputError
-from partita.records import FloatArray, IntArray
+from partita.records import BoolArray, FloatArray, IntArray, components
 
 
 @dataclass(frozen=True, slots=True, eq=False)

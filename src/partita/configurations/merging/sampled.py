@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.graphs import BoolArray
 from partita.configurations.merging.bounds import count, log2_count, log_sum
 from partita.configurations.merging.lattice_posterior import Decided
 from partita.configurations.merging.listed import Listed
@@ -29,7 +28,7 @@ from partita.configurations.merging.particles import (
     together,
 )
 from partita.errors import TooLarge, Unavailable
-from partita.records import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
+from partita.records import Best, BoolArray, Budget, Figure, FloatArray, IntArray, Marginals, Method
 
 ISLANDS = 16
 CLOSE, ENOUGH = 0.005, 1000.0  # the standard error of pairs and the draws that count, sought

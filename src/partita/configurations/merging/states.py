@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.graphs import BoolArray
 from partita.configurations.merging.lattice import BITS, Lattice, Step
 from partita.configurations.merging.model import Merger, mask, reach_of
-from partita.records import FloatArray, IntArray
+from partita.records import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

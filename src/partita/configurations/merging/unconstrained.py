@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from partita.configurations.graphs import BoolArray
 from partita.configurations.merging.bounds import count, log2_count
 from partita.configurations.merging.lattice_posterior import Choice, best_first
 from partita.configurations.merging.model import Merger
 from partita.errors import TooLarge
-from partita.records import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
+from partita.records import Best, BoolArray, Budget, Figure, FloatArray, IntArray, Marginals, Method
 
 
 def simulate(model: Merger, count: int, rng: np.random.Generator) -> IntArray:
