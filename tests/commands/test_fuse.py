@@ -117,7 +117,7 @@ BAD = [
     (("--kind", "town=open"), "unknown slot 'town'; there are value"),
     (("--kind", "vague"), "unknown kind 'vague'"),
     (("--kind", "number"), "line 2: ann on value of x: 'Rome' is not a number"),
-    (("--without", "dee"), "no source is called 'dee'"),
+    (("--without", "dee"), "no source named 'dee'"),
     (("--one-to-one", "_"), "one to one needs judgements"),
     (("--truth", "nothing.csv"), "cannot be read"),
 ]
@@ -138,8 +138,8 @@ def test_what_is_wrong_is_one_line_and_exit_code_1(cities, options, message):
         ("--reliability", "source,reliability\nann,1\ncy,1\n", "cy (says Oslo of x)"),
         ("--reliability", "source,reliability\ndee,.5\n", "there is a reliability of dee"),
         ("--reliability", "source,reliability\nann,-1\n", "line 2: reliability -1 of ann"),
-        ("--objects", "object\nx\ny\n", "line 9: speaks of an unknown object z"),
-        ("--known", "object,slot,value\nx,town,Rome\n", "speaks of slot 'town'"),
+        ("--objects", "object\nx\ny\n", "line 9: refers to an unknown object z"),
+        ("--known", "object,slot,value\nx,town,Rome\n", "refers to slot 'town'"),
         ("--known", "object,value\nx,Rome\nx,Oslo\n", "line 3: x is Oslo here, Rome before"),
     ],
 )

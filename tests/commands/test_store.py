@@ -109,11 +109,11 @@ def test_trouble_is_one_line(folder):
     run("run", folder, "--store", "s.db", "--name", "r")
     Path("notes.txt").write_text("no database\n" * 100)
     assert said("runs") == (
-        "partita: store partita.db: there is none; partita run INPUT --store makes one"
+        "partita: store partita.db: does not exist; partita run INPUT --store creates it"
     )
     assert said("export", "x", "--store", "s.db", "--out", "x") == "partita: the store has no run x"
-    assert "is no table" in said("export", "r", "--store", "s.db", "--table", "x", "--out", "x")
-    assert "is no database" in said("run", folder, "--store", "notes.txt")
+    assert "is not a table" in said("export", "r", "--store", "s.db", "--table", "x", "--out", "x")
+    assert "is not a database" in said("run", folder, "--store", "notes.txt")
     assert "there is no folder none" in said("run", folder, "--store", "none/s.db")
     assert "expected --store too" in said("run", folder, "--name", "r")
     assert "cannot be the name" in said("run", folder, "--store", "s.db", "--name", "../r")

@@ -53,9 +53,9 @@ def test_what_is_no_mass_function_is_refused(masses, says):
 def test_a_frame_has_outcomes_and_each_once():
     with pytest.raises(InputError, match="at least one"):
         MassFunction((), {})
-    with pytest.raises(InputError, match="'red' stands twice"):
+    with pytest.raises(InputError, match="'red' appears twice"):
         MassFunction.of(("red", "green", "red"), {frozenset({"red"}): 1.0})
-    with pytest.raises(InputError, match="'pink' is no outcome"):
+    with pytest.raises(InputError, match="'pink' is not an outcome"):
         MassFunction.of(FRAME, {frozenset({"pink"}): 1.0})
 
 

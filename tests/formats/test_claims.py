@@ -43,7 +43,7 @@ def test_records_make_a_claim_for_each_slot(tmp_path):
         ("archive", "x", "year", "1996", 2),
         ("archive", "y", "year", "1997", 3),
     ]
-    assert claims.notes == (f"{path}: 1 values are empty and say nothing",)
+    assert claims.notes == (f"{path}: 1 values are empty and are ignored",)
 
 
 def test_judgements_on_pairs(tmp_path):
@@ -80,7 +80,7 @@ def test_a_csv_without_a_header_takes_names_too(tmp_path):
 BAD = [
     ("", "claims.csv: is empty"),
     ("object,source,value\n", "claims.csv: has no claims"),
-    ("object,source,value\nx,ann,\n", r"has no claims \(1 rows say nothing\)"),
+    ("object,source,value\nx,ann,\n", r"has no claims \(1 rows are empty\)"),
     ("source,value\nann,Rome\n", "line 1: has no column object"),
     ("object,source\nx,ann\n", "line 1: has no column value"),
     ("object,source,value,weather\nx,ann,Rome,fine\n", "line 1: has unknown columns 'weather'"),
@@ -140,7 +140,7 @@ def test_truths(tmp_path):
     assert read_truths(path, ["answer"]) == {("a_b", "answer"): "1"}
     path = written(tmp_path, "978\thaag, s;  perry, j;\n\n979\tknuth, donald;\n", "g.txt")
     assert read_truths(path, ["authors"])["979", "authors"] == "knuth, donald;"
-    with pytest.raises(InputError, match="speaks of slot 'value'; the claims have a, b"):
+    with pytest.raises(InputError, match="refers to slot 'value'; the claims have a, b"):
         read_truths(path, ["a", "b"])
     path = written(tmp_path, "object,value\nx,Rome\nx,Oslo\n")
     with pytest.raises(InputError, match="line 3: x is Oslo here, Rome before"):

@@ -61,7 +61,7 @@ def test_a_key(write) -> None:  # type: ignore[no-untyped-def]
     ("text", "problem"),
     [
         ("", "holds no template"),
-        ("1.  MESSAGE: TEMPLATE   1\n", "line 1: slot 1 stands before any 0. MESSAGE: ID"),
+        ("1.  MESSAGE: TEMPLATE   1\n", "line 1: slot 1 comes before the first 0. MESSAGE: ID"),
         ("0.  MESSAGE: ID   ONE\n", "line 1: message 'ONE'; expected an id such as"),
         (
             "0.  MESSAGE: ID   TST9-MUC4-0001\n3.  INCIDENT: DATE   -\n",
@@ -78,7 +78,7 @@ def test_a_key(write) -> None:  # type: ignore[no-untyped-def]
         (
             "0.  MESSAGE: ID   T-MUC4-1\n1.  MESSAGE: TEMPLATE  1\n"
             "4.  INCIDENT: TYPE   ARSON\n4.  INCIDENT: TYPE   ARSON\n",
-            "line 4: slot INCIDENT: TYPE stands twice",
+            "line 4: slot INCIDENT: TYPE appears twice",
         ),
         (
             KEY.replace("4.  INCIDENT: TYPE ", "4.  INCIDENT TYPE  "),

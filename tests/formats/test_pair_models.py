@@ -95,12 +95,12 @@ WEIGHTS = json.loads(pair_parameters_text(learned()))[EVERY_PAIR]["weights"]
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"version": 2}, "version is 2; this Partita reads version 1"),
+        ({"version": 2}, "version is 2; this release reads version 1"),
         ({"version": "1"}, "version is '1'"),
         ({"model": "greedy"}, "holds parameters of 'greedy'; expected 'pairs'"),
-        ({"characteristics": ["any_pair", "moon"]}, "a characteristic 'moon', which this Partita"),
+        ({"characteristics": ["any_pair", "moon"]}, "a characteristic 'moon', which is unknown"),
         ({"characteristics": ["any_pair", "any_pair"]}, "names a characteristic twice"),
-        ({"weights": {**WEIGHTS, "moon: full": 1}}, "a feature 'moon: full', which this Partita"),
+        ({"weights": {**WEIGHTS, "moon: full": 1}}, "a feature 'moon: full', which is unknown"),
         ({"weights": without(WEIGHTS)}, "no weight for the feature 'any_pair: any'"),
         ({"weights": {**WEIGHTS, "any_pair: any": "x"}}, "expected a number"),
         ({"weights": []}, "weights are not an object"),

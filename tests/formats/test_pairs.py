@@ -189,7 +189,7 @@ def test_a_template_that_the_list_lacks_fails_its_set(written):
     path = written("left,right,probability\nA,B,.5\nC,D,.5\n")
     sets = sets_of(path, listed=listed)
     assert [str(error) for error in sets.failed.values()] == [
-        f"{path}, line 3: speaks of D, which t.csv does not list"
+        f"{path}, line 3: refers to D, which t.csv does not list"
     ]
 
 
@@ -197,7 +197,7 @@ HEAD = "left,right,probability\nX,Y,.5\n"
 SAID = "expected a number from 0 to 1"
 AB = "line 3: the probability of A and B is"
 XB = "line 2: the probability of X and B is"
-COLUMNS = "expected left, right, probability and, if you like, set"
+COLUMNS = "expected left, right, probability and optionally set"
 NAMES = (
     "expected left, right, probability (or Splink's unique_id_l, unique_id_r, match_probability)"
 )
@@ -253,7 +253,7 @@ def test_a_bad_row_fails_the_set_it_names(written):
         ("left,right,probability,weight\nA,B,.5,1\n", "pairs.csv, line 1: has unknown columns "
          f"'weight'; {COLUMNS}"),
         ("left,right,probability,left\nA,B,.5,1\n", "pairs.csv, line 1: column "
-         "'left' stands twice"),
+         "'left' appears twice"),
         ("unique_id_l,unique_id_r\n1,2\n", "pairs.csv, line 1: has Splink's columns but no "
          "match_probability"),
         ("left,right,probability\nA,B,.5\n,,.5\n", "pairs.csv, line 3: pairs nothing with nothing; "

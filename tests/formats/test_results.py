@@ -144,7 +144,7 @@ def test_templates_keep_what_they_say(tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"version": 2}, "version is 2; this Partita reads version 1"),
+        ({"version": 2}, "version is 2; this release reads version 1"),
         ({"method": "guessed"}, "method is 'guessed'; expected exact, certified, sampled"),
         ({"pairs": [{"left": "A", "right": "Z", "probability": 0.5, "marginal": 0.5}]},
          "a pair names Z, which is not one of the templates"),

@@ -91,8 +91,8 @@ def test_an_interruption_keeps_what_was_added(tmp_path):
     ("content", "problem"),
     [
         (b"left,right,probability\n", "line 1: is not JSON"),
-        (b"left,right", "line 1: is no line of results"),
-        (b"[1]\n", "line 1: is no line of results"),
+        (b"left,right", "line 1: is not a results line"),
+        (b"[1]\n", "line 1: is not a results line"),
         (b'{"version":1,"message":"a\xff"}\n', "line 1: is not UTF-8"),
         (
             "\n".join(lines("a", run=None)).encode() + b"\n",

@@ -50,7 +50,7 @@ def test_there_and_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("about", "says"),
     [
-        ({"version": 99}, "version is 99; this Partita reads version 1"),
+        ({"version": 99}, "version is 99; this release reads version 1"),
         ({"model": "joint"}, "expected 'tagger'"),
         ({"features": ["word"]}, "other features"),
         ({"tags": ["DT", 3]}, "a tag is 3"),

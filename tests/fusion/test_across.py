@@ -114,7 +114,9 @@ def test_a_reliability_that_comes_with_more_accounts_is_taken():
     assert (weak.learned.given, strong.learned.given) == ({"new": 0.2}, {"new": 1.0})
     new = next(thing for thing in strong.things if thing.anchor == "new/n0/R")
     assert value(new, "TYPE", "AMMUNITION") == 1.0
-    with pytest.raises(InputError, match="reliability of ann is given now and was learned before"):
+    with pytest.raises(
+        InputError, match="reliability of ann is given now but was estimated before"
+    ):
         added(before, accounts([("ann", other)], "n", reliabilities={"ann": 0.5}))
 
 
@@ -210,17 +212,17 @@ def test_without_a_source_is_never_having_heard_it():
     assert told(without(found, "cy")) == told(fused(said[:2]))
     [gone] = changed(found, "cy")
     assert (gone.slot, gone.before, gone.after) == ("", "cy/m2/R", "")
-    with pytest.raises(InputError, match="no source is called 'eve'; there are ann, bob, cy"):
+    with pytest.raises(InputError, match="no source named 'eve'; there are ann, bob, cy"):
         without(found, "eve")
 
 
 def test_what_cannot_be_is_refused():
-    with pytest.raises(InputError, match="nobody is heard"):
+    with pytest.raises(InputError, match="all sources have reliability 0"):
         fused([("ann", KINSTON)], {"ann": 0.0})
     with pytest.raises(InputError, match=r"reliability 1\.5 of ann"):
         fused([("ann", KINSTON)], {"ann": 1.5})
     judge = PairBelief("judge", {("ann/m0/R", "eve/m0/R"): 0.5})
-    with pytest.raises(InputError, match="judge judges an unknown template 'eve/m0/R'"):
+    with pytest.raises(InputError, match="judge refers to an unknown template 'eve/m0/R'"):
         gathered([accounts([("ann", KINSTON)]), Accounts((), judgements=(judge,))])
     with pytest.raises(InputError, match=r"stands in ann\.csv, line 1, already"):
         gathered([accounts([("ann", KINSTON)]), accounts([("ann", KINSTON)])])

@@ -122,7 +122,7 @@ def test_bad_beliefs_are_refused():
         PairBelief("ann", {}, 1.5)
     with pytest.raises(InputError, match=r"probability -1 of A = B by ann"):
         PairBelief("ann", {("A", "B"): -1})
-    with pytest.raises(InputError, match="ann speaks of an unknown template Z"):
+    with pytest.raises(InputError, match="ann refers to an unknown template Z"):
         combined(CoreferenceSet.of("AB"), [PairBelief("ann", {("A", "Z"): 0.5})])
     with pytest.raises(InputError, match="there is no source to combine"):
         combined(CoreferenceSet.of("AB"), [])

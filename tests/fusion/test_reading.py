@@ -88,7 +88,7 @@ def test_a_name_may_stand_for_two_things():
     made = Nesting.of(nodes, {"2": "1", "3": "2"})
     assert made.above["MEXICO"] == {"DISTRITO"}
     assert made.above["DISTRITO"] == {"MEXICO"}
-    with pytest.raises(InputError, match="values go in a circle: A > B"):
+    with pytest.raises(InputError, match="values form a cycle: A > B"):
         Nesting.of({"1": "A", "2": "B"}, {"1": "2", "2": "1"})
 
 

@@ -51,7 +51,7 @@ def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(url):
     with store.writing() as connection:
         connection.exec_driver_sql(f"UPDATE {migrating.TABLE} SET version_num = '0999'")
     store.close()
-    assert "is of version 0999, and this Partita knows" in refusal(url)
+    assert "has version 0999 (expected" in refusal(url)
     assert "use a newer Partita" in refusal(url)
 
 
@@ -74,13 +74,14 @@ def test_sqlite_is_set_for_many_processes(tmp_path):
 def test_what_is_no_store_is_refused(tmp_path):
     text = tmp_path / "notes.txt"
     text.write_text("This is no database, it is a file of notes.\n" * 20)
-    assert refusal(text) == f"store {text}: is no database; expected a file that Partita has made"
+    assert refusal(text) == f"store {text}: is not a database; expected a file that Partita created"
     assert text.read_text().startswith("This is no database")
     assert refusal(tmp_path).endswith("is a folder; expected a file")
     missing = tmp_path / "none" / "store.db"
     assert refusal(missing).endswith(f"there is no folder {missing.parent}")
     assert (
-        refusal("mysql://me@there/it") == "mysql:// is no store; expected a file or postgresql://"
+        refusal("mysql://me@there/it")
+        == "mysql:// is not a supported store; expected a file or postgresql://"
     )
 
 
@@ -89,7 +90,7 @@ def test_a_database_of_something_else_is_left_alone(tmp_path):
     with sqlite3.connect(path) as other:
         other.execute("CREATE TABLE bookmarks (id)")
     other.close()
-    assert "holds a table bookmarks that Partita has not made" in refusal(path)
+    assert "holds a table bookmarks that Partita did not create" in refusal(path)
     with sqlite3.connect(path) as other:
         assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("bookmarks",)]
     other.close()
@@ -103,9 +104,8 @@ def test_who_only_reads_makes_no_file(tmp_path):
 
 def test_a_server_that_does_not_answer_and_a_password_that_is_not_told():
     said = refusal("postgresql://me:secret@127.0.0.1:9/it")
-    assert (
-        said == "store postgresql://me:***@127.0.0.1:9/it: no server answers there; is it running?"
-    )
+    where = "store postgresql://me:***@127.0.0.1:9/it"
+    assert said == f"{where}: no server answers at this address; is it running?"
 
 
 @pytest.mark.postgres
@@ -124,7 +124,7 @@ def test_other_tables_on_the_server_may_stay(postgres):
     with psycopg.connect(postgres) as connection:
         assert connection.execute("SELECT count(*) FROM customers").fetchone() == (0,)
         connection.execute("DROP TABLE partita_version")
-    assert "that Partita has not made" in refusal(postgres)
+    assert "that Partita did not create" in refusal(postgres)
 
 
 def test_the_default(monkeypatch):

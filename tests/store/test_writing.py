@@ -232,7 +232,9 @@ def test_a_database_that_goes_away_is_told_and_found_again(postgres):
                 other.execute("SELECT pg_terminate_backend(%s)", [number])
             connection.exec_driver_sql("SELECT 1")
 
-    with pytest.raises(StoreTrouble, match=r"the database went away .*what was finished is stored"):
+    with pytest.raises(
+        StoreTrouble, match=r"the connection to the database was lost .*what was finished is stored"
+    ):
         interrupted()
     assert write_message(store, "r", 1, message("second"))
     assert [row["message"] for row in rows(store)["messages"]] == ["first", "second"]

@@ -133,7 +133,7 @@ def test_what_nobody_has_given_is_told(read):
     assert "has no template T99" in refusal(Unknown, read.explain, "r", "kinston.1", "T1", "T99")
     assert "expected text or uncertain" in refusal(InputError, read.messages, "r", order="x")
     assert "expected 0 or more" in refusal(InputError, read.messages, "r", offset=-1)
-    assert "is no table" in refusal(InputError, read.export, "r", "x", "csv", Path("x"))
+    assert "is not a table" in refusal(InputError, read.export, "r", "x", "csv", Path("x"))
 
 
 def test_a_run_is_gone_on_with(desk, tmp_path):

@@ -178,7 +178,7 @@ def cell(value: object) -> str:
 
 def test_what_cannot_be_exported(desk, tmp_path):
     for table, form, said in (
-        ("x", "csv", "'x' is no table"),
+        ("x", "csv", "'x' is not a table"),
         ("runs", "xml", "'xml' is no form of a file"),
         ("results", "csv", "results cannot be csv; expected jsonl"),
         ("runs", "csv", "cannot be written"),

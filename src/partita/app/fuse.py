@@ -126,7 +126,7 @@ def _refuse_strangers(claims: Claims, objects: set[str]) -> None:
     strangers = [n for n, name in enumerate(claims.objects) if name not in objects]
     if strangers:
         first = int(np.flatnonzero(claims.object == strangers[0])[0])
-        raise claims.located(first, f"speaks of an unknown object {claims.objects[strangers[0]]}")
+        raise claims.located(first, f"refers to an unknown object {claims.objects[strangers[0]]}")
 
 
 def _notes(fused: Fused) -> list[str]:

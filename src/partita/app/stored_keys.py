@@ -99,7 +99,7 @@ def configuration(cells: Any, ids: Sequence[str]) -> list[list[str]]:
     if unknown := [one for one in named if one not in ids]:
         PLACE.refuse(f"names {unknown[0]}; expected templates of the set: {', '.join(ids)}")
     if missing := [one for one in ids if one not in named]:
-        PLACE.refuse(f"template {missing[0]} stands in no cell; expected every template in one")
+        PLACE.refuse(f"template {missing[0]} is in no cell (expected every template in one cell)")
     try:
         Configuration(given)
     except InputError as error:

@@ -21,7 +21,9 @@ class ScaledParameters:
 
     def __post_init__(self) -> None:
         if not 0 <= self.scale < math.inf:
-            raise InputError(f"scale of the scaled model is {self.scale}, not a number from 0 on")
+            raise InputError(
+                f"scale of the scaled model is {self.scale}, not a non-negative number"
+            )
         if not math.isfinite(self.bias):
             raise InputError(f"bias of the scaled model is {self.bias}, not a finite number")
 

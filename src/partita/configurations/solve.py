@@ -90,5 +90,5 @@ def _posterior(
 
 def _refused(model: str) -> str:
     if model in ("greedy", "scaled"):
-        return f"the {model} model needs its learned parameters"
+        return f"the {model} model needs its trained parameters"
     return f"unknown model {model!r}, expected one of {', '.join(PAIR_MODELS)}"

@@ -62,7 +62,7 @@ def key_of(line: str, place: Place) -> Key:
     value = parsed(line, place)
     given = fields(value, "the key", place, needed=NEEDED, allowed=("alternatives",))
     if type(given["version"]) is not int or given["version"] != VERSION:
-        place.refuse(f"version is {given['version']!r}; this Partita reads version {VERSION}")
+        place.refuse(f"version is {given['version']!r}; this release reads version {VERSION}")
     templates = _templates(given["templates"], place)
     ids = [template.id for template in templates]
     return Key(
@@ -94,7 +94,7 @@ def _templates(value: Any, place: Place) -> tuple[Template, ...]:
     seen: set[str] = set()
     for template in templates:
         if template.id in seen:
-            place.refuse(f"template {template.id} stands twice in the templates")
+            place.refuse(f"template {template.id} appears twice in the templates")
         seen.add(template.id)
     return templates
 
@@ -108,7 +108,7 @@ def _configuration(value: Any, ids: list[str], place: Place) -> Configuration:
     if unknown := [member for member in members if member not in ids]:
         place.refuse(f"cells name {unknown[0]}; expected templates of this key: {', '.join(ids)}")
     if missing := [name for name in ids if name not in members]:
-        place.refuse(f"template {missing[0]} stands in no cell; expected every template in one")
+        place.refuse(f"template {missing[0]} is in no cell (expected every template in one cell)")
     try:
         return Configuration(cells)
     except InputError as error:

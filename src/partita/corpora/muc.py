@@ -166,7 +166,7 @@ def read_exam(path: str | Path) -> Exam:
             building = _Open(_message(found[3] or "", number, exam.file), number)
             exam.messages[building.message] = None
         elif building is None:
-            problem = f"slot {slot.number} stands before any 0. MESSAGE: ID"
+            problem = f"slot {slot.number} comes before the first 0. MESSAGE: ID"
             raise InputError(problem, file=exam.file, line=number)
         else:
             _add(building, slot, found[3] or "", number, exam.file)
@@ -221,7 +221,7 @@ def _message(written: str, line: int, file: str) -> str:
 def _add(building: _Open, slot: Slot, written: str, line: int, file: str) -> None:
     building.slot = slot
     if slot.number in building.written:
-        raise InputError(f"slot {slot.title} stands twice in a template", file=file, line=line)
+        raise InputError(f"slot {slot.title} appears twice in a template", file=file, line=line)
     building.written[slot.number] = [(line, written)]
     if slot.number != 1:
         return

@@ -85,7 +85,7 @@ def _mask(outcomes: Iterable[Outcome], bits: Mapping[Outcome, int]) -> int:
     mask = 0
     for outcome in outcomes:
         if outcome not in bits:
-            raise InputError(f"{outcome!r} is no outcome of the frame")
+            raise InputError(f"{outcome!r} is not an outcome of the frame")
         mask |= bits[outcome]
     return mask
 
@@ -95,7 +95,7 @@ def _refuse_frame(frame: tuple[Outcome, ...]) -> None:
         raise InputError("a frame needs at least one outcome")
     if len(set(frame)) < len(frame):
         twice = next(outcome for n, outcome in enumerate(frame) if outcome in frame[:n])
-        raise InputError(f"outcome {twice!r} stands twice in the frame")
+        raise InputError(f"outcome {twice!r} appears twice in the frame")
 
 
 def _refuse_masses(masses: Mapping[int, float], whole: int, sources: tuple[str, ...]) -> None:

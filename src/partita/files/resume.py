@@ -64,7 +64,7 @@ def _stretches(stream: BinaryIO, file: str) -> Iterator[tuple[str, Stretch]]:
 def _refuse_foreign(tail: bytes, place: Place) -> None:
     """Only what Partita itself has begun to write may be dropped."""
     if not (tail.startswith(START) or START.startswith(tail)):
-        place.refuse(f"is no line of results; {ADVICE}")
+        place.refuse(f"is not a results line; {ADVICE}")
 
 
 def _line(raw: bytes, place: Place) -> Mapping[str, Any]:
@@ -73,7 +73,7 @@ def _line(raw: bytes, place: Place) -> Mapping[str, Any]:
     except UnicodeDecodeError:
         place.refuse(f"is not UTF-8; {ADVICE}")
     if not isinstance(value, dict) or not isinstance(value.get("message"), str):
-        place.refuse(f"is no line of results; {ADVICE}")
+        place.refuse(f"is not a results line; {ADVICE}")
     return value
 
 

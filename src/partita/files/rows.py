@@ -122,7 +122,7 @@ def _header(names: list[str], line: int, lines: Lines) -> tuple[str, ...]:
         raise InputError(lines.broken[line], file=lines.file, line=line)
     stripped = tuple(name.strip() for name in names)
     if twice := [name for n, name in enumerate(stripped) if name in stripped[:n]]:
-        raise InputError(f"column {twice[0]!r} stands twice", file=lines.file, line=line)
+        raise InputError(f"column {twice[0]!r} appears twice", file=lines.file, line=line)
     return stripped
 
 

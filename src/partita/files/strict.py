@@ -67,7 +67,7 @@ def number_of(value: Any, what: str, place: Place) -> float:
 
 def integer_of(value: Any, what: str, place: Place) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        place.refuse(f"{what} is {_shown(value)}; expected a whole number from 0 on")
+        place.refuse(f"{what} is {_shown(value)}; expected a non-negative integer")
     return value
 
 
@@ -90,6 +90,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise ValueError(f"field {name!r} stands twice in one object")
+            raise ValueError(f"field {name!r} appears twice in one object")
         found[name] = value
     return found

@@ -103,8 +103,8 @@ def record_accounts(path: str | Path, about: Slots, source: str = "") -> Account
             row = {name: column[n] for name, column in zip(rows.columns, rows.values, strict=True)}
             _add(row, columns, place, source or Path(path).stem, read)
     if not read.accounts:
-        raise InputError("has no records; expected a row for each", file=read.file)
-    notes = (f"{read.file}: {read.silent:,} rows say nothing",) if read.silent else ()
+        raise InputError("has no records; expected one row per record", file=read.file)
+    notes = (f"{read.file}: {read.silent:,} rows are empty",) if read.silent else ()
     return Accounts(tuple(read.accounts), reliabilities=read.reliabilities, notes=notes)
 
 

@@ -109,7 +109,7 @@ class Accounts:
     def without(self, source: str) -> Accounts:
         if source not in self.sources:
             near = ", ".join(self.sources[:5])
-            raise InputError(f"no source is called {source!r}; there are {near}")
+            raise InputError(f"no source named {source!r}; sources are {near}")
         return self.only(set(self.sources) - {source})
 
 
@@ -137,7 +137,7 @@ def _refuse_strangers(accounts: Sequence[Account], parts: Sequence[Accounts]) ->
     known = {one.id for one in accounts} | {one.object for one in accounts if one.object}
     for judgement in (j for part in parts for j in part.judgements):
         if unknown := [name for two in judgement.pairs for name in two if name not in known]:
-            raise InputError(f"{judgement.source} judges an unknown template {unknown[0]!r}")
+            raise InputError(f"{judgement.source} refers to an unknown template {unknown[0]!r}")
 
 
 def _order(account: Account) -> tuple[str, str, int, str]:

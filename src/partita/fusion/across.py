@@ -214,7 +214,7 @@ def _knowing(learned: Learned, given: Mapping[str, float]) -> Learned:
     """With reliabilities that are given of sources that were not met before."""
     fresh = checked_reliabilities({s: r for s, r in given.items() if s not in learned.given})
     if met := sorted(fresh.keys() & learned.reliabilities.of.keys()):
-        problem = f"reliability of {met[0]} is given now and was learned before"
+        problem = f"reliability of {met[0]} is given now but was estimated before"
         raise InputError(f"{problem}: fuse everything again")
     of = {**learned.reliabilities.of, **fresh}
     trusted = replace(learned.reliabilities, of=of)
@@ -228,7 +228,9 @@ def _heard(given: Accounts, task: Task) -> Accounts:
     heard = given.only(set(given.sources) - deaf) if deaf else given
     if not heard.accounts:
         raise InputError(
-            "nobody is heard: all sources have reliability 0" if deaf else "nobody says anything"
+            "all sources have reliability 0 (expected at least one above 0)"
+            if deaf
+            else "the sources make no statements"
         )
     return replace(heard, reliabilities=reliabilities)
 

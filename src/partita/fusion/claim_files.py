@@ -104,7 +104,9 @@ def _arrow_rows(stream: BinaryIO, file: str) -> Rows:
     try:
         import pyarrow
     except ImportError:
-        raise InputError("is Arrow; reading it takes pip install pyarrow", file=file) from None
+        raise InputError(
+            "is Arrow; reading it needs pyarrow: pip install 'partita[frames]'", file=file
+        ) from None
     from pyarrow import feather
 
     try:
@@ -145,7 +147,7 @@ def _names(row: Sequence[str], file: str, line: int) -> tuple[tuple[str, ...], i
         return tuple(name.strip() for name in row), 1
     if len(row) == 2:
         return ("object", "value"), 0
-    problem = f"names no column; say what its {len(row)} columns are by --columns"
+    problem = f"has no header; name its {len(row)} columns with --columns"
     raise InputError(problem, file=file, line=line)
 
 
@@ -205,7 +207,7 @@ def read_claims(path: str | Path, columns: Sequence[str] = ()) -> Claims:
             raise found.refuse(1 if headed or not rows.lines else rows.lines[0], roles)
         _gather(rows, roles, found)
     if not found.confidence:
-        said = f" ({found.empty} rows say nothing)" if found.empty else ""
+        said = f" ({found.empty} rows are empty)" if found.empty else ""
         raise InputError(f"has no claims{said}; expected at least one", file=found.file)
     return _claims(found)
 
@@ -340,7 +342,7 @@ def _reliabilities(
 
 def _claims(found: _Gathered) -> Claims:
     points = {name: np.array(numbers, dtype=np.int64) for name, numbers in found.points.items()}
-    notes = (f"{found.file}: {found.empty:,} values are empty and say nothing",)
+    notes = (f"{found.file}: {found.empty:,} values are empty and are ignored",)
     return Claims(
         objects=list(found.names["object"]),
         slots=list(found.names["slot"]),

@@ -96,7 +96,7 @@ class Claims:
         """The claims of everybody else."""
         if source not in self.sources:
             near = ", ".join(sorted(self.sources)[:5])
-            raise InputError(f"no source is called {source!r}; there are {near}")
+            raise InputError(f"no source named {source!r}; sources are {near}")
         return self.only(self.source != list(self.sources).index(source))
 
 

@@ -63,7 +63,7 @@ def fuse(claims: Claims, settings: Settings | None = None) -> Fused:
     _refuse_unknown_slots(claims, chosen)
     heard = _heard(claims, chosen)
     if not len(heard):
-        raise InputError("nobody is heard: all sources have reliability 0")
+        raise InputError("all sources have reliability 0 (expected at least one above 0)")
     names = sorted({claims.slots[n] for n in np.unique(heard.slot).tolist()})
     beliefs = [_slot(heard, name, chosen) for name in names]
     copies = tuple(one for belief in beliefs for one in copying(belief))
@@ -81,7 +81,9 @@ def without(fused: Fused, source: str) -> Fused:
 def extended(fused: Fused, more: Claims) -> dict[tuple[str, str], Answer]:
     """All answers after more claims, by the rates learned before: the others are as they were."""
     if fused.settings.separator is not None:
-        raise Unavailable("with one match for each side, new claims touch the others: fuse again")
+        raise Unavailable(
+            "with one match per side, new claims affect the others (fuse all sources again)"
+        )
     whole = joined(fused.claims, more)
     settings = replace(fused.settings, fixed=fused.parameters)
     touched = np.unique(whole.object[len(fused.claims) :])

@@ -51,7 +51,7 @@ def _climb(
     while (up := parents.get(way[-1])) is not None and way[-1] not in lines:
         if up in way:
             circle = " > ".join(names[n] for n in way[way.index(up) :])
-            raise InputError(f"values go in a circle: {circle}")
+            raise InputError(f"values form a cycle: {circle}")
         way.append(up)
     for n in reversed(way):
         if n not in lines:

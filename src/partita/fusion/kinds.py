@@ -35,7 +35,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         if not 0 <= self.tolerance < float("inf"):
-            raise InputError(f"tolerance {self.tolerance} is not a number from 0 on")
+            raise InputError(f"tolerance {self.tolerance} is not a non-negative number")
 
     def orders(self, values: Iterable[str]) -> bool:
         """The hierarchy lists some of these values: it is about this slot."""

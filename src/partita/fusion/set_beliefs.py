@@ -176,7 +176,7 @@ def _said(templates: CoreferenceSet, belief: PairBelief) -> tuple[FloatArray, Fl
     joined, apart = np.zeros((len(place), len(place))), np.zeros((len(place), len(place)))
     for (left, right), p in belief.pairs.items():
         if unknown := [name for name in (left, right) if name not in place]:
-            raise InputError(f"{belief.source} speaks of an unknown template {unknown[0]}")
+            raise InputError(f"{belief.source} refers to an unknown template {unknown[0]}")
         i, j = place[left], place[right]
         joined[i, j] = joined[j, i] = belief.reliability * p
         apart[i, j] = apart[j, i] = belief.reliability * (1.0 - p)

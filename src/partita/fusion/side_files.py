@@ -41,7 +41,7 @@ def read_truths(path: str | Path, slots: list[str]) -> Truths:
 def _only(slots: list[str], named: str, file: str) -> str:
     if len(slots) == 1 and named in ("value", "truth", "answer", "label"):
         return slots[0]
-    raise InputError(f"speaks of slot {named!r}; the claims have {', '.join(slots)}", file=file)
+    raise InputError(f"refers to slot {named!r}; the claims have {', '.join(slots)}", file=file)
 
 
 def read_reliabilities(path: str | Path) -> dict[str, float]:

@@ -145,7 +145,7 @@ def read_clusters(path: str | Path) -> list[Clustered]:
     except UnicodeDecodeError as error:
         raise InputError("is not UTF-8", file=str(path)) from error
     if not found:
-        raise InputError("holds no clusters; expected a row for each template", file=str(path))
+        raise InputError("has no clusters; expected one row per template", file=str(path))
     return [Clustered(message, clusters) for message, clusters in found.items()]
 
 

@@ -199,7 +199,7 @@ def _unplaced(
     for n in np.flatnonzero(nodes.order == len(listed.templates)).tolist():
         touching = table.lines[(nodes.left == n) | (nodes.right == n)]
         line = int(touching.min()) if len(touching) else 0
-        text = f"speaks of {names[nodes.name[n]]}, which {listed.file} does not list"
+        text = f"refers to {names[nodes.name[n]]}, which {listed.file} does not list"
         yield int(nodes.home[n]), line, text
 
 

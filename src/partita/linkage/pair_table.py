@@ -39,7 +39,7 @@ def naming(columns: Sequence[str]) -> Naming | str:
         )
     if unknown := [name for name in columns if name not in {*PLAIN, SET}]:
         named = ", ".join(map(repr, unknown))
-        return f"has unknown columns {named}; expected {', '.join(PLAIN)} and, if you like, {SET}"
+        return f"has unknown columns {named}; expected {', '.join(PLAIN)} and optionally {SET}"
     return Naming(*PLAIN, SET if SET in here else None)
 
 

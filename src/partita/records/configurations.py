@@ -35,7 +35,7 @@ class Configuration:
         members = [member for cell in canonical for member in cell]
         if len(set(members)) < len(members):
             twice = next(m for n, m in enumerate(members) if m in members[:n])
-            raise InputError(f"template {twice} stands in two cells of one configuration")
+            raise InputError(f"template {twice} is in two cells of one configuration")
         object.__setattr__(self, "cells", canonical)
 
     @classmethod

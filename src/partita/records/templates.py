@@ -65,7 +65,7 @@ class CoreferenceSet:
         known = set(ids)
         if len(known) < len(ids):
             twice = next(i for n, i in enumerate(ids) if i in ids[:n])
-            raise InputError(f"template {twice} stands twice in set {self.name!r}")
+            raise InputError(f"template {twice} appears twice in set {self.name!r}")
         named = {name for both in (*self.incompatible, *self.must) for name in both}
         if unknown := named - known:
             raise InputError(f"set {self.name!r} has no template {min(unknown)}")

@@ -89,7 +89,7 @@ def read_results(path: str | Path) -> Iterator[Result | Alone]:
 def result_of(value: Any, place: Place) -> Result | Alone:
     """One line."""
     if isinstance(value, dict) and value.get("version", VERSION) != VERSION:
-        place.refuse(f"version is {value['version']!r}; this Partita reads version {VERSION}")
+        place.refuse(f"version is {value['version']!r}; this release reads version {VERSION}")
     if isinstance(value, dict) and "singletons" in value:
         needed = ("version", "message", "singletons")
         given = fields(value, "the line", place, needed=needed, allowed=("run",))

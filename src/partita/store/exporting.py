@@ -26,7 +26,7 @@ CHUNK = 1000  # rows at a time
 
 def table_named(name: str) -> Table:
     if name not in TABLES:
-        raise InputError(f"{name!r} is no table; expected {', '.join(sorted(TABLES))}")
+        raise InputError(f"{name!r} is not a table; expected {', '.join(sorted(TABLES))}")
     return tables.metadata.tables[name]
 
 

@@ -38,7 +38,7 @@ def _version(store: Store, connection: Connection) -> str | None:
         return None
     found = connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalar()
     if found not in {None, *known()}:
-        problem = f"is of version {found}, and this Partita knows {VERSION}; use a newer Partita"
+        problem = f"has version {found} (expected {VERSION}); use a newer version of Partita"
         raise StoreTrouble(store.name, problem)
     return None if found is None else str(found)
 
@@ -49,7 +49,7 @@ def _refuse_foreign(store: Store, there: set[str]) -> None:
 
     clash = there if store.file else there & set(metadata.tables)
     if clash:
-        problem = f"holds a table {min(clash)} that Partita has not made; expected its own store"
+        problem = f"holds a table {min(clash)} that Partita did not create; expected a store"
         raise StoreTrouble(store.name, problem)
 
 

@@ -32,7 +32,7 @@ def open_store(url: str | Path | None = None, *, create: bool = True, wait: floa
         store = _postgres(given, wait)
     elif "://" in given and not given.startswith(SQLITE):
         raise InputError(
-            f"{given.split('://')[0]}:// is no store; expected a file or postgresql://"
+            f"{given.split('://')[0]}:// is not a supported store; expected a file or postgresql://"
         )
     else:
         store = _sqlite(Path(given.removeprefix(SQLITE)), create, wait)
@@ -56,7 +56,7 @@ def _sqlite(path: Path, create: bool, wait: float) -> Store:
         raise StoreTrouble(name, "is a folder; expected a file")
     if not path.exists():
         if not create:
-            raise StoreTrouble(name, "there is none; partita run INPUT --store makes one")
+            raise StoreTrouble(name, "does not exist; partita run INPUT --store creates it")
         _touch(path, name)
     engine = create_engine(
         f"sqlite:///{path.resolve()}", connect_args={"timeout": wait}, json_serializer=_json

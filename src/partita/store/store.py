@@ -15,24 +15,36 @@ if TYPE_CHECKING:
 
 # what databases say, in their words, and what it means for a person
 MEANING = (
-    ("file is not a database", "is no database; expected a file that Partita has made"),
-    ("file is encrypted", "is no database; expected a file that Partita has made"),
+    ("file is not a database", "is not a database; expected a file that Partita created"),
+    ("file is encrypted", "is not a database; expected a file that Partita created"),
     ("malformed", "is damaged ({said}); restore a copy, or export what can still be read"),
-    ("database or disk is full", "the disk is full; make room, and the same command goes on"),
-    ("No space left on device", "the disk is full; make room, and the same command goes on"),
-    ("disk I/O error", "the disk refuses ({said}); what was finished is stored"),
-    ("is locked", "is locked by another process; end it or wait, and the same command goes on"),
-    ("readonly database", "cannot be written; expected a file that you may write"),
-    ("unable to open database file", "cannot be opened; expected a file that you may write"),
-    ("could not translate host name", "the server is not found ({said})"),
-    ("Connection refused", "no server answers there; is it running?"),
-    ("password authentication failed", "the server refuses this user or password"),
+    (
+        "database or disk is full",
+        "the disk is full; free some space and run the same command again to continue",
+    ),
+    (
+        "No space left on device",
+        "the disk is full; free some space and run the same command again to continue",
+    ),
+    ("disk I/O error", "the disk reports an error ({said}); what was finished is stored"),
+    ("is locked", "is locked by another process; stop it or wait, then run the same command again"),
+    ("readonly database", "cannot be written; expected a writable file"),
+    ("unable to open database file", "cannot be opened; expected a writable file"),
+    ("could not translate host name", "the server was not found ({said})"),
+    ("Connection refused", "no server answers at this address; is it running?"),
+    ("password authentication failed", "the server rejected this user or password"),
     ("fe_sendauth", "the server asks for a password"),
     ("does not exist", "{said}"),
     ("permission denied", "{said}"),
-    ("connection", "the database went away ({said}); what was finished is stored"),
-    ("terminating", "the database went away ({said}); what was finished is stored"),
-    ("consuming input failed", "the database went away ({said}); what was finished is stored"),
+    ("connection", "the connection to the database was lost ({said}); what was finished is stored"),
+    (
+        "terminating",
+        "the connection to the database was lost ({said}); what was finished is stored",
+    ),
+    (
+        "consuming input failed",
+        "the connection to the database was lost ({said}); what was finished is stored",
+    ),
 )
 LONGEST = 160
 

@@ -128,7 +128,7 @@ def _about(text: bytes, place: Place) -> Mapping[str, Any]:
         raise InputError("about is not UTF-8", file=place.file) from error
     version = given.get("version") if isinstance(given, dict) else None
     if version is not None and (type(version) is not int or version != VERSION):
-        place.refuse(f"version is {version!r}; this Partita reads version {VERSION}")
+        place.refuse(f"version is {version!r}; this release reads version {VERSION}")
     found = fields(given, "about", place, needed=ABOUT)
     if found["model"] != "tagger":
         place.refuse(f"holds parameters of {found['model']!r}; expected 'tagger'")

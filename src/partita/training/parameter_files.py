@@ -118,7 +118,7 @@ def _versioned(given: Any, place: Place) -> Mapping[str, Any]:
         if kind != KIND:
             place.refuse(f"holds parameters of {kind!r}; expected {KIND!r}")
         if type(found) is not int or found != PAIR_VERSION:
-            place.refuse(f"version is {found!r}; this Partita reads version {PAIR_VERSION}")
+            place.refuse(f"version is {found!r}; this release reads version {PAIR_VERSION}")
     return fields(given, "the file", place, needed=FIELDS)
 
 
@@ -154,7 +154,9 @@ def _characteristics(given: Any, place: Place) -> tuple[Characteristic, ...]:
     ]
     for name in names:
         if name not in known:
-            place.refuse(f"was learned with a characteristic {name!r}, which this Partita has not")
+            place.refuse(
+                f"was trained with a characteristic {name!r}, which is unknown to this version"
+            )
     if len(set(names)) < len(names):
         place.refuse("names a characteristic twice")
     return tuple(known[name] for name in names)
@@ -166,10 +168,10 @@ def _weights(given: Any, expected: tuple[str, ...], place: Place) -> list[float]
         place.refuse("weights are not an object; expected a number for each feature")
     for name in given:
         if name not in expected:
-            place.refuse(f"was learned with a feature {name!r}, which this Partita has not")
+            place.refuse(f"was trained with a feature {name!r}, which is unknown to this version")
     for name in expected:
         if name not in given:
-            place.refuse(f"has no weight for the feature {name!r}; learn the model again")
+            place.refuse(f"has no weight for the feature {name!r}; train the model again")
     return [number_of(given[name], f"weight of {name!r}", place) for name in expected]
 
 
@@ -266,7 +268,7 @@ def _set_versioned(given: Any, place: Place) -> Mapping[str, Any]:
     """The version first: of another version nothing else is known."""
     found = given.get("version") if isinstance(given, dict) else None
     if found is not None and (type(found) is not int or found != VERSION):
-        place.refuse(f"version is {found!r}; this Partita reads version {VERSION}")
+        place.refuse(f"version is {found!r}; this release reads version {VERSION}")
     return fields(given, "the file", place, needed=SET_FIELDS)
 
 

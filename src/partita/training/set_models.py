@@ -47,7 +47,9 @@ def learn_scale(
     """From the pair probabilities of sets (0 where incompatible) and the labels of their keys."""
     given = _together([_choices(p, labels) for p, labels in sets if len(labels) > 1])
     if not len(given.sums):
-        raise InputError("no keyed set leaves anything to decide; expected sets to learn from")
+        raise InputError(
+            "no labelled set leaves anything to decide (expected sets with several configurations)"
+        )
     from scipy.optimize import minimize
 
     result = minimize(

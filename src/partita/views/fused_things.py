@@ -45,7 +45,7 @@ def things_text(fused: FusedAccounts, width: int = WIDTH) -> Iterator[str]:
 
 def _thing(thing: Thing, width: int) -> Iterator[str]:
     called = ", ".join(filter(None, (thing.name, thing.sort)))
-    told = f"{thing.id}  {called or 'thing'}; told by {', '.join(thing.sources)}"
+    told = f"{thing.id}  {called or 'thing'}; described by {', '.join(thing.sources)}"
     yield _cut(f"{_clean(told)}  ({thing.probability.value:.4f})", width) + "\n"
     for name, slot in thing.slots.items():
         yield from _slot(name, slot, thing, width)

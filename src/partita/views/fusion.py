@@ -104,7 +104,7 @@ def _measured(one: Measured) -> Iterator[str]:
     yield f"  {'fused':28}{one.accuracy:>9.4f}{f_same}\n"
     yield f"  {'vote':28}{one.vote:>9.4f}{vote_f}\n"
     yield f"  {_cut(f'best source, {one.best_source}', 28):28}{one.best:>9.4f}\n"
-    yield f"  {'somebody is right':28}{one.possible:>9.4f}\n"
+    yield f"  {'a source is right':28}{one.possible:>9.4f}\n"
     yield f"  {'reliability error':28}{one.error:>9.4f}\n"
     yield f"  {'… without unknown':28}{one.values_error:>9.4f}\n"
     yield f"  {'Brier score':28}{one.brier:>9.4f}\n"

@@ -25,7 +25,7 @@ def trace_text(message: str, seen: Sequence[Seen], width: int = 80) -> str:
 def _text_phase(seen: Seen, width: int) -> Iterator[str]:
     yield f"{clean(seen.phase)}: {counted(seen)}"
     if not seen.whole:
-        yield "  the work that a message may cost came to an end here"
+        yield "  the work limit for one message was reached here"
     lines = [line for n in range(len(seen.sentences)) for line in _text_sentence(seen, n, width)]
     yield from lines[:LINES]
     if len(lines) > LINES:
@@ -151,7 +151,7 @@ def _message(n: int, name: str, seen: Sequence[Seen]) -> str:
 
 
 def _phase(seen: Seen, place: str) -> str:
-    stopped = "" if seen.whole else "<p>The work that a message may cost came to an end here.</p>"
+    stopped = "" if seen.whole else "<p>The work limit for one message was reached here.</p>"
     sentences = "".join(
         _sentence(pieces, wins) for pieces, wins in zip(seen.sentences, seen.wins, strict=True)
     )

@@ -163,12 +163,12 @@ def _known(given: Any, place: Place) -> Mapping[str, Any]:
     """The version first, then the model and what it observes: of others nothing is known."""
     version = given.get("version") if isinstance(given, dict) else None
     if version is not None and (type(version) is not int or version != VERSION):
-        place.refuse(f"version is {version!r}; this Partita reads version {VERSION}")
+        place.refuse(f"version is {version!r}; this release reads version {VERSION}")
     found = fields(given, "the file", place, needed=FIELDS)
     if found["model"] != "joint":
         place.refuse(f"holds parameters of {found['model']!r}; expected 'joint'")
     if found["characteristics"] != _characteristics():
-        place.refuse("was learned with other characteristics than this Partita observes")
+        place.refuse("was trained with other characteristics than this version computes")
     return found
 
 

@@ -285,9 +285,9 @@ def _judged(
     )
     if not summary.agreed and not summary.mixing:
         raised = Figure.estimate(raised.value, max(error, summary.score_error, UNMIXED))
-        return raised, False, f"the chains have not mixed, this is no answer: {told}"
+        return raised, False, f"the chains have not mixed, so the answer is unreliable: {told}"
     if not summary.converged:
-        return raised, False, f"the budget ended before the error was small: {told}"
+        return raised, False, f"the budget ran out before the error was small: {told}"
     if found > estimate.value + math.log(OVERLOOKED):
         return raised, False, f"a search found a likely configuration that no chain visited: {told}"
     if error > BLUR:
