@@ -120,3 +120,8 @@ def test_forms_that_are_listed_take_the_place_of_those_that_are_made() -> None:
     made = lexicon(Entry({"corps": "", "man": ""}, ("NN",), (), {}, {"corps": ("corps",)}))
     assert "corpses" not in made.words
     assert {"corps", "man", "men"} <= made.words.keys()
+
+
+@pytest.mark.parametrize("verbs", [("gun", "gunned"), ("gunned", "gun")])
+def test_of_two_verbs_with_one_form_the_longer_is_meant(verbs: tuple[str, ...]) -> None:
+    assert Lexicon.of((), verbs, cut_words).forms.lemma("gunned", "VBN") == "gunned"

@@ -150,6 +150,7 @@ def test_templates_keep_what_they_say(tmp_path):
          "a pair names Z, which is not one of the templates"),
         ({"incompatible": [["A"]]}, "a pair of incompatible has 1 templates; expected 2"),
         ({"incompatible": [["A", "Z"]]}, "set '1' has no template Z"),
+        ({"incompatible": [["A", c] for c in "ZYX"]}, "set '1' has no template X"),
         ({"odd": 1}, "the line has a field 'odd'"),
         ({"remainder": {"count": "many", "log2_count": 1, "probability": 0}},
          "count is 'many'; expected digits"),

@@ -161,6 +161,12 @@ def test_people_are_the_same_by_surname_and_initial():
     assert same_people(["DONALD E KNUTH"], "knuth, d. e.;", LEXICON)
     assert not same_people(["DONALD E KNUTH"], "knuth, ann;", LEXICON)
     assert not same_people(["DONALD E KNUTH", "KAY ROMER"], "knuth, donald;", LEXICON)
+    two = ["KNUTH", "DONALD E KNUTH"]
+    texts = ("knuth, d.; knuth, ann;", "knuth, ann; knuth, d.;")
+    alike = [
+        {same_people(members, text, LEXICON) for members in (two, two[::-1])} for text in texts
+    ]
+    assert [len(one) for one in alike] == [1, 1]
     assert not same_people(["DONALD E KNUTH"], "knuth, donald; romer, kay", LEXICON)
 
 

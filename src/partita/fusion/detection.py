@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -60,6 +61,7 @@ def fitted(reported: FloatArray, asked: FloatArray, spread: float) -> Detected:
     return Detected(weight[0].sum(axis=1), logits[0], logits[1], prior, spread, likelihood)
 
 
+@cache
 def _nodes(spread: float) -> tuple[FloatArray, FloatArray]:
     """Shifts of what holds and of what does not, and log shares of the nodes."""
     nodes, shares = np.polynomial.hermite_e.hermegauss(NODES)

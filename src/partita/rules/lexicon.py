@@ -236,7 +236,8 @@ class Lexicon:
     @classmethod
     def of(cls, entries: Iterable[Entry], verbs: Iterable[str], cut: Cut) -> Lexicon:
         forms = Forms()
-        forms.know(verbs)
+        # of two verbs with one form the longer: "gunned" is listed beside "gun"
+        forms.know(sorted(verbs, key=lambda verb: (-len(verb), verb)))
         made = cls(forms)
         several: dict[tuple[str, ...], list[Meaning]] = {}
         for entry in entries:
