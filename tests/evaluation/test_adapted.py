@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from partita.configurations import PAIR_MODELS as MODELS
 from partita.errors import InputError
 from partita.evaluation.bits import Excluded
 from partita.evaluation.learning_curves import (
-    MODELS,
     Lesson,
     adapted,
     answer,

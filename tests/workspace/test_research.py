@@ -27,7 +27,7 @@ def experiment(*arguments: object) -> Result:
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Some messages of the depots."""
     path = tmp_path_factory.mktemp("keys") / "keys.jsonl"
-    write_keys(path, read_keys(KEYS)[:12])
+    write_keys(path, read_keys(KEYS)[:8])
     return path
 
 

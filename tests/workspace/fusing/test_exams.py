@@ -34,8 +34,8 @@ def write(folder: Path, system: str, told: list[Incident]) -> Path:
     return path
 
 
-@pytest.fixture
-def systems(tmp_path: Path) -> list[Path]:
+@pytest.fixture(scope="module")
+def systems(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Three that mostly agree, and one that makes everything up."""
     names = ["JUAN PEREZ", "ANA RUIZ", "LUIS SOTO", "EVA LUNA", "RAUL VEGA", "INES MORA"]
     ids = [f"TST9-MUC4-{n:04}" for n in range(len(names))]
@@ -45,15 +45,21 @@ def systems(tmp_path: Path) -> list[Path]:
     ]
     wild = [incident(m, "ROBBERY", f"NOBODY{n} X", "CHILE") for n, m in enumerate(ids)]
     told = {"a": good, "b": good[:5], "c": vague, "d": wild}
-    return [write(tmp_path, system, one) for system, one in told.items()]
+    folder = tmp_path_factory.mktemp("systems")
+    return [write(folder, system, one) for system, one in told.items()]
+
+
+@pytest.fixture(scope="module")
+def together(systems: list[Path]):
+    return fused(systems)
 
 
 def fused(paths: list[Path]):
     return fuse_answers({path.stem: read_exam(path) for path in paths})
 
 
-def test_who_agrees_is_trusted_and_stated(systems):
-    found = fused(systems)
+def test_who_agrees_is_trusted_and_stated(together):
+    found = together
     trust = {one.source: one.precision for one in found.trusted}
     assert min(trust["a"], trust["b"]) > trust["d"]
     first = found.messages["TST9-MUC4-0000"][0]
@@ -68,8 +74,8 @@ def test_what_two_say_alike_is_what_they_say(tmp_path):
     assert [one.fills for one in found.messages["TST9-MUC4-0001"]] == [told[0].fills]
 
 
-def test_order_of_systems_does_not_matter(systems):
-    one, two = fused(systems), fused(systems[::-1])
+def test_order_of_systems_does_not_matter(systems, together):
+    one, two = together, fused(systems[::-1])
     assert one.trusted == two.trusted
     assert list(answers(one.messages.items())) == list(answers(two.messages.items()))
 
