@@ -41,5 +41,5 @@ def test_a_distribution_shows_itself() -> None:
 
 def test_a_distribution_gives_tables() -> None:
     found = partita.solve([("A", "B", 0.7), ("B", "C", 0.4)])
-    assert found.pair_table().to_pandas()["probability"].tolist() == [0.7, 0.0, 0.4]
-    assert found.configuration_table().num_rows == 3
+    assert found.to_pandas("pairs")["probability"].tolist() == [0.7, 0.0, 0.4]
+    assert found.to_arrow().num_rows == 3

@@ -62,7 +62,7 @@ def test_seen_from_a_vague_template_values_are_uncertain():
     assert where["FAIRVIEW"] == pytest.approx(found.marginal("C", "D"))
     assert where[None] == pytest.approx(1 - with_a - found.marginal("C", "D"))
     assert values["LOCATION"][-1] == SlotValue(
-        "FAIRVIEW", values["LOCATION"][-1].probability, ("C",)
+        "FAIRVIEW", values["LOCATION"][-1].figure, ("C",)
     )
 
 

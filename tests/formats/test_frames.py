@@ -73,12 +73,12 @@ def test_splink_tables_are_read_without_their_other_columns():
 
 def test_tables_out():
     distribution = brute(list("ABCD"), TABLE_1)
-    pairs = frames.pair_table(distribution)
+    pairs = distribution.to_arrow("pairs")
     assert pairs.column_names == ["left", "right", "probability", "marginal", "low", "high"]
     last = pairs.to_pylist()[-1]
     assert (last["left"], last["right"], last["probability"]) == ("C", "D", 0.504)
     assert last["marginal"] == pytest.approx(0.1873, abs=1e-4)
-    configurations = frames.configuration_table(distribution).to_pylist()
+    configurations = distribution.to_arrow().to_pylist()
     assert len(configurations) == 7
     assert configurations[0]["cells"] == [["A", "B", "D"], ["C"]]
     assert configurations[0]["configuration"] == "(A B D) (C)"

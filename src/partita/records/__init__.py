@@ -20,7 +20,7 @@ from partita.records.distributions import (
 from partita.records.documents import Document, Message, Region, RegionKind
 from partita.records.entities import Entity, SlotValue
 from partita.records.posterior import Best, Figure, Kind, Marginals, Method, Posterior
-from partita.records.templates import Antecedent, CoreferenceSet, Form, Pair, Template, pair
+from partita.records.templates import Antecedent, CoreferenceSet, Form, Id, Pair, Template, pair
 
 __all__ = [
     "Antecedent",
@@ -37,6 +37,7 @@ __all__ = [
     "Figures",
     "FloatArray",
     "Form",
+    "Id",
     "IntArray",
     "Kind",
     "Listed",

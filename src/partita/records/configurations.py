@@ -18,7 +18,7 @@ Cell = tuple[str, ...]
 @lru_cache(maxsize=1 << 16)
 def _natural(text: str) -> tuple[tuple[bool, int, str, str], ...]:
     """A key that sorts T2 before T10: digits by how many there are, then as text."""
-    parts = [p for p in re.split(r"([0-9]+)", text) if p]
+    parts = [p for p in re.split(r"([0-9]+)", str(text)) if p]
     digits = [p.lstrip("0") if "0" <= p[0] <= "9" else "" for p in parts]
     return tuple((not "0" <= p[0] <= "9", len(d), d, p) for p, d in zip(parts, digits, strict=True))
 
@@ -74,7 +74,7 @@ class Configuration:
         return len(self.cells)
 
     def __str__(self) -> str:
-        return " ".join(f"({' '.join(cell)})" for cell in self.cells)
+        return " ".join(f"({' '.join(map(str, cell))})" for cell in self.cells)
 
 
 def restricted_growth(labels: Iterable[int]) -> IntArray:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from partita.errors import InputError
 from partita.records.arrays import FloatArray, IntArray
 from partita.records.configurations import Configuration
 from partita.records.posterior import Figure, Interval, Marginals, Method, Posterior
-from partita.records.templates import CoreferenceSet
+from partita.records.tables import Columns, Tabular
+from partita.records.templates import CoreferenceSet, Id
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,11 +110,14 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Distribution:
+class Distribution(Tabular):
     """Probabilities of the configurations of one coreference set, and how they were obtained.
 
-    `configurations` lists the most probable ones and `remainder` holds all others, so that the
-    two together are everything. `posterior` answers what is not written here.
+    `configurations` lists the most probable ones, each with `configuration`, `probability` and
+    `interval`; `remainder` holds the number and the total probability of all others. `method` is
+    exact, certified (with intervals) or sampled (with standard errors), and `reason` says why.
+    `marginals.value` is the matrix of pair probabilities that respect transitivity. The tables
+    are `configurations` and `pairs`.
     """
 
     set: CoreferenceSet
@@ -134,6 +139,7 @@ class Distribution:
 
     @property
     def most_probable(self) -> Configuration:
+        """The most probable configuration."""
         return self.configurations[0].configuration
 
     @property
@@ -171,32 +177,60 @@ class Distribution:
         weight = self.posterior.log_weight(configuration.labels(self.set.ids))
         return weight - self.log_normaliser
 
-    def marginal(self, left: str, right: str) -> float:
-        """The probability that two templates share a cell."""
-        ids = self.set.ids
-        return float(self.marginals.value[ids.index(left), ids.index(right)])
+    def marginal(self, left: Id, right: Id) -> float:
+        """Return the probability that two templates share a cell."""
+        return float(self.marginals.value[self._place(left), self._place(right)])
 
-    def cell(self, members: Iterable[str]) -> float:
-        """The probability that exactly these templates make up one cell."""
-        wanted = tuple(sorted(self.set.ids.index(member) for member in members))
+    def cell(self, members: Iterable[Id]) -> float:
+        """Return the probability that exactly these templates make up one cell."""
+        wanted = tuple(sorted(map(self._place, members)))
         return next((p for cell, p in self.posterior.cells() if cell == wanted), 0.0)
 
     def draws(self, count: int, seed: int = 0) -> list[Configuration]:
-        """Configurations drawn from the distribution."""
+        """Draw configurations at random from the distribution."""
         rows = self.posterior.draws(count, np.random.default_rng(seed))
         return [Configuration.from_labels(self.set.ids, row) for row in rows]
 
-    def pair_table(self) -> Any:
-        """Every pair with its probability before and after, as an Arrow table."""
-        from partita.linkage.frames import pair_table
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as `partita solve --json` writes it."""
+        from partita.results.result_lines import result_line
 
-        return pair_table(self)
+        written: dict[str, Any] = json.loads(result_line(self))
+        return written
 
-    def configuration_table(self) -> Any:
-        """Every listed configuration, as an Arrow table; pandas and Polars take these."""
-        from partita.linkage.frames import configuration_table
+    def _tables(self) -> Mapping[str, Callable[[], Columns]]:
+        return {"configurations": self._configuration_columns, "pairs": self._pair_columns}
 
-        return configuration_table(self)
+    def _configuration_columns(self) -> Columns:
+        """The listed configurations, most probable first."""
+        listed = list(self.configurations)
+        bounds = [one.interval or (one.probability, one.probability) for one in listed]
+        return {
+            "rank": list(range(1, len(listed) + 1)),
+            "configuration": [str(one.configuration) for one in listed],
+            "cells": [[list(cell) for cell in one.configuration] for one in listed],
+            "probability": [one.probability for one in listed],
+            "low": [low for low, _ in bounds],
+            "high": [high for _, high in bounds],
+        }
+
+    def _pair_columns(self) -> Columns:
+        """Every two templates: their probability as given, and their marginal with its bounds."""
+        ids, at = self.set.ids, np.triu_indices(len(self.set), 1)
+        left, right = ([ids[n] for n in end.tolist()] for end in at)
+        marginals = self.marginals
+        numbers = (self.probabilities, marginals.value, marginals.low, marginals.high)
+        names = ("probability", "marginal", "low", "high")
+        columns = (matrix[at].tolist() for matrix in numbers)
+        return {"left": left, "right": right} | dict(zip(names, columns, strict=True))
+
+    def _place(self, name: Id) -> int:
+        try:
+            return self.set.ids.index(cast(str, name))
+        except ValueError:
+            shown = ", ".join(map(repr, self.set.ids[:20]))
+            problem = f"set {self.set.name!r} has no template {name!r} (expected one of {shown})"
+            raise InputError(problem) from None
 
     def __str__(self) -> str:
         from partita.views.distribution import text

@@ -10,6 +10,7 @@ from partita.errors import InputError
 
 Form = Literal["indefinite", "definite", "pronoun", "name", "bare", ""]
 Pair = tuple[str, str]
+Id = str | int  # of a template or record, as a user of the Python API writes it
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,7 @@ def _configurations(distribution: Distribution) -> str:
 
 
 def _configuration(listed: Listed, place: dict[str, int]) -> str:
-    cells = " ".join(f"({' '.join(c)})" for c in in_text_order(listed.configuration, place))
+    cells = " ".join(f"({' '.join(map(str, c))})" for c in in_text_order(listed.configuration, place))
     bar = (
         f'<div style="background:#4c78a8;height:.8em;width:{listed.probability * 12:.2f}em"></div>'
     )
@@ -180,11 +180,11 @@ def _matrix(distribution: Distribution) -> str:
     ids = distribution.set.ids
     if len(ids) > MATRIX:
         return f"<p>{len(ids)} templates: the matrix of pairs is not shown</p>"
-    head = "".join(f"<th>{escape(name)}</th>" for name in ids)
+    head = "".join(f"<th>{escape(str(name))}</th>" for name in ids)
     rows = ""
     for a, name in enumerate(ids):
         cells = "".join(_pair(distribution, a, b) for b in range(len(ids)))
-        rows += f"<tr><th>{escape(name)}</th>{cells}</tr>"
+        rows += f"<tr><th>{escape(str(name))}</th>{cells}</tr>"
     return f"<table><tr><th></th>{head}</tr>{rows}</table>"
 
 

@@ -30,9 +30,9 @@ def indented(sentence: str, width: int, by: int = 2) -> list[str]:
     return [" " * by + row for row in textwrap.wrap(sentence, width - by)]
 
 
-def clean(words: str) -> str:
-    """Nothing from a file may steer the terminal."""
-    return "".join(c if c.isprintable() else "·" for c in words)
+def clean(words: object) -> str:
+    """Replace control characters: nothing from a file may steer the terminal."""
+    return "".join(c if c.isprintable() else "·" for c in str(words))
 
 
 def columns(words: str) -> int:
