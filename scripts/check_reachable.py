@@ -33,8 +33,10 @@ ALLOWED = {
     "partita.store.migrations.env": "run by Alembic",
     "partita.store.migrations.versions.version_0001": "run by Alembic",
     "partita.web.worker": "started as a process of its own",
-    "partita.app.solve.solve_all": "for the public API",
-    "partita.app.solve.solve_file": "for the public API",
+    "partita._HOMES": "read by the module's __getattr__",
+    "partita.records.tables.Tabular.to_pandas": "for users of the Python API",
+    "partita.records.tables.Tabular.to_arrow": "for users of the Python API",
+    "partita.records.tables.Tabular._repr_html_": "called by notebooks",
     "partita.configurations.optimality": "for the public API",
     "partita.compilation._Locator.get_cache_path": "called by Numba",
     "partita.compilation._Locator.get_source_stamp": "called by Numba",
@@ -43,6 +45,7 @@ ALLOWED = {
 }
 IMPORT_NAMES = {"pyyaml": "yaml"}
 INDIRECT = {
+    "pandas": "imported by name in records.tables",
     "psycopg": "loaded by SQLAlchemy for URLs of PostgreSQL",
     "vl-convert-python": "used by Altair to write SVG and PNG",
     "httptools": "used by uvicorn",

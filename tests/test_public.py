@@ -13,13 +13,30 @@ DOCS = Path(__file__).parent.parent / "docs"
 def test_the_public_names() -> None:
     assert partita.__all__ == [
         "Budget",
+        "Clusters",
         "Configuration",
+        "Contradiction",
         "CoreferenceSet",
         "Distribution",
+        "Entity",
+        "Evaluation",
+        "Explanation",
+        "InputError",
+        "Key",
+        "Message",
         "PairProbabilities",
         "PartitaError",
+        "ResolvedMessage",
         "Template",
+        "TooLarge",
+        "TrainedModel",
+        "Unavailable",
+        "cluster",
+        "evaluate",
+        "explain",
+        "run",
         "solve",
+        "train",
     ]
     assert all(hasattr(partita, name) for name in partita.__all__)
 

@@ -1,24 +1,102 @@
-"""Who is who, with a probability distribution over the alternatives."""
+"""Who is who in texts and records, with probabilities.
 
-from partita.app.solve import solve
-from partita.errors import PartitaError
-from partita.records import (
-    Budget,
-    Configuration,
-    CoreferenceSet,
-    Distribution,
-    PairProbabilities,
-    Template,
-)
+Verbs, the same as the commands:
+
+    run       extract entities from a text and resolve coreference
+    solve     compute the distribution over the configurations of one set
+    cluster   cluster records by the scores of their pairs
+    fuse      combine what several sources say into one belief
+    train     train parameters from keys (gold labels)
+    evaluate  measure results against keys
+    explain   explain why two templates were resolved as the same or not
+
+Every result has to_pandas(), to_arrow() and to_dict(), and shows itself in a
+notebook. Probabilities are plain floats. Errors are subclasses of PartitaError.
+
+>>> import partita
+>>> doc = partita.run("A rail depot was found in Kinston. The depot is new.")
+>>> doc.to_pandas()
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from partita.app.cluster import Clusters, cluster
+    from partita.app.evaluate import Evaluation, evaluate
+    from partita.app.explain import Explanation, explain
+    from partita.app.run import ResolvedMessage, run
+    from partita.app.solve import solve
+    from partita.app.train import TrainedModel, train
+    from partita.errors import Contradiction, InputError, PartitaError, TooLarge, Unavailable
+    from partita.records.configurations import Configuration
+    from partita.records.distributions import Budget, Distribution, PairProbabilities
+    from partita.records.documents import Message
+    from partita.records.entities import Entity
+    from partita.records.keys import Key
+    from partita.records.templates import CoreferenceSet, Template
+
+__version__ = "0.1.0"
 
 __all__ = [
     "Budget",
+    "Clusters",
     "Configuration",
+    "Contradiction",
     "CoreferenceSet",
     "Distribution",
+    "Entity",
+    "Evaluation",
+    "Explanation",
+    "InputError",
+    "Key",
+    "Message",
     "PairProbabilities",
     "PartitaError",
+    "ResolvedMessage",
     "Template",
+    "TooLarge",
+    "TrainedModel",
+    "Unavailable",
+    "cluster",
+    "evaluate",
+    "explain",
+    "run",
     "solve",
+    "train",
 ]
-__version__ = "0.1.0"
+
+_HOMES = {
+    name: module
+    for module, names in {
+        "app.cluster": ("Clusters", "cluster"),
+        "app.evaluate": ("Evaluation", "evaluate"),
+        "app.explain": ("Explanation", "explain"),
+        "app.run": ("ResolvedMessage", "run"),
+        "app.solve": ("solve",),
+        "app.train": ("TrainedModel", "train"),
+        "errors": ("Contradiction", "InputError", "PartitaError", "TooLarge", "Unavailable"),
+        "records.configurations": ("Configuration",),
+        "records.distributions": ("Budget", "Distribution", "PairProbabilities"),
+        "records.documents": ("Message",),
+        "records.entities": ("Entity",),
+        "records.keys": ("Key",),
+        "records.templates": ("CoreferenceSet", "Template"),
+    }.items()
+    for name in names
+}
+
+
+if not TYPE_CHECKING:  # a type checker sees the imports above, and no other names
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name when it is first used: `import partita` stays quick."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'partita' has no attribute {name!r}")
+        value = getattr(import_module(f"partita.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -61,9 +61,7 @@ def test_seen_from_a_vague_template_values_are_uncertain():
     assert where["KINSTON"] == pytest.approx(with_a)
     assert where["FAIRVIEW"] == pytest.approx(found.marginal("C", "D"))
     assert where[None] == pytest.approx(1 - with_a - found.marginal("C", "D"))
-    assert values["LOCATION"][-1] == SlotValue(
-        "FAIRVIEW", values["LOCATION"][-1].figure, ("C",)
-    )
+    assert values["LOCATION"][-1] == SlotValue("FAIRVIEW", values["LOCATION"][-1].figure, ("C",))
 
 
 @given(st.integers(0, 2**32), st.integers(2, 6))

@@ -48,7 +48,7 @@ def test_entities_come_back(most, monkeypatch):
                 other.anchor,
                 other.name,
             )
-            assert _near(one.probability, other.probability)
+            assert _near(one.figure, other.figure)
             assert one.slots.keys() == other.slots.keys()
 
 

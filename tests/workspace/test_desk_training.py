@@ -113,9 +113,9 @@ def test_evaluation_is_that_of_the_files(desk, tmp_path):
         text = runs.read_model(connection, desk.run("r")["model_id"])["text"]
     (tmp_path / "pairs.json").write_text(text)
     by_files = judging.evaluate(
-        tmp_path / "results.jsonl", [tmp_path / "keys.jsonl"], tmp_path / "pairs.json"
+        tmp_path / "results.jsonl", tmp_path / "keys.jsonl", parameters=tmp_path / "pairs.json"
     )
-    told = json.loads(by_files.json())
+    told = by_files.to_dict()
     for name in ("sets", "bits_per_set", "right", "coverage", "brier"):
         assert found[name] == told[name]
     assert (found["keys"], found["keys_learned_from"]) == (2, 0)
@@ -133,7 +133,7 @@ def test_explanations_are_those_of_a_file(desk, tmp_path):
     ids = [one["id"] for one in desk.set("r", "kinston.1")["templates"]]
     found = desk.explain("r", "kinston.1", ids[0], ids[1])
     assert json.loads(json.dumps(found)) == json.loads(
-        explain(path, "kinston.1", ids[0], ids[1]).json()
+        json.dumps(explain(path, ids[0], ids[1], set_name="kinston.1").to_dict())
     )
 
 

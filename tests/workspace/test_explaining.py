@@ -114,7 +114,7 @@ def test_results_of_a_run_know_their_domain_and_its_parameters(tmp_path: Path) -
     (tmp_path / "kinston.txt").write_text(MESSAGE, encoding="utf-8")
     out = tmp_path / "results.jsonl"
     assert run("run", tmp_path / "kinston.txt", "--out", out).exit_code == 0
-    found = explain(out, "kinston.1", "T2", "T7")
+    found = explain(out, "T2", "T7", set_name="kinston.1")
     assert found.notes == ()
     assert found.pair is not None
     assert abs(found.pair.probability - found.probability) < 1e-9

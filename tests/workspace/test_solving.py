@@ -6,7 +6,14 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from partita.app.solve import Task, default_memory, learned_parameters, solve, solve_all, solve_file
+from partita.app.solve import (
+    Task,
+    default_memory,
+    learned_parameters,
+    read_sets,
+    solve,
+    solved,
+)
 from partita.errors import Contradiction, InputError, PartitaError
 from partita.records import Budget, CoreferenceSet, Distribution, PairProbabilities
 
@@ -44,7 +51,7 @@ def test_everything_that_holds_pairs(pairs):
 
 
 def test_what_does_not_hold_pairs():
-    with pytest.raises(InputError, match=r"is not a pair; expected \(left, right, probability\)"):
+    with pytest.raises(InputError, match=r"is not a pair \(expected left, right, probability\)"):
         solve([("A", "B")])
     with pytest.raises(InputError, match="pairs: has no rows"):
         solve([])
@@ -52,7 +59,7 @@ def test_what_does_not_hold_pairs():
         solve([("A", "B", 0.5), ("B", "B", 0.5)])
     with pytest.raises(InputError, match="pairs, row 1: pairs A with itself"):
         solve([("A", "A", 0.5)])
-    with pytest.raises(InputError, match="has 2 sets; solve_all answers them all"):
+    with pytest.raises(InputError, match=r"has 2 sets \(expected one\): use cluster"):
         solve(pd.concat([FRAME.assign(set="x"), FRAME.assign(set="y")]))
 
 
@@ -86,22 +93,16 @@ def test_an_assumption_leaves_the_probabilities_to_the_merging_model():
     assert ours["(A B) (C D)"] == pytest.approx(theirs["(A B) (C D)"])
 
 
-def test_all_sets_in_order_and_errors_in_their_place():
-    rows = [("A", "B", 0.5), ("C", "D", 7.0), ("E", "F", 0.25)]
-    first, second, third = solve_all(rows)
-    assert isinstance(first, Distribution)
-    assert isinstance(second, PartitaError)
-    assert isinstance(third, Distribution)
-    assert third.set.ids == ("E", "F")
-
-
-def test_a_file(tmp_path):
+def test_all_sets_in_order_and_errors_in_their_place(tmp_path):
     path = tmp_path / "p.csv"
-    path.write_text("left,right,probability\nA,B,.5\nC,D,1\nD,E,1\nC,E,0\n")
-    good, bad = solve_file(path, Task(model="uniform"))
+    path.write_text("left,right,probability\nA,B,.5\nC,D,1\nD,E,1\nC,E,0\nF,G,7\nH,I,.25\n")
+    good, contradictory, bad, last = solved(read_sets(path), Task(model="uniform"))
     assert isinstance(good, Distribution)
     assert good.model == "uniform"
-    assert str(bad).startswith(f"{path}, line 5: C and E must be the same")
+    assert str(contradictory).startswith(f"{path}, line 5: C and E must be the same")
+    assert isinstance(bad, PartitaError)
+    assert isinstance(last, Distribution)
+    assert last.set.ids == ("H", "I")
 
 
 def test_parameters():

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from oracles.described import documents
-from partita.app.train import Lesson, train
+from partita.app.train import train
 from partita.cli import app
 from partita.configurations.joint.model import read_joint_model
 from partita.corpora.keys import write_keys
@@ -114,7 +114,7 @@ def test_an_interruption_leaves_the_old_file(keys: Path, tmp_path: Path) -> None
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train(Lesson([keys], characteristics="paper"), out, stop)
+        train(keys, characteristics="paper", progress=stop).save(out)
     assert out.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["m.json"]
 

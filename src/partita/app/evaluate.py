@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from partita.app.cluster import Clusters
+from partita.app.run import ResolvedMessage, saved
+from partita.app.solve import parameters_path
 from partita.corpora.documents import read_documents
 from partita.errors import InputError
 from partita.evaluation.bits import Excluded
 from partita.evaluation.reports import Answer, judge, possible_links
 from partita.evaluation.rows import Row, row
 from partita.linkage.clusters import Clustered, read_clusters
-from partita.records import Document, FloatArray, IntArray, restricted_growth
+from partita.records import Distribution, Document, FloatArray, IntArray, restricted_growth
+from partita.records.keys import Key
+from partita.records.tables import Columns, Tabular
 from partita.results.saved_results import Alone, Result, read_results
 from partita.training.parameter_files import read_pair_parameters, shipped_pair_parameters
 from partita.views.evaluation import counted, evaluation_text
 
+if TYPE_CHECKING:
+    from partita.app.train import TrainedModel
+
+Answered = ResolvedMessage | Distribution | Clusters
+Results = str | os.PathLike[str] | Answered | Iterable[Answered]
 Progress = Callable[[str], None]
 NO_BITS = ("bits_per_set", "bits_per_template", "reported_bits_per_set", "bits_per_mention")
 
@@ -41,8 +51,13 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judgement:
-    """The row of the results, and what only one of both files knows."""
+class Evaluation(Tabular):
+    """How results agree with keys, and what only one of both mentions.
+
+    `figures` holds every measure by its name, such as b_cubed, and `intervals` the 95 % intervals
+    over messages. The tables are `figures`, `sizes` (by size of set), `pair_reliability` and
+    `configuration_reliability`.
+    """
 
     row: Row
     hard: bool
@@ -56,7 +71,40 @@ class Judgement:
         """What is to be said of how messages were matched."""
         return f"{counted(self.by_ids, 'message')} matched by templates, not by name"
 
-    def json(self) -> str:
+    @property
+    def figures(self) -> dict[str, float | None]:
+        """Every measure by its name; None where the results do not determine it."""
+        values = self.to_dict()
+        names = (one.name for one in fields(Row))
+        return {name: values[name] for name in names if _is_figure(values[name])}
+
+    @property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """The 95 % intervals of some of the figures, over messages."""
+        return {name: (one.low, one.high) for name, one in self.row.intervals.items()}
+
+    def _tables(self) -> Mapping[str, Callable[[], Columns]]:
+        return {
+            "figures": self._figure_columns,
+            "sizes": lambda: _columns(self.to_dict()["sizes"]),
+            "pair_reliability": lambda: _columns(self.to_dict()["pair_reliability"]),
+            "configuration_reliability": lambda: _columns(
+                self.to_dict()["configuration_reliability"]
+            ),
+        }
+
+    def _figure_columns(self) -> Columns:
+        figures = self.figures
+        bounds = [self.intervals.get(name, (None, None)) for name in figures]
+        return {
+            "figure": list(figures),
+            "value": list(figures.values()),
+            "low": [low for low, _ in bounds],
+            "high": [high for _, high in bounds],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as `partita evaluate --json` writes it."""
         told: dict[str, Any] = asdict(self.row)
         if self.hard:
             told |= dict.fromkeys(NO_BITS)
@@ -69,14 +117,22 @@ class Judgement:
             "messages_matched_by_ids": self.by_ids,
             "sets_by_report": self.by_report,
         }
-        return json.dumps(told, ensure_ascii=False, allow_nan=False) + "\n"
+        return told
 
-    def text(self) -> str:
+    def __str__(self) -> str:
         notes = [
             _note(self.only_results, "in the results only: not measured"),
             _note(self.only_keys, "in the keys only: counted as alone"),
         ]
         return evaluation_text(self.row, self.hard, [note for note in notes if note])
+
+
+def _is_figure(value: Any) -> bool:
+    return value is None or isinstance(value, int | float)
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> Columns:
+    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
 
 def _note(names: tuple[str, ...], what: str) -> str:
@@ -87,16 +143,25 @@ def _note(names: tuple[str, ...], what: str) -> str:
 
 
 def evaluate(
-    results: Path,
-    keys: Sequence[Path],
-    parameters: Path | None = None,
+    results: Results,
+    keys: str | os.PathLike[str] | Key | Iterable[str | os.PathLike[str] | Key],
+    *,
+    parameters: str | os.PathLike[str] | TrainedModel | None = None,
     seed: int = 0,
     progress: Progress | None = None,
-) -> Judgement:
-    """Every message of the keys; what no file of both has is counted and named."""
+) -> Evaluation:
+    """Measure results against keys (gold labels).
+
+    `results` is what `run` returns, a distribution of `solve` or clusters of `cluster`, a list of
+    these, or a file of results (JSONL) or clusters (CSV). `keys` are `Key` records, files of keys,
+    CoNLL-U files, folders of these, or one of them. Messages are matched by name or, if no key has
+    that name, by their templates. `parameters` say how probable it is that the correct
+    configuration was excluded. What only the results or only the keys mention is counted.
+    """
     told = _told(results)
     documents = _by_message(read_documents(keys))
-    learned = shipped_pair_parameters() if parameters is None else read_pair_parameters(parameters)
+    path = parameters_path(parameters)
+    learned = shipped_pair_parameters() if path is None else read_pair_parameters(path)
     excluded = Excluded(learned.excluded, learned.crossing)
     matched, by_ids = _matched(told, documents)
     measures, links, only_keys, by_report = [], np.zeros(2, dtype=np.int64), list[str](), 0
@@ -112,23 +177,47 @@ def evaluate(
     kept = float(links[1] / links[0]) if links[0] else 1.0
     hard = not any(one.sets for one in told)
     found = row(_model(told), measures, kept, seed=seed)
-    return Judgement(found, hard, _only(told, matched, documents), tuple(only_keys), by_ids,
+    return Evaluation(found, hard, _only(told, matched, documents), tuple(only_keys), by_ids,
                      by_report)  # fmt: skip
 
 
-def _told(path: Path) -> list[Told]:
-    """Results by message: JSONL of results, or CSV of clusters."""
+def _told(results: Results) -> list[Told]:
+    """Return results by message."""
+    if isinstance(results, str | os.PathLike):
+        return _of_file(Path(results))
+    single = isinstance(results, ResolvedMessage | Distribution | Clusters)
+    if not single and not isinstance(results, Iterable):
+        expected = "what run, solve or cluster returns, or a file"
+        raise TypeError(f"results must be {expected}, not {type(results).__name__}")
+    found: list[Told] = []
+    lines: list[Result | Alone] = []
+    listed: list[Any] = [results] if single else list(cast(Iterable[Any], results))
+    for one in listed:
+        if isinstance(one, Clusters):
+            found.append(Told("", clusters={str(r.record): str(r.cluster) for r in one.records}))
+        else:
+            lines += saved(one)
+    return [*found, *_by_set(lines)]
+
+
+def _of_file(path: Path) -> list[Told]:
+    """JSONL of results, or CSV of clusters."""
     if path.suffix == ".csv":
         return [_of_clusters(one) for one in read_clusters(path)]
+    found = _by_set(read_results(path))
+    if not found:
+        raise InputError("holds no results; expected a line of JSON for each set", file=str(path))
+    return found
+
+
+def _by_set(lines: Iterable[Result | Alone]) -> list[Told]:
     found: dict[str, Told] = {}
-    for one in read_results(path):
+    for one in lines:
         said = found.setdefault(one.message, Told(one.message))
         if isinstance(one, Alone):
             said.alone |= {template.id for template in one.templates}
         else:
             said.sets.append(one)
-    if not found:
-        raise InputError("holds no results; expected a line of JSON for each set", file=str(path))
     return list(found.values())
 
 

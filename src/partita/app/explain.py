@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from partita.app.run import ResolvedMessage, saved
+from partita.app.solve import parameters_path
 from partita.configurations import PAIR_MODELS
 from partita.configurations.solve import solve
 from partita.corpora.documents import schema_of
@@ -19,8 +21,9 @@ from partita.errors import InputError
 from partita.pairs.columns import columns
 from partita.pairs.explanation import PairExplanation, SetExplanation, explain_pair, explain_set
 from partita.pairs.models import MaximumEntropy
-from partita.records import FloatArray, PairProbabilities, Template, pair
-from partita.results.saved_results import Result, read_results
+from partita.records import Distribution, FloatArray, Id, PairProbabilities, Template, pair
+from partita.records.tables import Columns, Tabular
+from partita.results.saved_results import Alone, Result, read_results
 from partita.rules.domain_files import own_parameters
 from partita.templates.schema import Schema
 from partita.training.pair_parameters import training_of
@@ -32,12 +35,20 @@ from partita.training.parameter_files import (
 from partita.views import explanation as view
 from partita.views.charts import save
 
+if TYPE_CHECKING:
+    from partita.app.train import TrainedModel
+
 SAME = 1e-6  # probabilities that differ by more come from other parameters
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
-    """The pair alone, where its features are known; then the set; and what is to be said."""
+class Explanation(Tabular):
+    """Why two templates were resolved as the same or not.
+
+    `probability` is that of the pair alone, `marginal` the one in the distribution over
+    configurations. `pair` has the features and their weights, where they are known, `rest` what
+    the other templates of the set changed. The tables are `features` and `influences`.
+    """
 
     left: str
     right: str
@@ -48,35 +59,62 @@ class Explanation:
     expressions: dict[str, str]
     notes: tuple[str, ...]
 
-    def text(self) -> str:
+    def __str__(self) -> str:
         told = view.Told(self.left, self.right, self.probability, self.marginal)
         return view.text(told, self.pair, self.rest, self.expressions, self.notes)
 
-    def json(self) -> str:
-        return json.dumps(self.record(), ensure_ascii=False, allow_nan=False) + "\n"
-
-    def record(self) -> dict[str, Any]:
-        """For machines."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as `partita explain --json` writes it."""
         return asdict(self)
 
-    def save_chart(self, path: Path) -> None:
-        """A waterfall, in the format that the file's ending asks for."""
+    def save_chart(self, path: str | os.PathLike[str]) -> None:
+        """Draw a waterfall chart; the ending of the file gives the format: svg, html or png."""
         told = view.Told(self.left, self.right, self.probability, self.marginal)
-        save(view.chart(told, self.pair, self.rest), path)
+        save(view.chart(told, self.pair, self.rest), Path(path))
+
+    def _tables(self) -> Mapping[str, Callable[[], Columns]]:
+        return {"features": self._feature_columns, "influences": self._influence_columns}
+
+    def _feature_columns(self) -> Columns:
+        features = self.pair.contributions if self.pair else ()
+        names = ("feature", "weight", "documentation")
+        return {name: [getattr(one, name) for one in features] for name in names}
+
+    def _influence_columns(self) -> Columns:
+        influences = self.rest.influences if self.rest else ()
+        return {
+            "templates": [list(one.templates) for one in influences],
+            "before": [one.before for one in influences],
+            "after": [one.after for one in influences],
+        }
 
 
 def explain(
-    results: Path,
-    name: str,
-    left: str,
-    right: str,
-    parameters: Path | None = None,
+    results: ResolvedMessage | Distribution | str | os.PathLike[str],
+    left: Id,
+    right: Id,
+    *,
+    set_name: str | None = None,
+    parameters: str | os.PathLike[str] | TrainedModel | None = None,
     domain: str | None = None,
 ) -> Explanation:
-    """For one pair of one set of a results file; slots are compared as the domain says, and its own
-    parameters are taken if there are any. Results of `run` know their domain."""
-    one, known = _found(results, name)
-    return explained(one, left, right, parameters, domain or known, str(results))
+    """Explain why two templates were resolved as the same or not.
+
+    `results` is what `run` or `solve` returns, or a file of results (JSONL); `left` and `right`
+    are ids of templates. `set_name` names the coreference set; the default is the only one
+    that holds both. Slots are compared as `domain` says, and `parameters` are those that the
+    results were made with: results of `run` have both.
+    """
+    if isinstance(results, str | os.PathLike):
+        lines, place = list(read_results(Path(results))), str(results)
+    else:
+        lines, place = saved(results), "the results"
+    if isinstance(results, ResolvedMessage):
+        domain = domain or results.settings.domain
+        parameters = parameters or results.settings.parameters or None
+    one, domain_of_run = _found(lines, set_name, (str(left), str(right)), place)
+    path = parameters_path(parameters)
+    return explained(one, str(left), str(right), path, domain or domain_of_run, place)
 
 
 def explained(
@@ -104,19 +142,25 @@ def explained(
     )
 
 
-def _found(results: Path, name: str) -> tuple[Result, str | None]:
-    """The set, and the domain of the run that resolved its message."""
-    known, found = [], None
-    for one in read_results(results):
-        if isinstance(one, Result):
-            known.append(one.set.name)
-            found = one if one.set.name == name else found
-        elif found is not None and one.message == found.message:
-            return found, one.domain or None
-    if found is not None:
-        return found, None
-    shown = ", ".join(known[:10]) + (", …" if len(known) > 10 else "")
-    raise InputError(f"has no set {name}; expected one of {shown}", file=str(results))
+def _found(
+    lines: Sequence[Result | Alone], name: str | None, ids: tuple[str, str], place: str
+) -> tuple[Result, str | None]:
+    """Return the set, and the domain of the run that resolved its message."""
+    sets = [one for one in lines if isinstance(one, Result)]
+    if name is not None:
+        chosen = [one for one in sets if one.set.name == name]
+    else:
+        chosen = [one for one in sets if {*ids} <= {*one.set.ids}]
+    if not chosen and name is None:
+        raise InputError(f"no set holds both {ids[0]} and {ids[1]}", file=place)
+    if not chosen or (name is None and len(chosen) > 1):
+        shown = [one.set.name for one in (chosen or sets)]
+        named = ", ".join(shown[:10]) + (", …" if len(shown) > 10 else "")
+        problem = f"has no set {name}" if name else f"has {len(chosen)} sets with both"
+        raise InputError(f"{problem}; expected one of {named}", file=place)
+    one = chosen[-1]
+    alone = (a.domain for a in lines if isinstance(a, Alone) and a.message == one.message)
+    return one, next(alone, "") or None
 
 
 def _refuse_unknown(one: Result, left: str, right: str, place: str) -> None:

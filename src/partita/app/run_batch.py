@@ -176,7 +176,7 @@ def _done(given: Given, made: Ready, wanted: Wanted) -> Done:
     told = {"text": text_hash(given.text), **made.told}
     return Done(
         given.id,
-        lines=tuple(_lines(found, told)) if wanted.json else (),
+        lines=tuple(result_lines(found, told)) if wanted.json else (),
         stored=message_object(given, found) if wanted.stored else None,
         shown=_shown(found, wanted),
         sizes=(len(found.templates), len(found.distributions), len(found.entities)),
@@ -185,7 +185,7 @@ def _done(given: Given, made: Ready, wanted: Wanted) -> Done:
 
 def message_object(given: Given, found: Resolved) -> dict[str, Any]:
     """The message whole, as stores keep it and pages show it."""
-    *sets, alone = map(json.loads, _lines(found, {}))
+    *sets, alone = map(json.loads, result_lines(found, {}))
     return _object(given, found.message.fields) | {
         "sets": sets,
         "singletons": alone["singletons"],
@@ -212,7 +212,7 @@ def _object(given: Given, fields: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _lines(found: Resolved, run: Mapping[str, Any]) -> Iterator[str]:
+def result_lines(found: Resolved, run: Mapping[str, Any]) -> Iterator[str]:
     """One for every set, and one for what is alone, which also says that the message is done."""
     name = found.message.id
     for one in found.distributions:

@@ -6,20 +6,22 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from partita.errors import Contradiction, InputError, PartitaError
-from partita.records import Budget, Distribution, Pair, PairProbabilities
+from partita.records import Budget, CoreferenceSet, Distribution, Id, PairProbabilities, pair
 
 if TYPE_CHECKING:
+    from partita.app.train import TrainedModel
+    from partita.linkage.frames import IntegerIds
     from partita.linkage.pair_table import PairTable
     from partita.linkage.sets import Sets
 
 LEARNED = ("greedy", "scaled")
 TOP = 10
 
-Triples = Iterable[tuple[str, str, float]]
-Given = PairProbabilities | Mapping[Pair, float] | Triples
+Triples = Iterable[tuple[Id, Id, float]]
+Pairs = PairProbabilities | Mapping[tuple[Id, Id], float] | Triples | str | os.PathLike[str] | Any
 Progress = Callable[[str], None]
 
 
@@ -37,32 +39,39 @@ class Task:
 
 
 def solve(
-    pairs: Given | Any,
+    pairs: Pairs,
     model: str = "evidential",
     *,
-    parameters: Any = None,
+    parameters: str | os.PathLike[str] | TrainedModel | None = None,
     top: int | None = None,
     threshold: float | None = None,
-    budget: Budget | None = None,
-    seed: int = 0,
-    method: str = "auto",
     missing: float | None = None,
     soft: bool = False,
     assume: Sequence[str] = (),
+    budget: Budget | None = None,
+    method: str = "auto",
+    seed: int = 0,
     progress: Progress | None = None,
 ) -> Distribution:
-    """The distribution over the configurations of one coreference set.
+    """Return the distribution over the configurations of one coreference set.
 
-    `pairs` are triples (left, right, probability), a mapping from two ids to a probability, a
-    data frame with the columns of a pairs file, or PairProbabilities. The other arguments are
-    those of the command `partita solve`.
+    `pairs` is a data frame (pandas, Polars, Arrow) or a file with the columns left, right and
+    probability (or Splink's), a mapping from two ids to a probability, a list of triples
+    (left, right, probability) or of dicts, or PairProbabilities. Probability 0 says that two
+    templates cannot corefer, 1 that they must; pairs that are not listed are incompatible
+    unless `missing` gives their probability. All pairs belong to one set: use `cluster` for
+    many sets. Ids are texts or integers.
+
+    The other arguments are the options of the command `partita solve`; `parameters` is a
+    trained model or a file of parameters.
     """
     from partita.configurations.solve import solve as solve_set
 
-    return solve_set(
-        _one_set(pairs, missing, soft, assume),
+    one, ids = _one_set(pairs, missing, soft, assume)
+    distribution = solve_set(
+        one,
         model,
-        parameters=parameters if parameters is not None else learned_parameters(model),
+        parameters=learned_parameters(model, parameters_path(parameters)),
         top=top,
         threshold=threshold,
         budget=budget or Budget(memory=default_memory()),
@@ -70,22 +79,22 @@ def solve(
         method=method,
         progress=progress,
     )
+    return renamed(distribution, ids.original) if ids is not None else distribution
 
 
 def _one_set(
-    pairs: Given | Any, missing: float | None, soft: bool, assume: Sequence[str]
-) -> PairProbabilities:
-    """All pairs given belong to one set, connected or not."""
+    pairs: Pairs, missing: float | None, soft: bool, assume: Sequence[str]
+) -> tuple[PairProbabilities, IntegerIds | None]:
+    """Take all pairs as one set, connected or not; also return how the user names its members."""
     from partita.linkage.grouping import group
     from partita.linkage.sets import conditioned
 
     if isinstance(pairs, PairProbabilities):
-        return pairs
-    table = _table(pairs)
+        return pairs, None
+    table, ids = pair_table(pairs, "pairs")
     if table.sets is not None and len(table.set_names) > 1:
-        raise InputError(
-            f"{table.file} has {len(table.set_names)} sets; solve_all answers them all"
-        )
+        problem = f"{table.file} has {len(table.set_names)} sets (expected one)"
+        raise InputError(f"{problem}: use cluster, or solve each set by itself")
     together = replace(
         table,
         sets=table.left * 0,
@@ -95,40 +104,48 @@ def _one_set(
     sets = conditioned(group(together, missing=missing, soft=soft), assume)
     for error in sets.failed.values():
         raise error
-    return sets.pairs()[0]
+    return sets.pairs()[0], ids
 
 
-def _table(pairs: Any) -> PairTable:
-    """Pairs from Python objects as the readers of files give them."""
-    from partita.files.rows import Rows
-    from partita.linkage.pairs import gather
+def renamed(distribution: Distribution, name_of: Callable[[str], Id]) -> Distribution:
+    """Name the templates otherwise: as the user does, where integers are, or by texts alone."""
+    named = {name: cast(str, name_of(name)) for name in distribution.set.ids}
+    if all(name is original for name, original in named.items()):
+        return distribution
+    known = distribution.set
+    group = CoreferenceSet(
+        tuple(replace(template, id=named[template.id]) for template in known.templates),
+        frozenset(pair(named[left], named[right]) for left, right in known.incompatible),
+        frozenset(pair(named[left], named[right]) for left, right in known.must),
+        known.name,
+    )
+    listing = replace(distribution.configurations, ids=group.ids)
+    return replace(distribution, set=group, configurations=listing)
 
-    if hasattr(pairs, "__arrow_c_stream__") or hasattr(pairs, "__dataframe__"):
-        from partita.linkage.frames import frame_pairs
 
-        return frame_pairs(pairs)
-    rows = [(*ends, p) for ends, p in pairs.items()] if isinstance(pairs, Mapping) else list(pairs)
-    if odd := next((row for row in rows if len(row) != 3), None):
-        raise InputError(f"{odd!r} is not a pair; expected (left, right, probability)")
-    columns = list(zip(*rows, strict=True)) or [(), (), ()]
-    names = ("left", "right", "probability")
-    return gather([Rows(names, columns, range(1, len(rows) + 1), {})], "pairs", unit="row")
+def pair_table(pairs: Any, what: str) -> tuple[PairTable, IntegerIds]:
+    """Read pairs from a file or from Python objects; also return how the user names records."""
+    from partita.linkage.frames import IntegerIds, is_frame, object_rows
+    from partita.linkage.pair_table import PLAIN, SPLINK
+    from partita.linkage.pairs import gather, read_pairs
+
+    ids = IntegerIds()
+    if isinstance(pairs, str | os.PathLike):
+        return read_pairs(Path(pairs)), ids
+    if isinstance(pairs, Mapping):
+        pairs = [(*_two(ends), p) for ends, p in pairs.items()]
+    elif not isinstance(pairs, Iterable) and not is_frame(pairs):
+        expected = "a data frame, a file, a mapping or triples (left, right, probability)"
+        raise TypeError(f"{what} must be {expected}, not {type(pairs).__name__}")
+    name = "the data frame" if is_frame(pairs) else what
+    blocks = object_rows(pairs, PLAIN, "a pair")
+    return gather(ids.noted(blocks, *PLAIN[:2], *SPLINK[:2]), name, unit="row"), ids
 
 
-def solve_all(
-    pairs: Any,
-    task: Task | None = None,
-    *,
-    missing: float | None = None,
-    soft: bool = False,
-    assume: Sequence[str] = (),
-) -> Iterator[Distribution | PartitaError]:
-    """The distributions of every set of a data frame or of triples, in text order."""
-    from partita.linkage.grouping import group
-    from partita.linkage.sets import conditioned
-
-    sets = conditioned(group(_table(pairs), missing=missing, soft=soft), assume)
-    return solved(sets, task or Task())
+def _two(ends: Any) -> tuple[Any, Any]:
+    if not isinstance(ends, tuple) or len(ends) != 2:
+        raise InputError(f"{ends!r} is not a pair (expected a tuple of two ids)")
+    return ends[0], ends[1]
 
 
 def read_sets(
@@ -152,13 +169,6 @@ def read_sets(
         listed = read_templates(templates)
     table = read_pairs(path, form, stdin)
     return conditioned(group(table, missing=missing, soft=soft, listed=listed), assume)
-
-
-def solve_file(
-    path: str | Path, task: Task | None = None, **reading: Any
-) -> Iterator[Distribution | PartitaError]:
-    """The distribution of every set of a file in order, or the error that it has instead."""
-    return solved(read_sets(path, **reading), task or Task())
 
 
 def solved(
@@ -229,6 +239,19 @@ def learned_parameters(model: str, path: str | Path | None = None) -> Any:
     from partita.training.parameter_files import model_parameters
 
     return model_parameters(model, path)
+
+
+def parameters_path(parameters: str | os.PathLike[str] | TrainedModel | None) -> Path | None:
+    """Return the file of parameters; a trained model gets one among the temporary files."""
+    if parameters is None or isinstance(parameters, str | os.PathLike):
+        return None if parameters is None else Path(parameters)
+    from partita.app.run_settings import parameters_file
+    from partita.app.train import TrainedModel
+
+    if not isinstance(parameters, TrainedModel):
+        expected = "a trained model or a file of parameters"
+        raise TypeError(f"parameters must be {expected}, not {type(parameters).__name__}")
+    return parameters_file(parameters.json())
 
 
 def default_memory() -> int:

@@ -199,9 +199,9 @@ def evaluate(
         results, answers = Path(folder) / "results.jsonl", Path(folder) / "keys.jsonl"
         results.write_text(_text(lines), encoding="utf-8")
         write_keys(answers, found.values())
-        told = judged(results, [answers], pairs, seed, progress)
+        told = judged(results, answers, parameters=pairs, seed=seed, progress=progress)
     learned = counting & set(model["keys_used"] if model else ())
-    figures: dict[str, Any] = json.loads(told.json())
+    figures: dict[str, Any] = json.loads(json.dumps(told.to_dict()))
     return figures | {"keys": len(found), "keys_learned_from": len(learned)}
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from partita.configurations.joint.model import write_joint_model
+from partita.configurations.joint.model import JointModel, joint_model_text, write_joint_model
 from partita.corpora.documents import read_documents, schema_of
 from partita.errors import InputError
 from partita.evaluation.splits import Cut, cut
@@ -16,119 +16,164 @@ from partita.evaluation.training import Plan, Selections, train_pairs
 from partita.pairs.characteristics import PAPER
 from partita.pairs.extended import EXTENDED
 from partita.records import Document
+from partita.records.keys import Key
+from partita.records.tables import Columns, Tabular
 from partita.training.joint import train_joint
 from partita.training.pair_parameters import TRAININGS, PairParameters
-from partita.training.parameter_files import write_pair_parameters
+from partita.training.parameter_files import pair_parameters_text, write_pair_parameters
 from partita.views import evaluation as selections_view
 
 Progress = Callable[[str], None]
 CHARACTERISTICS = {"paper": PAPER, "extended": EXTENDED}
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """What to learn, from what, and how."""
-
-    keys: Sequence[Path]
-    source: str | None = None
-    model: str = "evidential"
-    characteristics: str = "extended"
-    selecting: bool = False
-    seed: int = 0
-    about: str = ""
-    domain: str | None = None
-    fit: str = "auto"
-
-    @property
-    def words(self) -> str:
-        """What the parameters say that they come from."""
-        names = [path.name for path in self.keys]
-        shown = ", ".join(names) if len(names) <= 4 else f"{names[0]} and {len(names) - 1} more"
-        return self.about or shown
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Report:
-    """What was learned, for a person and for a machine."""
+class TrainedModel(Tabular):
+    """Trained parameters: pass them to `run`, `solve` or `cluster`, or save them.
 
-    file: str
-    model: str
-    figures: dict[str, Any]
+    `models` names the models that they are for, and `figures` holds what was measured in
+    training, which is the one table.
+    """
+
+    models: str
+    figures: Mapping[str, float]
+    parameters: PairParameters | JointModel
     selections: Selections = field(default_factory=dict)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the parameters as the JSON file that `--parameters` reads."""
+        if isinstance(self.parameters, JointModel):
+            write_joint_model(Path(path), self.parameters)
+        else:
+            write_pair_parameters(Path(path), self.parameters)
+
     def json(self) -> str:
-        told = {"file": self.file, "model": self.model, "figures": self.figures}
+        """Return the text of the file of parameters."""
+        if isinstance(self.parameters, JointModel):
+            return joint_model_text(self.parameters)
+        return pair_parameters_text(self.parameters)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was learned as `partita train --json` writes it."""
         chosen = {name: selections_view.records(one) for name, one in self.selections.items()}
-        return json.dumps(told | {"selections": chosen}, ensure_ascii=False) + "\n"
+        return {"model": self.models, "figures": dict(self.figures), "selections": chosen}
 
-    def text(self) -> str:
+    def _tables(self) -> Mapping[str, Callable[[], Columns]]:
+        return {"figures": self._figure_columns}
+
+    def _figure_columns(self) -> Columns:
+        return {"figure": list(self.figures), "value": [float(v) for v in self.figures.values()]}
+
+    def __str__(self) -> str:
         parts = [f"{name}\n{selections_view.text(one)}" for name, one in self.selections.items()]
-        lines = [f"Learned {self.model}"]
-        lines += [f"  {name.replace('_', ' ')}: {_told(v)}" for name, v in self.figures.items()]
-        return "\n".join([*parts, "\n".join([*lines, f"Written to {self.file}"])]) + "\n"
+        lines = [f"Learned {self.models}"]
+        lines += [f"  {name.replace('_', ' ')}: {_shown(v)}" for name, v in self.figures.items()]
+        return "\n".join([*parts, *lines])
+
+    def __repr__(self) -> str:
+        return f"TrainedModel({self.models})"
 
 
-def train(lesson: Lesson, out: Path, progress: Progress) -> Report:
-    """Learn, and write the file when all is learned: an interruption leaves what was there."""
+def train(
+    keys: str | os.PathLike[str] | Key | Iterable[str | os.PathLike[str] | Key],
+    *,
+    model: str = "evidential",
+    characteristics: str = "extended",
+    select: bool = False,
+    fit: str = "auto",
+    domain: str | None = None,
+    source: str | None = None,
+    about: str = "",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> TrainedModel:
+    """Train parameters from keys (gold labels).
+
+    `keys` are `Key` records, files of keys (JSONL), CoNLL-U files with CorefUD entities, folders
+    of these, or one of them. `model="joint"` trains the joint model, any other name the models
+    over pairs. The other arguments are the options of the command `partita train`.
+    """
+    listed: list[Any] = [keys] if isinstance(keys, str | os.PathLike | Key) else list(keys)
+    paths = [Path(one) for one in listed if isinstance(one, str | os.PathLike)]
+    report = progress or (lambda _: None)
+    documents = _documents(listed, source, report)
+    learned_from = about or _names(paths, len(listed))
+    if model == "joint":
+        return _joint(documents, select, fit, seed, learned_from, report)
+    if characteristics not in CHARACTERISTICS:
+        expected = ", ".join(CHARACTERISTICS)
+        raise InputError(f"no characteristics named {characteristics!r} (expected {expected})")
+    plan = Plan(CHARACTERISTICS[characteristics], select, seed, learned_from, method=fit)
+    cuts = _cuts(documents, domain, paths, report)
+    learned, selected = train_pairs(cuts, plan, report)
+    return TrainedModel("greedy, merging, evidential, scaled", _figures(learned), learned, selected)
+
+
+def check_folder(out: Path) -> None:
+    """Refuse a file that could not be written, before anything is learned."""
     if not out.resolve().parent.is_dir():
         raise InputError("cannot be written: there is no such folder", file=str(out))
-    documents = _documents(lesson, progress)
-    if lesson.model == "joint":
-        return _joint(lesson, documents, out, progress)
-    plan = Plan(
-        CHARACTERISTICS[lesson.characteristics],
-        lesson.selecting,
-        lesson.seed,
-        lesson.words,
-        method=lesson.fit,
-    )
-    learned, selected = train_pairs(_cuts(documents, lesson, progress), plan, progress)
-    write_pair_parameters(out, learned)
-    return Report(str(out), "greedy, merging, evidential, scaled", _figures(learned), selected)
 
 
-def _documents(lesson: Lesson, progress: Progress) -> list[Document]:
-    found = []
-    for document in read_documents(lesson.keys, lesson.source):
+def _names(paths: Sequence[Path], keys: int) -> str:
+    """Return what the parameters say that they come from."""
+    names = [path.name for path in paths]
+    if len(names) < keys:
+        return f"{keys - len(names)} keys"
+    return ", ".join(names) if len(names) <= 4 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _documents(keys: Sequence[Any], source: str | None, progress: Progress) -> list[Document]:
+    documents = []
+    for document in read_documents(keys, source):
         progress(f"reading {document.name}")
-        found.append(document)
-    if not any(map(len, found)):
-        raise InputError(f"no mentions in {', '.join(map(str, lesson.keys))}")
-    return found
+        documents.append(document)
+    if not any(map(len, documents)):
+        files = ", ".join(str(one) for one in keys if not isinstance(one, Key))
+        raise InputError(f"no mentions in {files or 'the keys'}")
+    return documents
 
 
-def _cuts(documents: Sequence[Document], lesson: Lesson, progress: Progress) -> list[Cut]:
-    found, schema = [], schema_of(lesson.domain, lesson.keys)
+def _cuts(
+    documents: Sequence[Document], domain: str | None, paths: Sequence[Path], progress: Progress
+) -> list[Cut]:
+    cuts, schema = [], schema_of(domain, paths)
     for document in documents:
         progress(f"cutting {document.name} into sets")
-        found.append(cut(document, schema))
-    return found
+        cuts.append(cut(document, schema))
+    return cuts
 
 
-def _joint(lesson: Lesson, documents: list[Document], out: Path, progress: Progress) -> Report:
-    if lesson.selecting:
+def _joint(
+    documents: list[Document],
+    select: bool,
+    fit: str,
+    seed: int,
+    learned_from: str,
+    progress: Progress,
+) -> TrainedModel:
+    if select:
         raise InputError("--select is for models over pairs; the joint model uses all it observes")
-    if lesson.fit != "auto":
+    if fit != "auto":
         raise InputError("--fit is for models over pairs; the joint model has its own training")
 
-    def told(done: int, of: int, bits: float) -> None:
+    def epoch(done: int, of: int, bits: float) -> None:
         progress(f"epoch {done} of {of}: {bits:.3f} bits per mention")
 
     kept = [document for document in documents if len(document)]
-    model = train_joint(kept, seed=lesson.seed, learned_from=lesson.words, progress=told)
-    write_joint_model(out, model)
-    return Report(str(out), "joint", dict(model.figures))
+    model = train_joint(kept, seed=seed, learned_from=learned_from, progress=epoch)
+    return TrainedModel("joint", dict(model.figures), model)
 
 
 def _figures(learned: PairParameters) -> dict[str, Any]:
-    told: dict[str, Any] = dict(learned.figures)
+    figures: dict[str, Any] = dict(learned.figures)
     for name in TRAININGS:
         model = learned.pair_model(name)
-        told[f"pairs of {name}"] = model.figures["pairs"]
-        told[f"bits per pair of {name}"] = model.figures["bits_per_pair"]
-    told |= {"scale": learned.scaled.scale, "bias": learned.scaled.bias}
-    return told | {"excluded": learned.excluded, "crossing": learned.crossing}
+        figures[f"pairs of {name}"] = model.figures["pairs"]
+        figures[f"bits per pair of {name}"] = model.figures["bits_per_pair"]
+    figures |= {"scale": learned.scaled.scale, "bias": learned.scaled.bias}
+    return figures | {"excluded": learned.excluded, "crossing": learned.crossing}
 
 
-def _told(value: float) -> str:
+def _shown(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:.4f}"

@@ -146,7 +146,7 @@ class Workspace:
 
     def explain(self, run: str, set: str, left: str, right: str) -> Object:  # noqa: A002
         """Why two templates were (not) thought to be the same."""
-        return stored_runs.explain(self.store, run, set, left, right).record()
+        return stored_runs.explain(self.store, run, set, left, right).to_dict()
 
     def fuse(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -46,12 +46,31 @@ def train(
       partita train keys.jsonl --fit iis --out parameters.json
     """
     with error_boundary() as console:
-        from partita.app.train import Lesson, train
+        from partita.app.train import check_folder, train
 
-        lesson = Lesson(keys, source, model, characteristics, selecting, seed, about, domain, fit)
-        found = train(lesson, out, console.progress)
-        console.say(found.json() if json else found.text())
+        check_folder(out)
+        trained = train(
+            keys,
+            model=model,
+            characteristics=characteristics,
+            select=selecting,
+            fit=fit,
+            domain=domain,
+            source=source,
+            about=about,
+            seed=seed,
+            progress=console.progress,
+        )
+        trained.save(out)
+        report = {"file": str(out)} | trained.to_dict()
+        console.say(_json(report) if json else f"{trained}\nWritten to {out}\n")
         console.flush()
+
+
+def _json(report: dict[str, Any]) -> str:
+    from json import dumps
+
+    return dumps(report, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def evaluate(
@@ -76,10 +95,10 @@ def evaluate(
     with error_boundary() as console:
         from partita.app.evaluate import evaluate
 
-        found = evaluate(results, keys, parameters, seed, console.progress)
+        found = evaluate(results, keys, parameters=parameters, seed=seed, progress=console.progress)
         if found.by_ids:
             console.note(found.matching)
-        console.say(found.json() if json else found.text())
+        console.say(_json(found.to_dict()) if json else str(found))
         console.flush()
 
 
@@ -107,10 +126,10 @@ def explain(
     with error_boundary() as console:
         from partita.app.explain import explain
 
-        found = explain(results, name, left, right, parameters, domain)
+        found = explain(results, left, right, set_name=name, parameters=parameters, domain=domain)
         if chart is not None:
             found.save_chart(chart)
-        console.say(found.json() if json else found.text())
+        console.say(_json(found.to_dict()) if json else str(found))
         console.flush()
 
 

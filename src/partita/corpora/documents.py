@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from partita.corpora.corefud import read_corefud
 from partita.corpora.keys import numbered_keys
@@ -85,21 +87,39 @@ def _text(file: Path) -> str:
 
 
 KEYS_FORM = ".jsonl"
+Seen = dict[tuple[str, str], tuple[str, int]]  # message and template: file and line of its key
 DOMAIN = "domain.yaml"
 
 
-def read_documents(paths: Iterable[Path], source: str | None = None) -> Iterator[Document]:
-    """The documents of all files; without a source, files that end in .jsonl hold keys, and a
-    folder with such a file of keys holds messages."""
-    seen: dict[tuple[str, str], tuple[str, int]] = {}
-    for path in paths:
-        match source or _source_of(path):
-            case "corefud":
-                yield from read_corefud(path)
-            case "messages":
-                yield from read_keyed_messages(path)
-            case _:
-                yield from _keyed_sets(path, seen)
+def _documents(path: Path, source: str | None, seen: Seen) -> Iterator[Document]:
+    match source or _source_of(path):
+        case "corefud":
+            yield from read_corefud(path)
+        case "messages":
+            yield from read_keyed_messages(path)
+        case _:
+            yield from _keyed_sets(path, seen)
+
+
+def read_documents(keys: Any, source: str | None = None) -> Iterator[Document]:
+    """Return the documents of keys, of files of keys or CoNLL-U, or of folders of these.
+
+    Without a source, files that end in .jsonl hold keys, and a folder with such a file of keys
+    holds messages.
+    """
+    single = isinstance(keys, str | PathLike | Key)
+    if not single and not isinstance(keys, Iterable):
+        expected = "keys, files of keys or folders"
+        raise TypeError(f"keys must be {expected}, not {type(keys).__name__}")
+    seen: Seen = {}
+    for number, one in enumerate([keys] if single else keys, 1):
+        if isinstance(one, Key):
+            _refuse_overlap(one, "keys", number, seen)
+            yield _set_document(one)
+        elif isinstance(one, str | PathLike):
+            yield from _documents(Path(one), source, seen)
+        else:
+            raise TypeError(f"keys must be keys or files, not {type(one).__name__}")
 
 
 def schema_of(domain: str | None, corpora: Iterable[Path] = ()) -> Schema | None:
@@ -129,21 +149,23 @@ def _source_of(path: Path) -> str:
     return "messages" if (path / KEYS).is_file() else "corefud"
 
 
-def _keyed_sets(path: Path, seen: dict[tuple[str, str], tuple[str, int]]) -> Iterator[Document]:
+def _keyed_sets(path: Path, seen: Seen) -> Iterator[Document]:
     """Every key is a document of its own: its templates are a coreference set of a message."""
     found = 0
     for line, key in numbered_keys(path):
         found += 1
         _refuse_overlap(key, str(path), line, seen)
-        templates = tuple(sorted(key.templates, key=lambda template: template.start))
-        yield Document(key.message, "", templates, key.configuration)
+        yield _set_document(key)
     if not found:
         raise InputError("holds no keys; expected a line of JSON for each", file=str(path))
 
 
-def _refuse_overlap(
-    key: Key, file: str, line: int, seen: dict[tuple[str, str], tuple[str, int]]
-) -> None:
+def _set_document(key: Key) -> Document:
+    templates = tuple(sorted(key.templates, key=lambda template: template.start))
+    return Document(key.message, "", templates, key.configuration)
+
+
+def _refuse_overlap(key: Key, file: str, line: int, seen: Seen) -> None:
     """A template that two keys place would be learned from twice."""
     for template in key.templates:
         before = seen.setdefault((key.message, template.id), (file, line))

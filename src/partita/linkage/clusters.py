@@ -118,7 +118,7 @@ def _tree_bound(distribution: Distribution, members: Cluster) -> float:
     return _probability(1.0 - loss, members)
 
 
-IDS = ("id", "unique_id", "template")
+IDS = ("id", "unique_id", "record", "template")
 CLUSTERS = ("cluster", "cluster_id")
 MESSAGE = "message"
 

@@ -1,30 +1,87 @@
-"""Convert data frames and Parquet files to rows and pairs."""
+"""Read rows and pairs from data frames, other Python objects and Parquet files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from partita.errors import InputError
 from partita.files.rows import CHUNK, Rows
-from partita.linkage.pair_table import DATASETS, PLAIN, SET, SPLINK, PairTable, naming
-from partita.linkage.pairs import gather
+from partita.linkage.pair_table import DATASETS, PLAIN, SET, SPLINK, naming
 from partita.records.tables import optional
 
 INDEX = "__index_level_"  # what pandas calls an index without a name
 
 
-def frame_pairs(frame: Any, name: str = "the data frame") -> PairTable:
-    """The pairs of a pandas, Polars or Arrow table, or of anything that speaks either protocol."""
+def object_rows(value: Any, names: Sequence[str], what: str) -> Iterator[Rows]:
+    """Return the rows of a data frame, of dicts, or of tuples whose values are called `names`."""
+    if is_frame(value):
+        yield from frame_rows(value)
+        return
+    rows = list(value)
+    if rows and isinstance(rows[0], Mapping):
+        names = tuple(dict.fromkeys(name for row in rows for name in row))
+        rows = [tuple(row.get(name) for name in names) for row in rows]
+    elif odd := next((row for row in rows if not _fits(row, names)), None):
+        raise InputError(f"{odd!r} is not {what} (expected {', '.join(names)})")
+    columns = [[_plain(one) for one in column] for column in zip(*rows, strict=True)]
+    yield Rows(tuple(names), columns or [[] for _ in names], range(1, len(rows) + 1), {})
+
+
+def is_frame(value: Any) -> bool:
+    """Whether a value is a data frame: pandas, Polars, Arrow or another one that speaks Arrow."""
+    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__")
+
+
+def frame_rows(frame: Any) -> Iterator[Rows]:
+    """Return the rows of a data frame."""
     arrow = optional("pyarrow", "a data frame")
     if hasattr(frame, "__arrow_c_stream__"):
-        table = arrow.RecordBatchReader.from_stream(frame).read_all()
-    else:
-        from pyarrow.interchange import from_dataframe
+        return _rows(arrow.RecordBatchReader.from_stream(frame).read_all())
+    from pyarrow.interchange import from_dataframe
 
-        table = from_dataframe(frame)
-    return gather(_rows(table), name, unit="row")
+    return _rows(from_dataframe(frame))
+
+
+def _fits(row: Any, names: Sequence[str]) -> bool:
+    return isinstance(row, Sequence) and not isinstance(row, str) and len(row) == len(names)
+
+
+def _plain(value: Any) -> Any:
+    """Return a numpy scalar as the Python value that it stands for."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+class IntegerIds:
+    """The integer ids of a table, so that results can name records as the user does."""
+
+    def __init__(self) -> None:
+        self._integers: dict[str, int] = {}
+        self._others = False
+
+    def noted(self, blocks: Iterable[Rows], *columns: str) -> Iterator[Rows]:
+        """Pass rows on and remember the ids in the named columns."""
+        for rows in blocks:
+            for name in columns:
+                if name in rows.columns:
+                    self.note(rows.column(name))
+            yield rows
+
+    def note(self, ids: Iterable[Any]) -> None:
+        """Remember ids; any that is not an integer makes all of them texts."""
+        for value in set(ids):
+            whole = isinstance(value, int | float) and value == value and int(value) == value
+            if whole and not isinstance(value, bool):
+                self._integers[str(int(value))] = int(value)
+            else:
+                self._others = True
+
+    def original(self, name: str) -> str | int:
+        """Return an id as it was given."""
+        return name if self._others else self._integers.get(name, name)
 
 
 def parquet_rows(stream: BinaryIO, file: str) -> Iterator[Rows]:

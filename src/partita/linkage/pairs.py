@@ -180,11 +180,13 @@ def _prefixed(datasets: Sequence[str], ids: Sequence[str]) -> list[str]:
 
 def _texts(column: Sequence[Any]) -> Sequence[str]:
     """Ids as text; JSON and tables may hold them as numbers."""
-    return column if set(map(type, column)) <= {str} else [_text(value) for value in column]
+    return column if set(map(type, column)) <= {str} else [id_text(value) for value in column]
 
 
-def _text(value: Any) -> str:
-    """Nothing that is not text or a number names a template."""
+def id_text(value: Any) -> str:
+    """Return an id as text; empty where the value cannot be one."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, float) and value.is_integer():
         return str(int(value))  # a data frame turns whole numbers with gaps into floats
     named = isinstance(value, str | int | float) and not isinstance(value, bool) and value == value

@@ -167,7 +167,9 @@ def _configurations(distribution: Distribution) -> str:
 
 
 def _configuration(listed: Listed, place: dict[str, int]) -> str:
-    cells = " ".join(f"({' '.join(map(str, c))})" for c in in_text_order(listed.configuration, place))
+    cells = " ".join(
+        f"({' '.join(map(str, c))})" for c in in_text_order(listed.configuration, place)
+    )
     bar = (
         f'<div style="background:#4c78a8;height:.8em;width:{listed.probability * 12:.2f}em"></div>'
     )

@@ -1,0 +1,285 @@
+"""Extract entities from texts and resolve their coreference, for users of the Python API."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
+
+from partita.app.run_batch import result_lines, text_hash
+from partita.app.runner import DOMAIN, Ready, Settings, ready, usual_budget
+from partita.app.solve import parameters_path, renamed
+from partita.errors import InputError, PartitaError
+from partita.files.strict import Place
+from partita.pipeline import Resolved, resolve
+from partita.records import Budget, Distribution, Entity, Message, Template
+from partita.records.tables import Columns, Tabular
+from partita.results.result_lines import result_line
+from partita.results.saved_results import Alone, Result, result_of
+from partita.results.template_json import entity_json
+from partita.text.messages import message_of, read_texts
+from partita.text.raw_messages import Given
+
+if TYPE_CHECKING:
+    from partita.app.explain import Explanation
+    from partita.app.train import TrainedModel
+
+MESSAGE = "message"  # what a text without a name is called
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResolvedMessage(Tabular):
+    """A message with its mentions, entities and distributions.
+
+    The tables are `entities` (one row per entity, with the most probable value of every slot),
+    `values` (every value of every slot with its probability), `mentions`, `pairs` and
+    `configurations`.
+    """
+
+    resolved: Resolved
+    settings: Settings
+    run: Mapping[str, Any]
+
+    @property
+    def message(self) -> Message:
+        """The message with its text and layout."""
+        return self.resolved.message
+
+    @property
+    def mentions(self) -> tuple[Template, ...]:
+        """The templates of all mentions, in text order."""
+        return self.resolved.templates
+
+    @property
+    def entities(self) -> tuple[Entity, ...]:
+        """The entities of the most probable configurations, in text order."""
+        return self.resolved.entities
+
+    @property
+    def distributions(self) -> tuple[Distribution, ...]:
+        """One distribution for every coreference set of two or more mentions."""
+        return self.resolved.distributions
+
+    def explain(self, left: str, right: str) -> Explanation:
+        """Explain why two mentions, named by their ids, were resolved as the same or not."""
+        from partita.app.explain import explain
+
+        return explain(self, left, right)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the message, its entities and its results as `partita run --json` writes them."""
+        *sets, alone = map(json.loads, self.lines())
+        return {
+            "message": self.message.id,
+            "text": self.message.text,
+            "fields": dict(self.message.fields),
+            "entities": [entity_json(entity) for entity in self.entities],
+            "sets": sets,
+            "singletons": alone["singletons"],
+            "run": alone["run"],
+        }
+
+    def to_jsonl(self) -> str:
+        """Return the lines that `partita run --json` writes for the message."""
+        return "".join(f"{line}\n" for line in self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """Return a line of results for every set, and one for the mentions that are alone."""
+        return result_lines(self.resolved, self.run)
+
+    def _tables(self) -> Mapping[str, Callable[[], Columns]]:
+        return {
+            "entities": self._entity_columns,
+            "values": self._value_columns,
+            "mentions": self._mention_columns,
+            "pairs": lambda: self._of_sets("pairs"),
+            "configurations": lambda: self._of_sets("configurations"),
+        }
+
+    def _entity_columns(self) -> Columns:
+        columns: dict[str, list[Any]] = {
+            "entity": [one.id for one in self.entities],
+            "sort": [one.sort for one in self.entities],
+            "name": [one.name for one in self.entities],
+            "probability": [one.probability for one in self.entities],
+            "mentions": [list(one.templates) for one in self.entities],
+        }
+        for slot in sorted({name for one in self.entities for name in one.slots}):
+            columns[slot] = [_text(_first(one, slot)) for one in self.entities]
+        return columns
+
+    def _value_columns(self) -> Columns:
+        rows = [
+            (one.id, slot, _text(value.value), value.probability, list(value.templates))
+            for one in self.entities
+            for slot, values in one.slots.items()
+            for value in values
+        ]
+        names = ("entity", "slot", "value", "probability", "mentions")
+        return {name: [row[n] for row in rows] for n, name in enumerate(names)}
+
+    def _mention_columns(self) -> Columns:
+        names = ("id", "text", "start", "end", "region", "sentence", "sort", "head", "form")
+        return {name: [getattr(one, name) for one in self.mentions] for name in names} | {
+            "entity": [self._entity_of(one.id) for one in self.mentions]
+        }
+
+    def _entity_of(self, mention: str) -> str:
+        return next((one.id for one in self.entities if mention in one.templates), "")
+
+    def _of_sets(self, table: str) -> Columns:
+        """Join the tables of all distributions below each other."""
+        joined: dict[str, list[Any]] = {"set": []}
+        for one in self.distributions:
+            columns = one._columns(table)
+            for name, column in columns.items():
+                joined.setdefault(name, []).extend(column)
+            joined["set"] += [one.set.name] * len(next(iter(columns.values())))
+        return joined
+
+    def __str__(self) -> str:
+        from partita.views.message import report
+
+        return report(self.resolved)
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.mentions)} mentions, {len(self.entities)} entities"
+        return f"ResolvedMessage({self.message.id!r}: {sizes})"
+
+
+Source = str | Message | os.PathLike[str]
+
+
+class RunOptions(TypedDict, total=False):
+    """The keyword arguments of `run`."""
+
+    domain: str | os.PathLike[str]
+    model: str
+    parameters: str | os.PathLike[str] | TrainedModel | None
+    top: int | None
+    threshold: float | None
+    budget: Budget | None
+    seed: int
+    encoding: str | None
+
+
+@overload
+def run(  # type: ignore[overload-overlap]  # a str is a text, not a list of texts
+    source: str | Message, **options: Unpack[RunOptions]
+) -> ResolvedMessage: ...
+@overload
+def run(
+    source: os.PathLike[str], **options: Unpack[RunOptions]
+) -> ResolvedMessage | list[ResolvedMessage]: ...
+@overload
+def run(source: Iterable[Source], **options: Unpack[RunOptions]) -> list[ResolvedMessage]: ...
+def run(
+    source: Source | Iterable[Source],
+    *,
+    domain: str | os.PathLike[str] = DOMAIN,
+    model: str = "evidential",
+    parameters: str | os.PathLike[str] | TrainedModel | None = None,
+    top: int | None = None,
+    threshold: float | None = None,
+    budget: Budget | None = None,
+    seed: int = 0,
+    encoding: str | None = None,
+) -> ResolvedMessage | list[ResolvedMessage]:
+    """Extract entities from a text and resolve coreference.
+
+    `source` is a text (a str), a file or folder (a `pathlib.Path`), a `Message`, or a list of
+    these. A str is always a text: the name of a file must be a Path. One text, message or file
+    that holds one message gives one result; a list, a folder, or a file of several messages
+    gives a list.
+
+    `domain` is the name of an installed domain or a folder of rules. The other arguments are the
+    options of the command `partita run`; `parameters` is a trained model or a file of parameters.
+    """
+    settings = Settings(
+        os.fspath(domain),
+        model,
+        str(parameters_path(parameters) or ""),
+        top,
+        threshold,
+        budget or usual_budget(model),
+        seed,
+    )
+    prepared = ready(settings)
+    single = isinstance(source, str | Message | os.PathLike)
+    if not single and not isinstance(source, Iterable):
+        raise TypeError(_unknown(source))
+    sources: list[Any] = [source] if single else list(cast(Iterable[Any], source))
+    texts = (text for n, one in enumerate(sources, 1) for text in
+             _texts(one, MESSAGE if single else f"{MESSAGE}-{n}", encoding))  # fmt: skip
+    documents = [_resolved(text, settings, prepared) for text in texts]
+    if single and len(documents) == 1 and not (isinstance(source, Path) and source.is_dir()):
+        return documents[0]
+    return documents
+
+
+def _texts(source: Any, name: str, encoding: str | None) -> Iterator[Given | Message]:
+    if isinstance(source, Message):
+        yield source
+    elif isinstance(source, str):
+        _refuse_file_name(source)
+        yield Given(name, source, "")
+    elif isinstance(source, os.PathLike):
+        for text in read_texts(os.fspath(source), encoding=encoding):
+            if isinstance(text, PartitaError):
+                raise text
+            yield text
+    else:
+        raise TypeError(_unknown(source))
+
+
+def _unknown(source: Any) -> str:
+    expected = "a text (str), a pathlib.Path, a Message, or a list of these"
+    return f"source must be {expected}, not {type(source).__name__}"
+
+
+def _refuse_file_name(text: str) -> None:
+    """A text that names a file is almost certainly meant as a path."""
+    if not text.strip():
+        raise InputError("the text is empty (expected a message)")
+    try:
+        exists = "\n" not in text and len(text) < 1000 and Path(text).exists()
+    except (OSError, ValueError):
+        exists = False
+    if exists:
+        raise InputError(f"{text!r} names a file: pass pathlib.Path({text!r}) to read it")
+
+
+def _resolved(text: Given | Message, settings: Settings, prepared: Ready) -> ResolvedMessage:
+    message = text if isinstance(text, Message) else message_of(text)
+    try:
+        resolved = resolve(message, prepared.stages)
+    except InputError as error:
+        raise InputError(f"message {message.id}: {error.problem}", file=message.file) from error
+    return ResolvedMessage(resolved, settings, {"text": text_hash(message.text), **prepared.told})
+
+
+def _first(entity: Entity, slot: str) -> Any:
+    values = entity.slots.get(slot, ())
+    return values[0].value if values else None
+
+
+def _text(value: Any) -> str | None:
+    """Return a value of a slot as text: integers and lists too, so that a column has one type."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return None if value is None else str(value)
+
+
+def saved(answer: ResolvedMessage | Distribution) -> list[Result | Alone]:
+    """Return an answer as it would be read back from a file of results."""
+    if isinstance(answer, Distribution):
+        lines = [result_line(renamed(answer, str))]
+    elif isinstance(answer, ResolvedMessage):
+        lines = list(answer.lines())
+    else:
+        expected = "what run or solve returns, or a file"
+        raise TypeError(f"results must be {expected}, not {type(answer).__name__}")
+    return [result_of(json.loads(line), Place("results", n)) for n, line in enumerate(lines, 1)]
