@@ -37,7 +37,10 @@ def test_a_file_is_written(results: Path, tmp_path: Path):
     [
         (("none.jsonl",), "none.jsonl: cannot be read: No such file"),
         (("demo", "--store", "none.db"), "none.db: there is none"),
-        (("demo", "--store", "none.db", "--texts", "a.txt"), "--texts and --keys are for a file"),
+        (
+            ("demo", "--store", "none.db", "--texts", "a.txt"),
+            "--texts and --keys are for results files",
+        ),
     ],
 )
 def test_trouble_is_one_line_and_no_file(

@@ -47,7 +47,7 @@ def test_it_says_where_it_is_answers_and_ends_with_ctrl_c(tmp_path: Path) -> Non
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
-    assert said == "partita: store partita.db; Ctrl-C ends the service\n"
+    assert said == "partita: store partita.db; press Ctrl-C to stop\n"
     assert (tmp_path / "partita.db").exists()
 
 

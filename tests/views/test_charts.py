@@ -43,7 +43,7 @@ def test_pairs_before_and_after():
     assert len(rows) == 12
     assert rows["A", "B", BEFORE]["probability"] == 0.671
     assert rows["A", "B", AFTER]["probability"] == pytest.approx(answer.marginal("A", "B"))
-    assert rows["A", "C", BEFORE]["told"] == rows["A", "C", AFTER]["told"] == "×"
+    assert rows["A", "C", BEFORE]["text"] == rows["A", "C", AFTER]["text"] == "×"
 
 
 def test_results_that_were_saved_have_the_same_charts():

@@ -18,12 +18,12 @@ from partita.results.saved_results import Result
 ENDINGS = (".svg", ".html", ".png", ".json")
 
 
-def configurations_chart(found: Distribution | Result) -> Any:
+def configurations_chart(distribution: Distribution | Result) -> Any:
     """The listed configurations and the remainder as bars."""
     alt = altair()
-    rows = [(str(item.configuration), item.probability) for item in found.configurations]
-    if found.remainder.count != 0:
-        rows.append(("all others", found.remainder.probability))
+    rows = [(str(item.configuration), item.probability) for item in distribution.configurations]
+    if distribution.remainder.count != 0:
+        rows.append(("all others", distribution.remainder.probability))
     data = alt.Data(values=[{"configuration": name, "probability": p} for name, p in rows])
     bars = (
         alt.Chart(data)
@@ -64,15 +64,15 @@ def altair() -> Any:
     return altair
 
 
-def bins_of(given: Iterable[Bin | Mapping[str, Any]]) -> list[Bin]:
+def bins_of(bins: Iterable[Bin | Mapping[str, Any]]) -> list[Bin]:
     """Sort bins by stated probability; mappings may call it `stated` or `predicted`."""
-    found = (one if isinstance(one, Bin) else _bin(one) for one in given)
-    return sorted(found, key=lambda one: one.stated)
+    converted = (bin_ if isinstance(bin_, Bin) else _bin(bin_) for bin_ in bins)
+    return sorted(converted, key=lambda bin_: bin_.stated)
 
 
-def _bin(one: Mapping[str, Any]) -> Bin:
-    stated = one["stated"] if "stated" in one else one["predicted"]
-    return Bin(int(one["count"]), float(stated), float(one["observed"]))
+def _bin(mapping: Mapping[str, Any]) -> Bin:
+    stated = mapping["stated"] if "stated" in mapping else mapping["predicted"]
+    return Bin(int(mapping["count"]), float(stated), float(mapping["observed"]))
 
 
 Bins = Iterable[Bin | Mapping[str, Any]]
@@ -147,31 +147,31 @@ NUMBERS = 12  # templates: of more, squares have no room for a number
 SIDE = 280
 
 
-def pairs_chart(found: Distribution | Result) -> Any:
+def pairs_chart(distribution: Distribution | Result) -> Any:
     """Two triangles side by side; a pair that is incompatible has a cross."""
     alt = altair()
-    rows = list(pair_rows(found))
+    rows = list(pair_rows(distribution))
     chart = alt.Chart(alt.InlineData(values=rows))
-    return alt.hconcat(*(_triangle(alt, chart, found, when) for when in (BEFORE, AFTER)))
+    return alt.hconcat(*(_triangle(alt, chart, distribution, when) for when in (BEFORE, AFTER)))
 
 
-def pair_rows(found: Distribution | Result) -> Iterator[dict[str, Any]]:
+def pair_rows(distribution: Distribution | Result) -> Iterator[dict[str, Any]]:
     """One object for each pair, before and after."""
-    ids = found.set.ids
+    ids = distribution.set.ids
     for column, left in enumerate(ids):
         for row, right in enumerate(ids[column + 1 :], column + 1):
-            given = float(found.probabilities[row, column])
-            came = float(found.marginals.value[row, column])
-            for when, p in ((BEFORE, given), (AFTER, came)):
+            alone = float(distribution.probabilities[row, column])
+            marginal = float(distribution.marginals.value[row, column])
+            for when, p in ((BEFORE, alone), (AFTER, marginal)):
                 yield {
                     "left": left, "right": right, "when": when, "probability": p,
-                    "told": "×" if given == 0.0 else f"{p:.2f}",
-                    "apart": given == 0.0,
+                    "text": "×" if alone == 0.0 else f"{p:.2f}",
+                    "apart": alone == 0.0,
                 }  # fmt: skip
 
 
-def _triangle(alt: Any, chart: Any, found: Distribution | Result, when: str) -> Any:
-    ids = list(found.set.ids)
+def _triangle(alt: Any, chart: Any, distribution: Distribution | Result, when: str) -> Any:
+    ids = list(distribution.set.ids)
     base = chart.transform_filter(alt.datum.when == when).encode(
         x=alt.X(
             "left:N",
@@ -191,7 +191,7 @@ def _triangle(alt: Any, chart: Any, found: Distribution | Result, when: str) -> 
     drawn = base.mark_rect(stroke="#dfe4ea").encode(color=shade, tooltip=hints)
     if len(ids) <= NUMBERS:
         ink = alt.condition(alt.datum.probability > 0.5, alt.value("#fff"), alt.value("#1b2430"))
-        drawn += base.mark_text(fontSize=11).encode(text="told:N", color=ink)
+        drawn += base.mark_text(fontSize=11).encode(text="text:N", color=ink)
     return drawn.properties(title=when, width=SIDE, height=SIDE)
 
 

@@ -61,8 +61,8 @@ def line(distribution: Distribution, width: int = 80) -> str:
 
 def names_text(title: str, names: Sequence[str], width: int = 80) -> str:
     """A list of ids, wrapped."""
-    told = textwrap.wrap(f"{title} {', '.join(map(clean, names))}", width, subsequent_indent="  ")
-    return "\n".join(told) + "\n"
+    lines = textwrap.wrap(f"{title} {', '.join(map(clean, names))}", width, subsequent_indent="  ")
+    return "\n".join(lines) + "\n"
 
 
 def heading(distribution: Distribution, width: int) -> str:
@@ -75,9 +75,9 @@ def heading(distribution: Distribution, width: int) -> str:
 
 def _templates(distribution: Distribution, width: int) -> list[str]:
     """The expressions, where the templates have any."""
-    said = [t for t in distribution.set.templates if t.text]
-    wide = max((columns(clean(t.id)) for t in said), default=0)
-    return [cut(f"  {padded(clean(t.id), wide)}  {clean(t.text)}", width) for t in said]
+    members = [t for t in distribution.set.templates if t.text]
+    wide = max((columns(clean(t.id)) for t in members), default=0)
+    return [cut(f"  {padded(clean(t.id), wide)}  {clean(t.text)}", width) for t in members]
 
 
 def configuration_rows(distribution: Distribution, width: int, colour: bool) -> list[str]:
@@ -88,10 +88,10 @@ def configuration_rows(distribution: Distribution, width: int, colour: bool) -> 
     room = max(width - right - BAR - 6, 20)
     wide = min(max(map(columns, shown), default=0), room)
     lines = []
-    for cells, told, one in zip(shown, figures, distribution.configurations, strict=True):
+    for cells, share, one in zip(shown, figures, distribution.configurations, strict=True):
         first, *more = wrapped(cells, room)
         drawn = coloured(bar(one.probability), colour)
-        lines.append(f"  {padded(first, wide)}  {told:>{right}}  {drawn}".rstrip())
+        lines.append(f"  {padded(first, wide)}  {share:>{right}}  {drawn}".rstrip())
         lines += [f"    {rest}" for rest in more]
     return lines
 
@@ -105,18 +105,22 @@ def _shown(distribution: Distribution, listed: Listed) -> str:
 def _pairs(distribution: Distribution, width: int) -> list[str]:
     """Pairs alone and given the whole set; of many, those that changed most."""
     ids = [clean(name) for name in distribution.set.ids]
-    given, came = distribution.probabilities, distribution.marginals
-    left, right = np.nonzero(np.triu(given > 0.0, 1))
-    change = np.abs(came.value[left, right] - given[left, right])
+    alone, marginals = distribution.probabilities, distribution.marginals
+    left, right = np.nonzero(np.triu(alone > 0.0, 1))
+    change = np.abs(marginals.value[left, right] - alone[left, right])
     chosen = np.sort(np.argsort(-change, kind="stable")[:PAIRS]).tolist()
     rows = []
     for n in chosen:
         at = (left[n], right[n])
-        spread = None if came.kind == "exact" else (float(came.low[at]), float(came.high[at]))
-        told = ranged(float(came.value[at]), spread)
-        rows.append((f"{ids[at[0]]} = {ids[at[1]]}", f"{number(float(given[at]))} → {told}"))
+        spread = (
+            None
+            if marginals.kind == "exact"
+            else (float(marginals.low[at]), float(marginals.high[at]))
+        )
+        share = ranged(float(marginals.value[at]), spread)
+        rows.append((f"{ids[at[0]]} = {ids[at[1]]}", f"{number(float(alone[at]))} → {share}"))
     wide = min(max((columns(name) for name, _ in rows), default=0), max(width - 44, 10))
-    lines = [f"  {padded(cut(name, wide), wide)}  {told}" for name, told in rows]
+    lines = [f"  {padded(cut(name, wide), wide)}  {share}" for name, share in rows]
     if len(left) > len(chosen):
         lines.append(f"  {len(left) - len(chosen):,} more pairs changed less")
     return ["Pairs, alone → given the whole set", *lines] if lines else ["No pair can corefer"]
@@ -127,8 +131,8 @@ def _facts(distribution: Distribution, width: int) -> list[str]:
     if distribution.conflict is not None:
         facts.append(f"conflict κ {distribution.conflict:.5f}")
     cost = f"pruning cost {distribution.pruned:.3g}" if distribution.pruned else ""
-    told = filter(None, [", ".join(facts), how(distribution), proof(distribution), cost])
-    return [row for fact in told for row in textwrap.wrap(fact, width)]
+    parts = filter(None, [", ".join(facts), how(distribution), proof(distribution), cost])
+    return [row for fact in parts for row in textwrap.wrap(fact, width)]
 
 
 CONFIGURATIONS = 20
@@ -173,8 +177,8 @@ def _configuration(listed: Listed, place: dict[str, int]) -> str:
     bar = (
         f'<div style="background:#4c78a8;height:.8em;width:{listed.probability * 12:.2f}em"></div>'
     )
-    told = escape(ranged(listed.probability, listed.interval))
-    return f"<tr><td>{escape(cells)}</td><td>{told}</td><td>{bar}</td></tr>"
+    share = escape(ranged(listed.probability, listed.interval))
+    return f"<tr><td>{escape(cells)}</td><td>{share}</td><td>{bar}</td></tr>"
 
 
 def _matrix(distribution: Distribution) -> str:
@@ -194,7 +198,7 @@ def _pair(distribution: Distribution, a: int, b: int) -> str:
     if a == b:
         return "<td></td>"
     p = float(distribution.marginals.value[a, b])
-    given = number(float(distribution.probabilities[a, b]))
+    alone = number(float(distribution.probabilities[a, b]))
     ink = "#fff" if p > 0.5 else "inherit"
     style = f"background:rgba(76,120,168,{p:.3f});color:{ink}"
-    return f'<td style="{style}" title="pair alone {given}">{number(p)}</td>'
+    return f'<td style="{style}" title="pair alone {alone}">{number(p)}</td>'

@@ -24,14 +24,14 @@ class Html(str):
 
 def element(name: str, /, *children: str, **attributes: str | float | None) -> Html:
     """`class_` stands for class and `stroke_width` for stroke-width; None leaves one out."""
-    told = "".join(
+    written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{safe(_number(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
     if name in VOID:
-        return Html(f"<{name}{told}>")
-    return Html(f"<{name}{told}>{joined(children)}</{name}>")
+        return Html(f"<{name}{written}>")
+    return Html(f"<{name}{written}>{joined(children)}</{name}>")
 
 
 def joined(parts: Iterable[str], between: str = "") -> Html:
@@ -84,10 +84,10 @@ def drawing(width: float, height: float, label: str, *parts: str, class_: str = 
     )
 
 
-def rectangle(x: float, y: float, width: float, height: float, class_: str, told: str = "",
+def rectangle(x: float, y: float, width: float, height: float, class_: str, hint_text: str = "",
               **more: str | float) -> Html:  # fmt: skip
     """`told` appears where a pointer rests on it."""
-    hint = (element("title", told),) if told else ()
+    hint = (element("title", hint_text),) if hint_text else ()
     return element(
         "rect", *hint, x=x, y=y, width=width, height=height, class_=class_, **more
     )  # fmt: skip
@@ -152,12 +152,12 @@ def _name(n: int) -> str:
 
 def histogram(bits: Sequence[float], label: str) -> Html:
     """A column for every class, with its count."""
-    found = classes(bits)
-    most = max(count for _, count in found) or 1
+    columns_ = classes(bits)
+    most = max(count for _, count in columns_) or 1
     columns = (
-        _column(n, name, count, HIGH * count / most) for n, (name, count) in enumerate(found)
+        _column(n, name, count, HIGH * count / most) for n, (name, count) in enumerate(columns_)
     )
-    wide = 8 + 44.0 * len(found)
+    wide = 8 + 44.0 * len(columns_)
     ground = line(0.0, HIGH + 16, wide, HIGH + 16, "ground")
     axis = words(wide / 2, HIGH + 46, "bits per message", "axis", "middle")
     return drawing(max(wide, 120.0), HIGH + 52, label, joined(columns), ground, axis)
@@ -165,10 +165,10 @@ def histogram(bits: Sequence[float], label: str) -> Html:
 
 def _column(n: int, name: str, count: int, high: float) -> Html:
     left = 8 + 44.0 * n
-    told = f"{count:,} with {name} bits"
+    hint = f"{count:,} with {name} bits"
     return joined(
         [
-            rectangle(left, HIGH + 16 - high, WIDE + 8, high, "share", told),
+            rectangle(left, HIGH + 16 - high, WIDE + 8, high, "share", hint),
             words(left + 17, HIGH + 11 - high, f"{count:,}", "tick", "middle"),
             words(left + 17, HIGH + 30, name, "tick", "middle"),
         ]
@@ -192,28 +192,28 @@ class Triangle:
     hints: Sequence[Sequence[str]]
 
 
-def triangle(given: Triangle, label: str, letters: int = 26) -> Html:
+def triangle(pairs: Triangle, label: str, letters: int = 26) -> Html:
     """Names stand on the diagonal and go on where the matrix would say the same again."""
-    n = len(given.labels)
+    n = len(pairs.labels)
     size = next(size for most, size in SIZES if n <= most)
-    names = [cut(name, letters) for name in given.labels]
+    names = [cut(name, letters) for name in pairs.labels]
     room = max((k * size + len(name) * LETTER + 10 for k, name in enumerate(names)), default=0.0)
-    squares = (_square(given, row, column, size) for row in range(n) for column in range(row))
+    squares = (_square(pairs, row, column, size) for row in range(n) for column in range(row))
     titles = (
         words(k * size + 5, (k + 0.5) * size + 4, name, "name") for k, name in enumerate(names)
     )
     return drawing(max(room, n * size), n * size + 2, label, joined(squares), joined(titles))
 
 
-def _square(given: Triangle, row: int, column: int, size: float) -> Html:
-    p = float(given.values[row, column])
+def _square(pairs: Triangle, row: int, column: int, size: float) -> Html:
+    p = float(pairs.values[row, column])
     at = (column * size + 1, row * size + 1, size - 2, size - 2)
-    hint = given.hints[row][column]
-    if given.apart[row][column]:
+    hint = pairs.hints[row][column]
+    if pairs.apart[row][column]:
         return joined([rectangle(*at, "never", hint), _cross(*at)])
     drawn = rectangle(*at, "pair", hint, fill_opacity=f"{p:.3f}")
     frame = rectangle(*at, "edge")
-    if len(given.labels) > NUMBERS:
+    if len(pairs.labels) > NUMBERS:
         return joined([frame, drawn])
     middle = (column + 0.5) * size, (row + 0.5) * size + 3.5
     number = words(*middle, short(p), "deep" if p > DEEP else "plain", "middle")
@@ -241,9 +241,9 @@ LARGE = 10.0  # radius of the bin with the highest count
 
 def reliability(bins: Sequence[Bin], label: str) -> Html:
     """A dot for every bin, its area the count; points on the dashed line are well calibrated."""
-    most = max((one.count for one in bins), default=1)
-    dots = (_dot(one, most) for one in bins)
-    path = [(_x(one.stated), _y(one.observed)) for one in bins]
+    most = max((bin_.count for bin_ in bins), default=1)
+    dots = (_dot(bin_, most) for bin_ in bins)
+    path = [(_x(bin_.stated), _y(bin_.observed)) for bin_ in bins]
     return drawing(
         LEFT + SIDE + 14,
         TOP + SIDE + BELOW,
@@ -260,14 +260,14 @@ def reliability(bins: Sequence[Bin], label: str) -> Html:
     )  # fmt: skip
 
 
-def _dot(one: Bin, most: int) -> Html:
-    radius = max(2.5, LARGE * math.sqrt(one.count / most))
-    told = f"stated {one.stated:.3f}, observed {one.observed:.3f}, {one.count:,} statements"
-    x, y = _x(one.stated), _y(one.observed)
-    dot = element("circle", element("title", told), cx=x, cy=y, r=radius, class_="dot")
-    inward = one.stated > 0.5
+def _dot(bin_: Bin, most: int) -> Html:
+    radius = max(2.5, LARGE * math.sqrt(bin_.count / most))
+    hint = f"stated {bin_.stated:.3f}, observed {bin_.observed:.3f}, {bin_.count:,} statements"
+    x, y = _x(bin_.stated), _y(bin_.observed)
+    dot = element("circle", element("title", hint), cx=x, cy=y, r=radius, class_="dot")
+    inward = bin_.stated > 0.5
     at = x - radius - 2 if inward else x + radius + 2
-    count = words(at, y - 6, f"{one.count:,}", "tick", "end" if inward else "start")
+    count = words(at, y - 6, f"{bin_.count:,}", "tick", "end" if inward else "start")
     return joined([dot, count])
 
 

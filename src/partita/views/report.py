@@ -45,13 +45,13 @@ def _tiles(report: Report) -> Html:
     rows = report.rows
     failed = sum(bool(row.error) for row in rows)
     bits = sum(row.entropy_bits for row in rows)
-    told = [
+    nouns = [
         (len(rows), "message"),
         (sum(row.templates for row in rows), "template"),
         (sum(row.sets for row in rows), "set"),
         (sum(row.entities for row in rows), "entity"),
     ]
-    counts = [_counted(*one) for one in told]
+    counts = [_counted(*noun) for noun in nouns]
     counts.append((f"{bits / max(len(rows) - failed, 1):.2f}", "bits per message"))
     counts += [(f"{failed:,}", "failed")] if failed else []
     tiles = (element("div", element("b", n), element("span", what)) for n, what in counts)
@@ -74,7 +74,7 @@ def _settings(settings: Mapping[str, Any]) -> Html:
 
 def _told(value: Any) -> str:
     if isinstance(value, Mapping):
-        return cut(", ".join(f"{name} {one}" for name, one in value.items()), 300)
+        return cut(", ".join(f"{name} {item}" for name, item in value.items()), 300)
     if isinstance(value, list | tuple):
         return cut(", ".join(map(str, value)), 300)
     return f"{value:,}" if type(value) is int else cut(str(value), 300)
@@ -127,22 +127,22 @@ def calibration_section(measured: Mapping[str, Any]) -> Html:
     ]
     figures = element("table", joined(_figures(measured)), class_="facts")
     parts = element("div", figures, *drawn, class_="calibration")
-    told = (
+    caption = (
         "Stated probability against observed frequency, in bins of equal count. The area of a dot "
         "shows its count; points on the dashed line are well calibrated."
     )
     title = element("h2", "Calibration")
     return element(
-        "section", title, element("p", told), *_warning(measured), parts, _sizes(measured),
+        "section", title, element("p", caption), *_warning(measured), parts, _sizes(measured),
         id="calibration",
     )  # fmt: skip
 
 
 def _warning(measured: Mapping[str, Any]) -> Iterator[Html]:
-    if known := measured.get("keys_learned_from"):
-        keys = "1 of these keys was" if known == 1 else f"{known:,} of these keys were"
-        told = f"{keys} used to train this run's parameters: the figures are too optimistic."
-        yield element("p", told, class_="warning")
+    if trained := measured.get("keys_learned_from"):
+        keys = "1 of these keys was" if trained == 1 else f"{trained:,} of these keys were"
+        warning = f"{keys} used to train this run's parameters: the figures are too optimistic."
+        yield element("p", warning, class_="warning")
 
 
 def _figure(what: str, bins: Sequence[Bin]) -> Html:
@@ -173,10 +173,10 @@ def _figures(measured: Mapping[str, Any]) -> Iterator[Html]:
 
 def _spread(measured: Mapping[str, Any], name: str, digits: int) -> str:
     """An interval of 95 %, over messages."""
-    found = (measured.get("intervals") or {}).get(name)
-    if not isinstance(found, Mapping):
+    interval = (measured.get("intervals") or {}).get(name)
+    if not isinstance(interval, Mapping):
         return ""
-    return f" ({found['low']:.{digits}f} to {found['high']:.{digits}f})"
+    return f" ({interval['low']:.{digits}f} to {interval['high']:.{digits}f})"
 
 
 def _fact(name: str, value: str) -> Html:
@@ -189,11 +189,11 @@ def _sizes(measured: Mapping[str, Any]) -> Html:
         return joined([])
     titles = ("templates in the set", "sets", "correct", "bits per set")
     head = element("tr", *(element("th", name, class_="number") for name in titles))
-    told = [
+    cells = [
         (one["size"], f"{one['sets']:,}", f"{one['right']:,}", _bits_table(one["bits_per_set"]))
         for one in rows
     ]
-    lines = (element("tr", *(element("td", x, class_="number") for x in row)) for row in told)
+    lines = (element("tr", *(element("td", x, class_="number") for x in row)) for row in cells)
     return element("table", element("thead", head), element("tbody", joined(lines)), class_="sizes")
 
 
@@ -220,8 +220,8 @@ def report_page(report: Report, most: int = MOST) -> str:
 
 def policy() -> str:
     """A content security policy that allows only the report's own style sheet."""
-    found = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{found}'; base-uri 'none'; form-action 'none'"
+    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
 def _title(report: Report) -> str:
@@ -231,7 +231,7 @@ def _title(report: Report) -> str:
 def _header(report: Report) -> Html:
     links = {"summary": True, "calibration": report.measured is not None,
              "messages": len(report.rows) > 1, "details": True}  # fmt: skip
-    nav = (element("a", name, href=f"#{name}") for name, there in links.items() if there)
+    nav = (element("a", name, href=f"#{name}") for name, present in links.items() if present)
     title = element("h1", element("small", "Partita report on "), cut(report.title, 120))
     return element("header", title, element("nav", joined(nav)))
 
@@ -239,11 +239,11 @@ def _header(report: Report) -> Html:
 def _list(report: Report, shown: dict[int, int]) -> Html:
     title = element("h2", "Messages")
     whole = len(report.messages) == len(report.rows)
-    told = "" if whole else (
+    omitted = "" if whole else (
         f"The {len(report.messages):,} most uncertain of {len(report.rows):,} messages are shown "
         f"in full; the other {len(report.rows) - len(report.messages):,} are only listed."
     )  # fmt: skip
-    note = (element("p", told, class_="left-out"),) if told else ()
+    note = (element("p", omitted, class_="left-out"),) if omitted else ()
     table = message_table(report.rows, shown)
     folded = element(
         "details", element("summary", "All messages"), table, open="" if whole else None
@@ -253,8 +253,8 @@ def _list(report: Report, shown: dict[int, int]) -> Html:
 
 def _messages(report: Report, most: int) -> Html:
     parts = (message_section(n, one, most) for n, one in enumerate(report.messages))
-    told = "Templates of the same colour form one cell of the most probable configuration"
+    caption = "Templates of the same colour form one cell of the most probable configuration"
     if report.without_text:
-        told += "; for messages without text, only the expressions are shown"
-    legend = element("p", f"{told}.", class_="quiet")
+        caption += "; for messages without text, only the expressions are shown"
+    legend = element("p", f"{caption}.", class_="quiet")
     return element("section", legend, joined(parts), id="details")

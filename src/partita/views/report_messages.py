@@ -34,12 +34,12 @@ def entities_table(entities: Sequence[Entity], alone: Sequence[Template], colour
 
 
 def _entity(entity: Entity, colours: Colours) -> Html:
-    called = entity.name or next(iter(entity.descriptions), "")
-    known = colours.classes.get(entity.anchor, "none")
+    name = entity.name or next(iter(entity.descriptions), "")
+    colour = colours.classes.get(entity.anchor, "none")
     title = joined(
         [
-            element("span", cut(entity.id, 40), class_=f"chip {known}"),
-            element("b", cut(called, 80), dir="auto"),
+            element("span", cut(entity.id, 40), class_=f"chip {colour}"),
+            element("b", cut(name, 80), dir="auto"),
             element("small", cut(entity.sort, 60)),
         ],
         " ",
@@ -77,15 +77,15 @@ def _slots(entity: Entity) -> Html:
     return joined(_slot(name, _values(values)) for name, values in entity.slots.items())
 
 
-def _slot(name: str, told: Html) -> Html:
-    return element("span", element("small", cut(name, 40)), " ", told, class_="slot")
+def _slot(name: str, values: Html) -> Html:
+    return element("span", element("small", cut(name, 40)), " ", values, class_="slot")
 
 
 def _values(values: Sequence[SlotValue]) -> Html:
-    told = [_value(value) for value in values[:VALUES]]
+    shown_values = [_value(value) for value in values[:VALUES]]
     if hidden := len(values) - VALUES if len(values) > VALUES else 0:
-        told.append(joined([f"{hidden} more"]))
-    return joined(told, ", ")
+        shown_values.append(joined([f"{hidden} more"]))
+    return joined(shown_values, ", ")
 
 
 def _value(value: SlotValue) -> Html:
@@ -95,12 +95,12 @@ def _value(value: SlotValue) -> Html:
     return joined([text, element("span", f" {_probability(value.figure)}", class_="number")])
 
 
-def _probability(given: Figure) -> str:
-    return ranged(*_spread(given))
+def _probability(figure: Figure) -> str:
+    return ranged(*_spread(figure))
 
 
-def _spread(given: Figure) -> tuple[float, tuple[float, float] | None]:
-    return given.value, None if given.kind == "exact" else (given.low, given.high)
+def _spread(figure: Figure) -> tuple[float, tuple[float, float] | None]:
+    return figure.value, None if figure.kind == "exact" else (figure.low, figure.high)
 
 
 MOST = 40_000  # characters of a message
@@ -119,13 +119,13 @@ def marked_text(message: ReportMessage, colours: Colours) -> Html:
     if hidden := len(message.text) - len(text):
         parts.append(element("p", f"{hidden:,} more characters are not shown", class_="left-out"))
     if deep := len(inside) - len(placed):
-        told = f"{deep:,} more are nested in over {DEEPEST} templates and not marked"
-        parts.append(element("p", told, class_="left-out"))
+        note = f"{deep:,} more are nested in over {DEEPEST} templates and not marked"
+        parts.append(element("p", note, class_="left-out"))
     if lost := len(message.templates) - len(inside):
-        told = (
+        note = (
             f"{lost:,} {'template has' if lost == 1 else 'templates have'} no position in this text"
         )
-        parts.append(element("p", told, class_="left-out"))
+        parts.append(element("p", note, class_="left-out"))
     return joined(parts)
 
 
@@ -180,28 +180,28 @@ def _depth(inner: Sequence[Template]) -> int:
 
 
 def _mark(template: Template, inside: Html, depth: int, colours: Colours, ends: bool) -> Html:
-    known = colours.classes.get(template.id, "none")
+    colour = colours.classes.get(template.id, "none")
     name = colours.cells.get(template.id, "")
     label = (element("sub", name),) if name and ends else ()
     return element(
         "mark",
         inside,
         *label,
-        class_=f"{known} d{min(depth, DEPTH)}",
+        class_=f"{colour} d{min(depth, DEPTH)}",
         title=colours.hints.get(template.id),
     )
 
 
 def _expressions(message: ReportMessage, colours: Colours) -> Html:
     """In text order, as far as that is known."""
-    told = [_expression(template, colours) for template in message.templates[:MOST]]
-    return element("ul", joined(told), class_="expressions")
+    items = [_expression(template, colours) for template in message.templates[:MOST]]
+    return element("ul", joined(items), class_="expressions")
 
 
 def _expression(template: Template, colours: Colours) -> Html:
-    known = colours.classes.get(template.id, "none")
+    colour = colours.classes.get(template.id, "none")
     text = template.text or template.id
-    return element("li", element("mark", text, class_=known, title=colours.hints[template.id]))
+    return element("li", element("mark", text, class_=colour, title=colours.hints[template.id]))
 
 
 ROWS = 5000
@@ -234,11 +234,11 @@ def message_section(n: int, message: ReportMessage, most: int) -> Html:
 def _fields(fields: Mapping[str, str]) -> Html:
     if not fields:
         return joined([])
-    told = (
+    entries = (
         joined([element("dt", cut(name, 40)), element("dd", cut(str(value), 200))])
         for name, value in list(fields.items())[:20]
     )
-    return element("dl", joined(told), class_="fields")
+    return element("dl", joined(entries), class_="fields")
 
 
 def message_table(rows: Sequence[MessageRow], shown: Mapping[int, int]) -> Html:
@@ -275,6 +275,6 @@ def _row(row: MessageRow, place: int | None, highest: float) -> Html:
     return element(
         "tr",
         element("td", title),
-        *(element("td", one, class_="number") for one in numbers),
+        *(element("td", count, class_="number") for count in numbers),
         element("td", bar(row.entropy_bits / highest), class_="drawn"),
     )

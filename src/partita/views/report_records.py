@@ -50,8 +50,8 @@ class ReportMessage:
     @property
     def templates(self) -> tuple[Template, ...]:
         """In text order."""
-        found = [*self.alone, *(t for one in self.sets for t in one.result.set.templates)]
-        return tuple(sorted(found, key=lambda t: (t.start, -t.end)))
+        members = [*self.alone, *(t for one in self.sets for t in one.result.set.templates)]
+        return tuple(sorted(members, key=lambda t: (t.start, -t.end)))
 
     @property
     def things(self) -> int:
@@ -139,9 +139,9 @@ class Colours:
 
     def chip(self, template: str) -> Html:
         """The id of a template in its colour."""
-        known = self.classes.get(template, "none")
+        colour = self.classes.get(template, "none")
         hint = self.hints.get(template)
-        return element("span", cut(template, 40), class_=f"chip {known}", title=hint)
+        return element("span", cut(template, 40), class_=f"chip {colour}", title=hint)
 
     def cell(self, members: list[str]) -> Html:
         """The templates of a cell in one box."""
@@ -149,10 +149,10 @@ class Colours:
 
     def cells_of(self, cells: Sequence[Sequence[str]]) -> Html:
         """The cells of a configuration; of hundreds the first ones."""
-        told = [self.cell(list(cell)) for cell in cells[:CELLS]]
-        if hidden := len(cells) - len(told):
-            told.append(element("small", f"{hidden:,} more cells"))
-        return joined(told)
+        boxes = [self.cell(list(cell)) for cell in cells[:CELLS]]
+        if hidden := len(cells) - len(boxes):
+            boxes.append(element("small", f"{hidden:,} more cells"))
+        return joined(boxes)
 
 
 def colours_of(message: ReportMessage) -> Colours:
