@@ -36,7 +36,7 @@ def test_a_file_is_written(results: Path, tmp_path: Path):
     ("arguments", "problem"),
     [
         (("none.jsonl",), "none.jsonl: cannot be read: No such file"),
-        (("demo", "--store", "none.db"), "none.db: there is none"),
+        (("demo", "--store", "none.db"), "none.db: does not exist"),
         (
             ("demo", "--store", "none.db", "--texts", "a.txt"),
             "--texts and --keys are for results files",
