@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from partita.app.run_batch import Done, Wanted
 from partita.cli import options
 from partita.cli.console import Console, StandardOutput, error_boundary
 from partita.configurations import MODELS
-from partita.files.resume import Growing, Stretch, growing
-from partita.views.message import counted
 
 if TYPE_CHECKING:
     from partita.app.recording import Recording
-    from partita.app.run_batch import Finished
+    from partita.app.run_batch import Done, Finished, Wanted
     from partita.app.runner import Ready, Settings
     from partita.errors import PartitaError
+    from partita.files.resume import Growing, Stretch
     from partita.text.raw_messages import Given
 
 
@@ -66,6 +64,8 @@ class RunDelivery:
         if self.out is None:
             yield None
             return
+        from partita.files.resume import growing
+
         with growing(self.out, self.before) as file:
             yield file
 
@@ -97,6 +97,8 @@ class RunDelivery:
         return f"{told}, {self.failed:,} failed" if self.failed else told
 
     def _summary(self) -> str:
+        from partita.views.message import counted
+
         messages = "1 message" if self.done == 1 else f"{self.done:,} messages"
         told = [f"{messages}: {counted(*self.sizes)}"]
         if self.kept:
