@@ -25,15 +25,15 @@ from oracles.simulated_sources import (
     measure_across,
     table_accounts,
 )
-from partita.app.run_batch import Wanted, done
-from partita.app.runner import Settings
+from partita.app.batch import Forms
+from partita.app.run_batch import run_messages
+from partita.app.runner import Runner
 from partita.corpora.documents import corpus_path, read_keyed_messages
+from partita.domains import find_domain
 from partita.fusion.account_results import result_accounts
 from partita.fusion.accounts import Account, Accounts, gathered
 from partita.fusion.across import FusedAccounts, Task, added, fuse_accounts
-from partita.rules.domain_files import own_parameters, read_domain
 from partita.text.raw_messages import Given
-from partita.training.parameter_files import read_pair_parameters
 
 TABLES = {"archive": 0.9, "survey": 0.8, "press": 0.7, "forum": 0.6}
 COVERAGE = 0.7
@@ -46,8 +46,8 @@ ENDS = ("vik", "sk", "dorf", "grad", "ville", "ton", "moor", "by")
 
 
 def task() -> Task:
-    model = read_pair_parameters(own_parameters("depots") or "").every_pair
-    return Task(read_domain("depots").schema, model)
+    domain = find_domain("depots")
+    return Task(domain.schema, domain.pair_parameters.every_pair)
 
 
 def reports(texts: Sequence[tuple[str, str]], name: str = "reports") -> Accounts:
@@ -57,16 +57,16 @@ def reports(texts: Sequence[tuple[str, str]], name: str = "reports") -> Accounts
         path = Path(folder) / f"{name}.jsonl"
         lines = (
             line
-            for one in done(given, Settings(), Wanted(json=True), workers=1)
+            for one in run_messages(given, Runner(), Forms(json=True), workers=1)
             for line in one.lines
         )
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return result_accounts(path, read_domain("depots").schema)
+        return result_accounts(path, find_domain("depots").schema)
 
 
 def detailed(facts: Sequence[Fact], rng: np.random.Generator) -> list[Fact]:
     """With coordinates and a size, which tables tell and messages do not."""
-    schema = read_domain("depots").schema
+    schema = find_domain("depots").schema
     found = []
     for fact in facts:
         north, east = int(rng.integers(3000, 6000)), int(rng.integers(1000, 9000))

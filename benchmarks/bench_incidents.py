@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from partita.app.process_pool import uncollected
-from partita.app.runner import Settings, ready, usual_budget
+from partita.app.batch import gc_paused
+from partita.app.runner import Runner, Settings, usual_budget
 from partita.pipeline import resolve
 from partita.records import Message
 from partita.text.messages import read_messages
@@ -29,11 +29,11 @@ def messages() -> list[Message]:
 
 def seconds(domain: str, given: list[Message]) -> float:
     """Of this process; the first message loads what is loaded once."""
-    made = ready(Settings(domain, MODEL, budget=usual_budget(MODEL)))
+    made = Runner(Settings(domain, MODEL, budget=usual_budget(MODEL)))
     resolve(given[0], made.stages)
     start = time.process_time()
     for message in given:
-        with uncollected():
+        with gc_paused():
             resolve(message, made.stages)
     return time.process_time() - start
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from partita.app.runner import Settings, ready, usual_budget
+from partita.app.runner import Runner, Settings, usual_budget
 from partita.corpora.documents import corpus_path
 from partita.errors import PartitaError
 from partita.pipeline import resolve
@@ -100,7 +100,7 @@ def check(message: Message) -> int:
     end = len(message.text)
     for region in message.regions:
         assert 0 <= region.start <= region.end <= end, f"region {region} beyond {end}"
-    stages = ready(SETTINGS).stages
+    stages = Runner(SETTINGS).stages
     templates = stages.extract(message)
     for template in templates:
         assert 0 <= template.start < template.end <= end, f"template {template} beyond {end}"

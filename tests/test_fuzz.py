@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from partita.app.runner import Settings, ready, usual_budget
+from partita.app.runner import Runner, Settings, usual_budget
 from partita.errors import PartitaError
 from partita.pipeline import Stages, resolve
 from partita.text.messages import read_messages
@@ -23,7 +23,7 @@ TEXTS = st.lists(PIECES, min_size=1, max_size=60).map(" ".join)
 
 @pytest.fixture(scope="module")
 def stages() -> Stages:
-    return ready(Settings(budget=usual_budget("evidential", work=100))).stages
+    return Runner(Settings(budget=usual_budget("evidential", work=100))).stages
 
 
 @given(text=TEXTS)

@@ -12,6 +12,7 @@ from partita.configurations.solve_batch import solve_many
 from partita.errors import InputError, TooLarge
 from partita.pipeline import MOST, Stages, resolve
 from partita.records import Message, Template
+from partita.reference import sets
 
 TABLE_1 = {"AB": 0.671, "AD": 0.505, "BD": 0.752, "CD": 0.504}
 ALONE = Template("X", "the bridge", start=400, slots={"FACILITY": "BRIDGE"})
@@ -34,6 +35,13 @@ class Table1:
 
 def stages(templates=(*DEPOTS, ALONE), solve=solve_many) -> Stages:
     return Stages(lambda message: templates, SCHEMA, Table1(), solve)
+
+
+def test_compatibility_is_computed_once(monkeypatch):
+    calls, computed = [], sets._compatibility
+    monkeypatch.setattr(sets, "_compatibility", lambda *given: calls.append(1) or computed(*given))
+    assert resolve(MESSAGE, stages()).sets[0].incompatible
+    assert len(calls) == 1
 
 
 def test_the_paper_from_templates_to_entities():
@@ -81,5 +89,5 @@ def test_a_set_that_cannot_be_answered_fails_the_message():
 
 def test_a_message_with_too_many_templates_is_refused():
     many = tuple(replace(D, id=f"D{n}", start=n) for n in range(MOST + 1))
-    with pytest.raises(InputError, match="2,001 templates are too many; expected at most 2,000"):
+    with pytest.raises(InputError, match=r"2,001 templates are too many \(expected at most 2,000"):
         resolve(MESSAGE, stages(many))

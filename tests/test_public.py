@@ -18,6 +18,7 @@ def test_the_public_names() -> None:
         "Contradiction",
         "CoreferenceSet",
         "Distribution",
+        "Domain",
         "Entity",
         "Evaluation",
         "Explanation",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from partita.app.run import ResolvedMessage, run
     from partita.app.solve import solve
     from partita.app.train import TrainedModel, train
+    from partita.domains import Domain
     from partita.errors import Contradiction, InputError, PartitaError, TooLarge, Unavailable
     from partita.records.configurations import Configuration
     from partita.records.distributions import Budget, Distribution, PairProbabilities
@@ -45,6 +46,7 @@ __all__ = [
     "Contradiction",
     "CoreferenceSet",
     "Distribution",
+    "Domain",
     "Entity",
     "Evaluation",
     "Explanation",
@@ -75,6 +77,7 @@ _HOMES = {
         "app.run": ("ResolvedMessage", "run"),
         "app.solve": ("solve",),
         "app.train": ("TrainedModel", "train"),
+        "domains": ("Domain",),
         "errors": ("Contradiction", "InputError", "PartitaError", "TooLarge", "Unavailable"),
         "records.configurations": ("Configuration",),
         "records.distributions": ("Budget", "Distribution", "PairProbabilities"),

@@ -31,7 +31,7 @@ Solve = Callable[[Sequence[PairProbabilities]], Iterable[Distribution | PartitaE
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stages:
-    """What the stages need: an extractor of templates and the schema of its domain, a pair model,
+    """What the stages need: an extractor of templates with the schema of its domain, a pair model
     and a model of configurations."""
 
     extract: Extract
@@ -42,7 +42,7 @@ class Stages:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resolved:
-    """Everything that is known of a message in the end; `singletons` are in no set."""
+    """A message with its templates, distributions and entities; `singletons` are in no set."""
 
     message: Message
     templates: tuple[Template, ...]
@@ -52,36 +52,34 @@ class Resolved:
 
     @property
     def sets(self) -> tuple[CoreferenceSet, ...]:
-        return tuple(found.set for found in self.distributions)
+        return tuple(distribution.set for distribution in self.distributions)
 
 
 def resolve(message: Message, stages: Stages) -> Resolved:
-    """All stages, one after another."""
+    """Run all stages on one message."""
     schema = stages.schema
-    templates = referring(stages.extract(message), schema)
-    sets = sets_of(templates, schema, message.id)
-    pairs = [set_probabilities(stages.pairs, found, schema) for found in sets]
-    distributions = tuple(map(_answered, stages.solve(pairs)))
+    extracted = in_order(stages.extract(message))
+    compatible = compatible_by(extracted, schema)
+    templates = with_antecedents(extracted, sorts=schema.sorts, compatible=compatible)
+    sets = named_sets(coreference_sets(templates, schema, compatible=compatible), message.id)
+    pairs = [set_probabilities(stages.pairs, one, schema) for one in sets]
+    distributions = tuple(map(_distribution, stages.solve(pairs)))
     singletons = alone(templates, sets)
     entities = entities_among(templates, distributions, singletons, schema)
     return Resolved(message, templates, distributions, singletons, entities)
 
 
-def referring(templates: Sequence[Template], schema: Schema) -> tuple[Template, ...]:
-    """The templates in text order, each with the antecedents that it may have."""
+def in_order(templates: Sequence[Template]) -> list[Template]:
+    """Return the templates of a message in text order."""
     if len(templates) > MOST:
-        problem = f"{len(templates):,} templates are too many; expected at most {MOST:,} in one"
+        problem = f"{len(templates):,} templates are too many (expected at most {MOST:,} in one)"
         raise InputError(f"{problem}: split it into messages")
-    ordered = sorted(templates, key=lambda template: (template.start, template.end))
-    return with_antecedents(ordered, sorts=schema.sorts, compatible=compatible_by(ordered, schema))
+    return sorted(templates, key=lambda template: (template.start, template.end))
 
 
-def sets_of(
-    templates: Sequence[Template], schema: Schema, message: str
-) -> tuple[CoreferenceSet, ...]:
-    """The coreference sets of a message, with names that no other message has."""
-    found = coreference_sets(templates, schema)
-    return tuple(replace(one, name=f"{message}.{n}") for n, one in enumerate(found, 1))
+def named_sets(sets: Iterable[CoreferenceSet], message: str) -> tuple[CoreferenceSet, ...]:
+    """Name the coreference sets of a message, so that no other message has the same names."""
+    return tuple(replace(one, name=f"{message}.{n}") for n, one in enumerate(sets, 1))
 
 
 def entities_among(
@@ -90,14 +88,14 @@ def entities_among(
     singletons: Iterable[Template],
     schema: Schema,
 ) -> tuple[Entity, ...]:
-    """The entities of all sets, and of every template that is alone, in text order."""
-    found = [entity for one in distributions for entity in entities_of(one, schema)]
-    found += [entity_alone(template, schema) for template in singletons]
-    return in_text_order(found, {template.id: n for n, template in enumerate(templates)})
+    """Return the entities of all sets and of every singleton, in text order."""
+    entities = [entity for one in distributions for entity in entities_of(one, schema)]
+    entities += [entity_alone(template, schema) for template in singletons]
+    return in_text_order(entities, {template.id: n for n, template in enumerate(templates)})
 
 
-def _answered(answer: Distribution | PartitaError) -> Distribution:
-    """A message whose sets are not all answered has no entities that could be trusted."""
+def _distribution(answer: Distribution | PartitaError) -> Distribution:
+    """Return the distribution, or raise its error: with a set unsolved no entity can be trusted."""
     if isinstance(answer, PartitaError):
         raise answer
     return answer

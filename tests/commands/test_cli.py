@@ -97,7 +97,7 @@ def test_merging_normalises_what_is_forbidden(pairs):
 def test_other_models(pairs, model):
     result = run("solve", pairs, "--model", model, "--json")
     assert result.exit_code == 0
-    assert ("come with Partita" in result.stderr) == (model != "uniform")
+    assert ("ship with Partita" in result.stderr) == (model != "uniform")
     found = json.loads(result.stdout)
     assert sum(told(found).values()) == pytest.approx(1.0)
 

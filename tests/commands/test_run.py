@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from pathlib import Path
 
 import jsonschema
@@ -11,11 +12,14 @@ import typer
 from typer.testing import CliRunner, Result
 
 from oracles.extraction import stages
-from partita.app import run_batch
+from partita.app import batch, run_batch
 from partita.app import runner as running
-from partita.app.run_batch import Wanted, done, text_hash
-from partita.app.runner import Ready, Settings, usual_budget
+from partita.app.batch import Forms
+from partita.app.run_batch import run_messages, text_hash
+from partita.app.runner import Runner, usual_budget
 from partita.cli import run as commands_run
+from partita.domains import ParameterText
+from partita.pipeline import Stages
 from partita.results.result_lines import schema
 from partita.results.saved_results import Alone, read_results
 from partita.text.raw_messages import Given
@@ -24,14 +28,24 @@ KINSTON = "Subj: a rail depot\n\nA depot in Kinston. The depot is near the ammun
 BRIDGE = "The bridge was seen.\n"
 
 
+class StandIn(Runner):
+    """A runner whose templates are found by a regular expression."""
+
+    parameters = ParameterText("none", "", "nothing")
+
+    @cached_property
+    def stages(self) -> Stages:
+        return stages(self.settings.model, self.settings.top)
+
+    @property
+    def provenance(self) -> dict[str, object]:
+        settings = self.settings
+        return {"model": settings.model, "seed": settings.seed, "top": settings.top}
+
+
 @pytest.fixture(autouse=True)
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    def ready(settings: Settings) -> Ready:
-        told = {"model": settings.model, "seed": settings.seed, "top": settings.top}
-        return Ready(stages(settings.model, settings.top), told, "nothing")
-
-    monkeypatch.setattr(running, "ready", ready)
-    monkeypatch.setattr(run_batch, "ready", ready)
+    monkeypatch.setattr(running, "Runner", StandIn)
 
 
 @pytest.fixture
@@ -126,7 +140,7 @@ def test_what_is_in_the_file_is_not_done_again(folder, tmp_path, monkeypatch):
     assert run(folder, "--out", out).exit_code == 0
     whole = out.read_bytes()
     with monkeypatch.context() as nothing:
-        nothing.setattr(run_batch, "resolve", None)
+        nothing.setattr(running, "resolve", None)
         result = run(folder, "--out", out)
     assert result.exit_code == 0, result.stderr
     assert "0 messages: 0 templates, 0 sets, 0 entities; 3 done before" in result.stderr
@@ -162,7 +176,7 @@ def test_other_settings_and_other_texts_are_refused(folder, tmp_path):
 
 def test_ctrl_c_keeps_what_was_finished(folder, tmp_path, monkeypatch):
     out = tmp_path / "out.jsonl"
-    resolve = run_batch.resolve
+    resolve = running.resolve
 
     def interrupted(message, stages):
         if message.id == "none":
@@ -170,7 +184,7 @@ def test_ctrl_c_keeps_what_was_finished(folder, tmp_path, monkeypatch):
         return resolve(message, stages)
 
     with monkeypatch.context() as stopped:
-        stopped.setattr(run_batch, "resolve", interrupted)
+        stopped.setattr(running, "resolve", interrupted)
         result = run(folder, "--out", out)
     assert result.exit_code == 130
     assert "2 messages were finished and are in" in result.stderr
@@ -200,16 +214,16 @@ def test_files_that_cannot_be_written(folder, tmp_path):
 
 def test_pieces_hold_everything_in_order():
     texts = [Given(f"m{n}", "x" * (n * 997 % 30_000), "f") for n in range(100)]
-    pieces = list(run_batch._pieces(iter(texts)))
+    pieces = [piece.items for piece in run_batch._pieces(iter(texts))]
     assert [one for piece in pieces for one in piece] == texts
     assert max(map(len, pieces)) <= run_batch.CHUNK
 
 
 def test_few_messages_need_no_other_process(monkeypatch):
-    monkeypatch.setattr(run_batch, "in_order", None)
+    monkeypatch.setattr(batch, "_pool", None)
     texts = [Given(f"m{n}", BRIDGE, "f") for n in range(5)]
-    found = list(done(texts, Settings(), Wanted(json=True), workers=8))
-    assert [one.message for one in found] == ["m0", "m1", "m2", "m3", "m4"]
+    found = list(run_messages(texts, StandIn(), Forms(json=True), workers=8))
+    assert [one.name for one in found] == ["m0", "m1", "m2", "m3", "m4"]
 
 
 def test_the_budget_looks_at_no_clock_unless_it_is_told_to():

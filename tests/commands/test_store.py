@@ -161,14 +161,14 @@ def test_a_store_that_is_locked_or_gone_in_the_middle_of_a_run(folder, monkeypat
 def test_ctrl_c_says_where_the_messages_are(folder, monkeypatch):
     from partita.app.recording import Recording
 
-    take = Recording.take
+    write = Recording.write
 
-    def interrupted(record, message):
-        if message.message == "b":
+    def interrupted(record, outcome):
+        if outcome.name == "b":
             raise KeyboardInterrupt
-        return take(record, message)
+        return write(record, outcome)
 
-    monkeypatch.setattr(Recording, "take", interrupted)
+    monkeypatch.setattr(Recording, "write", interrupted)
     result = run("run", folder, "--store", "s.db", "--name", "r")
     assert result.exit_code == 130
     assert "1 messages were finished and are in s.db; the same command goes on" in result.stderr

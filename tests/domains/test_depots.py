@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from oracles.extraction import Coins
 from partita.cli.demo import MESSAGE
 from partita.configurations.count import count
-from partita.pipeline import referring
+from partita.configurations.solve_batch import solve_many
+from partita.pipeline import Stages, resolve
 from partita.records import CoreferenceSet, Template, pair
 from partita.reference.sets import BoolArray, coreference_sets
 from partita.rules.domain_files import load_domain, read_domain
@@ -48,7 +50,9 @@ def test_the_domain_has_no_problem() -> None:
 @pytest.mark.parametrize("text", [MESSAGE, MESSAGE.upper()], ids=["mixed", "upper"])
 def test_the_message_of_the_paper(text: str) -> None:
     schema = extractor().domain.schema
-    found = referring(templates(text), schema)
+    found = resolve(
+        analysed("m", text), Stages(extractor().templates, schema, Coins(), solve_many)
+    ).templates
     depots = [one for one in found if one.sort == "DEPOT"]
     assert [dict(one.slots) for one in depots] == [A, B, C, D]
     assert [one.form for one in depots] == ["bare", "indefinite", "definite", "definite"]

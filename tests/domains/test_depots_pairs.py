@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from partita.configurations.solve_batch import solve_many
-from partita.corpora.documents import corpus_path, read_keyed_messages, schema_of
+from partita.corpora.documents import corpus_path, read_keyed_messages
+from partita.domains import schema_of
 from partita.evaluation.splits import Cut, cut
 from partita.pairs.models import pair_matrix
 from partita.records import Budget, Configuration, CoreferenceSet, PairProbabilities, pair

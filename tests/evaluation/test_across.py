@@ -8,18 +8,18 @@ from typer.testing import CliRunner
 from oracles.simulated_sources import facts_of, meant_by, measure_across, table_accounts
 from partita.cli import app
 from partita.corpora.documents import corpus_path, read_keyed_messages
+from partita.domains import find_domain
 from partita.fusion.account_results import result_accounts
 from partita.fusion.accounts import Accounts, gathered
 from partita.fusion.across import Task, fuse_accounts
-from partita.rules.domain_files import own_parameters, read_domain
-from partita.training.parameter_files import read_pair_parameters
+from partita.rules.domain_files import read_domain
 
 TABLES = {"archive": 0.9, "survey": 0.75, "forum": 0.6}
 
 
 def test_things_across_sources_are_right_more_often_than_any_source(tmp_path):
     schema = read_domain("depots").schema
-    model = read_pair_parameters(own_parameters("depots")).every_pair
+    model = find_domain("depots").pair_parameters.every_pair
     documents = [one for one in read_keyed_messages(corpus_path()) if one.name.startswith("new")]
     facts = facts_of(documents, schema)
     files = [str(corpus_path() / f"{one.name}.txt") for one in documents]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from partita.corpora.documents import corpus_path, read_documents, schema_of
+from partita.corpora.documents import corpus_path, read_documents
+from partita.domains import schema_of
 from partita.errors import InputError
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from extraction.toy import DOMAIN, GROUPS, LEXICON, RULES, written
 from partita.errors import InputError
 from partita.rules.domain import At, Call, Literally, Reference
-from partita.rules.domain_files import load_domain, read_domain, shipped
+from partita.rules.domain_files import installed_domains, load_domain, read_domain
 from partita.rules.yaml import DEEPEST, LARGEST, Map, RuleError, Text, tree_of
 
 
@@ -260,6 +260,6 @@ def test_the_place_of_a_character() -> None:
 
 @pytest.mark.parametrize("name", ["english", "depots"])
 def test_the_shipped_domains_are_read(name: str) -> None:
-    assert name in shipped()
+    assert name in installed_domains()
     assert read_domain(name) is read_domain(name)
     assert not load_domain(name).errors

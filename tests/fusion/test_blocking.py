@@ -146,11 +146,10 @@ def test_the_answer_says_what_was_compared():
 
 def test_neither_message_comes_first():
     """The pair model's directions cancel: S more general than T weighs as T than S."""
-    from partita.rules.domain_files import own_parameters
-    from partita.training.parameter_files import read_pair_parameters
+    from partita.domains import find_domain
 
     schema = read_domain("depots").schema
-    model = read_pair_parameters(own_parameters("depots")).every_pair
+    model = find_domain("depots").pair_parameters.every_pair
     general = {"FACILITY": "DEPOT", "LOCATION": "KINSTON"}
     pairs = []
     for first, second in (

@@ -22,8 +22,8 @@ import pytest
 
 import partita
 from partita.corpora.muc import holds_templates, read_exam
+from partita.domains.incidents.domain import domain as incidents
 from partita.domains.incidents.gazetteer import parse_places, shipped_gazetteer
-from partita.domains.incidents.incident_models import shipped_experts
 from partita.domains.incidents.models import BITS, code
 from partita.rules.domain_files import read_domain
 
@@ -270,7 +270,7 @@ def test_the_open_table_is_as_it_was_made() -> None:
 
 
 def test_features_of_the_shipped_models_are_hashed_or_our_own_words() -> None:
-    experts, domain = shipped_experts(), read_domain("incidents")
+    experts, domain = incidents.models, read_domain("incidents")
     sorts = set(domain.schema.sorts.above)
     groups = (experts.readers, experts.screeners, experts.judges)
     names = {

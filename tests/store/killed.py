@@ -15,8 +15,8 @@ from pathlib import Path
 
 from sqlalchemy import text
 
+from partita.app.batch import Outcome
 from partita.app.recording import Recording
-from partita.app.run_batch import Done
 from partita.errors import PartitaError
 from partita.store.opening import open_store
 from partita.store.store import Store
@@ -57,14 +57,14 @@ def begun(folder: str, url: str, most: int | None = None) -> int:
 
 def _stop_after(most: int) -> None:
     """Hold this process still when so many messages are stored, however late the kill comes."""
-    take = Recording.take
+    write = Recording.write
 
-    def taken(record: Recording, message: Done) -> bool:
-        if len(record.positions) + record.taken >= most:
+    def paused(record: Recording, outcome: Outcome) -> bool:
+        if len(record.positions) + record.written >= most:
             signal.pause()
-        return take(record, message)
+        return write(record, outcome)
 
-    Recording.take = taken  # type: ignore[method-assign]
+    Recording.write = paused  # type: ignore[method-assign]
 
 
 def waited(url: str, after: int) -> None:

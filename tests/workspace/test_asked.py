@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from partita.app.run_settings import asked, parameters_file, settings_of
-from partita.app.runner import Settings, usual_budget
+from partita.app.runner import (
+    Settings,
+    parameters_file,
+    settings_of,
+    stored_settings,
+    usual_budget,
+)
 from partita.errors import InputError
 
 
@@ -26,7 +31,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_settings_come_back(settings):
-    assert settings_of({"asked": asked(settings)}, None) == settings
+    assert settings_of({"asked": stored_settings(settings)}, None) == settings
 
 
 def test_a_domain_of_ones_own_is_found_from_everywhere(tmp_path, monkeypatch):
@@ -34,8 +39,8 @@ def test_a_domain_of_ones_own_is_found_from_everywhere(tmp_path, monkeypatch):
     folder.mkdir()
     (folder / "domain.yaml").write_text("name: mine\n")
     monkeypatch.chdir(tmp_path)
-    assert asked(Settings("mine"))["domain"] == str(folder)
-    assert asked(Settings("depots"))["domain"] == "depots"
+    assert stored_settings(Settings("mine"))["domain"] == str(folder)
+    assert stored_settings(Settings("depots"))["domain"] == "depots"
 
 
 def test_the_same_parameters_have_the_same_file(tmp_path):
@@ -49,5 +54,5 @@ def test_the_same_parameters_have_the_same_file(tmp_path):
 
 def test_a_folder_that_others_may_write_to_is_refused():
     parameters_file("{}").parent.chmod(0o777)
-    with pytest.raises(InputError, match="is not yours alone; remove it"):
+    with pytest.raises(InputError, match="is writable by others; delete it"):
         parameters_file("{}")

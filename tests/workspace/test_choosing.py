@@ -11,9 +11,9 @@ import pytest
 
 from partita.app import label_choice as choosing
 from partita.app.label_choice import curve, learning_curve, next_sets, reliability, taught
-from partita.corpora.documents import schema_of
 from partita.corpora.keys import read_keys
 from partita.domains import __file__ as domains
+from partita.domains import schema_of
 from partita.records import Configuration, CoreferenceSet
 from partita.records.keys import Key
 from partita.reference.sets import coreference_sets

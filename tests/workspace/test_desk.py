@@ -173,9 +173,9 @@ def test_other_settings_or_another_text_are_refused(desk):
 
 
 def test_a_message_that_fails_is_stored_with_its_error_and_tried_again(desk, monkeypatch):
-    from partita.app import run_batch
+    from partita.app import runner
 
-    resolve = run_batch.resolve
+    resolve = runner.resolve
 
     def broken(message, stages):
         if message.id == "b":
@@ -183,7 +183,7 @@ def test_a_message_that_fails_is_stored_with_its_error_and_tried_again(desk, mon
         return resolve(message, stages)
 
     with monkeypatch.context() as patched:
-        patched.setattr(run_batch, "resolve", broken)
+        patched.setattr(runner, "resolve", broken)
         desk.ingest(given(a=MESSAGE, b=MESSAGE, c=MESSAGE), SETTINGS, "r", workers=1)
     assert desk.run("r")["outcome"] == "complete, 1 failed"
     assert (desk.run("r")["messages"], desk.run("r")["failed"]) == (3, 1)

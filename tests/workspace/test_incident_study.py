@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from oracles.incidents import written
-from partita.app.experiment import Design
 from partita.domains.incidents.incident_models import experts_text, read_experts
 from partita.domains.incidents.pipeline import learn_incidents
 from partita.domains.incidents.study import study_incidents
@@ -19,7 +18,7 @@ def test_the_table_and_the_exam(tmp_path: Path) -> None:
     train, test = (
         written(tmp_path / name, slice(first, None, 2)) for first, name in enumerate("ab")
     )
-    found = study_incidents(Design([train], [test]), lambda _: None)
+    found = study_incidents([train], [test], lambda _: None)
     rows = {row["model"]: row for row in json.loads(found.json())["sets"]["rows"]}
     assert list(rows) == [
         "uniform",
@@ -40,7 +39,7 @@ def test_the_table_and_the_exam(tmp_path: Path) -> None:
 
 def test_something_to_test_on_is_needed() -> None:
     with pytest.raises(InputError, match="--test"):
-        study_incidents(Design([Path("nowhere")]), lambda _: None)
+        study_incidents([Path("nowhere")], [], lambda _: None)
 
 
 def test_models_are_learned_from_a_folder_of_messages_and_keys(tmp_path: Path) -> None:

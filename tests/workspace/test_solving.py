@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from partita.app.solve import (
-    Task,
+    Solver,
     default_memory,
     learned_parameters,
     read_sets,
@@ -96,7 +96,7 @@ def test_an_assumption_leaves_the_probabilities_to_the_merging_model():
 def test_all_sets_in_order_and_errors_in_their_place(tmp_path):
     path = tmp_path / "p.csv"
     path.write_text("left,right,probability\nA,B,.5\nC,D,1\nD,E,1\nC,E,0\nF,G,7\nH,I,.25\n")
-    good, contradictory, bad, last = solved(read_sets(path), Task(model="uniform"))
+    good, contradictory, bad, last = solved(read_sets(path), Solver(model="uniform"))
     assert isinstance(good, Distribution)
     assert good.model == "uniform"
     assert str(contradictory).startswith(f"{path}, line 5: C and E must be the same")

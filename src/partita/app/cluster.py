@@ -8,16 +8,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from partita.app.batch import Forms
 from partita.app.solve import (
     TOP,
     Pairs,
-    Task,
+    Solver,
     default_memory,
     learned_parameters,
     pair_table,
     parameters_path,
 )
-from partita.app.solve_batch import Wanted, answers
+from partita.app.solve_batch import solve_sets
 from partita.errors import InputError
 from partita.linkage.clusters import IDS, read_templates
 from partita.linkage.frames import IntegerIds, frame_rows, is_frame
@@ -113,23 +114,22 @@ def cluster(
         raise error
     learned = learned_parameters(model, parameters_path(parameters))
     limits = budget or Budget(memory=default_memory())
-    task = Task(model, learned, TOP, None, limits, seed, method)
+    solver = Solver(model, learned, TOP, None, limits, seed, method)
     rows: list[ClusteredRecord] = []
-    for answer in answers(sets, task, Wanted(clusters=True, cautious=cautious), workers):
-        if answer.error:
-            raise InputError(answer.error)
-        name = answer.set if sets.named else ""
-        rows += [_clustered(row, ids, name) for row in answer.clusters]
-    rows += [_clustered((one.id, one.id, 1.0), ids) for one in sets.singletons]
+    forms = Forms(clusters=True, cautious=cautious)
+    for outcome in solve_sets(sets, solver, forms, workers=workers):
+        if outcome.error:
+            raise InputError(outcome.error)
+        rows += [_clustered(row, ids) for row in outcome.clusters]
     if listed is not None and not sets.named:
         order = {ids.original(one.id): n for n, one in enumerate(listed.templates)}
         rows.sort(key=lambda row: order[row.record])
     return Clusters(tuple(rows))
 
 
-def _clustered(row: tuple[str, str, float], ids: IntegerIds, name: str = "") -> ClusteredRecord:
-    record, cluster, probability = row
-    return ClusteredRecord(ids.original(record), ids.original(cluster), probability, name)
+def _clustered(row: tuple[Any, ...], ids: IntegerIds) -> ClusteredRecord:
+    record, cluster, probability, *name = row
+    return ClusteredRecord(ids.original(record), ids.original(cluster), probability, *name)
 
 
 def _listed(records: Any, ids: IntegerIds) -> TemplateList:

@@ -14,6 +14,7 @@ from partita.app.cluster import Clusters
 from partita.app.run import ResolvedMessage, saved
 from partita.app.solve import parameters_path
 from partita.corpora.documents import read_documents
+from partita.domains import find_domain
 from partita.errors import InputError
 from partita.evaluation.bits import Excluded
 from partita.evaluation.reports import Answer, judge, possible_links
@@ -23,6 +24,7 @@ from partita.records import Distribution, Document, FloatArray, IntArray, restri
 from partita.records.keys import Key
 from partita.records.tables import Columns, Tabular
 from partita.results.saved_results import Alone, Result, read_results
+from partita.training.pair_parameters import PairParameters
 from partita.training.parameter_files import read_pair_parameters, shipped_pair_parameters
 from partita.views.evaluation import counted, evaluation_text
 
@@ -43,6 +45,7 @@ class Told:
     sets: list[Result] = field(default_factory=list)
     alone: set[str] = field(default_factory=set)
     clusters: dict[str, str] = field(default_factory=dict)
+    domain: str = ""
 
     @property
     def ids(self) -> set[str]:
@@ -160,8 +163,8 @@ def evaluate(
     """
     told = _told(results)
     documents = _by_message(read_documents(keys))
-    path = parameters_path(parameters)
-    learned = shipped_pair_parameters() if path is None else read_pair_parameters(path)
+    path, domains = parameters_path(parameters), (one.domain for one in told if one.domain)
+    learned = _parameters(path, next(domains, ""))
     excluded = Excluded(learned.excluded, learned.crossing)
     matched, by_ids = _matched(told, documents)
     measures, links, only_keys, by_report = [], np.zeros(2, dtype=np.int64), list[str](), 0
@@ -179,6 +182,15 @@ def evaluate(
     found = row(_model(told), measures, kept, seed=seed)
     return Evaluation(found, hard, _only(told, matched, documents), tuple(only_keys), by_ids,
                      by_report)  # fmt: skip
+
+
+def _parameters(path: Path | None, domain: str) -> PairParameters:
+    """Read parameters as the domain of the results does."""
+    if path is None:
+        return shipped_pair_parameters()
+    if not domain:
+        return read_pair_parameters(path)
+    return find_domain(domain).with_parameters(path).pair_parameters
 
 
 def _told(results: Results) -> list[Told]:
@@ -216,6 +228,7 @@ def _by_set(lines: Iterable[Result | Alone]) -> list[Told]:
         said = found.setdefault(one.message, Told(one.message))
         if isinstance(one, Alone):
             said.alone |= {template.id for template in one.templates}
+            said.domain = one.domain
         else:
             said.sets.append(one)
     return list(found.values())

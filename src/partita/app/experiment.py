@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from partita.configurations.joint.model import shipped_joint_model
-from partita.corpora.documents import read_documents, schema_of
+from partita.corpora.documents import read_documents
+from partita.domains import schema_of
 from partita.errors import InputError
 from partita.evaluation.experiment import (
     Compared,
@@ -44,7 +45,6 @@ class Design:
     shipped: bool = False
     seed: int = 0
     domain: str | None = None
-    gazetteer: Path | None = None  # of events only
 
     def models(self) -> list[Model]:
         """Besides those of the paper."""
@@ -81,16 +81,17 @@ class Study:
             parts.append(f"## Means of {count} splits\n\n{compared_markdown(self.means)}\n")
         return "\n".join(parts)
 
-    def save_charts(self, folder: Path) -> None:
-        """Reliability and bits by size of every division that is told, as SVG."""
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"cannot be made: {error.strerror}", file=str(folder)) from error
-        for name, found in self.experiments.items():
-            prefix = f"{name.replace(' ', '-')}-" if name else ""
-            save(experiment_reliability_chart(found.rows), folder / f"{prefix}reliability.svg")
-            save(sizes_chart(found.rows), folder / f"{prefix}sizes.svg")
+
+def save_charts(experiments: Mapping[str, Experiment], folder: Path) -> None:
+    """Save reliability and bits by size of every experiment as SVG."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be made: {error.strerror}", file=str(folder)) from error
+    for name, experiment in experiments.items():
+        prefix = f"{name.replace(' ', '-')}-" if name else ""
+        save(experiment_reliability_chart(experiment.rows), folder / f"{prefix}reliability.svg")
+        save(sizes_chart(experiment.rows), folder / f"{prefix}sizes.svg")
 
 
 def _section(name: str, found: Experiment) -> str:

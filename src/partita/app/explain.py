@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from partita.app.run import ResolvedMessage, saved
-from partita.app.solve import parameters_path
+from partita.app.solve import LEARNED, parameters_path
 from partita.configurations import PAIR_MODELS
+from partita.configurations.greedy import GreedyParameters
+from partita.configurations.odds import ScaledParameters
 from partita.configurations.solve import solve
-from partita.corpora.documents import schema_of
-from partita.domains.incidents.characteristics import EVENTS
-from partita.domains.incidents.event_templates import SORT
+from partita.domains import Domain, find_domain, maximum_entropy
 from partita.errors import InputError
 from partita.pairs.columns import columns
 from partita.pairs.explanation import PairExplanation, SetExplanation, explain_pair, explain_set
@@ -24,7 +24,6 @@ from partita.pairs.models import MaximumEntropy
 from partita.records import Distribution, FloatArray, Id, PairProbabilities, Template, pair
 from partita.records.tables import Columns, Tabular
 from partita.results.saved_results import Alone, Result, read_results
-from partita.rules.domain_files import own_parameters
 from partita.templates.schema import Schema
 from partita.training.pair_parameters import training_of
 from partita.training.parameter_files import (
@@ -127,19 +126,22 @@ def explained(
 ) -> Explanation:
     """The same for a set that has been found."""
     _refuse_unknown(one, left, right, place)
-    schema = schema_of(domain)
-    if parameters is None and domain is not None:
-        parameters = own_parameters(domain)
+    about = None if domain is None else _domain(domain, parameters)
     given = _pairs(one)
     s, t = sorted((one.set.ids.index(left), one.set.ids.index(right)))
     probability, marginal = float(given.matrix[s, t]), float(one.marginals.value[s, t])
     notes: list[str] = []
-    alone = _alone(one, left, right, probability, parameters, schema, notes)
-    rest = _rest(one, given, left, right, marginal, parameters, notes)
+    alone = _alone(one, left, right, probability, parameters, about, notes)
+    rest = _rest(one, given, left, right, marginal, parameters, about, notes)
     said = {template.id: template.text for template in one.set.templates if template.text}
     return Explanation(
         one.set.ids[s], one.set.ids[t], probability, marginal, alone, rest, said, tuple(notes)
     )
+
+
+def _domain(name: str, parameters: Path | None) -> Domain:
+    domain = find_domain(name)
+    return domain if parameters is None else domain.with_parameters(parameters)
 
 
 def _found(
@@ -185,7 +187,7 @@ def _alone(
     right: str,
     probability: float,
     parameters: Path | None,
-    schema: Schema | None,
+    domain: Domain | None,
     notes: list[str],
 ) -> PairExplanation | None:
     """The features of the pair, unless nothing is known of them."""
@@ -201,7 +203,12 @@ def _alone(
             "the features are unknown."
         )
         return None
-    found = explain_pair(_model(one, parameters), _columns(one, schema), left, right)
+    model = _model(one, parameters, domain)
+    if model is None:
+        notes.append("The pair model of the domain has no features that could be shown.")
+        return None
+    schema = None if domain is None else domain.schema
+    found = explain_pair(model, _columns(one, schema), left, right)
     if abs(found.probability - probability) > SAME:
         notes.append(
             f"By these parameters the pair alone has {found.probability:.4f}, by the results "
@@ -214,11 +221,11 @@ def _described(template: Template) -> bool:
     return bool(template.head or template.text or template.form or template.slots)
 
 
-def _model(one: Result, parameters: Path | None) -> MaximumEntropy:
-    """By the parameters; those of events say nothing about who takes part in them."""
-    learned = shipped_pair_parameters() if parameters is None else read_pair_parameters(parameters)
-    if learned.every_pair.characteristics == EVENTS and one.set.templates[0].sort != SORT:
-        learned = shipped_pair_parameters()
+def _model(one: Result, path: Path | None, domain: Domain | None) -> MaximumEntropy | None:
+    """Return the model of the domain or, without a domain, that of a file or the shipped one."""
+    if domain is not None:
+        return maximum_entropy(domain.pair_model(one.model), one.set.templates)
+    learned = shipped_pair_parameters() if path is None else read_pair_parameters(path)
     return learned.pair_model(training_of(one.model))
 
 
@@ -237,20 +244,29 @@ def _rest(
     left: str,
     right: str,
     marginal: float,
-    parameters: Path | None,
+    path: Path | None,
+    domain: Domain | None,
     notes: list[str],
 ) -> SetExplanation | None:
     if one.model not in PAIR_MODELS:
         return None
-    if one.model == "scaled" and parameters is None:
+    own = path or (domain and domain.parameter_file)
+    if one.model == "scaled" and own is None:
         notes.append("The scale is the shipped one; --parameters F gives another.")
-    return explain_set(given, left, right, marginal, _marginals(one.model, parameters))
-
-
-def _marginals(model: str, parameters: Path | None) -> Callable[[PairProbabilities], FloatArray]:
-    learned = model_parameters(model, parameters) if model in ("greedy", "scaled") else None
+    learned = _model_parameters(one.model, path, domain)
 
     def marginals(pairs: PairProbabilities) -> FloatArray:
-        return solve(pairs, model, parameters=learned, top=1).marginals.value
+        return solve(pairs, one.model, parameters=learned, top=1).marginals.value
 
-    return marginals
+    return explain_set(given, left, right, marginal, marginals)
+
+
+def _model_parameters(
+    model: str, path: Path | None, domain: Domain | None
+) -> GreedyParameters | ScaledParameters | None:
+    if model not in LEARNED:
+        return None
+    if domain is None:
+        return model_parameters(model, path)
+    pairs = domain.pair_parameters
+    return pairs.greedy if model == "greedy" else pairs.scaled

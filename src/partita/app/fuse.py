@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from partita.domains import Domain, RuleDomain, find_domain, maximum_entropy
 from partita.errors import InputError
 from partita.evaluation.fusion import Measured, measure
 from partita.fusion.account_files import Slots, claim_accounts, judgement_accounts, record_accounts
@@ -28,10 +29,7 @@ from partita.fusion.side_files import (
     read_truths,
     source_kind,
 )
-from partita.pairs.models import MaximumEntropy
 from partita.records import IntArray
-from partita.rules.domain import Domain
-from partita.templates.sort import SortType
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +217,15 @@ def fuse_things(paths: Sequence[str | Path], asked: Asked | None = None) -> Thin
     wanted = asked or Asked()
     kinds = kinds_of(paths, wanted.kinds)
     domain = wanted.domain or _domain(kinds) or DOMAIN
-    read, model = _made_ready(domain, wanted.parameters)
-    given = gathered(_accounts(kinds, _slots(read)))
+    about = find_domain(domain)
+    if wanted.parameters is not None:
+        about = about.with_parameters(wanted.parameters)
+    model = maximum_entropy(about.pair_model("evidential"))
+    given = gathered(_accounts(kinds, _slots(about)))
     if wanted.reliability is not None:
         _refuse_unknown_sources(read_reliabilities(wanted.reliability), given, wanted.reliability)
     task = Task(
-        read.schema,
+        about.schema,
         model,
         {} if wanted.reliability is None else read_reliabilities(wanted.reliability),
         wanted.tolerance,
@@ -251,24 +252,9 @@ def _domain(kinds: Mapping[str, str]) -> str:
     return named[0] if named else ""
 
 
-def _made_ready(domain: str, parameters: Path | None) -> tuple[Domain, MaximumEntropy]:
-    from partita.rules.domain_files import own_parameters, read_domain
-    from partita.training.parameter_files import read_pair_parameters, shipped_pair_parameters
-
-    path = parameters or own_parameters(domain)
-    learned = read_pair_parameters(path) if path else shipped_pair_parameters()
-    return read_domain(domain), learned.every_pair
-
-
 def _slots(domain: Domain) -> Slots:
-    """With the slots that tell the sort of a template: those that its kind cannot do without."""
-    needed = [
-        slot
-        for wanted in domain.templates.values()
-        for slot in wanted.needs
-        if isinstance(kind := domain.schema.slots.get(slot), SortType) and kind.under == wanted.sort
-    ]
-    return Slots(domain.schema, tuple(dict.fromkeys(needed)))
+    """Return the slots of a domain, with those that hold the sort of a template."""
+    return Slots(domain.schema, domain.sort_slots if isinstance(domain, RuleDomain) else ())
 
 
 def _accounts(kinds: Mapping[str, str], about: Slots) -> Iterator[Accounts]:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from partita.corpora.documents import read_documents, schema_of
+from partita.corpora.documents import read_documents
+from partita.domains import schema_of
 from partita.errors import InputError
 from partita.evaluation.label_study import (
     BY,

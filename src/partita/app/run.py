@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 
 from partita.app.run_batch import result_lines, text_hash
-from partita.app.runner import DOMAIN, Ready, Settings, ready, usual_budget
+from partita.app.runner import DOMAIN, Runner, Settings, usual_budget
 from partita.app.solve import parameters_path, renamed
 from partita.errors import InputError, PartitaError
 from partita.files.strict import Place
-from partita.pipeline import Resolved, resolve
+from partita.pipeline import Resolved
 from partita.records import Budget, Distribution, Entity, Message, Template
 from partita.records.tables import Columns, Tabular
 from partita.results.result_lines import result_line
@@ -207,14 +207,14 @@ def run(
         budget or usual_budget(model),
         seed,
     )
-    prepared = ready(settings)
+    runner = Runner(settings).load()
     single = isinstance(source, str | Message | os.PathLike)
     if not single and not isinstance(source, Iterable):
         raise TypeError(_unknown(source))
     sources: list[Any] = [source] if single else list(cast(Iterable[Any], source))
     texts = (text for n, one in enumerate(sources, 1) for text in
              _texts(one, MESSAGE if single else f"{MESSAGE}-{n}", encoding))  # fmt: skip
-    documents = [_resolved(text, settings, prepared) for text in texts]
+    documents = [_resolved(text, runner) for text in texts]
     if single and len(documents) == 1 and not (isinstance(source, Path) and source.is_dir()):
         return documents[0]
     return documents
@@ -252,13 +252,14 @@ def _refuse_file_name(text: str) -> None:
         raise InputError(f"{text!r} names a file: pass pathlib.Path({text!r}) to read it")
 
 
-def _resolved(text: Given | Message, settings: Settings, prepared: Ready) -> ResolvedMessage:
+def _resolved(text: Given | Message, runner: Runner) -> ResolvedMessage:
     message = text if isinstance(text, Message) else message_of(text)
     try:
-        resolved = resolve(message, prepared.stages)
+        resolved = runner.resolve(message)
     except InputError as error:
         raise InputError(f"message {message.id}: {error.problem}", file=message.file) from error
-    return ResolvedMessage(resolved, settings, {"text": text_hash(message.text), **prepared.told})
+    run = {"text": text_hash(message.text), **runner.provenance}
+    return ResolvedMessage(resolved, runner.settings, run)
 
 
 def _first(entity: Entity, slot: str) -> Any:

@@ -1,117 +1,82 @@
-"""Resolve many messages in order, on all cores where that pays."""
+"""Resolve many messages in order."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, islice
-from typing import Any, Literal
+from itertools import islice
+from typing import Any
 
-from partita.app.process_pool import Job, in_order, uncollected
-from partita.app.runner import DIGITS, Ready, Settings, ready
+from partita.app.batch import Forms, Outcome, Piece, gc_paused, process
+from partita.app.runner import Runner
+from partita.domains import content_hash
 from partita.errors import PartitaError
-from partita.pipeline import Resolved, resolve
+from partita.pipeline import Resolved
 from partita.results.result_lines import result_line, singletons_line
 from partita.results.template_json import entity_json
 from partita.text.messages import message_of
-from partita.text.raw_messages import Given
+from partita.text.raw_messages import Given as RawMessage
 
 CHUNK = 16  # messages handed to a worker at a time
 CHARACTERS = 60_000  # or so much text
 PAYS = 48  # messages: fewer are done before other processes have started
 
-Shown = Literal["", "line", "text"]
+Item = RawMessage | Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """In which forms a message is wanted; answers to the exam are wanted alone."""
+class Earlier:
+    """The messages of earlier runs by the hashes of their texts, and where they are.
 
-    json: bool = False
-    answers: bool = False
-    stored: bool = False
-    shown: Shown = ""
-    width: int = 80
-    colour: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """One message, ready to be written; an error has none of the forms, but for what a store keeps
-    of it. `kept` is one that was done before, `sizes` are its templates, sets and entities."""
-
-    message: str
-    error: str = ""
-    kept: bool = False
-    lines: tuple[str, ...] = ()
-    stored: Mapping[str, Any] | None = None
-    shown: str = ""
-    sizes: tuple[int, int, int] = (0, 0, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """The messages that were done before by the hashes of their texts, and where they are; those
-    that are not everywhere they should be are done `again`."""
+    Those that are not everywhere they should be are resolved `again`.
+    """
 
     hashes: Mapping[str, str] = field(default_factory=dict)
     again: frozenset[str] = frozenset()
     where: str = "the file of results"
     option: str = "--out"
-    longest: int = 1 << 20  # characters that the id of a message may have there
+    longest_id: int = 1 << 20  # characters
 
 
-Item = Given | Done
-
-
-def done(
-    texts: Iterable[Given | PartitaError],
-    settings: Settings,
-    wanted: Wanted,
-    finished: Finished | None = None,
+def run_messages(
+    messages: Iterable[RawMessage | PartitaError],
+    runner: Runner,
+    forms: Forms,
+    earlier: Earlier | None = None,
     workers: int | None = None,
-) -> Iterator[Done]:
-    """Every text in order. What comes out does not depend on the number of workers."""
-    workers = workers or os.cpu_count() or 1
-    items = (_item(text, finished or Finished()) for text in texts)
-    first, some = _first(items)
-    if workers == 1 or not some:
-        yield from _each(chain(first, items), settings, wanted)
-        return
-    jobs = (Job(partial(_all, piece, settings, wanted)) for piece in _pieces(chain(first, items)))
-    for piece in in_order(jobs, workers):
-        yield from piece
+) -> Iterator[Outcome]:
+    """Yield the outcome of every message in order."""
+    items = (_item(message, earlier or Earlier()) for message in messages)
+    return process(_pieces(items), partial(resolve_each, runner, forms), workers)
 
 
 def text_hash(text: str) -> str:
-    """By which a message is known again."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
+    """Return the hash by which the text of a message is recognised."""
+    return content_hash([text.encode("utf-8", "surrogatepass")])
 
 
-def _item(text: Given | PartitaError, finished: Finished) -> Item:
-    if isinstance(text, PartitaError):
-        return Done("", error=str(text))
-    if not _writable(text.place + text.id):
-        return Done(
-            "", error=f"{text.place}: the name is not UTF-8; expected one that can be written"
-        )
-    if len(text.id) > finished.longest:
-        problem = f"{text.place}: the id has {len(text.id):,} characters"
-        return Done("", error=f"{problem}; {finished.where} takes {finished.longest:,}")
-    if text.id not in finished.hashes:
-        return text
-    if finished.hashes[text.id] == text_hash(text.text):
-        return text if text.id in finished.again else Done(text.id, kept=True)
-    problem = f"{text.place}: {finished.where} holds another text called {text.id}"
-    return Done(text.id, error=f"{problem}; use another {finished.option}")
+def _item(message: RawMessage | PartitaError, earlier: Earlier) -> Item:
+    """Return the message, or its outcome if it need not or cannot be resolved."""
+    if isinstance(message, PartitaError):
+        return Outcome("", error=str(message))
+    if not _is_utf8(message.place + message.id):
+        problem = f"{message.place}: the name is not UTF-8 (expected a name that can be written)"
+        return Outcome("", error=problem)
+    if len(message.id) > earlier.longest_id:
+        problem = f"{message.place}: the id has {len(message.id):,} characters"
+        return Outcome("", error=f"{problem}; {earlier.where} takes {earlier.longest_id:,}")
+    if message.id not in earlier.hashes:
+        return message
+    if earlier.hashes[message.id] == text_hash(message.text):
+        return message if message.id in earlier.again else Outcome(message.id, skipped=True)
+    problem = f"{message.place}: {earlier.where} holds another text called {message.id}"
+    return Outcome(message.id, error=f"{problem}; use another {earlier.option}")
 
 
-def _writable(name: str) -> bool:
-    """Names of files may hold bytes that are no characters."""
+def _is_utf8(name: str) -> bool:
+    """Check a name: those of files may hold bytes that are no characters."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -119,91 +84,79 @@ def _writable(name: str) -> bool:
     return True
 
 
-def _first(items: Iterator[Item]) -> tuple[list[Item], bool]:
-    """Items up to where it is known whether there is enough to do for many."""
-    held: list[Item] = []
-    open_ = 0
-    for item in items:
-        held.append(item)
-        open_ += isinstance(item, Given)
-        if open_ >= PAYS:
-            return held, True
-    return held, False
-
-
-def _pieces(items: Iterator[Item]) -> Iterator[list[Item]]:
+def _pieces(items: Iterator[Item]) -> Iterator[Piece[list[Item]]]:
     while piece := list(islice(items, 1)):
         size = _length(piece[0])
-        while len(piece) < CHUNK and size < CHARACTERS and (more := next(items, None)):
-            piece.append(more)
-            size += _length(more)
-        yield piece
+        while len(piece) < CHUNK and size < CHARACTERS and (item := next(items, None)):
+            piece.append(item)
+            size += _length(item)
+        yield Piece(piece, sum(isinstance(item, RawMessage) for item in piece) / PAYS)
 
 
 def _length(item: Item) -> int:
-    return len(item.text) if isinstance(item, Given) else 0
+    return len(item.text) if isinstance(item, RawMessage) else 0
 
 
-def _all(items: Sequence[Item], settings: Settings, wanted: Wanted) -> list[Done]:
-    return list(_each(items, settings, wanted))
-
-
-def _each(items: Iterable[Item], settings: Settings, wanted: Wanted) -> Iterator[Done]:
-    """A message that fails does not stop the others, whatever it stumbles on."""
+def resolve_each(runner: Runner, forms: Forms, items: Sequence[Item]) -> Iterator[Outcome]:
+    """Yield the outcome of each item; a message that fails does not stop the others."""
     for item in items:
-        if isinstance(item, Done):
+        if isinstance(item, Outcome):
             yield item
             continue
         try:
-            with uncollected():
-                found = _done(item, ready(settings), wanted)
+            with gc_paused():
+                outcome = _outcome(item, runner, forms)
         except PartitaError as error:
-            found = _failed(item, str(error), wanted)
+            outcome = _failure(item, str(error), forms)
         except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-            found = _failed(item, f"a fault of Partita ({type(error).__name__}: {error})", wanted)
-        yield found
+            problem = f"a fault of Partita ({type(error).__name__}: {error})"
+            outcome = _failure(item, problem, forms)
+        yield outcome
 
 
-def _failed(given: Given, problem: str, wanted: Wanted) -> Done:
-    told = f"{given.place}: message {given.id}: {problem}"
-    return Done(given.id, error=told, stored=failed_object(given, told) if wanted.stored else None)
+def _failure(message: RawMessage, problem: str, forms: Forms) -> Outcome:
+    error = f"{message.place}: message {message.id}: {problem}"
+    stored = failed_object(message, error) if forms.stored else None
+    return Outcome(message.id, error=error, stored=stored)
 
 
-def _done(given: Given, made: Ready, wanted: Wanted) -> Done:
-    if wanted.answers and made.answers is not None:
-        return Done(given.id, lines=(made.answers(message_of(given)),))
-    found = resolve(message_of(given), made.stages)
-    told = {"text": text_hash(given.text), **made.told}
-    return Done(
-        given.id,
-        lines=tuple(result_lines(found, told)) if wanted.json else (),
-        stored=message_object(given, found) if wanted.stored else None,
-        shown=_shown(found, wanted),
-        sizes=(len(found.templates), len(found.distributions), len(found.entities)),
+def _outcome(message: RawMessage, runner: Runner, forms: Forms) -> Outcome:
+    if forms.answers:
+        lines = runner.answers(message_of(message)).removesuffix("\n").split("\n")
+        incidents = sum(line[:3] == "1. " and line[-1] != "*" for line in lines)
+        return Outcome(message.id, lines=tuple(lines), sizes=(incidents, 0, 0))
+    resolved = runner.resolve(message_of(message))
+    run = {"text": text_hash(message.text), **runner.provenance}
+    return Outcome(
+        message.id,
+        lines=tuple(result_lines(resolved, run)) if forms.json else (),
+        stored=message_object(message, resolved) if forms.stored else None,
+        shown=_shown(resolved, forms),
+        sizes=(len(resolved.templates), len(resolved.distributions), len(resolved.entities)),
     )
 
 
-def message_object(given: Given, found: Resolved) -> dict[str, Any]:
-    """The message whole, as stores keep it and pages show it."""
-    *sets, alone = map(json.loads, result_lines(found, {}))
-    return _object(given, found.message.fields) | {
+def message_object(message: RawMessage, resolved: Resolved) -> dict[str, Any]:
+    """Return a resolved message as stores keep it and pages show it."""
+    *sets, alone = map(json.loads, result_lines(resolved, {}))
+    return _object(message, resolved.message.fields) | {
         "sets": sets,
         "singletons": alone["singletons"],
-        "entities": [entity_json(entity) for entity in found.entities],
+        "entities": [entity_json(entity) for entity in resolved.entities],
     }
 
 
-def failed_object(given: Given, error: str) -> dict[str, Any]:
-    """A message of which nothing but its text is known."""
-    return _object(given, given.fields) | {"error": error}
+def failed_object(message: RawMessage, error: str) -> dict[str, Any]:
+    """Return a message of which only the text is known."""
+    return _object(message, message.fields) | {"error": error}
 
 
-def _object(given: Given, fields: Mapping[str, str]) -> dict[str, Any]:
+def _object(message: RawMessage, fields: Mapping[str, str]) -> dict[str, Any]:
     return {
-        "message": given.id,
-        "place": given.place,
-        "text": given.text,
-        "text_hash": text_hash(given.text),
+        "message": message.id,
+        "place": message.place,
+        "text": message.text,
+        "text_hash": text_hash(message.text),
         "fields": dict(fields),
         "error": "",
         "sets": [],
@@ -212,20 +165,21 @@ def _object(given: Given, fields: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def result_lines(found: Resolved, run: Mapping[str, Any]) -> Iterator[str]:
-    """One for every set, and one for what is alone, which also says that the message is done."""
-    name = found.message.id
-    for one in found.distributions:
-        entities = [e for e in found.entities if e.templates[0] in one.set.ids]
-        yield result_line(one, name, entities=entities)
-    yield singletons_line(found.singletons, name, run)
+def result_lines(resolved: Resolved, run: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for every set, and one for singletons, which also ends the message."""
+    name = resolved.message.id
+    for distribution in resolved.distributions:
+        ids = distribution.set.ids
+        entities = [entity for entity in resolved.entities if entity.templates[0] in ids]
+        yield result_line(distribution, name, entities=entities)
+    yield singletons_line(resolved.singletons, name, run)
 
 
-def _shown(found: Resolved, wanted: Wanted) -> str:
-    if not wanted.shown:
+def _shown(resolved: Resolved, forms: Forms) -> str:
+    if not forms.view:
         return ""
     from partita.views.message import line, report
 
-    if wanted.shown == "line":
-        return line(found, wanted.width) + "\n"
-    return report(found, wanted.width, wanted.colour)
+    if forms.view == "line":
+        return line(resolved, forms.width) + "\n"
+    return report(resolved, forms.width, forms.colour)

@@ -1,48 +1,42 @@
-"""Load everything a run needs: domain, tagger, model and parameters."""
+"""One run: its settings, and everything that it needs, loaded once."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cached_property
 from pathlib import Path
+from stat import S_ISDIR
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
-from partita.app.solve import default_memory
+from partita.app.solve import Solver, default_memory
+from partita.configurations import MODELS
+from partita.domains import HASH_DIGITS, Domain, ParameterText, find_domain
 from partita.errors import InputError, PartitaError
-from partita.pipeline import Solve, Stages
+from partita.pipeline import Resolved, Stages, resolve
 from partita.records import Budget, Distribution, Message, PairProbabilities
 
 if TYPE_CHECKING:
-    from partita.configurations.greedy import GreedyParameters
-    from partita.configurations.odds import ScaledParameters
-    from partita.rules.domain import Domain
-    from partita.training.pair_parameters import PairParameters
+    from partita.configurations.joint.model import JointModel
 
 DOMAIN = "depots"
-INCIDENTS = "incidents"
+JOINT = "joint"
 SECONDS = 2.0  # that an exact answer may be expected to take
 STEPS = {"merging": 3_000_000}  # a second or two for a set of forty templates
 STEP = 30_000
 COMMON = 60  # templates: sets of more are rare
-DIGITS = 16  # of a hash: enough to tell files apart
-
-
-def usual_budget(model: str, seconds: float | None = None, work: int | None = None) -> Budget:
-    """Without seconds no clock is looked at, so that the same messages give the same bytes; nor
-    does it matter how many processes there are."""
-    memory = default_memory() // (os.cpu_count() or 1)
-    if seconds is not None:
-        return Budget(seconds, memory, work)
-    return Budget(SECONDS, memory, STEPS.get(model, STEP) if work is None else work)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is the same for all messages of a run; an empty `parameters` are the domain's own, or
-    those that come with Partita."""
+    """What is the same for all messages of a run.
+
+    Without `parameters` the domain's own are used, or those that ship with Partita; `gazetteer` is
+    a list of places to add, for domains that take one.
+    """
 
     domain: str = DOMAIN
     model: str = "evidential"
@@ -51,169 +45,199 @@ class Settings:
     threshold: float | None = None
     budget: Budget = field(default_factory=Budget)
     seed: int = 0
-    gazetteer: str = ""  # a list of places to add, in the domain incidents
+    gazetteer: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ready:
-    """The stages, what results say about how they were made, and where the parameters are from; in
-    the domain of the MUC-4 exam also what answers a message as the exam asks."""
+class Runner:
+    """A domain with its models and a budget, loaded once and used for all messages of a run.
 
-    stages: Stages
-    told: dict[str, Any]
-    learned_from: str
-    answers: Callable[[Message], str] | None = None
+    A pickled runner holds its settings only: a worker process loads the rest itself.
+    """
 
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
 
-@lru_cache(maxsize=2)
-def ready(settings: Settings) -> Ready:
-    """Everything loaded; every process does this once."""
-    from partita.rules.domain_files import folder_of, own_parameters, read_domain
-    from partita.rules.extractor import Extractor
-    from partita.text.tagger_models import shipped_tagger
+    def __reduce__(self) -> tuple[type[Runner], tuple[Settings]]:
+        return Runner, (self.settings,)
 
-    domain = read_domain(settings.domain)
-    if domain.name == INCIDENTS:
-        return _incidents(settings, domain)
-    if settings.gazetteer:
-        raise InputError("--gazetteer adds places to the domain incidents (expected that domain)")
-    folder = folder_of(settings.domain)
-    extract = Extractor(domain, shipped_tagger()).templates
-    learned, source, digest = _parameters(settings, own_parameters(settings.domain))
-    stages = Stages(extract, domain.schema, *_models(settings, learned))
-    return Ready(stages, _told(settings, _digest_of(folder), digest), source)
+    @cached_property
+    def domain(self) -> Domain:
+        """The domain, with the parameters and places that settings add."""
+        settings, domain = self.settings, find_domain(self.settings.domain)
+        if settings.model in domain.unsupported_models:
+            supported = ", ".join(name for name in MODELS if name not in domain.unsupported_models)
+            problem = f"domain {domain.name} does not support the model {settings.model}"
+            raise InputError(f"{problem} (expected --model {supported})")
+        if settings.parameters and settings.model != JOINT:
+            domain = domain.with_parameters(settings.parameters)
+        return domain.with_gazetteer(settings.gazetteer) if settings.gazetteer else domain
 
+    @cached_property
+    def joint(self) -> tuple[ParameterText, JointModel]:
+        """The joint model and its parameters."""
+        from partita.configurations.joint.model import parse_joint_model
+        from partita.files.text import whole_text
+        from partita.parameters import shipped_text
 
-def _incidents(settings: Settings, domain: Domain) -> Ready:
-    """Events and those who take part in them, found by models of their own."""
-    from partita.domains.incidents.gazetteer import read_gazetteer
-    from partita.domains.incidents.incident_models import (
-        experts_text,
-        read_experts,
-        shipped_experts,
-    )
-    from partita.domains.incidents.merging import ByProbability
-    from partita.domains.incidents.pipeline import EventsAndOthers, Sitting
-    from partita.rules.domain_files import folder_of
-    from partita.rules.extractor import Extractor
-    from partita.text.tagger_models import shipped_tagger
-    from partita.training.pair_parameters import training_of
-    from partita.training.parameter_files import shipped_pair_parameters
+        file = self.settings.parameters
+        text = whole_text(file) if file else shipped_text(JOINT) or ""
+        model = parse_joint_model(text, file or f"shipped parameters of {JOINT}")
+        return ParameterText(JOINT, text, model.learned_from), model
 
-    if settings.model == "joint":
-        raise InputError("the joint model knows no events; expected another --model")
-    file = settings.parameters
-    experts = read_experts(file) if file else shipped_experts()
-    pairs, solve = _pair_models(settings, experts.pairs)
-    others = shipped_pair_parameters().pair_model(training_of(settings.model))
-    places = read_gazetteer(settings.gazetteer) if settings.gazetteer else None
-    extractor = Extractor(domain, shipped_tagger())
-    sitting = Sitting(extractor, experts, ByProbability(pairs, solve), places)
-    stages = Stages(sitting.templates, domain.schema, EventsAndOthers(pairs, others), solve)
-    digest = _digest([experts_text(experts).encode()])
-    own = [Path(settings.gazetteer)] if settings.gazetteer else []
-    rules = (*_files(folder_of(settings.domain)), *own)
-    told = _told(settings, _digest(path.read_bytes() for path in rules), digest)
-    return Ready(stages, told, experts.learned_from, sitting.answers)
+    @property
+    def parameters(self) -> ParameterText:
+        """The parameters in use."""
+        return self.joint[0] if self.settings.model == JOINT else self.domain.parameters
 
+    @cached_property
+    def stages(self) -> Stages:
+        """The stages of the pipeline."""
+        domain = self.domain
+        if self.settings.model == JOINT:
+            from partita.training.joint import Even
 
-def _parameters(settings: Settings, own: Path | None) -> tuple[Any, str, str]:
-    """The learned parameters, what they were learned from, and their hash."""
-    if settings.model == "joint":
-        from partita.configurations.joint import model as joint
+            return Stages(domain.extract, domain.schema, Even(), self.solve)
+        pairs = domain.pair_model(self.settings.model)
+        return Stages(domain.extract, domain.schema, pairs, self.solve)
 
-        read, shipped, written = (
-            joint.read_joint_model, joint.shipped_joint_model, joint.joint_model_text
-        )  # fmt: skip
-        given = read(settings.parameters) if settings.parameters else shipped()
-        return given, given.learned_from, _digest([written(given).encode()])
-    from partita.training import parameter_files as pairs
+    def load(self) -> Runner:
+        """Load everything now, so that errors are raised before any message is read."""
+        _ = self.stages, self.parameters
+        return self
 
-    path = settings.parameters or own
-    learned = pairs.read_pair_parameters(path) if path else pairs.shipped_pair_parameters()
-    text = pairs.pair_parameters_text(learned)
-    return learned, learned.learned_from, _digest([text.encode()])
+    def resolve(self, message: Message) -> Resolved:
+        """Extract the templates of a message and resolve coreference among them."""
+        return resolve(message, self.stages)
 
+    def answers(self, message: Message) -> str:
+        """Return the answers of a message in the format of the MUC-4 exam."""
+        return self.domain.answers(message, self.stages)
 
-def _models(settings: Settings, learned: Any) -> tuple[Any, Solve]:
-    """The pair model and the model of configurations."""
-    if settings.model == "joint":
-        from partita.training.joint import Even, solve_joint
+    @cached_property
+    def provenance(self) -> dict[str, Any]:
+        """What decides about the results; a run that differs in any of it makes others."""
+        from importlib.metadata import version
 
-        return Even(), partial(
-            solve_joint,
-            model=learned,
-            top=settings.top,
-            threshold=settings.threshold,
-            seed=settings.seed,
+        settings, budget = self.settings, self.settings.budget
+        return {
+            "partita": version("partita"),
+            "domain": Path(settings.domain).name,
+            "rules": self.domain.fingerprint,
+            "model": settings.model,
+            "parameters": self.parameters.hash,
+            "top": settings.top,
+            "threshold": settings.threshold,
+            "seconds" if budget.work is None else "work": budget.work or budget.seconds,
+            "seed": settings.seed,
+        }
+
+    def solve(self, sets: Sequence[PairProbabilities]) -> Iterator[Distribution | PartitaError]:
+        """Yield the distribution of each set, or the error that it has instead.
+
+        Sets are solved one by one: the last bit of a sum depends on what is summed beside it.
+        """
+        settings = self.settings
+        if settings.model == JOINT:
+            from partita.training.joint import solve_joint
+
+            yield from solve_joint(
+                sets,
+                self.joint[1],
+                top=settings.top,
+                threshold=settings.threshold,
+                seed=settings.seed,
+            )
+            return
+        for pairs in sets:
+            budget = budget_for(len(pairs.set), settings.budget)
+            yield from replace(self.solver, budget=budget).solve([pairs])
+
+    @cached_property
+    def solver(self) -> Solver:
+        """The model of configurations over pairs."""
+        settings = self.settings
+        of_model = settings.model in ("greedy", "scaled")
+        return Solver(
+            settings.model,
+            getattr(self.domain.pair_parameters, settings.model) if of_model else None,
+            settings.top,
+            settings.threshold,
+            settings.budget,
+            settings.seed,
         )
-    return _pair_models(settings, learned)
 
 
-def _pair_models(settings: Settings, learned: PairParameters) -> tuple[Any, Solve]:
-    from partita.configurations.solve_batch import solve_many
-    from partita.training.pair_parameters import training_of
+def usual_budget(model: str, seconds: float | None = None, work: int | None = None) -> Budget:
+    """Return the budget for one set.
 
-    of_model: dict[str, GreedyParameters | ScaledParameters] = {
-        "greedy": learned.greedy,
-        "scaled": learned.scaled,
-    }
-    answer = partial(
-        solve_many,
-        model=settings.model,
-        parameters=of_model.get(settings.model),
-        top=settings.top,
-        threshold=settings.threshold,
-        seed=settings.seed,
-    )
-
-    def solve(sets: Sequence[PairProbabilities]) -> Iterator[Distribution | PartitaError]:
-        for one in sets:
-            yield from answer([one], budget=budget_for(len(one.set), settings.budget))
-
-    return learned.pair_model(training_of(settings.model)), solve
+    Without seconds no clock is looked at, so that the same messages give the same bytes, whatever
+    the number of processes.
+    """
+    memory = default_memory() // (os.cpu_count() or 1)
+    if seconds is not None:
+        return Budget(seconds, memory, work)
+    return Budget(SECONDS, memory, STEPS.get(model, STEP) if work is None else work)
 
 
 def budget_for(templates: int, budget: Budget) -> Budget:
-    """Of a large set every step takes longer, so it gets fewer."""
+    """Return the budget for a set of some size: with more templates each step takes longer."""
     if budget.work is None or templates <= COMMON:
         return budget
     return replace(budget, work=max(1, int(budget.work * (COMMON / templates) ** 2)))
 
 
-def _told(settings: Settings, rules: str, parameters: str) -> dict[str, Any]:
-    """What decides about the results; a run that differs in any of it makes others."""
-    from importlib.metadata import version
+def stored_settings(settings: Settings) -> dict[str, Any]:
+    """Return settings as a store keeps them: without parameters, which are stored themselves."""
+    from partita.rules.domain_files import folder_of, installed_domains
 
-    budget = settings.budget
+    installed, budget = settings.domain in installed_domains(), settings.budget
     return {
-        "partita": version("partita"),
-        "domain": Path(settings.domain).name,
-        "rules": rules,
+        "domain": settings.domain if installed else str(folder_of(settings.domain).resolve()),
         "model": settings.model,
-        "parameters": parameters,
         "top": settings.top,
         "threshold": settings.threshold,
-        "seconds" if budget.work is None else "work": budget.work or budget.seconds,
+        "seconds": budget.seconds if budget.work is None else None,
+        "work": budget.work,
         "seed": settings.seed,
+        "gazetteer": str(Path(settings.gazetteer).resolve()) if settings.gazetteer else "",
     }
 
 
-def _digest_of(folder: Path) -> str:
-    """A hash of all files of a domain and of those that it extends."""
-    return _digest(path.read_bytes() for path in _files(folder))
+def settings_of(row: Mapping[str, Any], parameters: str | None) -> Settings:
+    """Return the settings of a stored run, with the text of its parameters if it has any."""
+    stored = row["asked"]
+    return Settings(
+        stored["domain"],
+        stored["model"],
+        "" if parameters is None else str(parameters_file(parameters)),
+        stored["top"],
+        stored["threshold"],
+        usual_budget(stored["model"], stored["seconds"], stored["work"]),
+        stored["seed"],
+        stored.get("gazetteer", ""),
+    )
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    from partita.rules.domain_files import folder_of, read_sheet
+def parameters_file(text: str) -> Path:
+    """Write parameters to a temporary file for other processes, and return its path.
 
-    yield from sorted(folder.rglob("*.yaml"))
-    if extends := read_sheet(folder / "domain.yaml").extends:
-        yield from _files(folder_of(extends, folder.parent))
+    The same text has the same file, so that processes that are killed leave no more than one.
+    """
+    name = hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
+    path = _private_folder() / f"{name}.json"
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        from partita.files.writing import write_atomically
+
+        write_atomically(path, text)
+    return path
 
 
-def _digest(parts: Iterable[bytes]) -> str:
-    found = hashlib.sha256()
-    for part in parts:
-        found.update(part)
-    return found.hexdigest()[:DIGITS]
+def _private_folder() -> Path:
+    """Return a temporary folder that only this user can write to."""
+    user = getattr(os, "getuid", int)()
+    path = Path(gettempdir()) / f"partita-parameters-{user}"
+    path.mkdir(mode=0o700, exist_ok=True)
+    status = path.lstat()
+    if not S_ISDIR(status.st_mode) or status.st_uid != user or status.st_mode & 0o022:
+        raise InputError("is writable by others; delete it", file=str(path))
+    return path

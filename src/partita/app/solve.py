@@ -26,8 +26,8 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """How sets are to be solved: the arguments of `solve` that are the same for all of them."""
+class Solver:
+    """A model of configurations with its options, the same for all sets."""
 
     model: str = "evidential"
     parameters: Any = None
@@ -36,6 +36,35 @@ class Task:
     budget: Budget = field(default_factory=Budget)
     seed: int = 0
     method: str = "auto"
+
+    def solve(
+        self, sets: Sequence[PairProbabilities], progress: Progress | None = None
+    ) -> Iterator[Distribution | PartitaError]:
+        """Return the distribution of each set in order, or the error that it has instead."""
+        from partita.configurations.solve_batch import solve_many
+
+        return iter(solve_many(sets, self.model, progress=progress, **self._options()))
+
+    def solve_one(
+        self, pairs: PairProbabilities, progress: Progress | None = None
+    ) -> Distribution | PartitaError:
+        """Return the distribution of a single set, or its error."""
+        from partita.configurations.solve import solve as solve_set
+
+        try:
+            return solve_set(pairs, self.model, progress=progress, **self._options())
+        except PartitaError as error:
+            return error
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "parameters": self.parameters,
+            "top": self.top,
+            "threshold": self.threshold,
+            "budget": self.budget,
+            "seed": self.seed,
+            "method": self.method,
+        }
 
 
 def solve(
@@ -172,48 +201,22 @@ def read_sets(
 
 
 def solved(
-    sets: Sets, task: Task, progress: Progress | None = None
+    sets: Sets, solver: Solver, progress: Progress | None = None
 ) -> Iterator[Distribution | PartitaError]:
-    """Every set in order; one that fails does not stop the others."""
+    """Yield the distribution of every set in order, or the error that it has instead."""
     sound = [k for k in range(len(sets)) if k not in sets.failed]
     pairs = sets.pairs()
-    answers = _solve_some([pairs[k] for k in sound], task, progress)
+    chosen = [pairs[k] for k in sound]
+    if len(chosen) == 1:
+        distributions = iter([solver.solve_one(chosen[0], progress)])
+    else:
+        distributions = solver.solve(chosen, progress)
     for k in range(len(sets)):
         if k in sets.failed:
             yield sets.failed[k]
             continue
-        answer = next(answers)
-        yield answer if isinstance(answer, Distribution) else placed(answer, sets, k)
-
-
-def _solve_some(
-    pairs: list[PairProbabilities], task: Task, progress: Progress | None
-) -> Iterator[Distribution | PartitaError]:
-    options: dict[str, Any] = {
-        "parameters": task.parameters,
-        "top": task.top,
-        "threshold": task.threshold,
-        "budget": task.budget,
-        "seed": task.seed,
-        "method": task.method,
-    }
-    if len(pairs) > 1:
-        from partita.configurations.solve_batch import solve_many
-
-        return iter(solve_many(pairs, task.model, **options))
-    from partita.configurations.solve import solve as solve_set
-
-    return _one_by_one(pairs, lambda one: solve_set(one, task.model, progress=progress, **options))
-
-
-def _one_by_one(
-    pairs: list[PairProbabilities], answer: Callable[[PairProbabilities], Distribution]
-) -> Iterator[Distribution | PartitaError]:
-    for one in pairs:
-        try:
-            yield answer(one)
-        except PartitaError as error:
-            yield error
+        outcome = next(distributions)
+        yield outcome if isinstance(outcome, Distribution) else placed(outcome, sets, k)
 
 
 def placed(error: PartitaError, sets: Sets, k: int) -> PartitaError:

@@ -1,130 +1,115 @@
-"""Solve many sets in order, on all cores where that pays."""
+"""Solve many sets in order."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
-from typing import Literal
+from itertools import chain, pairwise
 
 import numpy as np
 
-from partita.app.process_pool import Job, in_order, uncollected
-from partita.app.solve import Progress, Task, solved
+from partita.app.batch import Forms, Outcome, Piece, gc_paused, process
+from partita.app.solve import Progress, Solver, solved
 from partita.errors import PartitaError
-from partita.linkage.clusters import Row, cluster_rows
+from partita.linkage.clusters import cluster_rows
 from partita.linkage.sets import Sets
 from partita.records import Distribution
-from partita.results.result_lines import result_line
+from partita.results.result_lines import result_line, singletons_line
 
 CHUNK = 1000
 LARGE = 18  # templates: a larger set has all the memory and all the cores to itself
 PAYS = 15_000  # small sets: fewer are done before other processes have started
 
-Shown = Literal["", "line", "text"]
 
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """In which forms an answer is wanted."""
-
-    message: str = ""
-    json: bool = False
-    shown: Shown = ""
-    clusters: bool = False
-    cautious: float | None = None
-    width: int = 80
-    colour: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One set, ready to be written; an error has none of the forms."""
-
-    set: str
-    error: str = ""
-    json: str = ""
-    shown: str = ""
-    clusters: tuple[Row, ...] = ()
-    converged: bool = True
-
-
-def answers(
+def solve_sets(
     sets: Sets,
-    task: Task,
-    wanted: Wanted,
+    solver: Solver,
+    forms: Forms,
+    source: str = "",
     workers: int | None = None,
     progress: Progress | None = None,
-) -> Iterator[Answer]:
-    """Every set in order. The answers do not depend on the number of workers."""
-    workers = workers or os.cpu_count() or 1
-    pieces = list(_pieces(sets))
-    if workers == 1 or _work(sets) < PAYS:
-        for first, last in pieces:
-            yield from answered(sets.slice(first, last), task, wanted, progress)
-        return
-    jobs = (_job(sets.slice(first, last), task, wanted, progress) for first, last in pieces)
-    for some in in_order(jobs, workers):
-        yield from some
+) -> Iterator[Outcome]:
+    """Yield the outcome of every set in order, then one for the templates in no set."""
+    here = partial(solve_piece, solver, forms, source, progress=progress)
+    work = partial(solve_piece, solver, forms, source)
+    return chain(process(_pieces(sets), work, workers, here), _singletons(sets, forms, source))
 
 
-def _job(piece: Sets, task: Task, wanted: Wanted, progress: Progress | None) -> Job[list[Answer]]:
-    """Small sets go to any process; a large one has this one, which tells of its progress."""
-    if piece.sizes.max(initial=0) <= LARGE:
-        return Job(partial(answered, piece, task, wanted))
-    return Job(partial(answered, piece, task, wanted, progress), shared=False)
-
-
-def _pieces(sets: Sets) -> Iterator[tuple[int, int]]:
-    """Stretches of sets; a large set is one by itself."""
+def _pieces(sets: Sets) -> Iterator[Piece[Sets]]:
+    """Yield stretches of sets; a large set is one by itself and stays in this process."""
     large = np.flatnonzero(sets.sizes > LARGE)
     cuts = {0, len(sets), *large.tolist(), *(large + 1).tolist(), *range(0, len(sets), CHUNK)}
-    borders = sorted(cuts)
-    return pairwise(borders)
+    for first, last in pairwise(sorted(cuts)):
+        piece = sets.slice(first, last)
+        shared = bool(piece.sizes.max(initial=0) <= LARGE)
+        yield Piece(piece, _load(piece) / PAYS if shared else 0.0, shared)
 
 
-def _work(sets: Sets) -> float:
-    """The work that can be shared, counted in small sets: a set of 14 is worth thousands of 5."""
-    small = sets.sizes[sets.sizes <= LARGE]
-    return float(np.sum(np.maximum(1.0, 3.0 ** (small - 8.0))))
+def _load(sets: Sets) -> float:
+    """Return the work in small sets: one of 14 templates is worth thousands of 5."""
+    return float(np.sum(np.maximum(1.0, 3.0 ** (sets.sizes - 8.0))))
 
 
-def answered(
-    sets: Sets, task: Task, wanted: Wanted, progress: Progress | None = None
-) -> list[Answer]:
-    """Some sets, solved and brought into the forms that are wanted."""
+def solve_piece(
+    solver: Solver, forms: Forms, source: str, sets: Sets, progress: Progress | None = None
+) -> list[Outcome]:
+    """Return the outcomes of some sets."""
     unlisted = sets.unlisted().tolist()
-    with uncollected():
+    with gc_paused():
         return [
-            _answer(sets, k, answer, wanted, unlisted[k])
-            for k, answer in enumerate(solved(sets, task, progress))
+            _outcome(sets, k, distribution, forms, source, unlisted[k])
+            for k, distribution in enumerate(solved(sets, solver, progress))
         ]
 
 
-def _answer(
-    sets: Sets, k: int, answer: Distribution | PartitaError, wanted: Wanted, unlisted: int
-) -> Answer:
-    if isinstance(answer, PartitaError):
-        return Answer(sets.names[k], error=str(answer))
-    prefix = f"{sets.names[k]}:" if sets.named else ""
-    rows = cluster_rows(answer, wanted.cautious, prefix) if wanted.clusters else []
-    said = (unlisted, sets.missing or 0.0)
-    return Answer(
-        sets.names[k],
-        json=result_line(answer, wanted.message, said) if wanted.json else "",
-        shown=_shown(answer, wanted),
-        clusters=tuple(rows),
-        converged=answer.converged is not False,
+def _outcome(
+    sets: Sets,
+    k: int,
+    distribution: Distribution | PartitaError,
+    forms: Forms,
+    source: str,
+    unlisted: int,
+) -> Outcome:
+    name = sets.names[k]
+    if isinstance(distribution, PartitaError):
+        return Outcome(name, error=str(distribution))
+    prefix = f"{name}:" if sets.named else ""
+    rows = cluster_rows(distribution, forms.cautious, prefix) if forms.clusters else []
+    missing = (unlisted, sets.missing or 0.0)
+    return Outcome(
+        name,
+        lines=(result_line(distribution, source, missing),) if forms.json else (),
+        shown=_shown(distribution, forms),
+        clusters=tuple((*row, name) if sets.named else row for row in rows),
+        converged=distribution.converged is not False,
     )
 
 
-def _shown(answer: Distribution, wanted: Wanted) -> str:
-    if not wanted.shown:
+def _shown(distribution: Distribution, forms: Forms) -> str:
+    if not forms.view:
         return ""
     from partita.views.distribution import line, text
 
-    if wanted.shown == "line":
-        return line(answer, wanted.width) + "\n"
-    return text(answer, wanted.width, wanted.colour)
+    if forms.view == "line":
+        return line(distribution, forms.width) + "\n"
+    return text(distribution, forms.width, forms.colour)
+
+
+def _singletons(sets: Sets, forms: Forms, source: str) -> Iterator[Outcome]:
+    """Yield one outcome for the templates that may corefer with no other."""
+    templates = sets.singletons
+    if not templates:
+        return
+    shown = ""
+    if forms.view:
+        from partita.views.distribution import names_text
+
+        shown = names_text("Alone:", [template.id for template in templates], forms.width)
+    name = ("",) if sets.named else ()
+    yield Outcome(
+        "",
+        counted=False,
+        lines=(singletons_line(templates, source),) if forms.json else (),
+        shown=shown,
+        clusters=tuple((template.id, template.id, 1.0, *name) for template in templates),
+    )

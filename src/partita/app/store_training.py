@@ -8,27 +8,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from partita.app import label_choice
-from partita.app.recording import LONGEST, now
-from partita.app.run_settings import PAIRS, settings_of
-from partita.app.runner import DIGITS
+from partita.app.recording import LONGEST_NAME, now
+from partita.app.runner import Runner, settings_of
 from partita.app.stored_keys import keyed_sets
 from partita.app.stored_runs import ingest
-from partita.corpora.documents import schema_of
+from partita.domains import HASH_DIGITS, PAIRS, find_domain
 from partita.errors import InputError
 from partita.records import CoreferenceSet
 from partita.records.keys import Key
 from partita.results.saved_results import Result, result_of
-from partita.rules.domain_files import own_parameters
 from partita.store import keys, reading, runs
 from partita.store.shapes import PLACE
 from partita.store.store import Store
-from partita.text.raw_messages import Given
+from partita.text.raw_messages import Given as RawMessage
 from partita.training.pair_parameters import PairParameters
 from partita.training.parameter_files import (
     pair_parameters_text,
     parse_pair_parameters,
-    read_pair_parameters,
-    shipped_pair_parameters,
 )
 
 Progress = Callable[[str], None]
@@ -57,7 +53,7 @@ class School:
 
     @property
     def schema(self) -> Any:
-        return schema_of(self.row["asked"]["domain"])
+        return find_domain(self.row["asked"]["domain"]).schema
 
 
 def school(store: Store, run: str) -> School:
@@ -77,8 +73,7 @@ def _parameters(row: dict[str, Any], model: dict[str, Any] | None) -> PairParame
     """Those of the run; of a model that has no pairs, those of its domain."""
     if model is not None and model["kind"] == PAIRS:
         return parse_pair_parameters(model["text"], f"model {model['id']}")
-    own = own_parameters(row["asked"]["domain"])
-    return read_pair_parameters(own) if own else shipped_pair_parameters()
+    return find_domain(row["asked"]["domain"]).pair_parameters
 
 
 def train(
@@ -93,7 +88,7 @@ def train(
         progress(f"learning from {_counted(given)}")
     learned = _learned(given)
     text = pair_parameters_text(learned)
-    name = hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+    name = hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
     report = {
         "keys": len(given.keys),
         "learned_from": learned.learned_from,
@@ -152,12 +147,14 @@ def _again(
     settings = settings_of(given.row, text)
     with store.reading() as connection:
         rows = runs.texts(connection, given.row["run"])
-    texts = [Given(row["message"], row["text"], row["place"], fields=row["fields"]) for row in rows]
-    name = f"{given.root[: LONGEST - SHORT - 1]}-{model[:SHORT]}"
+    messages = [
+        RawMessage(row["message"], row["text"], row["place"], fields=row["fields"]) for row in rows
+    ]
+    name = f"{given.root[: LONGEST_NAME - SHORT - 1]}-{model[:SHORT]}"
     parent = given.row["run"]
     if name == parent:
         return name
-    return ingest(store, texts, settings, name, workers, progress, parent)
+    return ingest(store, messages, Runner(settings), name, workers, progress, parent)
 
 
 def curve(store: Store, run: str) -> dict[str, Any]:

@@ -9,17 +9,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from partita.app.batch import Forms
 from partita.app.evaluate import evaluate as judged
 from partita.app.explain import Explanation, explained
 from partita.app.recording import recording
-from partita.app.run_batch import Wanted, done, message_object
-from partita.app.run_settings import PAIRS, parameters_file, settings_of
-from partita.app.runner import Settings, ready
+from partita.app.run_batch import message_object, run_messages
+from partita.app.runner import JOINT, Runner, Settings, parameters_file, settings_of
 from partita.app.stored_keys import keyed_sets
 from partita.corpora.keys import key_line, write_keys
+from partita.domains import PAIRS
 from partita.errors import InputError, PartitaError, Unknown
 from partita.files.writing import replacing
-from partita.pipeline import resolve
 from partita.results.result_lines import VERSION
 from partita.results.saved_results import Result, result_of
 from partita.store import keys, reading, runs
@@ -28,88 +28,86 @@ from partita.store.shapes import PLACE
 from partita.store.store import Store
 from partita.text.encoding import sound
 from partita.text.messages import LIMIT, message_of, read_texts
-from partita.text.raw_messages import Given
+from partita.text.raw_messages import Given as RawMessage
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-Input = str | Path | Given
-Texts = Iterator[Given | PartitaError]
+Input = str | Path | RawMessage
 
 
 def ingest(
     store: Store,
     inputs: Sequence[Input],
-    settings: Settings | None = None,
+    runner: Runner,
     name: str | None = None,
     workers: int | None = None,
     progress: Callable[[str], None] | None = None,
     parent: str | None = None,
 ) -> str:
-    """The name of the run. What cannot be read is raised if nothing else could be."""
-    settings = settings or kept_settings(store, name)
-    texts = _texts(inputs)
-    paths = [str(one) for one in inputs if not isinstance(one, Given)]
-    with recording(store, settings, ready(settings), paths, name, parent) as record:
-        count, first = 0, ""
-        for message in done(texts, settings, Wanted(stored=True), record.finished, workers):
-            record.take(message)
-            first = first or message.error
+    """Add messages to a run and return its name.
+
+    Raises the first error if no message could be resolved.
+    """
+    messages = _messages(inputs)
+    paths = [str(one) for one in inputs if not isinstance(one, RawMessage)]
+    with recording(store, runner, paths, name, parent) as record:
+        count, first_error = 0, ""
+        outcomes = run_messages(messages, runner, Forms(stored=True), record.earlier, workers)
+        for outcome in outcomes:
+            record.write(outcome)
+            first_error = first_error or outcome.error
             count += 1
             if progress:
                 progress(f"{count:,} messages")
-    if count == record.failed and first:
-        raise PartitaError(first)
+    if count == record.failed and first_error:
+        raise PartitaError(first_error)
     return record.run
 
 
 def kept_settings(store: Store, name: str | None) -> Settings:
-    """Those with which a run was made, its parameters among them."""
+    """Return the settings of a stored run, with its parameters."""
     if name is None:
-        raise InputError("neither settings nor the name of a run; expected one of both")
+        raise InputError("no settings and no name of a run (expected one of them)")
     with store.reading() as connection:
         row = runs.read_run(connection, name)
         model = runs.model_of(connection, row)
     return settings_of(row, model["text"] if model else None)
 
 
-def pair_parameters_file(store: Store, name: str) -> Path | None:
-    """The parameters of a run as a file, if they are those of models over pairs."""
+def run_parameters(store: Store, name: str) -> Path | None:
+    """Return a file with the parameters of a run, if it has any for models over pairs."""
     with store.reading() as connection:
         model = runs.model_of(connection, runs.read_run(connection, name))
-    return parameters_file(model["text"]) if model and model["kind"] == PAIRS else None
+    return parameters_file(model["text"]) if model and model["kind"] != JOINT else None
 
 
-def resolved(text: str, settings: Settings, message: str = "message") -> dict[str, Any]:
-    """Everything that is known of a text in the end."""
-    given = checked(Given(message, text, message))
-    found = resolve(message_of(given), ready(settings).stages)
-    told = message_object(given, found)
-    return told | {"keys": {}}
+def resolved(text: str, runner: Runner, message: str = "message") -> dict[str, Any]:
+    """Resolve one text and return it as pages show it."""
+    raw = checked(RawMessage(message, text, message))
+    return message_object(raw, runner.resolve(message_of(raw))) | {"keys": {}}
 
 
-def checked(given: Given) -> Given:
-    """A text that did not come from a file is held to what files are held to."""
-    where = given.place
-    if not given.id.strip():
-        raise InputError(f"{given.id!r} cannot be the id of a message; expected a name")
-    if not given.text.strip():
-        raise InputError("is empty; expected a message", file=where)
-    if len(given.text) > LIMIT:
-        raise InputError(
-            f"has {len(given.text):,} characters; expected {LIMIT:,} at most", file=where
-        )
-    if (nul := given.text.find("\0")) >= 0:
-        raise InputError(f"is binary: character {nul} is NUL; expected plain text", file=where)
-    sound(given.id + given.text, where)
-    return given
+def checked(message: RawMessage) -> RawMessage:
+    """Return a message that did not come from a file, held to what files are held to."""
+    where, text = message.place, message.text
+    if not message.id.strip():
+        raise InputError(f"{message.id!r} cannot be the id of a message (expected a name)")
+    if not text.strip():
+        raise InputError("is empty (expected a message)", file=where)
+    if len(text) > LIMIT:
+        raise InputError(f"has {len(text):,} characters (expected at most {LIMIT:,})", file=where)
+    if (nul := text.find("\0")) >= 0:
+        raise InputError(f"is binary: character {nul} is NUL (expected plain text)", file=where)
+    sound(message.id + text, where)
+    return message
 
 
-def _texts(inputs: Sequence[Input]) -> Texts:
-    """Texts that were given are checked before anything is begun."""
-    given = [checked(one) for one in inputs if isinstance(one, Given)]
-    paths = [one for one in inputs if not isinstance(one, Given)]
-    return chain(given, read_texts(paths) if paths else ())
+def _messages(inputs: Sequence[Input]) -> Iterator[RawMessage | PartitaError]:
+    """Return all messages; those that did not come from files are checked first."""
+    messages = [checked(one) for one in inputs if isinstance(one, RawMessage)]
+    paths = [one for one in inputs if not isinstance(one, RawMessage)]
+    return chain(messages, read_texts(paths) if paths else ())
 
 
 LINES = ("results", "keyed")  # as run writes results, and as train reads keys
@@ -177,7 +175,7 @@ def explain(store: Store, run: str, name: str, left: str, right: str) -> Explana
             )
     found = result_of(line, PLACE)
     assert isinstance(found, Result)
-    pairs = pair_parameters_file(store, run)
+    pairs = run_parameters(store, run)
     return explained(found, left, right, pairs, row["asked"]["domain"], f"run {run}")
 
 
@@ -194,7 +192,7 @@ def evaluate(
         lines = [json.dumps(reading.read_set(connection, run, name)) for name in found]
         model = runs.model_of(connection, row)
         counting = {one["key"] for one in keys.counting(keys.read_keys(connection, run))}
-    pairs = pair_parameters_file(store, run)
+    pairs = parameters_file(model["text"]) if model and model["kind"] == PAIRS else None
     with TemporaryDirectory(prefix="partita-") as folder:
         results, answers = Path(folder) / "results.jsonl", Path(folder) / "keys.jsonl"
         results.write_text(_text(lines), encoding="utf-8")

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from partita.configurations.joint.model import JointModel, joint_model_text, write_joint_model
-from partita.corpora.documents import read_documents, schema_of
+from partita.corpora.documents import read_documents
+from partita.domains import schema_of
 from partita.errors import InputError
 from partita.evaluation.splits import Cut, cut
 from partita.evaluation.training import Plan, Selections, train_pairs

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from partita.app import store_training, stored_keys, stored_runs
-from partita.app.runner import Settings
+from partita.app.runner import Runner, Settings
 from partita.errors import InputError
 from partita.store import keys, reading, runs
 from partita.store.opening import open_store
 from partita.store.store import Store
-from partita.text.raw_messages import Given
+from partita.text.raw_messages import Given as RawMessage
 
 if TYPE_CHECKING:
     from partita.app.fuse_contents import Content, Options
@@ -22,6 +22,7 @@ Progress = Callable[[str], None]
 Object = dict[str, Any]
 Order = Literal["text", "uncertain"]
 MOST = 1000  # of a list at a time
+LOADED = 2  # runners that a workspace keeps
 
 
 def open_workspace(url: str | Path | None = None, *, create: bool = True) -> Workspace:
@@ -34,13 +35,22 @@ class Workspace:
     """What can be done with a store; errors are those of partita.errors."""
 
     store: Store
+    runners: dict[Settings, Runner] = field(default_factory=dict)
+
+    def runner(self, settings: Settings) -> Runner:
+        """Return the runner of some settings; the last few stay loaded."""
+        runner = self.runners.pop(settings, None) or Runner(settings)
+        self.runners[settings] = runner
+        for oldest in list(self.runners)[:-LOADED]:
+            del self.runners[oldest]
+        return runner
 
     def close(self) -> None:
         self.store.close()
 
     def ingest(
         self,
-        inputs: Sequence[str | Path | Given],
+        inputs: Sequence[str | Path | RawMessage],
         settings: Settings | None = None,
         name: str | None = None,
         workers: int | None = None,
@@ -48,11 +58,12 @@ class Workspace:
     ) -> str:
         """Files, folders or texts into a run, whose name is returned; what it holds already is not
         done again. Without settings, the run of that name has them."""
-        return stored_runs.ingest(self.store, inputs, settings, name, workers, progress)
+        runner = self.runner(settings or stored_runs.kept_settings(self.store, name))
+        return stored_runs.ingest(self.store, inputs, runner, name, workers, progress)
 
     def resolve(self, text: str, settings: Settings, message: str = "message") -> Object:
         """One message, which is not stored."""
-        return stored_runs.resolved(text, settings, message)
+        return stored_runs.resolved(text, self.runner(settings), message)
 
     def runs(self) -> list[Object]:
         with self.store.reading() as connection:

@@ -12,7 +12,7 @@ from partita.errors import PartitaError
 from partita.records import Distribution, Template
 
 if TYPE_CHECKING:
-    from partita.app.runner import Ready
+    from partita.app.runner import Runner
     from partita.pipeline import Resolved, Stages
 
 MESSAGE = """\
@@ -46,52 +46,54 @@ with these, but for the last digit of some.
 
 def demo(width: int = 80, colour: bool = False) -> Iterator[str]:
     """The example from the message to the distribution, piece by piece; then the corpus."""
-    from partita.app.runner import Settings, ready, usual_budget
+    from partita.app.runner import Runner, Settings, usual_budget
 
-    made = ready(Settings(budget=usual_budget("evidential")))
+    runner = Runner(Settings(budget=usual_budget("evidential")))
     yield "The message of Kehler (1997)\n\n"
     yield MESSAGE
-    yield from _message(made, width, colour)
-    yield from _kept(width)
+    yield from _message(runner, width, colour)
+    yield from _kept(runner, width)
     yield from _paper()
-    yield from _corpus(made.stages, width)
+    yield from _corpus(runner.stages, width)
 
 
-def _message(made: Ready, width: int, colour: bool) -> Iterator[str]:
+def _message(runner: Runner, width: int, colour: bool) -> Iterator[str]:
     """What is extracted from it, and who is who by the domain's own pair model."""
     from partita.pipeline import resolve
     from partita.text.messages import analysed
     from partita.views.distribution import text
 
-    found = resolve(analysed("kinston", MESSAGE), made.stages)
+    found = resolve(analysed("kinston", MESSAGE), runner.stages)
     yield "\nWhat its rules extract: a template for every expression\n\n"
     for template in found.templates:
         yield from _template(template, width)
     for distribution in found.distributions:
-        learned = textwrap.fill(f"Who is who, by pairs learned from {made.learned_from}", width)
+        learned = textwrap.fill(
+            f"Who is who, by pairs learned from {runner.parameters.learned_from}", width
+        )
         yield f"\n{learned}\n\n"
         yield text(distribution, width, colour)
 
 
-def _kept(width: int) -> Iterator[str]:
+def _kept(runner: Runner, width: int) -> Iterator[str]:
     """The same in the store, for the page; a folder that cannot be written to is no reason to
     stop."""
     try:
-        told = f"In the store {_stored()} as run {RUN}; partita serve shows it"
+        told = f"In the store {_stored(runner)} as run {RUN}; partita serve shows it"
     except PartitaError as error:
         told = f"Not kept in a store: {error}"
     yield f"\n{textwrap.fill(told, width, break_long_words=False)}\n"
 
 
-def _stored() -> str:
-    from partita.app.runner import Settings, usual_budget
+def _stored(runner: Runner) -> str:
     from partita.app.workspace import open_workspace
     from partita.text.raw_messages import Given
 
     workspace = open_workspace()
     try:
-        settings = Settings(budget=usual_budget("evidential"))
-        workspace.ingest([Given("kinston", MESSAGE, PAPER)], settings, RUN, workers=1)
+        workspace.runners[runner.settings] = runner
+        message = Given("kinston", MESSAGE, PAPER)
+        workspace.ingest([message], runner.settings, RUN, workers=1)
         return workspace.store.name
     finally:
         workspace.close()

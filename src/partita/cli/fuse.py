@@ -215,7 +215,7 @@ def _exam(sources: list[Path], form: str | None, out: Path | None, json: bool) -
     """The answers of systems to the exam, fused and written; how far each system is trusted."""
     from partita.domains.incidents.fuse_muc import fuse_exams
     from partita.errors import InputError
-    from partita.views.fused_things import trusted_json, trusted_text
+    from partita.views.muc import trusted_json, trusted_text
 
     if form != "muc" or out is None:
         raise InputError("expected --from muc and --out F together")

@@ -162,16 +162,17 @@ def experiment(
       partita experiment --from muc dev --test tst1 --test tst2
     """
     with error_boundary() as console:
-        from partita.app.experiment import Design, study
-        from partita.domains.incidents.study import study_incidents
+        from partita.app.experiment import Design, Study, save_charts, study
+        from partita.domains.incidents.study import IncidentStudy, study_incidents
 
-        design = Design(
-            corpora, test or (), source, splits, largest, shipped, seed, domain, gazetteer
-        )
-        asked = study_incidents if source == "muc" else study
-        found = asked(design, console.progress)
+        found: Study | IncidentStudy
+        if source == "muc":
+            found = study_incidents(corpora, test or (), console.progress, seed, gazetteer)
+        else:
+            design = Design(corpora, test or (), source, splits, largest, shipped, seed, domain)
+            found = study(design, console.progress)
         if charts is not None:
-            found.save_charts(charts)
+            save_charts(found.experiments, charts)
         console.say(found.json() if json else found.markdown())
         console.flush()
 

@@ -1,147 +1,27 @@
-"""The command run."""
+"""The commands run and domains."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from partita.cli import options
-from partita.cli.console import Console, StandardOutput, error_boundary
+from partita.cli.console import Console, error_boundary
+from partita.cli.output import MANY, Output, ReplacedFile, ResumedFile, Sink, StoredRun, view_of
 from partita.configurations import MODELS
 
 if TYPE_CHECKING:
+    from partita.app.batch import Forms
     from partita.app.recording import Recording
-    from partita.app.run_batch import Done, Finished, Wanted
-    from partita.app.runner import Ready, Settings
+    from partita.app.run_batch import Earlier
+    from partita.app.runner import Runner
     from partita.errors import PartitaError
-    from partita.files.resume import Growing, Stretch
-    from partita.text.raw_messages import Given
-
-
-@dataclass(slots=True)
-class RunDelivery:
-    """Each message is written as soon as it is there; the numbers say what became of all."""
-
-    console: Console
-    wanted: Wanted
-    out: Path | None = None
-    before: Mapping[str, Stretch] = field(default_factory=dict)
-    record: Recording | None = None
-    done: int = 0
-    kept: int = 0
-    failed: int = 0
-    sizes: tuple[int, int, int] = (0, 0, 0)
-    stdout: StandardOutput = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.stdout = StandardOutput(self.console, elsewhere=self._elsewhere)
-
-    @property
-    def _elsewhere(self) -> bool:
-        return self.out is not None or self.record is not None
-
-    def deliver(self, messages: Iterable[Done]) -> None:
-        """All of them. Whatever stops this, what was finished is in the file."""
-        with self._file() as file:
-            try:
-                for message in messages:
-                    self._one(message, file)
-                    self.console.progress(self._progress())
-            except KeyboardInterrupt:
-                self.console.flush()
-                raise KeyboardInterrupt(self._left()) from None
-        self.stdout.say("", flush=True)
-        if self.done + self.kept + self.failed > 1 or self._elsewhere:
-            self.console.note(self._summary())
-
-    @contextmanager
-    def _file(self) -> Iterator[Growing | None]:
-        if self.out is None:
-            yield None
-            return
-        from partita.files.resume import growing
-
-        with growing(self.out, self.before) as file:
-            yield file
-
-    def _one(self, message: Done, file: Growing | None) -> None:
-        if message.error:
-            self.failed += 1
-            self.console.note(message.error)
-        self.kept += message.kept
-        if self.record is not None:
-            self.record.take(message)
-        if file is not None and message.message in self.before:
-            file.keep(message.message)
-        if message.error or message.kept:
-            return
-        if file is not None:
-            if message.message not in self.before:
-                file.add(message.message, message.lines)
-        else:
-            self.stdout.say("".join(f"{line}\n" for line in message.lines))
-        if message.shown:
-            apart = "\n" if self.done and self.wanted.shown == "text" else ""
-            self.stdout.say(apart + message.shown)
-        self.done += 1
-        templates, sets, entities = map(sum, zip(self.sizes, message.sizes, strict=True))
-        self.sizes = templates, sets, entities
-
-    def _progress(self) -> str:
-        told = f"{self.done + self.kept:,} messages"
-        return f"{told}, {self.failed:,} failed" if self.failed else told
-
-    def _summary(self) -> str:
-        from partita.views.message import counted
-
-        messages = "1 message" if self.done == 1 else f"{self.done:,} messages"
-        told = [f"{messages}: {counted(*self.sizes)}"]
-        if self.kept:
-            told.append(f"{self.kept:,} done before")
-        if self.failed:
-            told.append(f"{self.failed:,} failed")
-        if self.record is not None:
-            told.append(f"run {self.record.run} of store {self.record.store.name}")
-        return "; ".join(told)
-
-    def _left(self) -> str:
-        told = f"{self.done + self.kept:,} messages were finished"
-        if not self._elsewhere:
-            return told
-        where = self.record.store.name if self.record is not None else self.out
-        return f"{told} and are in {where}; the same command goes on from there"
-
-
-def deliver_answers(console: Console, messages: Iterable[Done], out: Path | None) -> int:
-    """The exam's answers of all messages, to a file or standard output; how many have failed."""
-    from partita.files.writing import write_atomically
-
-    pieces: list[str] = []
-    failed = 0
-    for number, message in enumerate(messages, 1):
-        if message.error:
-            failed += 1
-            console.note(message.error)
-        pieces += message.lines
-        console.progress(f"{number:,} messages")
-    text = "".join(pieces)
-    if out is None:
-        console.say(text)
-        console.flush()
-    else:
-        write_atomically(out, text)
-    templates = sum(line[:3] == "1. " and line[-1] != "*" for line in text.splitlines())
-    told = f"{len(pieces):,} messages, {templates:,} incidents"
-    console.note(f"{told}; {failed:,} failed" if failed else told)
-    return failed
-
-
-MANY = 20  # messages: of more, each is told in one line
+    from partita.files.resume import Stretch
+    from partita.text.raw_messages import Given as RawMessage
 
 Inputs = Annotated[
     list[str],
@@ -216,8 +96,9 @@ Workers = Annotated[
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command of this module."""
+    """Add the commands of this module."""
     app.command()(run)
+    app.command()(domains)
 
 
 def run(
@@ -254,57 +135,113 @@ def run(
       partita run tst3-muc4 --domain incidents --to muc --out answers.txt
     """
     with error_boundary() as console:
-        from partita.app.run_batch import Wanted, done
-        from partita.app.runner import Settings, ready, usual_budget
+        from partita.app.batch import Forms
+        from partita.app.run_batch import run_messages
+        from partita.app.runner import Runner, Settings, usual_budget
 
-        _refuse_nameless(store, name)
+        _refuse_name_without_store(store, name)
         model = model or ("scaled" if to == "muc" else "evidential")
         budget = usual_budget(model, seconds, work)
-        file = str(parameters or "")
-        places = str(gazetteer or "")
-        settings = Settings(domain, model, file, top, threshold, budget, seed, places)
-        made = ready(settings)
+        files = (str(parameters or ""), str(gazetteer or ""))
+        settings = Settings(domain, model, files[0], top, threshold, budget, seed, files[1])
+        runner = Runner(settings).load()
         if model != "uniform":
-            console.note(f"{model} with parameters learned from {made.learned_from}")
+            console.note(f"{model} with parameters learned from {runner.parameters.learned_from}")
         if to == "muc":
-            _refuse_unanswered(made, store, json)
-            texts, _ = _texts(inputs, encoding)
-            answers = done(texts, settings, Wanted(answers=True), workers=workers)
-            if deliver_answers(console, answers, out):
-                raise typer.Exit(1)
-            return
-        before = _before(out, made.told)
-        texts, many = _texts(inputs, encoding)
-        wanted = _wanted(console, json, out, store, many)
-        with _record(store, settings, made, inputs, name) as record:
-            delivery = RunDelivery(console, wanted, out, before, record)
-            finished = _finished(out, before, record)
-            delivery.deliver(done(texts, settings, wanted, finished, workers))
-    if delivery.failed:
+            _refuse_muc(runner, store, json)
+            output = _answers_output(console, out)
+            messages, _ = _messages(inputs, encoding)
+            output.write(run_messages(messages, runner, Forms(answers=True), workers=workers))
+        else:
+            stretches = _stretches(out, runner)
+            messages, many = _messages(inputs, encoding)
+            forms = Forms(
+                json=json or out is not None,
+                stored=store is not None,
+                view=view_of(many, json, out is not None or store is not None),
+                width=console.width,
+                colour=console.colour,
+            )
+            with _record(store, runner, inputs, name) as record:
+                output = _output(console, forms, out, stretches, record)
+                earlier = _earlier(out, stretches, record)
+                output.write(run_messages(messages, runner, forms, earlier, workers))
+    if output.failed:
         raise typer.Exit(1)
 
 
-def _refuse_nameless(store: str | None, name: str | None) -> None:
+def _refuse_name_without_store(store: str | None, name: str | None) -> None:
     from partita.errors import InputError
 
     if name is not None and store is None:
         raise InputError("--name needs --store")
 
 
-def _refuse_unanswered(made: Ready, store: str | None, json: bool) -> None:
+def _refuse_muc(runner: Runner, store: str | None, json: bool) -> None:
     from partita.errors import InputError
 
-    if made.answers is None:
-        raise InputError("--to muc answers the MUC-4 exam; expected --domain incidents")
+    if "muc" not in runner.domain.output_formats:
+        name = runner.domain.name
+        raise InputError(f"domain {name} has no answers to the MUC-4 exam (see partita domains)")
     if store is not None or json:
-        raise InputError("--to muc goes to --out or standard output; expected no --store or --json")
+        raise InputError("--to muc goes to --out or standard output (expected no --store, --json)")
+
+
+def _output(
+    console: Console,
+    forms: Forms,
+    out: Path | None,
+    stretches: dict[str, Stretch],
+    record: Recording | None,
+) -> Output:
+    sinks: list[Sink] = [] if record is None else [StoredRun(record)]
+    if out is not None:
+        sinks.append(ResumedFile(out, stretches))
+
+    def summary(output: Output) -> str:
+        from partita.views.message import counted
+
+        if output.done + output.skipped + output.failed == 1 and not sinks:
+            return ""
+        parts = [f"{_count(output.done)}: {counted(*output.sizes)}"]
+        if output.skipped:
+            parts.append(f"{output.skipped:,} done before")
+        if output.failed:
+            parts.append(f"{output.failed:,} failed")
+        if record is not None:
+            parts.append(f"run {record.run} of store {record.store.name}")
+        return "; ".join(parts)
+
+    return Output(
+        console,
+        "message",
+        sinks,
+        print_lines=out is None,
+        separated=forms.view == "text",
+        summary=summary,
+    )
+
+
+def _answers_output(console: Console, out: Path | None) -> Output:
+    """Return the output of answers to the MUC-4 exam."""
+
+    def summary(output: Output) -> str:
+        text = f"{_count(output.done)}, {output.sizes[0]:,} incidents"
+        return f"{text}; {output.failed:,} failed" if output.failed else text
+
+    sinks = [] if out is None else [ReplacedFile(out)]
+    return Output(console, "message", sinks, print_lines=out is None, summary=summary)
+
+
+def _count(messages: int) -> str:
+    return "1 message" if messages == 1 else f"{messages:,} messages"
 
 
 @contextmanager
 def _record(
-    url: str | None, settings: Settings, made: Ready, inputs: list[str], name: str | None
+    url: str | None, runner: Runner, inputs: list[str], name: str | None
 ) -> Iterator[Recording | None]:
-    """The run in the store, if one is wanted."""
+    """Open the run in the store, if one is named."""
     if url is None:
         yield None
         return
@@ -313,59 +250,78 @@ def _record(
 
     store = open_store(url)
     try:
-        with recording(store, settings, made, inputs, name) as record:
+        with recording(store, runner, inputs, name) as record:
             yield record
     finally:
         store.close()
 
 
-def _finished(out: Path | None, before: dict[str, Stretch], record: Recording | None) -> Finished:
-    """What every place that is wanted holds already."""
-    from partita.app.run_batch import Finished
+def _earlier(out: Path | None, stretches: dict[str, Stretch], record: Recording | None) -> Earlier:
+    """Return the messages that the file, the store or both have already."""
+    from partita.app.run_batch import Earlier
 
-    file = Finished({name: one.run.get("text", "") for name, one in before.items()})
+    file = Earlier({name: one.run.get("text", "") for name, one in stretches.items()})
     if record is None or out is None:
-        return file if record is None else record.finished
-    hashes = {**file.hashes, **record.finished.hashes}
-    again = file.hashes.keys() ^ record.finished.hashes.keys()
-    where = f"the file of results or {record.finished.where}"
-    longest = record.finished.longest
-    return Finished(hashes, frozenset(again), where, "--out and --name", longest)
+        return file if record is None else record.earlier
+    stored = record.earlier
+    return Earlier(
+        {**file.hashes, **stored.hashes},
+        frozenset(file.hashes.keys() ^ stored.hashes.keys()),
+        f"the file of results or {stored.where}",
+        "--out and --name",
+        stored.longest_id,
+    )
 
 
-def _before(out: Path | None, told: dict[str, object]) -> dict[str, Stretch]:
-    """What is in the file already, if it was made in the same way."""
+def _stretches(out: Path | None, runner: Runner) -> dict[str, Stretch]:
+    """Return where messages are in the file already, if they were resolved in the same way."""
     if out is None:
         return {}
     from partita.files.resume import finished, refuse_other
 
-    before = finished(out)
-    refuse_other(out, before, told)
-    return before
+    stretches = finished(out)
+    refuse_other(out, stretches, runner.provenance)
+    return stretches
 
 
-def _texts(inputs: list[str], encoding: str | None) -> tuple[Iterable[Given | PartitaError], bool]:
-    """The texts as they are read, and whether there are many."""
+def _messages(
+    inputs: list[str], encoding: str | None
+) -> tuple[Iterable[RawMessage | PartitaError], bool]:
+    """Return the messages as they are read, and whether there are many."""
     from itertools import chain, islice
 
     from partita.text.messages import read_texts
 
-    texts = read_texts(inputs, encoding=encoding)
-    first = list(islice(texts, MANY + 1))
-    return chain(first, texts), len(first) > MANY
+    messages = read_texts(inputs, encoding=encoding)
+    first = list(islice(messages, MANY + 1))
+    return chain(first, messages), len(first) > MANY
 
 
-def _wanted(
-    console: Console, json: bool, out: Path | None, store: str | None, many: bool
-) -> Wanted:
-    """A few messages are shown in full, many in a line each, many that go to a file not at all."""
-    from partita.app.run_batch import Wanted
+def domains(json: options.JsonReport = False) -> None:
+    """List the installed domains and what each covers.
 
-    silent = json or (many and (out is not None or store is not None))
-    return Wanted(
-        json=json or out is not None,
-        stored=store is not None,
-        shown="" if silent else "line" if many else "text",
-        width=console.width,
-        colour=console.colour,
-    )
+    \b
+    Examples:
+      partita domains
+      partita domains --json
+    """
+    with error_boundary() as console:
+        from json import dumps
+
+        from partita.domains import describe_domains
+
+        rows = describe_domains()
+        console.say(dumps(rows) + "\n" if json else "".join(_domain_text(rows, console.width)))
+        console.flush()
+
+
+def _domain_text(rows: list[dict[str, str]], width: int) -> Iterator[str]:
+    """Yield a paragraph for each domain: its name, what it covers, and its package."""
+    from textwrap import fill
+
+    column = max((len(row["name"]) for row in rows), default=0) + 2
+    for row in rows:
+        covers = row["error"] or row["description"]
+        text = f"{covers} ({row['package']} {row['version']})"
+        first = row["name"].ljust(column)
+        yield fill(text, width, initial_indent=first, subsequent_indent=" " * column) + "\n"

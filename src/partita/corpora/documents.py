@@ -14,7 +14,6 @@ from partita.errors import InputError
 from partita.files.strict import Place
 from partita.records import Document, Template
 from partita.records.keys import Key
-from partita.templates.schema import Schema
 from partita.text.messages import KEYS
 
 ENDING = "*.txt"
@@ -88,7 +87,6 @@ def _text(file: Path) -> str:
 
 KEYS_FORM = ".jsonl"
 Seen = dict[tuple[str, str], tuple[str, int]]  # message and template: file and line of its key
-DOMAIN = "domain.yaml"
 
 
 def _documents(path: Path, source: str | None, seen: Seen) -> Iterator[Document]:
@@ -120,27 +118,6 @@ def read_documents(keys: Any, source: str | None = None) -> Iterator[Document]:
             yield from _documents(Path(one), source, seen)
         else:
             raise TypeError(f"keys must be keys or files, not {type(one).__name__}")
-
-
-def schema_of(domain: str | None, corpora: Iterable[Path] = ()) -> Schema | None:
-    """The slots of a domain, shipped or a folder, or None where no domain is named.
-
-    Without a name, a corpus that lies in the folder of a domain is of that domain.
-    """
-    named = domain or next(map(str, _around(corpora)), None)
-    if named is None:
-        return None
-    from partita.rules.domain_files import read_domain
-
-    return read_domain(named).schema
-
-
-def _around(corpora: Iterable[Path]) -> Iterator[Path]:
-    """The folders of domains in which corpora lie."""
-    for path in corpora:
-        folder = path.resolve() if path.is_dir() else path.resolve().parent
-        if (folder.parent / DOMAIN).is_file() and (folder / KEYS).is_file():
-            yield folder.parent
 
 
 def _source_of(path: Path) -> str:

@@ -1,1 +1,314 @@
-"""Domains as data: for each a folder of sorts, slots, lexicon and rules, written without Python."""
+"""Domains: what to extract from messages of a subject area, and which pair model fits it.
+
+A domain is a folder of YAML (`RuleDomain`) or an object of a Python package (`Domain`). Packages
+offer their domains through the entry-point group `partita.domains`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+
+from partita.errors import InputError, PartitaError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from partita.pairs.characteristics import Characteristic
+    from partita.pairs.models import MaximumEntropy, PairModel
+    from partita.pipeline import Stages
+    from partita.records import Message, Template
+    from partita.rules.domain import Domain as Rules
+    from partita.rules.domain_files import Sheet
+    from partita.rules.extractor import Extractor
+    from partita.templates.schema import Schema
+    from partita.training.pair_parameters import PairParameters
+
+PAIRS = "pairs"  # the kind of parameters that `partita train` writes
+HASH_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterText:
+    """The text of a parameter file, its kind, and what the parameters were learned from."""
+
+    kind: str
+    text: str
+    learned_from: str
+
+    @property
+    def hash(self) -> str:
+        return content_hash([self.text.encode()])
+
+
+@runtime_checkable
+class Domain(Protocol):
+    """A subject area: the templates to extract, their slots, and a pair model.
+
+    Subclasses define `name`, `description`, `schema` and `extract`. Everything else has a default:
+    without a `pair_model` of its own a domain uses the pair parameters that ship with Partita, or
+    those of a file that `partita train` has written.
+    """
+
+    parameter_file: Path | None = None
+    computed_from_parameters: tuple[str, ...] = ("parameter_text", "pair_parameters")
+    unsupported_models: tuple[str, ...] = ()
+    output_formats: tuple[str, ...] = ("jsonl",)
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name by which commands select the domain."""
+        raise NotImplementedError
+
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """What the domain covers, in one or two sentences."""
+        raise NotImplementedError
+
+    @property
+    @abstractmethod
+    def schema(self) -> Schema:
+        """The slots of templates, each with its type."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def extract(self, message: Message) -> Sequence[Template]:
+        """Extract the templates of a message."""
+        raise NotImplementedError
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a hash that changes when the domain does; by default that of its module."""
+        source = sys.modules[type(self).__module__].__file__
+        return content_hash([Path(source).read_bytes()] if source else [])
+
+    @property
+    def characteristics(self) -> tuple[Characteristic, ...]:
+        """The characteristics that pair parameters of this domain may name."""
+        from partita.pairs.extended import EXTENDED
+
+        return EXTENDED
+
+    @cached_property
+    def parameter_text(self) -> str:
+        """The text of the parameter file, or of the shipped one."""
+        from partita.files.text import whole_text
+        from partita.parameters import shipped_text
+
+        if self.parameter_file is not None:
+            return whole_text(self.parameter_file)
+        return shipped_text(PAIRS) or ""
+
+    @cached_property
+    def pair_parameters(self) -> PairParameters:
+        """The parameters of all models over pairs."""
+        from partita.training.parameter_files import parse_pair_parameters
+
+        file = "shipped pair parameters" if self.parameter_file is None else self.parameter_file
+        return parse_pair_parameters(self.parameter_text, str(file), self.characteristics)
+
+    @property
+    def parameters(self) -> ParameterText:
+        """The parameters in use, as a file holds them."""
+        return ParameterText(PAIRS, self.parameter_text, self.pair_parameters.learned_from)
+
+    def pair_model(self, model: str) -> PairModel:
+        """Return the pair model for a model of configurations, such as `evidential`."""
+        from partita.training.pair_parameters import training_of
+
+        return self.pair_parameters.pair_model(training_of(model))
+
+    def with_parameters(self, path: str | Path) -> Self:
+        """Return this domain with the parameters of another file."""
+        other = copy(self)
+        for name in self.computed_from_parameters:
+            vars(other).pop(name, None)
+        other.parameter_file = Path(path)
+        return other
+
+    def with_gazetteer(self, path: str | Path) -> Self:
+        """Return this domain with the places of a file added."""
+        raise InputError(f"domain {self.name} does not take a gazetteer", file=str(path))
+
+    def answers(self, message: Message, stages: Stages) -> str:
+        """Return the answers to the MUC-4 exam; for domains whose `output_formats` have "muc"."""
+        raise InputError(f"domain {self.name} has no answers to the MUC-4 exam")
+
+
+@runtime_checkable
+class PairModelByTemplates(Protocol):
+    """A pair model that uses different models for different kinds of templates."""
+
+    def model_for(self, templates: Sequence[Template]) -> PairModel:
+        """Return the model for the templates of one coreference set."""
+        raise NotImplementedError
+
+
+def maximum_entropy(model: PairModel, templates: Sequence[Template] = ()) -> MaximumEntropy | None:
+    """Return the maximum entropy model behind a pair model, if there is one."""
+    from partita.pairs.models import MaximumEntropy
+
+    chosen = model.model_for(templates) if isinstance(model, PairModelByTemplates) else model
+    return chosen if isinstance(chosen, MaximumEntropy) else None
+
+
+class RuleDomain(Domain):
+    """A domain as a folder of YAML: sorts, slots, a lexicon and rules."""
+
+    def __init__(self, folder: str | Path) -> None:
+        from partita.rules.domain_files import PAIRS_FILE
+
+        self.folder = Path(folder)
+        own = self.folder / PAIRS_FILE
+        self.parameter_file = own if own.is_file() else None
+
+    @cached_property
+    def sheet(self) -> Sheet:
+        """The contents of `domain.yaml`."""
+        from partita.rules.domain_files import read_sheet
+
+        return read_sheet(self.folder / "domain.yaml")
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The compiled rules, with those of the domains that this one extends."""
+        from partita.rules.domain_files import read_domain
+
+        return read_domain(self.folder)
+
+    @cached_property
+    def extractor(self) -> Extractor:
+        """The rules with the shipped tagger."""
+        from partita.rules.extractor import Extractor
+        from partita.text.tagger_models import shipped_tagger
+
+        return Extractor(self.rules, shipped_tagger())
+
+    @property
+    def name(self) -> str:
+        return self.sheet.name
+
+    @property
+    def description(self) -> str:
+        return self.sheet.about
+
+    @property
+    def schema(self) -> Schema:
+        return self.rules.schema
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the hash of all YAML files, with those of the domains that this one extends."""
+        from partita.rules.domain_files import rule_files
+
+        return content_hash(path.read_bytes() for path in rule_files(self.folder))
+
+    @property
+    def sort_slots(self) -> tuple[str, ...]:
+        """The slots that hold the sort of a template, among those that it needs."""
+        from partita.templates.sort import SortType
+
+        slots = [
+            slot
+            for wanted in self.rules.templates.values()
+            for slot in wanted.needs
+            if isinstance(kind := self.schema.slots.get(slot), SortType)
+            and kind.under == wanted.sort
+        ]
+        return tuple(dict.fromkeys(slots))
+
+    def extract(self, message: Message) -> Sequence[Template]:
+        return self.extractor.templates(message)
+
+
+def find_domain(name: str | Path) -> Domain:
+    """Return a domain by the name of an installed one, or by its folder."""
+    from partita.rules.domain_files import folder_of, installed_domains
+
+    entry = installed_domains().get(str(name))
+    return RuleDomain(folder_of(name)) if entry is None else load_domain(entry)
+
+
+@lru_cache
+def load_domain(entry: EntryPoint) -> Domain:
+    """Load the domain of an entry point: an object, a class, or a package that holds YAML.
+
+    Like a module, a domain is loaded once.
+    """
+    where = f"domain {entry.name}: {entry.value}"
+    try:
+        target = entry.load()
+        if isinstance(target, ModuleType):
+            return RuleDomain(next(iter(target.__path__)))
+        domain = target() if isinstance(target, type) else target
+    except InputError:
+        raise
+    except Exception as error:  # whatever the code of a third party raises
+        raise InputError(f"{where} fails to load ({type(error).__name__}: {error})") from error
+    if not isinstance(domain, Domain):
+        raise InputError(f"{where} is a {type(domain).__name__} (expected a partita.Domain)")
+    return domain
+
+
+def describe_domains() -> list[dict[str, str]]:
+    """Return name, description and package of every installed domain.
+
+    A domain that fails to load has an error and no description.
+    """
+    from partita.rules.domain_files import installed_domains
+
+    rows = []
+    for name, entry in installed_domains().items():
+        description = error = ""
+        try:
+            description = load_domain(entry).description
+        except PartitaError as failure:
+            error = str(failure)
+        package, version = (entry.dist.name, entry.dist.version) if entry.dist else ("", "")
+        rows.append(
+            {
+                "name": name,
+                "description": description,
+                "package": package,
+                "version": version,
+                "error": error,
+            }
+        )
+    return rows
+
+
+def schema_of(domain: str | None, corpora: Iterable[Path] = ()) -> Schema | None:
+    """Return the schema of a domain, or None where no domain is named.
+
+    Without a name, a corpus in the folder of a domain belongs to that domain.
+    """
+    name = domain or next(map(str, _domain_folders(corpora)), None)
+    return None if name is None else find_domain(name).schema
+
+
+def _domain_folders(corpora: Iterable[Path]) -> Iterator[Path]:
+    """Yield the folders of domains that hold the corpora."""
+    from partita.text.messages import KEYS
+
+    for path in corpora:
+        folder = path.resolve() if path.is_dir() else path.resolve().parent
+        if (folder.parent / "domain.yaml").is_file() and (folder / KEYS).is_file():
+            yield folder.parent
+
+
+def content_hash(parts: Iterable[bytes]) -> str:
+    """Return the start of the SHA-256 hash of some bytes: enough to tell files apart."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()[:HASH_DIGITS]

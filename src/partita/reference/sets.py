@@ -59,16 +59,18 @@ def coreference_sets(
     schema: Schema,
     cannot: Iterable[tuple[str, str]] = (),
     must: Iterable[tuple[str, str]] = (),
+    compatible: BoolArray | None = None,
 ) -> tuple[CoreferenceSet, ...]:
     """The sets in text order, each with its incompatible pairs and its must-links.
 
     A pair is also incompatible if a must-link ties one of the two to what excludes the other.
+    `compatible`, if it is known already, is the compatibility of the templates in text order.
     """
     ordered = sorted(templates, key=lambda template: template.start)
     place = _places(ordered)
     must = [pair(*link) for link in must]
     links = _linked(must, place)
-    allowed = compatible_by(ordered, schema)
+    allowed = compatible_by(ordered, schema) if compatible is None else compatible.copy()
     for i, j in _positions(cannot, place):
         allowed[i, j] = allowed[j, i] = False
     _contract(allowed, links, [template.id for template in ordered])

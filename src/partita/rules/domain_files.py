@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from partita.errors import InputError
 from partita.rules.domain import At, Domain, Entry, Problem, Wanted
@@ -35,6 +35,9 @@ from partita.templates.sort import SortType
 from partita.templates.sorts import Hierarchy
 from partita.templates.strings import StringsType
 from partita.templates.words import Aliases, symbol
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 TYPES = ("sort", "number", "place", "measure", "date", "name", "string", "strings")
 _FIELDS = (
@@ -201,8 +204,8 @@ def _typed(
     return simple[kind.value]()
 
 
-PAIRS = "pairs.json"
-SHIPPED = Path(__file__).parent.parent / "domains"
+PAIRS_FILE = "pairs.json"  # the pair parameters of a domain, in its folder
+GROUP = "partita.domains"  # the entry points through which packages offer domains
 MOST_DOMAINS = 8  # that extend one another
 
 
@@ -219,43 +222,66 @@ class Loaded:
         return [problem for problem in self.problems if problem.error]
 
 
-def shipped() -> list[str]:
-    """The names of the domains that come with Partita."""
-    return sorted(path.parent.name for path in SHIPPED.glob("*/domain.yaml"))
+def installed_domains() -> dict[str, EntryPoint]:
+    """Return the domains of all installed packages, by name."""
+    from importlib.metadata import entry_points
+
+    installed: dict[str, EntryPoint] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        other = installed.setdefault(entry.name, entry)
+        if other.value != entry.value:
+            places = f"{other.value} and {entry.value}"
+            raise InputError(f"two packages provide a domain {entry.name!r}: {places}")
+    return installed
 
 
 def read_domain(name: str | Path) -> Domain:
-    """A domain by the name of a shipped one, or by its folder; the first error is raised."""
+    """Read a domain by the name of an installed one, or by its folder; raise its first error."""
     folder = folder_of(name)
-    return _shipped(folder) if folder.parent == SHIPPED else _read(folder)
-
-
-def own_parameters(name: str) -> Path | None:
-    """The pair parameters that a domain has beside its rules or, if it comes with Partita, among
-    the learned ones under its name."""
-    folder = folder_of(name)
-    places = [folder / PAIRS]
-    if folder.parent == SHIPPED:
-        places.append(SHIPPED.parent / "parameters" / f"{folder.name}.json")
-    return next((path for path in places if path.is_file()), None)
+    return _installed(folder) if str(name) in installed_domains() else _read(folder)
 
 
 def folder_of(name: str | Path, beside: Path | None = None) -> Path:
-    """The folder of a domain: beside another one, shipped, or a path."""
-    given = Path(name)
-    alone = len(given.parts) == 1
-    for parent in ([beside] if beside else []) + ([SHIPPED] if alone else []):
-        if (parent / given / "domain.yaml").is_file():
-            return parent / given
-    if (given / "domain.yaml").is_file():
-        return given
-    if given.is_dir():
-        raise InputError("has no domain.yaml", file=str(given))
-    raise InputError(f"unknown domain {str(name)!r}; expected {', '.join(shipped())} or a folder")
+    """Return the folder of a domain: beside another one, installed, or a path."""
+    path = Path(name)
+    if beside and (beside / path / "domain.yaml").is_file():
+        return beside / path
+    installed = installed_domains()
+    if (entry := installed.get(str(name))) is not None:
+        return _folder_of_entry(entry)
+    if (path / "domain.yaml").is_file():
+        return path
+    if path.is_dir():
+        raise InputError("has no domain.yaml", file=str(path))
+    expected = ", ".join(installed)
+    raise InputError(f"unknown domain {str(name)!r} (expected {expected} or a folder)")
+
+
+def _folder_of_entry(entry: EntryPoint) -> Path:
+    """Return the folder of the package or module that an entry point names, without loading it."""
+    from importlib.util import find_spec
+
+    try:
+        spec = find_spec(entry.module)
+    except ImportError:
+        spec = None
+    if spec is None:
+        raise InputError(f"domain {entry.name}: no module {entry.module} is installed")
+    if spec.submodule_search_locations:
+        return Path(next(iter(spec.submodule_search_locations)))
+    return Path(spec.origin or "").parent
+
+
+def rule_files(folder: Path) -> Iterator[Path]:
+    """Yield the YAML files of a domain, then those of the domain that it extends."""
+    yield from sorted(folder.rglob("*.yaml"))
+    if extends := read_sheet(folder / "domain.yaml").extends:
+        yield from rule_files(folder_of(extends, folder.parent))
 
 
 @lru_cache(maxsize=16)
-def _shipped(folder: Path) -> Domain:
+def _installed(folder: Path) -> Domain:
+    """Read an installed domain once: its files do not change while a program runs."""
     return _read(folder)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
-from partita.domains.incidents.characteristics import EVENTS
 from partita.errors import InputError
 from partita.files.strict import Place, fields, integer_of, list_of, number_of, parsed, text_of
 from partita.files.text import whole_text
@@ -25,7 +24,6 @@ from partita.training.pair_parameters import EVERY_PAIR, QUESTIONS, PairParamete
 
 PAIR_VERSION = 1
 KIND = "pairs"
-PAIRS = "pairs"  # where the models of a whole domain hold them
 FIELDS = (
     "version", "model", "characteristics", EVERY_PAIR, QUESTIONS, "greedy", "scaled", "excluded",
     "crossing", "learned_from", "seed", "figures",
@@ -40,7 +38,7 @@ def write_pair_parameters(path: str | Path, learned: PairParameters) -> None:
 
 
 def read_pair_parameters(path: str | Path) -> PairParameters:
-    """The parameters that a file holds."""
+    """Read the parameters of a file."""
     return parse_pair_parameters(whole_text(path), str(path))
 
 
@@ -79,11 +77,16 @@ def _written(model: MaximumEntropy) -> dict[str, Any]:
     }
 
 
-def parse_pair_parameters(text: str, file: str) -> PairParameters:
-    """Parameters from JSON text; the file is named in errors."""
+def parse_pair_parameters(
+    text: str, file: str, characteristics: Sequence[Characteristic] = EXTENDED
+) -> PairParameters:
+    """Parse parameters from JSON; the file is named in errors.
+
+    `characteristics` are those that the parameters may name.
+    """
     place = Place(file)
-    given = _versioned(_own(parsed(text, place)), place)
-    chosen = _characteristics(given["characteristics"], place)
+    given = _versioned(parsed(text, place), place)
+    chosen = _characteristics(given["characteristics"], characteristics, place)
     source = _learned_from(given["learned_from"], place)
     seed = integer_of(given["seed"], "seed", place)
     every, questions = (
@@ -104,11 +107,6 @@ def parse_pair_parameters(text: str, file: str) -> PairParameters:
         )
     except InputError as error:
         raise InputError(error.problem, file=file) from error
-
-
-def _own(given: Any) -> Any:
-    """What the models of a whole domain hold for pairs, or the whole file."""
-    return given[PAIRS] if isinstance(given, dict) and isinstance(given.get(PAIRS), dict) else given
 
 
 def _versioned(given: Any, place: Place) -> Mapping[str, Any]:
@@ -146,8 +144,10 @@ def _values(given: Any, what: str, names: tuple[str, ...], place: Place) -> list
     return [number_of(found[name], name, place) for name in names]
 
 
-def _characteristics(given: Any, place: Place) -> tuple[Characteristic, ...]:
-    known = {one.name: one for one in (*EXTENDED, *EVENTS)}
+def _characteristics(
+    given: Any, characteristics: Sequence[Characteristic], place: Place
+) -> tuple[Characteristic, ...]:
+    known = {one.name: one for one in characteristics}
     names = [
         text_of(name, "a characteristic", place)
         for name in list_of(given, "characteristics", place)

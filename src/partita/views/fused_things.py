@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from partita.domains.incidents.fuse_muc import Trusted
 from partita.fusion.accounts import Account
 from partita.fusion.across import FusedAccounts, Resolved, Thing, ThingChange, copies
 from partita.fusion.across_values import SlotOfThing
@@ -229,24 +228,3 @@ def _clean(words: str) -> str:
 
 def _cut(words: str, width: int) -> str:
     return words if len(words) <= width else f"{words[: width - 1]}…"
-
-
-def trusted_text(trusted: Sequence[Trusted], templates: int, fills: int) -> str:
-    """The most trusted first; all figures are expected ones, no key is known."""
-    head = f"  {'system':<24}templates   fills  precision  recall      F  weight\n"
-    rows = (
-        f"  {_clean_name(one.source)[:23]:<24}{one.templates:9,}{one.fills:8,}{one.precision:11.3f}"
-        f"{one.recall:8.3f}{one.f:7.3f}{one.weight:8.2f}\n"
-        for one in sorted(trusted, key=lambda one: (-one.f, one.source))
-    )
-    return f"{templates:,} templates with {fills:,} fills\n\n{head}{''.join(rows)}"
-
-
-def trusted_json(trusted: Sequence[Trusted], templates: int, fills: int) -> str:
-    sources = [asdict(one) for one in trusted]
-    return json.dumps({"templates": templates, "fills": fills, "sources": sources}) + "\n"
-
-
-def _clean_name(words: str) -> str:
-    """Nothing from a file's name may steer the terminal."""
-    return "".join(c if c.isprintable() else "·" for c in words)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from statistics import median
 from typing import Any
 
+from partita.domains.incidents.fuse_muc import Trusted
 from partita.evaluation.muc.score import Score, Tally
 from partita.evaluation.rows import table
 
@@ -144,3 +147,24 @@ def _shares(tally: Tally) -> list[str]:
 
 def _f(tally: Tally) -> str:
     return f"{100 * tally.f():.1f}"
+
+
+def trusted_text(trusted: Sequence[Trusted], templates: int, fills: int) -> str:
+    """The most trusted first; all figures are expected ones, no key is known."""
+    head = f"  {'system':<24}templates   fills  precision  recall      F  weight\n"
+    rows = (
+        f"  {_clean_name(one.source)[:23]:<24}{one.templates:9,}{one.fills:8,}{one.precision:11.3f}"
+        f"{one.recall:8.3f}{one.f:7.3f}{one.weight:8.2f}\n"
+        for one in sorted(trusted, key=lambda one: (-one.f, one.source))
+    )
+    return f"{templates:,} templates with {fills:,} fills\n\n{head}{''.join(rows)}"
+
+
+def trusted_json(trusted: Sequence[Trusted], templates: int, fills: int) -> str:
+    sources = [asdict(one) for one in trusted]
+    return json.dumps({"templates": templates, "fills": fills, "sources": sources}) + "\n"
+
+
+def _clean_name(words: str) -> str:
+    """Nothing from a file's name may steer the terminal."""
+    return "".join(c if c.isprintable() else "·" for c in words)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from partita.configurations import MODELS, PAIR_MODELS
-from partita.rules.domain_files import shipped
+from partita.rules.domain_files import installed_domains
 
 MAX_NAME = 500  # characters
 MAX_TOP = 1000  # configurations
@@ -38,9 +38,9 @@ def _file_name(name: str) -> str:
 
 
 def _domain(name: str) -> str:
-    """Require a shipped domain: a path would expose the file system."""
-    if name not in shipped():
-        raise ValueError(f"unknown domain {name!r}; expected one of {', '.join(shipped())}")
+    """Require an installed domain: a path would expose the file system."""
+    if name not in (installed := installed_domains()):
+        raise ValueError(f"unknown domain {name!r}; expected one of {', '.join(installed)}")
     return name
 
 

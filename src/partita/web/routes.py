@@ -16,7 +16,7 @@ from pydantic import AfterValidator
 
 from partita.configurations import MODELS
 from partita.results.result_lines import schema
-from partita.rules.domain_files import shipped
+from partita.rules.domain_files import installed_domains
 from partita.web import request_models as models
 from partita.web.backend import JSON, Backend
 from partita.web.error_responses import json_bytes
@@ -217,7 +217,7 @@ async def metrics(backend: Here) -> Response:
 
 async def domains() -> Response:
     """List the available domains and models."""
-    return _json({"domains": shipped(), "models": list(MODELS)})
+    return _json({"domains": list(installed_domains()), "models": list(MODELS)})
 
 
 async def result_schema() -> Response:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from partita.domains.incidents.characteristics import EVENTS
 from partita.domains.incidents.entities import Entity
 from partita.domains.incidents.features import observed, of_sentence, sentence_words
 from partita.domains.incidents.models import Choice
 from partita.domains.incidents.readings import Readers, Reading
 from partita.domains.incidents.stories import Story, sorts_of
 from partita.errors import InputError
+from partita.files.text import whole_text
 from partita.files.writing import write_atomically
 from partita.training.pair_parameters import PairParameters
-from partita.training.parameter_files import PAIRS, pair_parameters_text, parse_pair_parameters
+from partita.training.parameter_files import pair_parameters_text, parse_pair_parameters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +107,7 @@ class Experts:
 
 VERSION = 3
 KIND = "incidents"
-NAME = "incidents.json"
+PAIRS = "pairs"
 _SCALE = 100
 _LEAST = 4  # hundredths: features whose weights all lie below count for nothing
 
@@ -142,20 +143,12 @@ def write_experts(path: str | Path, experts: Experts) -> None:
 
 
 def read_experts(path: str | Path) -> Experts:
-    try:
-        text = Path(path).read_text("utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8; expected the incidents' models", file=str(path)) from error
-    return _experts(text, str(path))
+    """Read the models of a file."""
+    return parse_experts(whole_text(path), str(path))
 
 
-def shipped_experts() -> Experts:
-    return _experts((files("partita.parameters") / NAME).read_text("utf-8"), NAME)
-
-
-def _experts(text: str, file: str) -> Experts:
+def parse_experts(text: str, file: str) -> Experts:
+    """Parse the models from JSON; the file is named in errors."""
     try:
         data = json.loads(text)
     except ValueError as error:
@@ -165,7 +158,7 @@ def _experts(text: str, file: str) -> Experts:
     try:
         return Experts(
             Readers(**_group(data["readers"])),
-            parse_pair_parameters(json.dumps(data[PAIRS]), file),
+            parse_pair_parameters(json.dumps(data[PAIRS]), file, EVENTS),
             Screeners(**_group(data["screeners"])),
             Judges(**_group(data["judges"])),
             str(data["learned_from"]),

@@ -1,78 +1,29 @@
-"""Run the domain: messages to templates and to the exam's answers."""
+"""Read the exam's messages with their keys, and learn the models of the domain from them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from partita.corpora.muc import answers as written
 from partita.corpora.muc import holds_templates, read_exam
 from partita.corpora.muc_templates import Incident
-from partita.domains.incidents.cases import case
-from partita.domains.incidents.event_templates import SORT, described, participants
-from partita.domains.incidents.gazetteer import Gazetteer, read_gazetteer
+from partita.domains.incidents.domain import domain
+from partita.domains.incidents.gazetteer import read_gazetteer
 from partita.domains.incidents.incident_models import Experts, write_experts
-from partita.domains.incidents.merging import Merge
-from partita.domains.incidents.readings import events, read
-from partita.domains.incidents.screening import answer
-from partita.domains.incidents.stories import Story, stories
+from partita.domains.incidents.stories import stories
 from partita.domains.incidents.training_data import Keyed
 from partita.errors import InputError, PartitaError
-from partita.pairs.columns import Columns
-from partita.pairs.models import PairModel
-from partita.records import FloatArray, IntArray, Message, Template
-from partita.rules.domain_files import read_domain
+from partita.records import Message
 from partita.rules.extractor import Extractor
-from partita.templates.sorts import Hierarchy
 from partita.text.messages import read_messages
-from partita.text.tagger_models import shipped_tagger
 
-DOMAIN = "incidents"
 Told = Callable[[str], None]
 
 
 def extractor() -> Extractor:
-    return Extractor(read_domain(DOMAIN), shipped_tagger())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sitting:
-    """Who reads, how events are merged, and the places if not the shipped ones."""
-
-    extractor: Extractor
-    experts: Experts
-    merge: Merge
-    gazetteer: Gazetteer | None = None
-
-    def templates(self, message: Message) -> tuple[Template, ...]:
-        """The events of a message, and who and what takes part in them."""
-        reading = read(self._story(message), self.experts.readers)
-        found = events(reading, self.experts.readers)
-        sorts = self.extractor.domain.schema.sorts or Hierarchy()
-        return (*described(case(reading), found), *participants(reading, found, sorts))
-
-    def answers(self, message: Message) -> str:
-        """In the exam's format."""
-        found = answer(self._story(message), self.experts, self.merge)
-        return "".join(written([(message.id, found)]))
-
-    def _story(self, message: Message) -> Story:
-        return next(stories([message], self.extractor, self.gazetteer))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EventsAndOthers:
-    """One pair model for events, another one for those who take part in them."""
-
-    events: PairModel
-    others: PairModel
-
-    def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
-        told = any(template.sort == SORT for template in columns.templates[:1])
-        model = self.events if told else self.others
-        return model.pair_probabilities(columns, left, right)
+    """Return the rules of the domain with the shipped tagger."""
+    return domain.extractor
 
 
 def learn_incidents(

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from partita.app.experiment import Design, Study
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.corpora.muc_templates import SCORED, Incident
 from partita.domains.incidents.characteristics import agreeing
@@ -197,8 +196,10 @@ class IncidentStudy:
             )
         )
 
-    def save_charts(self, folder: Path) -> None:
-        Study({"": self.sets}).save_charts(folder)
+    @property
+    def experiments(self) -> dict[str, Experiment]:
+        """The experiments whose charts can be drawn."""
+        return {"": self.sets}
 
     def _exam(self) -> str:
         header = (
@@ -236,20 +237,24 @@ class IncidentStudy:
         return {"points": points, **asdict(behind(one, best, self.seed))}
 
 
-def study_incidents(design: Design, told: Told) -> IncidentStudy:
-    """Everything learned from some messages of the exam, measured on others."""
-    if not design.test:
+def study_incidents(
+    corpora: Sequence[Path],
+    test: Sequence[Path],
+    told: Told,
+    seed: int = 0,
+    gazetteer: Path | None = None,
+) -> IncidentStudy:
+    """Learn everything from some messages of the exam, and measure it on others."""
+    if not test:
         raise InputError("events are learned from one corpus and measured on another: give --test")
-    places = design.gazetteer
-    school = schooled(keyed_stories(design.corpora, told, places), told)
+    school = schooled(keyed_stories(corpora, told, gazetteer), told)
     told("reading what to test on")
     asked = [
-        (read(story, school.readers), key)
-        for story, key in keyed_stories(design.test, told, places)
+        (read(story, school.readers), key) for story, key in keyed_stories(test, told, gazetteer)
     ]
     learned_from, tested_on = school.sets(), event_sets(asked, school.readers)
-    effort = Effort(seed=design.seed)
-    models = event_models(effort, Counts(effort.budget, design.seed))
+    effort = Effort(seed=seed)
+    models = event_models(effort, Counts(effort.budget, seed))
     sets = run(learned_from, tested_on, models, effort=effort, progress=told, paper=False)
-    ways = tuple(marked(school, learn_pairs(learned_from, seed=design.seed), asked, told))
-    return IncidentStudy(sets, ways, len(school.held_out), len(asked), design.seed)
+    ways = tuple(marked(school, learn_pairs(learned_from, seed=seed), asked, told))
+    return IncidentStudy(sets, ways, len(school.held_out), len(asked), seed)

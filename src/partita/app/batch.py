@@ -1,0 +1,176 @@
+"""Process many items in order, on all cores where that pays.
+
+What comes out does not depend on the number of workers.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Generic, Literal, TypeVar
+
+from partita.errors import PartitaError
+
+AHEAD = 4  # pieces for each worker that are submitted before the first result is taken
+
+P = TypeVar("P")
+R = TypeVar("R")
+Work = Callable[[P], Iterable[R]]
+View = Literal["", "line", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """The forms in which results are wanted."""
+
+    json: bool = False
+    stored: bool = False
+    answers: bool = False
+    clusters: bool = False
+    cautious: float | None = None
+    view: View = ""
+    width: int = 80
+    colour: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One set or message, ready to be written.
+
+    One that failed has an error and none of the forms, except what a store keeps of it. One that
+    was done by an earlier run is `skipped`. `sizes` are the numbers of templates, sets, entities.
+    """
+
+    name: str
+    error: str = ""
+    skipped: bool = False
+    counted: bool = True
+    converged: bool = True
+    lines: tuple[str, ...] = ()
+    shown: str = ""
+    clusters: tuple[tuple[Any, ...], ...] = ()
+    stored: Mapping[str, Any] | None = None
+    sizes: tuple[int, int, int] = (0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece(Generic[P]):
+    """Some items to be processed together.
+
+    `load` is the work in them; 1 in total pays for starting other processes. A piece that is not
+    `shared` is processed by this process when its turn comes.
+    """
+
+    items: P
+    load: float
+    shared: bool = True
+
+
+def process(
+    pieces: Iterable[Piece[P]],
+    work: Work[P, R],
+    workers: int | None = None,
+    here: Work[P, R] | None = None,
+) -> Iterator[R]:
+    """Yield the results of all pieces in order.
+
+    Worker processes get a pickled copy of `work` when they start; this process does `here`, which
+    may report progress.
+    """
+    workers, here = workers or os.cpu_count() or 1, here or work
+    first, rest = [], iter(pieces)
+    load = 0.0
+    while workers > 1 and load < 1.0 and (piece := next(rest, None)):
+        first.append(piece)
+        load += piece.load
+    if load < 1.0:
+        for piece in chain(first, rest):
+            yield from here(piece.items)
+        return
+    with _pool(workers, work) as pool:
+        try:
+            yield from _in_order(pool, chain(first, rest), here, AHEAD * workers)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _in_order(
+    pool: Executor, pieces: Iterable[Piece[P]], here: Work[P, R], ahead: int
+) -> Iterator[R]:
+    """Submit pieces a little ahead of what is taken, so that neither they nor results pile up."""
+    waiting: deque[Future[list[R]] | Piece[P]] = deque()
+    for piece in pieces:
+        waiting.append(pool.submit(_process_piece, piece.items) if piece.shared else piece)
+        if len(waiting) > ahead:
+            yield from _results(waiting.popleft(), here)
+    while waiting:
+        yield from _results(waiting.popleft(), here)
+
+
+def _results(job: Future[list[R]] | Piece[P], here: Work[P, R]) -> Iterable[R]:
+    if isinstance(job, Piece):
+        return here(job.items)
+    from concurrent.futures.process import BrokenProcessPool
+
+    try:
+        return job.result()
+    except BrokenProcessPool as error:
+        raise PartitaError("a worker process was ended from outside; try --workers 1") from error
+
+
+def _pool(workers: int, work: Work[P, R]) -> Executor:
+    """Start fresh processes: forking one that runs threads is not safe."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    return ProcessPoolExecutor(
+        workers, get_context("spawn"), initializer=_start_worker, initargs=(work,)
+    )
+
+
+_worker: list[Work[Any, Any]] = []  # of a worker process: what it does with a piece
+
+
+def _start_worker(work: Work[Any, Any]) -> None:
+    """Prepare a worker process.
+
+    Ctrl-C is for the process that writes; a worker ends when that process ends it, or has ended.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _worker.append(work)
+
+
+def _end_with_parent() -> None:
+    """End this process with its parent, which may be killed without ending its workers."""
+    from multiprocessing import parent_process
+
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
+
+
+def _process_piece(items: Any) -> list[Any]:
+    (work,) = _worker
+    return list(work(items))
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Pause garbage collection: to walk thousands of small records without cycles costs a sixth."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

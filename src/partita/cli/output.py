@@ -1,0 +1,208 @@
+"""Write outcomes as soon as they are there: to standard output, files and a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from partita.cli.console import Console, StandardOutput
+from partita.errors import PartitaError
+
+if TYPE_CHECKING:
+    from partita.app.batch import Outcome, View
+    from partita.app.recording import Recording
+    from partita.files.resume import Growing, Stretch
+
+
+MANY = 20  # sets or messages: of more, each is shown in one line
+
+
+def view_of(many: bool, json: bool, elsewhere: bool) -> View:
+    """Return how results are shown: a few in full, many in a line each or, in a file, not."""
+    if json or (many and elsewhere):
+        return ""
+    return "line" if many else "text"
+
+
+class NothingWritten(PartitaError):
+    """Everything failed, and every error has been reported."""
+
+
+class Sink:
+    """A place for outcomes besides standard output."""
+
+    place: str
+    replaced = False  # a file whose old contents are kept if nothing can be written
+    resumable = False  # the same command continues where it was stopped
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        yield
+
+    def write(self, outcome: Outcome) -> None:
+        raise NotImplementedError
+
+
+class ReplacedFile(Sink):
+    """A file that gets new contents.
+
+    An error leaves the file as it was; Ctrl-C keeps what was finished.
+    """
+
+    replaced = True
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.place = path, str(path)
+        self.stream: TextIO
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        from partita.files.writing import replacing
+
+        with replacing(self.path) as self.stream:
+            yield
+
+    def write(self, outcome: Outcome) -> None:
+        self.stream.write("".join(f"{line}\n" for line in outcome.lines))
+
+
+class ClustersFile(ReplacedFile):
+    """A CSV file of clusters."""
+
+    def __init__(self, path: Path, named: bool) -> None:
+        super().__init__(path)
+        self.named = named
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        from partita.linkage.clusters import HEADER, write_rows
+
+        with super().opened():
+            write_rows(self.stream, [(*HEADER, "set") if self.named else HEADER])
+            yield
+
+    def write(self, outcome: Outcome) -> None:
+        from partita.linkage.clusters import write_rows
+
+        write_rows(self.stream, outcome.clusters)
+
+
+class ResumedFile(Sink):
+    """A file of results that grows by whole messages; `earlier` are those that it has already."""
+
+    resumable = True
+
+    def __init__(self, path: Path, earlier: Mapping[str, Stretch]) -> None:
+        self.path, self.place, self.earlier = path, str(path), earlier
+        self.file: Growing
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        from partita.files.resume import growing
+
+        with growing(self.path, self.earlier) as self.file:
+            yield
+
+    def write(self, outcome: Outcome) -> None:
+        if outcome.name in self.earlier:
+            self.file.keep(outcome.name)
+        elif not outcome.error and not outcome.skipped:
+            self.file.add(outcome.name, outcome.lines)
+
+
+class StoredRun(Sink):
+    """A run in a store."""
+
+    resumable = True
+
+    def __init__(self, record: Recording) -> None:
+        self.record, self.place = record, record.store.name
+
+    def write(self, outcome: Outcome) -> None:
+        self.record.write(outcome)
+
+
+@dataclass(slots=True)
+class Output:
+    """Write all outcomes and count them; `summary` describes them at the end, if need be."""
+
+    console: Console
+    noun: str  # what an outcome is about: set, message
+    sinks: Sequence[Sink] = ()
+    print_lines: bool = True  # on standard output
+    separated: bool = False  # by blank lines, in what is shown
+    total: int | None = None
+    summary: Callable[[Output], str] = lambda output: ""
+    done: int = 0
+    skipped: int = 0
+    failed: int = 0
+    not_converged: int = 0
+    sizes: tuple[int, int, int] = (0, 0, 0)
+    stdout: StandardOutput = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.stdout = StandardOutput(self.console, elsewhere=bool(self.sinks))
+
+    def write(self, outcomes: Iterable[Outcome]) -> None:
+        """Write all outcomes; whatever stops this, what was finished is kept."""
+        with ExitStack() as stack:
+            for sink in self.sinks:
+                stack.enter_context(sink.opened())
+            try:
+                self._write_all(outcomes)
+            except KeyboardInterrupt:
+                self.console.flush()
+                raise KeyboardInterrupt(self._interrupted()) from None
+        self.stdout.say("", flush=True)
+        if text := self.summary(self):
+            self.console.note(text)
+
+    def _write_all(self, outcomes: Iterable[Outcome]) -> None:
+        written = 0
+        for outcome in outcomes:
+            written += not outcome.error
+            self._write(outcome)
+            self.console.progress(self._progress())
+        if self.failed and not written and any(sink.replaced for sink in self.sinks):
+            raise NothingWritten
+
+    def _write(self, outcome: Outcome) -> None:
+        if outcome.error:
+            self.failed += 1
+            self.console.note(outcome.error)
+        if not outcome.converged:
+            self.not_converged += 1
+            problem = "the chains disagree; the answer is not settled"
+            self.console.note(f"{self.noun} {outcome.name}: {problem}")
+        self.skipped += outcome.skipped
+        for sink in self.sinks:
+            sink.write(outcome)
+        if outcome.error or outcome.skipped:
+            return
+        if self.print_lines:
+            self.stdout.say("".join(f"{line}\n" for line in outcome.lines))
+        if outcome.shown:
+            blank = "\n" if self.separated and self.done and outcome.counted else ""
+            self.stdout.say(blank + outcome.shown)
+        self.done += outcome.counted
+        templates, sets, entities = map(sum, zip(self.sizes, outcome.sizes, strict=True))
+        self.sizes = templates, sets, entities
+
+    def _progress(self) -> str:
+        count = self.done + self.skipped
+        if self.total is not None:
+            return f"{count + self.failed:,} of {self.total:,} {self.noun}s"
+        text = f"{count:,} {self.noun}s"
+        return f"{text}, {self.failed:,} failed" if self.failed else text
+
+    def _interrupted(self) -> str:
+        of_total = "" if self.total is None else f" of {self.total:,}"
+        text = f"{self.done + self.skipped:,}{of_total} {self.noun}s were finished"
+        if self.sinks:
+            text += f" and are in {' and '.join(sink.place for sink in self.sinks)}"
+        if any(sink.resumable for sink in self.sinks):
+            text += "; the same command goes on from there"
+        return text

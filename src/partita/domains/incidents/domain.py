@@ -1,0 +1,114 @@
+"""The domain as commands use it: events and their participants, and the exam's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Self
+
+from partita.corpora.muc import answers as answers_text
+from partita.domains import ParameterText, RuleDomain, content_hash
+from partita.domains.incidents.cases import case
+from partita.domains.incidents.characteristics import EVENTS
+from partita.domains.incidents.event_templates import SORT, described, participants
+from partita.domains.incidents.gazetteer import Gazetteer, read_gazetteer
+from partita.domains.incidents.incident_models import KIND, Experts, parse_experts
+from partita.domains.incidents.merging import ByProbability
+from partita.domains.incidents.readings import events, read
+from partita.domains.incidents.screening import answer
+from partita.domains.incidents.stories import Story, stories
+from partita.pairs.characteristics import Characteristic
+from partita.pairs.columns import Columns
+from partita.pairs.extended import EXTENDED
+from partita.pairs.models import MaximumEntropy, PairModel
+from partita.pipeline import Stages
+from partita.records import FloatArray, IntArray, Message, Template
+from partita.templates.sorts import Hierarchy
+from partita.training.pair_parameters import PairParameters, training_of
+from partita.training.parameter_files import shipped_pair_parameters
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IncidentPairModel:
+    """A pair model for events, and another for their participants."""
+
+    events: MaximumEntropy
+    participants: MaximumEntropy
+
+    def model_for(self, templates: Sequence[Template]) -> MaximumEntropy:
+        """Return the model for templates of one coreference set."""
+        are_events = any(template.sort == SORT for template in templates[:1])
+        return self.events if are_events else self.participants
+
+    def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
+        return self.model_for(columns.templates).pair_probabilities(columns, left, right)
+
+
+class IncidentDomain(RuleDomain):
+    """Terrorist incidents, by rules and by models of their own."""
+
+    computed_from_parameters = (*RuleDomain.computed_from_parameters, "models")
+    unsupported_models = ("joint",)
+    output_formats = ("jsonl", "muc")
+
+    def __init__(self, folder: str | Path) -> None:
+        super().__init__(folder)
+        self.parameter_file = Path(str(files("partita.parameters"))) / "incidents.json"
+        self.gazetteer: Gazetteer | None = None
+        self.gazetteer_file: Path | None = None
+
+    @property
+    def characteristics(self) -> tuple[Characteristic, ...]:
+        return (*EXTENDED, *EVENTS)
+
+    @property
+    def fingerprint(self) -> str:
+        if self.gazetteer_file is None:
+            return super().fingerprint
+        return content_hash([super().fingerprint.encode(), self.gazetteer_file.read_bytes()])
+
+    @cached_property
+    def models(self) -> Experts:
+        """The models that read messages and fill slots."""
+        return parse_experts(self.parameter_text, str(self.parameter_file))
+
+    @cached_property
+    def pair_parameters(self) -> PairParameters:
+        """The parameters of models over pairs of events."""
+        return self.models.pairs
+
+    @property
+    def parameters(self) -> ParameterText:
+        return ParameterText(KIND, self.parameter_text, self.models.learned_from)
+
+    def pair_model(self, model: str) -> PairModel:
+        participants = shipped_pair_parameters().pair_model(training_of(model))
+        return IncidentPairModel(self.pair_parameters.pair_model(training_of(model)), participants)
+
+    def with_gazetteer(self, path: str | Path) -> Self:
+        other = copy(self)
+        other.gazetteer, other.gazetteer_file = read_gazetteer(path), Path(path)
+        return other
+
+    def extract(self, message: Message) -> Sequence[Template]:
+        """Extract the events of a message and their participants."""
+        reading = read(self._story(message), self.models.readers)
+        found = events(reading, self.models.readers)
+        sorts = self.schema.sorts or Hierarchy()
+        return (*described(case(reading), found), *participants(reading, found, sorts))
+
+    def answers(self, message: Message, stages: Stages) -> str:
+        """Return the incidents of a message in the format of the MUC-4 exam."""
+        merge = ByProbability(stages.pairs, stages.solve)
+        incidents = answer(self._story(message), self.models, merge)
+        return "".join(answers_text([(message.id, incidents)]))
+
+    def _story(self, message: Message) -> Story:
+        return next(stories([message], self.extractor, self.gazetteer))
+
+
+domain = IncidentDomain(Path(__file__).parent)
