@@ -115,7 +115,7 @@ def test_trouble_is_one_line(folder):
     assert "is not a table" in said("export", "r", "--store", "s.db", "--table", "x", "--out", "x")
     assert "is not a database" in said("run", folder, "--store", "notes.txt")
     assert "there is no folder none" in said("run", folder, "--store", "none/s.db")
-    assert "expected --store too" in said("run", folder, "--name", "r")
+    assert "--name needs --store" in said("run", folder, "--name", "r")
     assert "cannot be the name" in said("run", folder, "--store", "s.db", "--name", "../r")
     other = said("run", folder, "--store", "s.db", "--name", "r", "--seed", "7")
     assert other == "partita: run r was made with seed 0, and here it is 7; use another --name"

@@ -79,8 +79,8 @@ def test_templates_may_be_bare_ids_and_lines_may_be_blank(tmp_path):
     ("change", "says"),
     [
         ({"cells": [["A", "X"], ["B"]]}, "cells name X; expected templates of this key: A, B"),
-        ({"cells": [["A", "B"], ["B"]]}, "template B stands in two cells"),
-        ({"cells": [["A"]]}, "template B stands in no cell"),
+        ({"cells": [["A", "B"], ["B"]]}, "template B is in two cells"),
+        ({"cells": [["A"]]}, "template B is in no cell"),
         ({"cells": "AB"}, 'cells is "AB"; expected a list'),
         ({"cells": ["AB"]}, 'a cell is "AB"; expected a list'),
         ({"cells": [["A", 2]]}, "a member of a cell is 2; expected a text"),
@@ -106,7 +106,7 @@ def test_templates_may_be_bare_ids_and_lines_may_be_blank(tmp_path):
         ({"alternative": []}, "the key has a field 'alternative'"),
         ({"alternatives": [{"cells": [["A"], ["B"]]}]}, "an alternative has no field 'weight'"),
         ({"alternatives": [{"cells": [["A"], ["B"]], "weight": 0}]}, "expected more than 0"),
-        ({"alternatives": [{"cells": [["A"]], "weight": 1}]}, "template B stands in no cell"),
+        ({"alternatives": [{"cells": [["A"]], "weight": 1}]}, "template B is in no cell"),
     ],
 )
 def test_mistakes_are_named_with_file_and_line(tmp_path, change, says):

@@ -212,7 +212,7 @@ def test_without_a_source_is_never_having_heard_it():
     assert told(without(found, "cy")) == told(fused(said[:2]))
     [gone] = changed(found, "cy")
     assert (gone.slot, gone.before, gone.after) == ("", "cy/m2/R", "")
-    with pytest.raises(InputError, match="no source named 'eve'; there are ann, bob, cy"):
+    with pytest.raises(InputError, match="no source named 'eve'; sources are ann, bob, cy"):
         without(found, "eve")
 
 

@@ -108,7 +108,7 @@ def test_a_new_value_of_a_closed_slot_asks_for_learning_again():
 def test_with_one_match_each_nothing_can_be_added():
     rows = [("ann", "a_1", "same", "1"), ("ann", "a_2", "same", "0")]
     before = fuse(Claims.of(rows), Settings(kinds={"": "closed"}, separator="_"))
-    with pytest.raises(Unavailable, match="fuse again"):
+    with pytest.raises(Unavailable, match="fuse all sources again"):
         extended(before, Claims.of(rows))
 
 

@@ -52,7 +52,7 @@ def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(url):
         connection.exec_driver_sql(f"UPDATE {migrating.TABLE} SET version_num = '0999'")
     store.close()
     assert "has version 0999 (expected" in refusal(url)
-    assert "use a newer Partita" in refusal(url)
+    assert "use a newer version of Partita" in refusal(url)
 
 
 def test_sqlite_is_set_for_many_processes(tmp_path):
@@ -98,7 +98,7 @@ def test_a_database_of_something_else_is_left_alone(tmp_path):
 
 def test_who_only_reads_makes_no_file(tmp_path):
     path = tmp_path / "store.db"
-    assert "there is none" in refusal(path, create=False)
+    assert "does not exist" in refusal(path, create=False)
     assert not path.exists()
 
 

@@ -182,7 +182,7 @@ def test_a_locked_store_is_told_and_nothing_is_lost(tmp_path):
     begin(store)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreTrouble, match="is locked by another process; end it or wait"):
+    with pytest.raises(StoreTrouble, match="is locked by another process; stop it or wait"):
         write_message(store, "r", 0, message())
     other.execute("ROLLBACK")
     other.close()
@@ -201,7 +201,7 @@ def test_a_full_disk_is_told_and_what_was_there_stays(tmp_path):
         used = connection.exec_driver_sql("PRAGMA page_count").scalar()
         connection.exec_driver_sql(f"PRAGMA max_page_count = {used + 5}")
 
-    with pytest.raises(StoreTrouble, match="the disk is full; make room"):
+    with pytest.raises(StoreTrouble, match="the disk is full; free some space"):
         write_message(store, "r", 1, message("large", text="x" * 1_000_000))
     assert rows(store) == before
     store.close()

@@ -267,7 +267,7 @@ def test_people_who_key_at_once_both_keep_their_keys(desk):
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
-        ([["T1", "T2"], ["T7"]], "template T4 stands in no cell"),
+        ([["T1", "T2"], ["T7"]], "template T4 is in no cell"),
         ([["T1", "T2"], ["T7"], ["T4"], ["T9"]], "names T9; expected templates of the set"),
         ([["T1", "T2"], ["T7", "T1"], ["T4"]], "T1"),
         ([["T1", "T2", "T7", "T4"], []], "a cell is empty"),
