@@ -88,7 +88,7 @@ def test_a_hierarchy_among_the_sources_is_known_by_its_columns(cities, tmp_path)
     places = tmp_path / "places.csv"
     places.write_text("name,parent\nRome,Italy\nOslo,Norway\nBonn,Germany\n")
     found = fuse_files([cities, places])
-    assert found.fused.slots[0].read.order.inner == 3
+    assert found.fused.slots[0].parsed.order.inner == 3
     assert list(found.fused.claims.files) == [str(cities)]
     result = run(places)
     assert result.exit_code == 1

@@ -10,7 +10,7 @@ from partita.cli import app
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import find_domain
 from partita.fusion.account_results import result_accounts
-from partita.fusion.accounts import Accounts, gathered
+from partita.fusion.accounts import Accounts, merge_accounts
 from partita.fusion.across import Task, fuse_accounts
 from partita.rules.domain_files import read_domain
 
@@ -32,7 +32,7 @@ def test_things_across_sources_are_right_more_often_than_any_source(tmp_path):
         for account, thing in table_accounts(facts, source, reliable, 0.7, schema, rng):
             records.append(account)
             meant[account.id] = thing
-    fused = fuse_accounts(gathered([reports, Accounts(tuple(records))]), Task(schema, model))
+    fused = fuse_accounts(merge_accounts([reports, Accounts(tuple(records))]), Task(schema, model))
     found = measure_across(fused, meant, facts, schema)
     assert set(found.by_source) == {"reports", *TABLES}
     assert found.accuracy > max(found.by_source.values()) + 0.1  # of all facts

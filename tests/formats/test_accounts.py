@@ -70,8 +70,8 @@ def test_results_are_accounts_with_their_distribution_and_where_they_stand(tmp_p
         "LOCATION": "TARBORO",
         "SIZE": "5 ha",
     }
-    assert (first.sure("SIZE"), first.sure("LOCATION")) == (0.9, 1.0)
-    assert found.mates == {("watch/m/T1", "watch/m/T3"): 0.1}
+    assert (first.slot_confidence("SIZE"), first.slot_confidence("LOCATION")) == (0.9, 1.0)
+    assert found.same_message == {("watch/m/T1", "watch/m/T3"): 0.1}
     told = [(o.template, o.file, o.line, o.start, o.end) for o in first.origins]
     assert told == [("T1", str(path), 1, 0, 13), ("T2", str(path), 1, 20, 29)]
     assert found.accounts[2].origins[0].line == 2
@@ -130,7 +130,7 @@ def test_claims_are_accounts_of_objects_and_a_contradiction_makes_two(tmp_path):
     assert [(one.source, one.object, len(one.values)) for one in found] == [
         ("ann", "x", 3), ("ann", "x", 1), ("bob", "x", 1),
     ]  # fmt: skip
-    assert found[0].sure("LOCATION") == 0.7
+    assert found[0].slot_confidence("LOCATION") == 0.7
 
 
 def test_judgements_are_probabilities_of_pairs(tmp_path):

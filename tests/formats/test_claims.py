@@ -67,7 +67,7 @@ def test_tabs_without_a_header_need_names(tmp_path):
     path = written(tmp_path, "ann\tx\ttitle\tRome\r\nbob\ty\ttitle\tOslo\r\n", "c.txt")
     claims = read_claims(path, ("source", "object", "-", "city"))
     assert told(claims) == [("ann", "x", "city", "Rome", 1), ("bob", "y", "city", "Oslo", 2)]
-    with pytest.raises(InputError, match=r"c\.txt, line 1: has no header; name its"):
+    with pytest.raises(InputError, match=r"c\.txt, line 1: has no header; name its 4 columns"):
         read_claims(path)
 
 
@@ -121,7 +121,7 @@ def test_a_value_that_is_an_object_is_refused(tmp_path):
         ),
         ("c.tsv", "object\tsource\tvalue\nx\tann\n", "line 2: has 2 values; expected 3"),
         ("c.txt", "\n\n", "has no claims"),
-        ("c.txt", "\n\na\tb\tc\n", "line 3: has no header"),
+        ("c.txt", "\n\na\tb\tc\n", "line 3: has no header; name its 3 columns"),
         ("c.csv", "name,parent\nx,y\n", "line 1: has no column object"),
     ],
 )

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from oracles.across import SAID, account, accounts
 from oracles.depots import SCHEMA
 from partita.errors import InputError, TotalConflict
-from partita.fusion.accounts import Accounts, gathered
-from partita.fusion.across import Task, added, changed, fuse_accounts, without
+from partita.fusion.accounts import Accounts, merge_accounts
+from partita.fusion.across import Task, add_accounts, changes_without, fuse_accounts, without
 from partita.fusion.set_beliefs import PairBelief
 
 LAW = settings(deadline=None, max_examples=15)
@@ -53,7 +53,7 @@ def value(thing, slot, text):
 def test_values_add_up_to_one_with_unknown_and_every_account_is_somewhere(said):
     found = fused(said)
     assert sorted(a.id for t in found.things for a in t.accounts) == sorted(
-        a.id for a in found.given.accounts
+        a.id for a in found.accounts.accounts
     )
     for thing in found.things:
         for slot in thing.slots.values():
@@ -70,7 +70,7 @@ def test_values_add_up_to_one_with_unknown_and_every_account_is_somewhere(said):
 def test_the_order_of_accounts_and_sources_does_not_matter(said, chance: random.Random):
     whole = accounts(said)
     mixed = chance.sample(whole.accounts, len(whole))
-    again = gathered([Accounts((one,)) for one in mixed])
+    again = merge_accounts([Accounts((one,)) for one in mixed])
     assert told(fuse_accounts(again, TASK)) == told(fuse_accounts(whole, TASK))
 
 
@@ -86,8 +86,8 @@ def test_a_source_of_reliability_0_changes_nothing(said, more):
 def test_adding_accounts_equals_starting_from_scratch(said, more):
     before = fused(said)
     fresh = accounts(more, "n")
-    after = added(before, fresh)
-    scratch = fuse_accounts(gathered([before.given, fresh]), TASK, before.learned)
+    after = add_accounts(before, fresh)
+    scratch = fuse_accounts(merge_accounts([before.accounts, fresh]), TASK, before.learned)
     assert told(after) == told(scratch)
     assert after.compared.keys() == scratch.compared.keys()
     assert after.recomputed <= scratch.recomputed == len(scratch.sets)
@@ -98,7 +98,7 @@ def test_adding_a_report_solves_only_the_sets_it_touches():
     said = [(s, {"FACILITY": "DEPOT", "LOCATION": p}) for p in places for s in ("ann", "bob")]
     before = fused(said)
     assert before.recomputed == len(before.sets) == 5
-    after = added(before, accounts([("cy", {"FACILITY": "DEPOT", "LOCATION": "DUNN"})], "n"))
+    after = add_accounts(before, accounts([("cy", {"FACILITY": "DEPOT", "LOCATION": "DUNN"})], "n"))
     assert after.recomputed == 1
     assert [len(one.set.accounts) for one in after.sets] == [2, 2, 2, 2, 3]
     kept = {id(one) for one in before.sets}
@@ -109,22 +109,23 @@ def test_a_reliability_that_comes_with_more_accounts_is_taken():
     before = fused([("ann", KINSTON)])
     other = {**KINSTON, "TYPE": "AMMUNITION"}
     weak, strong = (
-        added(before, accounts([("new", other)], "n", reliabilities={"new": r})) for r in (0.2, 1.0)
+        add_accounts(before, accounts([("new", other)], "n", reliabilities={"new": r}))
+        for r in (0.2, 1.0)
     )
-    assert (weak.learned.given, strong.learned.given) == ({"new": 0.2}, {"new": 1.0})
+    assert (weak.learned.fixed, strong.learned.fixed) == ({"new": 0.2}, {"new": 1.0})
     new = next(thing for thing in strong.things if thing.anchor == "new/n0/R")
     assert value(new, "TYPE", "AMMUNITION") == 1.0
     with pytest.raises(
         InputError, match="reliability of ann is given now but was estimated before"
     ):
-        added(before, accounts([("ann", other)], "n", reliabilities={"ann": 0.5}))
+        add_accounts(before, accounts([("ann", other)], "n", reliabilities={"ann": 0.5}))
 
 
 def test_one_of_reliability_1_that_is_certain_decides():
     other = {**KINSTON, "LOCATION": "DUNN"}
     said = (("ann", KINSTON), ("bob", other), ("cy", other))
     named = [account(source, 1, slots, "x") for source, slots in said]
-    given_ = gathered([Accounts(tuple(named))])
+    given_ = merge_accounts([Accounts(tuple(named))])
     found = fuse_accounts(given_, replace(TASK, reliabilities={"ann": 1.0, "bob": 0.9, "cy": 0.9}))
     [thing] = found.things
     assert value(thing, "LOCATION", "KINSTON") == 1.0
@@ -138,7 +139,7 @@ def test_certain_sources_that_contradict_each_other_are_named():
     ]
     sure = replace(TASK, reliabilities={"ann": 1.0, "bob": 1.0})
     with pytest.raises(TotalConflict, match=r"bob \(says AMMUNITION of x, TYPE\) and ann"):
-        fuse_accounts(gathered([Accounts(tuple(named))]), sure)
+        fuse_accounts(merge_accounts([Accounts(tuple(named))]), sure)
 
 
 def test_certain_sources_that_contradict_each_other_speak_of_two_things():
@@ -167,7 +168,7 @@ def test_a_place_inside_another_supports_it_and_numbers_are_the_same_within_tole
         replace(account(s, 1, {"FACILITY": "DEPOT"}, "x"), values=schema.read(row))
         for s, row in zip(("ann", "bob"), rows, strict=True)
     ]
-    given_ = gathered([Accounts(tuple(made))])
+    given_ = merge_accounts([Accounts(tuple(made))])
     trust = {"ann": 0.9, "bob": 0.9}
     [thing] = fuse_accounts(given_, Task(schema, None, trust, tolerance=0.05)).things
     assert thing.slots["LOCATION"].values[0].text == "KINSTON"
@@ -198,7 +199,7 @@ def test_what_a_message_believes_of_its_things_counts_as_far_as_it_is_trusted():
         mates = {("ann/m/1", "ann/m/2"): 0.6}
         first = [replace(account("ann", "m", KINSTON), template=replace(
             account("ann", "m", KINSTON).template, id=f"ann/m/{n}")) for n in (1, 2)]  # fmt: skip
-        given_ = gathered([Accounts((*first, account("bob", "m", KINSTON)), mates)])
+        given_ = merge_accounts([Accounts((*first, account("bob", "m", KINSTON)), mates)])
         task = replace(TASK, reliabilities={"ann": reliability, "bob": 0.9})
         return fuse_accounts(given_, task).distributions[0].marginal("ann/m/1", "ann/m/2")
 
@@ -210,7 +211,7 @@ def test_without_a_source_is_never_having_heard_it():
     said = [("ann", KINSTON), ("bob", KINSTON), ("cy", {"FACILITY": "BRIDGE", "NAME": "ELM"})]
     found = fused(said)
     assert told(without(found, "cy")) == told(fused(said[:2]))
-    [gone] = changed(found, "cy")
+    [gone] = changes_without(found, "cy")
     assert (gone.slot, gone.before, gone.after) == ("", "cy/m2/R", "")
     with pytest.raises(InputError, match="no source named 'eve'; sources are ann, bob, cy"):
         without(found, "eve")
@@ -223,9 +224,9 @@ def test_what_cannot_be_is_refused():
         fused([("ann", KINSTON)], {"ann": 1.5})
     judge = PairBelief("judge", {("ann/m0/R", "eve/m0/R"): 0.5})
     with pytest.raises(InputError, match="judge refers to an unknown template 'eve/m0/R'"):
-        gathered([accounts([("ann", KINSTON)]), Accounts((), judgements=(judge,))])
+        merge_accounts([accounts([("ann", KINSTON)]), Accounts((), judgements=(judge,))])
     with pytest.raises(InputError, match=r"stands in ann\.csv, line 1, already"):
-        gathered([accounts([("ann", KINSTON)]), accounts([("ann", KINSTON)])])
+        merge_accounts([accounts([("ann", KINSTON)]), accounts([("ann", KINSTON)])])
 
 
 def test_reliability_is_learned_from_agreement():

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from oracles.across import SAID, account, accounts
 from oracles.depots import SCHEMA
 from partita.fusion.across import Task, fuse_accounts
-from partita.fusion.across_sets import Believing, Reliabilities
+from partita.fusion.across_sets import Reliabilities, SetContext
 from partita.fusion.blocking import (
-    COMMON,
+    MAX_PER_KEY,
     Index,
     candidates,
-    everything,
-    told_apart,
+    cannot_match,
+    count_pairs,
 )
 from partita.fusion.comparison import Chances, Comparer
 from partita.rules.domain_files import read_domain
@@ -68,7 +68,7 @@ def test_blocking_finds_what_comparing_everything_would_link():
     by_id = {one.id: one for one in made}
     found = set(candidates(made, Index(schema), schema))
     ordered = sorted(made, key=lambda one: one.id)
-    every = [(a.id, b.id) for a, b in combinations(ordered, 2) if not told_apart(a, b, schema)]
+    every = [(a.id, b.id) for a, b in combinations(ordered, 2) if not cannot_match(a, b, schema)]
     comparer = Comparer(schema, Chances.of_accounts(made, schema))
     trusted = Reliabilities({}, 0.9)
     compared = comparer.compare(by_id, every)
@@ -84,7 +84,7 @@ def test_blocking_finds_what_comparing_everything_would_link():
     assert not any(keys[a].own & keys[b].own for a, b in missed)
     assert found <= set(every)
     assert len(found) < 0.5 * len(every)
-    assert len(every) < everything(made)
+    assert len(every) < count_pairs(made)
 
 
 @LAW
@@ -95,7 +95,7 @@ def test_every_pair_stands_once_whatever_was_there_before(said):
     assert len(found) == len(set(found))
     assert all(left < right for left, right in found)
     by_id = {one.id: one for one in made}
-    assert not any(told_apart(by_id[a], by_id[b], SCHEMA) for a, b in found)
+    assert not any(cannot_match(by_id[a], by_id[b], SCHEMA) for a, b in found)
     for cut in range(len(made)):
         late = frozenset(one.id for one in made[cut:])
         fresh = set(candidates(made, Index(SCHEMA), SCHEMA, late))
@@ -104,12 +104,12 @@ def test_every_pair_stands_once_whatever_was_there_before(said):
 
 def test_a_key_that_very_many_hold_is_left_but_the_sort_parts_them():
     crowd = [account("ann", n, {"FACILITY": "BRIDGE", "LOCATION": "KINSTON"}) for n in
-             range(COMMON + 5)]  # fmt: skip
+             range(MAX_PER_KEY + 5)]  # fmt: skip
     few = [account(s, 1, {"FACILITY": "DEPOT", "LOCATION": "KINSTON"}) for s in ("bob", "cy")]
     index = Index(SCHEMA)
     for one in (*crowd, *few):
         index.add(one)
-    common = index.crowded()
+    common = index.crowded_keys()
     assert ("LOCATION", "KINSTON") in common
     assert list(candidates([*crowd, *few], Index(SCHEMA, common), SCHEMA)) == [
         ("bob/1/R", "cy/1/R")
@@ -120,11 +120,11 @@ def test_what_is_known_a_priori_is_not_compared():
     one, other = ({"FACILITY": "DEPOT", "LOCATION": "KINSTON", "NUMBER": n} for n in (1, 2))
     bridge = {"FACILITY": "BRIDGE", "LOCATION": "KINSTON"}
     first = account("ann", 1, one, "x")
-    assert told_apart(first, account("bob", 1, bridge), SCHEMA)
-    assert told_apart(first, account("bob", 1, other), SCHEMA)  # one thing and two
-    assert told_apart(first, account("ann", 2, one, "y"), SCHEMA)  # the source tells them apart
-    assert not told_apart(first, account("ann", 2, one), SCHEMA)
-    assert not told_apart(first, account("bob", 2, bridge, "x"), SCHEMA)  # both call it x
+    assert cannot_match(first, account("bob", 1, bridge), SCHEMA)
+    assert cannot_match(first, account("bob", 1, other), SCHEMA)  # one thing and two
+    assert cannot_match(first, account("ann", 2, one, "y"), SCHEMA)  # the source tells them apart
+    assert not cannot_match(first, account("ann", 2, one), SCHEMA)
+    assert not cannot_match(first, account("bob", 2, bridge, "x"), SCHEMA)  # both call it x
 
 
 def test_pairs_grow_with_reports_and_not_with_their_square():
@@ -161,7 +161,7 @@ def test_neither_message_comes_first():
             _account("bob", 1, second, "DEPOT", schema),
         ]
         comparer = Comparer(schema, Chances.of_accounts(made, schema), model)
-        believing = Believing.of(accounts([("ann", general)]), comparer, Reliabilities({}))
+        believing = SetContext.of(accounts([("ann", general)]), comparer, Reliabilities({}))
         assert believing.comparer is comparer
         [found] = comparer.compare({m.id: m for m in made}, [("ann/1/R", "bob/1/R")]).values()
         pairs.append(found.context)

@@ -10,7 +10,7 @@ from oracles.fusion import simple_nesting
 from partita.evidence import MassFunction, combine
 from partita.fusion.claims import Claims
 from partita.fusion.conflict import conflict, conflicts
-from partita.fusion.fuse import Settings, by_object, fuse
+from partita.fusion.fuse import Settings, answers_by_object, fuse
 from partita.fusion.kinds import Reading
 from partita.templates.place import PlaceType
 from partita.templates.sorts import Hierarchy
@@ -49,7 +49,7 @@ def test_slot_types_order_values_as_a_hierarchy_does():
         [("a", "x", "AT", "Toledo"), ("b", "x", "AT", "Ohio"), ("c", "x", "AT", "Iowa")]
     )
     found = fuse(claims, Settings(reading=Reading(types={"AT": PLACES})))
-    [answer] = by_object(found).values()
+    [answer] = answers_by_object(found).values()
     assert [one.value for one in answer.values] == ["TOLEDO", "OHIO", "IOWA"]
     assert sum(one.probability for one in answer.values) + answer.unknown == pytest.approx(1)
 
@@ -68,7 +68,7 @@ def test_values_of_one_thing_that_unify_are_a_candidate_together():
 
     claims = Claims.of([("a", "x", "NAME", "Camp Elm"), ("b", "x", "NAME", "Elm")])
     found = fuse(claims, Settings(reading=Reading(types={"NAME": NameType()})))
-    [answer] = by_object(found).values()
+    [answer] = answers_by_object(found).values()
     assert answer.values[0].value == "CAMP ELM"
     assert answer.values[0].probability > 0.9
 
@@ -99,7 +99,7 @@ def test_conflict_of_claims_is_that_of_general_combination(said, nested):
     other = [("s0", "y", "at", "TOLEDO")]  # another object does not matter
     reading = Reading(nesting=NESTED if nested else None)
     found = fuse(Claims.of([*other, *rows]), Settings({"": "open"}, reading, trusted))
-    here = found.slots[0].read.said.objects.index("x")
+    here = found.slots[0].parsed.statements.objects.index("x")
     places = {*ENDS, *NESTED.above}
     focal = {
         place: frozenset({place, *(NESTED.below.get(place, ()) if nested else ())})
@@ -137,6 +137,6 @@ def test_who_is_right_by_luck_contradicts_nobody():
 
 
 def test_known_truths_contradict_who_says_otherwise():
-    known = Settings({"": "open"}, reliabilities={"ann": 0.7}, known={("x", "is"): "b"})
+    known = Settings({"": "open"}, reliabilities={"ann": 0.7}, truths={("x", "is"): "b"})
     (belief,) = fuse(Claims.of([("ann", "x", "is", "a")]), known).slots
     assert conflicts(belief) == [pytest.approx(0.7)]

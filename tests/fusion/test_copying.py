@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from partita.fusion.claims import Claims
-from partita.fusion.copying import Copying, discounted
-from partita.fusion.fuse import Settings, by_object, changed, fuse
+from partita.fusion.copying import Copying, discount_copies
+from partita.fusion.fuse import Settings, answers_by_object, changes_without, fuse
 
 
 def crowd(copiers: int, objects: int = 120, seed: int = 3) -> Claims:
@@ -59,7 +59,7 @@ def test_only_what_the_copier_repeats_is_believed_less():
         ("one", "x", "d", "1951"),
     ]
     copy = Copying("c", "one", "two", common=2, shared=4, expected=1.0, significance=0.0)
-    found = discounted(Claims.of(rows), [copy])
+    found = discount_copies(Claims.of(rows), [copy])
     believed = dict(zip(rows_of(found), found.confidence.tolist(), strict=True))
     assert believed.pop(("two", "x", "c", "Rome")) == pytest.approx(0.25)
     assert set(believed.values()) == {1.0}
@@ -71,8 +71,8 @@ def test_independent_sources_are_not_accused():
 
 def test_copied_claims_can_be_believed_less():
     claims = crowd(2)
-    plain = by_object(fuse(claims, Settings(kinds={"": "open"})))
-    wary = by_object(fuse(claims, Settings(kinds={"": "open"}, discount=True)))
+    plain = answers_by_object(fuse(claims, Settings(kinds={"": "open"})))
+    wary = answers_by_object(fuse(claims, Settings(kinds={"": "open"}, discount=True)))
 
     def right(answers):
         return sum(a.values[0].value == f"true {a.object[1:]}" for a in answers.values())
@@ -85,6 +85,6 @@ def test_what_changes_without_a_source():
     rows = [("ann", "x", "c", "Rome"), ("bob", "x", "c", "Rome"), ("cy", "x", "c", "Oslo"),
             ("ann", "y", "c", "Bonn")]  # fmt: skip
     fused = fuse(Claims.of(rows), Settings(kinds={"": "open"}))
-    [lost] = [one for one in changed(fused, "ann") if one.object == "y"]
+    [lost] = [one for one in changes_without(fused, "ann") if one.object == "y"]
     assert (lost.before, lost.after) == ("Bonn", "")
-    assert changed(fused, "cy") == ()
+    assert changes_without(fused, "cy") == ()

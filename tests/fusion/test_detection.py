@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.fusion.detection import balanced, correlations, detect, fitted, independence, striking
+from partita.fusion.detection import balance, correlations, detect, fit, independence, unusual_pairs
 
 FOUND = np.array([0.8, 0.7, 0.7, 0.6, 0.5, 0.5])
 INVENTED = np.array([0.05, 0.1, 0.05, 0.2, 0.3, 0.1])
@@ -23,15 +23,15 @@ def test_rates_and_facts_are_found_from_agreement_alone():
     holds, reported = reports(np.random.default_rng(5))
     found = detect(reported, np.ones_like(reported))
     assert found.spread <= 0.5
-    assert np.allclose(1 / (1 + np.exp(-found.found)), FOUND, atol=0.1)
-    assert np.allclose(1 / (1 + np.exp(-found.invented)), INVENTED, atol=0.1)
+    assert np.allclose(1 / (1 + np.exp(-found.hit_logits)), FOUND, atol=0.1)
+    assert np.allclose(1 / (1 + np.exp(-found.false_logits)), INVENTED, atol=0.1)
     assert np.mean((found.probability > 0.5) == holds) > 0.93
 
 
 def test_likelihood_is_that_of_brute_force():
     reported = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
-    found = fitted(reported, np.ones_like(reported), 0.0)
-    a, b = 1 / (1 + np.exp(-found.found)), 1 / (1 + np.exp(-found.invented))
+    found = fit(reported, np.ones_like(reported), 0.0)
+    a, b = 1 / (1 + np.exp(-found.hit_logits)), 1 / (1 + np.exp(-found.false_logits))
     either = [
         found.share * np.prod(np.where(row, a, 1 - a))
         + (1 - found.share) * np.prod(np.where(row, b, 1 - b))
@@ -45,7 +45,7 @@ def test_a_source_that_was_not_asked_changes_nothing():
     asked = np.ones_like(reported)
     more = np.hstack([reported, np.zeros((100, 1))])
     silent = np.hstack([asked, np.zeros((100, 1))])
-    one, two = fitted(reported, asked, 1.0), fitted(more, silent, 1.0)
+    one, two = fit(reported, asked, 1.0), fit(more, silent, 1.0)
     assert np.allclose(one.probability, two.probability, atol=1e-2)
 
 
@@ -56,7 +56,7 @@ def test_as_many_facts_hold_as_trusted_sources_report_and_their_order_stays(seed
     _, reported = reports(rng, 40)
     asked, trust = np.maximum(reported, rng.random(reported.shape) < 0.7), rng.random(6) + 0.1
     before = rng.uniform(0.01, 0.99, 40)
-    after = balanced(before, reported, asked.astype(float), trust)
+    after = balance(before, reported, asked.astype(float), trust)
     assert (asked @ trust) @ after == pytest.approx((reported @ trust).sum(), rel=1e-4)
     assert (np.argsort(before) == np.argsort(after)).all()
 
@@ -67,7 +67,7 @@ def test_the_one_who_copies_is_noticed_and_counts_less():
     copy = np.where(rng.random(len(reported)) < 0.9, reported[:, 1], reported[:, 0])
     reported = np.column_stack([reported, copy])
     found = correlations(reported, np.ones_like(reported))
-    assert np.argwhere(np.triu(striking(found))).tolist() == [[1, 6]]
+    assert np.argwhere(np.triu(unusual_pairs(found))).tolist() == [[1, 6]]
     weights = independence(found)
     assert weights[1] == weights[6] < 0.7
     assert (weights[[0, 2, 3, 4, 5]] == 1).all()

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from oracles.fusion import dawid_skene, matching_marginals, open_posterior, simple_nesting
 from partita.fusion.claims import Claims
-from partita.fusion.estimation import Rates, expect, learn
+from partita.fusion.estimation import Rates, estimate_rates, expect
 from partita.fusion.hierarchy import nested_order
-from partita.fusion.matching import SMALL, matched
+from partita.fusion.matching import MAX_EXACT, match_pairs
 from partita.fusion.open_slots import open_problem
-from partita.fusion.slot import SHRINKAGE, closed_problem, reliable
+from partita.fusion.slot import SHRINKAGE, closed_problem, closed_rates
 from partita.fusion.value_reading import statements
 
 TREE = {"OSLO": "NORWAY", "BERGEN": "NORWAY", "ROME": "ITALY", "PISA": "ITALY", "LUCCA": "ITALY"}
@@ -63,10 +63,10 @@ def test_a_hierarchy_equals_the_sum_over_all_its_values(said, parts, leaf):
 def test_a_closed_slot_is_learned_as_by_loops(rows, rounds):
     values = ["0", "1", "2"]
     read = gathered([(s, str(o), str(v)) for s, o, v in rows], values)
-    found = learn(closed_problem(read), rounds=rounds).expected.probability.reshape(-1, 3)
-    start = reliable(0.7, 3).tolist()
+    found = estimate_rates(closed_problem(read), rounds=rounds).expected.probability.reshape(-1, 3)
+    start = closed_rates(0.7, 3).tolist()
     answers = [(s, str(o), v) for s, o, v in rows]
-    done = learn(closed_problem(read), rounds=rounds).rounds
+    done = estimate_rates(closed_problem(read), rounds=rounds).rounds
     expected = dawid_skene(answers, start, SHRINKAGE, done)
     for n, thing in enumerate(read.objects):
         assert found[n] == pytest.approx(expected[thing], abs=1e-9)
@@ -82,7 +82,7 @@ PAIRS = st.lists(
 def test_matchings_equal_the_sum_over_all_of_them(pairs, shares):
     left, right = (np.array(side, dtype=np.int64) for side in zip(*pairs, strict=True))
     given_ = np.array(shares[: len(pairs)])
-    found = matched(left, right, given_)
+    found = match_pairs(left, right, given_)
     expected = matching_marginals(pairs, (given_ / (1 - given_)).tolist())
     assert found.probability == pytest.approx(expected, abs=1e-6)
     assert (found.exact, found.approximate) == (len(pairs), 0)
@@ -90,13 +90,13 @@ def test_matchings_equal_the_sum_over_all_of_them(pairs, shares):
 
 def test_a_large_component_with_circles_is_told_to_be_approximate():
     left, right = np.divmod(np.arange(100), 10)
-    found = matched(left, right, np.full(100, 0.5))
+    found = match_pairs(left, right, np.full(100, 0.5))
     assert (found.exact, found.approximate) == (0, 100)
-    assert SMALL < 2 * 10
+    assert MAX_EXACT < 2 * 10
     for side in (left, right):
         assert np.all(np.bincount(side, found.probability) <= 1 + 1e-9)
 
 
 def test_certain_pairs_exclude_their_rivals():
-    found = matched(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1.0, 0.9, 0.5]))
+    found = match_pairs(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1.0, 0.9, 0.5]))
     assert found.probability == pytest.approx([1.0, 0.0, 0.5], abs=1e-6)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import InputError, TotalConflict, Unavailable
-from partita.fusion.claims import Claims, joined
-from partita.fusion.fuse import Settings, by_object, extended, fuse, without
+from partita.fusion.claims import Claims, join_claims
+from partita.fusion.fuse import Settings, answers_by_object, extend, fuse, without
 
 VALUES = ["Rome", "Oslo", "Bonn", "Lima"]
 CLAIM = st.tuples(
@@ -26,7 +26,7 @@ LAW = settings(deadline=None, max_examples=40)
 
 
 def believed(claims, **options):
-    return by_object(fuse(claims, Settings(**options)))
+    return answers_by_object(fuse(claims, Settings(**options)))
 
 
 def probability(answers, thing, value):
@@ -86,30 +86,30 @@ def test_two_that_agree_strengthen(first, second, kind):
 def test_adding_claims_equals_starting_from_scratch(rows, more, kind):
     rows = [*rows, *(("eve", f"w{n}", "city", v) for n, v in enumerate(VALUES))]
     before = fuse(Claims.of(rows), Settings(kinds={"": kind}))
-    whole = joined(Claims.of(rows), Claims.of(more))
+    whole = join_claims(Claims.of(rows), Claims.of(more))
     scratch = fuse(whole, Settings(kinds={"": kind}, fixed=before.parameters))
-    assert extended(before, Claims.of(more)) == by_object(scratch)
+    assert extend(before, Claims.of(more)) == answers_by_object(scratch)
 
 
 def test_adding_claims_leaves_other_objects_as_they_were():
     before = fuse(Claims.of([("ann", "x", "city", "Rome"), ("bob", "y", "city", "Oslo")]))
-    after = extended(before, Claims.of([("cy", "y", "city", "Bonn")]))
-    assert after["x", "city"] == by_object(before)["x", "city"]
-    assert after["y", "city"] != by_object(before)["y", "city"]
+    after = extend(before, Claims.of([("cy", "y", "city", "Bonn")]))
+    assert after["x", "city"] == answers_by_object(before)["x", "city"]
+    assert after["y", "city"] != answers_by_object(before)["y", "city"]
 
 
 def test_a_new_value_of_a_closed_slot_asks_for_learning_again():
     before = fuse(Claims.of([("ann", "x", "ok", "yes"), ("bob", "y", "ok", "no")]),
                   Settings(kinds={"": "closed"}))  # fmt: skip
     with pytest.raises(InputError, match="MAYBE is no value of ok, which has NO, YES"):
-        extended(before, Claims.of([("cy", "y", "ok", "maybe")]))
+        extend(before, Claims.of([("cy", "y", "ok", "maybe")]))
 
 
 def test_with_one_match_each_nothing_can_be_added():
     rows = [("ann", "a_1", "same", "1"), ("ann", "a_2", "same", "0")]
     before = fuse(Claims.of(rows), Settings(kinds={"": "closed"}, separator="_"))
     with pytest.raises(Unavailable, match="fuse all sources again"):
-        extended(before, Claims.of(rows))
+        extend(before, Claims.of(rows))
 
 
 @LAW
@@ -120,7 +120,7 @@ def test_leaving_a_source_out_is_never_having_heard_it(rows, kind):
     left_out = rows[0][0]
     rest = [row for row in rows if row[0] != left_out]
     found = without(fuse(Claims.of(rows), Settings(kinds={"": kind})), left_out)
-    assert by_object(found) == believed(Claims.of(rest), kinds={"": kind})
+    assert answers_by_object(found) == believed(Claims.of(rest), kinds={"": kind})
 
 
 def test_certain_sources_that_contradict_each_other_are_named():
@@ -165,8 +165,8 @@ def test_known_truths_decide_and_teach():
         for row in (("ann", f"o{n}", "city", "Rome"), ("bob", f"o{n}", "city", f"Oslo {n}"))
     ]
     known = {(f"o{n}", "city"): f"Oslo {n}" for n in range(8)}
-    found = fuse(Claims.of(rows), Settings(kinds={"": "open"}, known=known))
-    answers = by_object(found)
+    found = fuse(Claims.of(rows), Settings(kinds={"": "open"}, truths=known))
+    answers = answers_by_object(found)
     assert probability(answers, "o0", "Oslo 0") == 1.0
     assert probability(answers, "o11", "Oslo 11") > 0.9
     trust = {one.source: one for one in found.slots[0].trust}

@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from oracles.fusion import simple_nesting
 from partita.errors import InputError
 from partita.fusion.claims import Claims
-from partita.fusion.fuse import Settings, by_object, fuse
+from partita.fusion.fuse import Settings, answers_by_object, fuse
 from partita.fusion.hierarchy import Nesting
 from partita.fusion.kinds import Reading, likely_kind
-from partita.fusion.parsed_claims import number
-from partita.fusion.people import Lexicon, named_together, nobody, people, same_people
+from partita.fusion.parsed_claims import normalise_number
+from partita.fusion.people import Lexicon, names_nobody, people, people_by_text, same_people
 
 
 def answer(rows, kind, thing="x", **reading):
     found = fuse(Claims.of(rows), Settings(kinds={"": kind}, reading=Reading(**reading)))
-    return by_object(found)[thing, rows[0][2]]
+    return answers_by_object(found)[thing, rows[0][2]]
 
 
 def test_texts_are_one_without_regard_to_case_in_the_commonest_spelling():
@@ -40,8 +40,8 @@ def test_numbers_within_the_tolerance_are_one():
 @settings(deadline=None, max_examples=60)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_is_written_so_that_it_reads_back(value):
-    assert float(number(repr(value))) == value
-    assert number(number(repr(value))) == number(repr(value))
+    assert float(normalise_number(repr(value))) == value
+    assert normalise_number(normalise_number(repr(value))) == normalise_number(repr(value))
 
 
 def test_a_value_that_is_no_number_is_named():
@@ -141,19 +141,19 @@ def test_lists_of_people(text, expected):
 
 def test_one_person_is_written_in_one_way():
     texts = ["Knuth", "Donald E. Knuth", "KNUTH, DONALD E.", "Knuth, Donald"]
-    assert set(named_together(texts, LEXICON)) == {frozenset({"DONALD E KNUTH"})}
+    assert set(people_by_text(texts, LEXICON)) == {frozenset({"DONALD E KNUTH"})}
 
 
 def test_two_of_one_surname_are_told_apart():
     texts = ["O'Leary, Timothy; O'Leary, Linda", "O'Leary, Linda"]
-    both, one = named_together(texts, LEXICON)
+    both, one = people_by_text(texts, LEXICON)
     assert both == {"TIMOTHY OLEARY", "LINDA OLEARY"}
     assert one == {"LINDA OLEARY"}
 
 
 def test_names_that_run_together_are_found_by_their_surnames():
     texts = ["Abrahams, Paul/ Larson, Bruce", "Paul Abrahams Bruce Larson"]
-    first, second = named_together(texts, LEXICON)
+    first, second = people_by_text(texts, LEXICON)
     assert first == second == {"PAUL ABRAHAMS", "BRUCE LARSON"}
 
 
@@ -172,11 +172,11 @@ def test_people_are_the_same_by_surname_and_initial():
 
 @pytest.mark.parametrize("text", ["", "Not Available", "unknown", "N/A"])
 def test_nobody_is_named(text):
-    assert nobody(text)
+    assert names_nobody(text)
 
 
 def test_a_hierarchy_orders_only_the_slots_that_it_is_about():
     rows = [("a", "x", "p", "Minneapolis"), ("a", "x", "year", "1996"), ("b", "x", "year", "1996")]
     found = fuse(Claims.of(rows), Settings(reading=Reading(nesting=PLACES)))
-    assert found.slot("p").read.order.inner == 3
-    assert found.slot("year").read.order.inner == 0
+    assert found.slot("p").parsed.order.inner == 3
+    assert found.slot("year").parsed.order.inner == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from oracles.depots import SCHEMA
-from partita.fusion.accounts import Account, Accounts, Origin, gathered
+from partita.fusion.accounts import Account, Accounts, Origin, merge_accounts
 from partita.records import Template
 
 SLOTS = st.fixed_dictionaries(
@@ -30,4 +30,4 @@ def account(source, message, slots, thing="", sure=None):
 def accounts(said, prefix="m", **options):
     """One account for each source and its slots, each a message of its own."""
     made = [account(source, f"{prefix}{n}", slots) for n, (source, slots) in enumerate(said)]
-    return gathered([Accounts(tuple(made), **options)])
+    return merge_accounts([Accounts(tuple(made), **options)])

@@ -191,7 +191,7 @@ def _said(
 ) -> dict[tuple[str, str, str], bool]:
     """Whether a source is right about a slot of a thing: the best of what it says."""
     found: dict[tuple[str, str, str], bool] = {}
-    for account in fused.given.accounts:
+    for account in fused.accounts.accounts:
         if (name := meant.get(account.id)) is None or name not in facts:
             continue
         for slot, value in account.values.items():

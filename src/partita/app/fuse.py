@@ -13,12 +13,12 @@ from partita.errors import InputError
 from partita.evaluation.fusion import Measured, measure
 from partita.fusion.account_files import Slots, claim_accounts, judgement_accounts, record_accounts
 from partita.fusion.account_results import result_accounts, result_domain
-from partita.fusion.accounts import Accounts, gathered
+from partita.fusion.accounts import Accounts, merge_accounts
 from partita.fusion.across import FusedAccounts, Task, ThingChange, fuse_accounts
-from partita.fusion.across import changed as changed_entities
+from partita.fusion.across import changes_without as entity_changes_without
 from partita.fusion.claim_files import claim_columns, read_claims, rows_of
-from partita.fusion.claims import Claims, joined
-from partita.fusion.fuse import Change, Fused, Settings, changed, fuse
+from partita.fusion.claims import Claims, join_claims
+from partita.fusion.fuse import Change, Fused, Settings, changes_without, fuse
 from partita.fusion.kinds import Reading
 from partita.fusion.side_files import (
     SOURCES,
@@ -62,14 +62,14 @@ class Fusion:
 def fuse_files(paths: Sequence[str | Path], wanted: Wanted | None = None) -> Fusion:
     """Read the sources and whatever stands beside them, and fuse."""
     asked, paths = _told_apart(wanted or Wanted(), paths)
-    claims = joined(*(read_claims(path, asked.columns) for path in paths))
+    claims = join_claims(*(read_claims(path, asked.columns) for path in paths))
     if asked.objects is not None:
         _refuse_strangers(claims, read_objects(asked.objects))
     fused = fuse(claims, _settings(asked, claims))
     measured: tuple[Measured, ...] = ()
     if asked.truth is not None:
         measured = against(fused, asked.truth)
-    changes = changed(fused, asked.without) if asked.without is not None else ()
+    changes = changes_without(fused, asked.without) if asked.without is not None else ()
     return Fusion(fused, measured, changes, (*claims.notes, *_notes(fused)))
 
 
@@ -100,7 +100,7 @@ def _settings(asked: Wanted, claims: Claims) -> Settings:
         kinds=dict(_kind(text) for text in asked.kinds),
         reading=Reading(asked.tolerance, nesting),
         reliabilities=_reliabilities(asked, claims),
-        known={} if asked.known is None else read_truths(asked.known, used),
+        truths={} if asked.known is None else read_truths(asked.known, used),
         separator=asked.separator,
         discount=asked.discount,
     )
@@ -131,11 +131,11 @@ def _notes(fused: Fused) -> list[str]:
     """What a person should know of the claims and of how the belief was obtained."""
     told = []
     for belief in fused.slots:
-        said, read = belief.read.said, belief.read
+        said, read = belief.parsed.statements, belief.parsed
         if said.repeated:
             told.append(f"{belief.name}: {said.repeated:,} repeated claims count once")
-        if read.silent:
-            told.append(f"{belief.name}: {read.silent:,} lists name nobody")
+        if read.without_value:
+            told.append(f"{belief.name}: {read.without_value:,} lists name nobody")
         if selves := _contradicting(said.object, said.source):
             told.append(f"{belief.name}: {selves:,} times a source says two things of one object")
         if outside := _outside(fused, belief.name):
@@ -157,8 +157,8 @@ def _contradicting(thing: IntArray, source: IntArray) -> int:
 
 def _outside(fused: Fused, name: str) -> str:
     """Values that a hierarchy does not list are values all the same."""
-    nesting, read = fused.settings.reading.nesting, fused.slot(name).read
-    values = read.said.values
+    nesting, read = fused.settings.reading.nesting, fused.slot(name).parsed
+    values = read.statements.values
     if nesting is None or read.kind != "open" or not fused.settings.reading.orders(values):
         return ""
     outside = [value for value in values if value not in nesting]
@@ -221,7 +221,7 @@ def fuse_things(paths: Sequence[str | Path], asked: Asked | None = None) -> Thin
     if wanted.parameters is not None:
         about = about.with_parameters(wanted.parameters)
     model = maximum_entropy(about.pair_model("evidential"))
-    given = gathered(_accounts(kinds, _slots(about)))
+    given = merge_accounts(_accounts(kinds, _slots(about)))
     if wanted.reliability is not None:
         _refuse_unknown_sources(read_reliabilities(wanted.reliability), given, wanted.reliability)
     task = Task(
@@ -233,7 +233,7 @@ def fuse_things(paths: Sequence[str | Path], asked: Asked | None = None) -> Thin
         seed=wanted.seed,
     )
     fused = fuse_accounts(given, task)
-    changes = () if wanted.without is None else changed_entities(fused, wanted.without)
+    changes = () if wanted.without is None else entity_changes_without(fused, wanted.without)
     return Things(fused, Path(domain).name, changes, (*given.notes, *_account_notes(given, fused)))
 
 
@@ -277,7 +277,7 @@ def _refuse_unknown_sources(given: Mapping[str, float], accounts: Accounts, path
 
 
 def _account_notes(given: Accounts, fused: FusedAccounts) -> list[str]:
-    deaf = sorted(set(given.sources) - set(fused.given.sources))
+    deaf = sorted(set(given.sources) - set(fused.accounts.sources))
     told = [f"{name} has reliability 0 and is not heard" for name in deaf]
     if fused.learned.common:
         told.append(

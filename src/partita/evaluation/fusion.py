@@ -12,7 +12,7 @@ from partita.evaluation.calibration import Bin, brier, reliability, reliability_
 from partita.fusion.belief import SlotBelief
 from partita.fusion.hierarchy import Nesting
 from partita.fusion.matching import SAME
-from partita.fusion.parsed_claims import day, number, separated
+from partita.fusion.parsed_claims import normalise_date, normalise_number, split_members
 from partita.fusion.people import Lexicon, same_people
 from partita.records import FloatArray, IntArray
 from partita.templates.words import symbol
@@ -46,7 +46,7 @@ class Measured:
 
 def measure(belief: SlotBelief, truths: Mapping[str, str], nesting: Nesting | None) -> Measured:
     """The figures of one slot; truths are by object, as written."""
-    places = {name: n for n, name in enumerate(belief.read.said.objects)}
+    places = {name: n for n, name in enumerate(belief.parsed.statements.objects)}
     spoken = {places[name]: truth for name, truth in truths.items() if name in places}
     right = _right(belief, spoken, nesting)
     known = np.zeros(len(places), dtype=np.bool_)
@@ -91,18 +91,18 @@ def _right(
 
 def _fitting(belief: SlotBelief, nesting: Nesting | None) -> Callable[[str], Callable[[int], bool]]:
     """For a truth as written: is a value that truth?"""
-    read = belief.read
-    if read.kind == "people":
+    parsed = belief.parsed
+    if parsed.kind == "people":
         lexicon = belief.parameters.lexicon or Lexicon.of(())
-        return lambda truth: _named(read.members, truth, lexicon)
-    if read.kind == "several":
-        return lambda truth: _equal(read.members, separated(truth))
-    texts: dict[str, Callable[[str], str]] = {"number": number, "date": day}
-    spelled = texts.get(read.kind)
+        return lambda truth: _named(parsed.members, truth, lexicon)
+    if parsed.kind == "several":
+        return lambda truth: _equal(parsed.members, split_members(truth))
+    texts: dict[str, Callable[[str], str]] = {"number": normalise_number, "date": normalise_date}
+    spelled = texts.get(parsed.kind)
     if spelled is None:
-        values = frozenset(read.said.values)
-        return lambda truth: _equal(read.said.values, deepest(truth, values, nesting))
-    return lambda truth: _equal(read.said.values, spelled(truth))
+        values = frozenset(parsed.statements.values)
+        return lambda truth: _equal(parsed.statements.values, deepest(truth, values, nesting))
+    return lambda truth: _equal(parsed.statements.values, spelled(truth))
 
 
 def _equal(values: Sequence[object], wanted: object) -> Callable[[int], bool]:
@@ -132,14 +132,14 @@ def _stated(
     pairs = known[belief.object]
     nobody = np.bincount(belief.object[right], minlength=len(known)) == 0
     stated = np.concatenate([belief.probability[pairs], belief.unknown[known]])
-    if belief.read.kind == "closed":  # every value is named, so that unknown is no statement
+    if belief.parsed.kind == "closed":  # every value is named, so that unknown is no statement
         return belief.probability[pairs], right[pairs]
     return stated, np.concatenate([right[pairs], nobody[known]])
 
 
 def _said_right(belief: SlotBelief, right: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Of every statement whether it is true."""
-    said = belief.read.said
+    said = belief.parsed.statements
     count = len(said.values)
     true = belief.object[right] * count + belief.value[right]
     return np.isin(said.object * count + said.value, true)
@@ -148,7 +148,7 @@ def _said_right(belief: SlotBelief, right: NDArray[np.bool_]) -> NDArray[np.bool
 def _best(
     belief: SlotBelief, said_right: NDArray[np.bool_], known: NDArray[np.bool_]
 ) -> tuple[float, str]:
-    said = belief.read.said
+    said = belief.parsed.statements
     hits = np.bincount(said.source[said_right & known[said.object]], minlength=len(said.sources))
     best = int(np.argmax(hits))
     return float(hits[best] / max(known.sum(), 1)), said.sources[best]
@@ -156,7 +156,7 @@ def _best(
 
 def _votes(belief: SlotBelief) -> FloatArray:
     """How many sources say every pair."""
-    said = belief.read.said
+    said = belief.parsed.statements
     count = len(said.values)
     keys, times = np.unique(said.object * count + said.value, return_counts=True)
     wanted = belief.object * count + belief.value
@@ -175,7 +175,7 @@ def _vote(
 
 def _first(belief: SlotBelief) -> IntArray:
     """When every pair was said for the first time; pairs that nobody said come last."""
-    said = belief.read.said
+    said = belief.parsed.statements
     count = len(said.values)
     keys, inverse = np.unique(said.object * count + said.value, return_inverse=True)
     when = np.full(len(keys), np.iinfo(np.int64).max)
@@ -189,9 +189,9 @@ def _f(
     belief: SlotBelief, right: NDArray[np.bool_], known: NDArray[np.bool_], weight: FloatArray
 ) -> float | None:
     """F of "same" where that is the question: 2·|same and said so| / (|same| + |said so|)."""
-    values = belief.read.said.values
+    values = belief.parsed.statements.values
     same = [n for n, value in enumerate(values) if value in SAME]
-    if belief.read.kind != "closed" or len(values) != 2 or len(same) != 1:
+    if belief.parsed.kind != "closed" or len(values) != 2 or len(same) != 1:
         return None
     here = known[belief.object]
     mine = here & (belief.value == same[0])

@@ -13,7 +13,7 @@ from partita.files.strict import Place
 from partita.fusion.accounts import Account, Accounts, Origin
 from partita.fusion.claim_files import ROLES, read_claims, rows_of
 from partita.fusion.set_beliefs import PairBelief
-from partita.fusion.typed import plain
+from partita.fusion.typed import decode_value
 from partita.records import Pair, Template, pair
 from partita.templates.name import NameType
 from partita.templates.schema import Schema
@@ -22,34 +22,35 @@ from partita.templates.words import symbol
 
 
 def judgement_accounts(path: str | Path) -> Accounts:
-    """What sources say of pairs, by the names of objects or of templates."""
+    """Read what sources state about pairs of objects or templates."""
     claims = read_claims(path)
     by_source: dict[str, dict[Pair, float]] = {}
-    ends = _pairs_of(path)
+    judged = _judged_pairs(path)
     for n in range(len(claims)):
         source = claims.sources[claims.source[n]]
-        p = _same(claims.values[claims.value[n]], float(claims.confidence[n]))
+        p = _probability_of_same(claims.values[claims.value[n]], float(claims.confidence[n]))
         if p is None:
-            said = claims.values[claims.value[n]]
-            raise claims.located(n, f"judgement {said!r} is neither same nor different")
-        by_source.setdefault(source, {})[pair(*ends[int(claims.line[n])])] = p
+            judgement = claims.values[claims.value[n]]
+            raise claims.located(n, f"judgement {judgement!r} is neither same nor different")
+        by_source.setdefault(source, {})[pair(*judged[int(claims.line[n])])] = p
     judgements = tuple(PairBelief(source, pairs) for source, pairs in sorted(by_source.items()))
     return Accounts((), judgements=judgements, reliabilities=dict(claims.reliabilities))
 
 
-def _pairs_of(path: str | Path) -> dict[int, Pair]:
-    found: dict[int, Pair] = {}
+def _judged_pairs(path: str | Path) -> dict[int, Pair]:
+    """Return both sides of the pair on each line."""
+    pairs_by_line: dict[int, Pair] = {}
     for rows in rows_of(path):
         lower = {name.lower(): name for name in rows.columns}
         sides = [rows.column(lower[side]) for side in ("left", "right")]
         for line, left, right in zip(rows.lines, *sides, strict=True):
-            found[line] = (str(left).strip(), str(right).strip())
-    return found
+            pairs_by_line[line] = (str(left).strip(), str(right).strip())
+    return pairs_by_line
 
 
-def _same(said: str, confidence: float) -> float | None:
-    """The probability of "same": a judgement that is not sure leaves as much to the contrary."""
-    word = symbol(said)
+def _probability_of_same(judgement: str, confidence: float) -> float | None:
+    """Return P(same); a judgement with confidence c leaves (1 − c)/2 for the opposite."""
+    word = symbol(judgement)
     if word in ("SAME", "1", "YES", "TRUE", "MATCH"):
         return (1.0 + confidence) / 2
     if word in ("DIFFERENT", "0", "NO", "FALSE", "NON-MATCH"):
@@ -57,16 +58,16 @@ def _same(said: str, confidence: float) -> float | None:
     return None
 
 
-BETWEEN = ";"
-OWN = {"id"}  # names that a file gives its rows; those of objects hold in all files
-OBJECTS = set(ROLES["object"]) - OWN
-SORTS = ("sort",)
-SURE = 1.0
+SEPARATOR = ";"
+FILE_IDS = {"id"}  # names that a file gives its rows; those of objects hold in all files
+OBJECT_COLUMNS = set(ROLES["object"]) - FILE_IDS
+SORT_COLUMNS = ("sort",)
+CERTAIN = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The slots of a domain, and those of them that tell the sort of a template, in order."""
+    """The slots of a domain; `sorts` are those that give the sort of a template, in order."""
 
     schema: Schema
     sorts: tuple[str, ...] = ()
@@ -74,68 +75,74 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Columns by what they are for, and slots by column."""
+    """The columns by role, and the slot of each column."""
 
     roles: Mapping[str, str]
     slots: Mapping[str, str]
 
 
 @dataclass(slots=True)
-class _Read:
-    """What a file has said so far."""
+class _Reader:
+    """The accounts read from a file so far."""
 
     file: str
     about: Slots
     accounts: list[Account] = field(default_factory=list)
     reliabilities: dict[str, float] = field(default_factory=dict)
-    silent: int = 0
+    empty: int = 0
 
 
 def record_accounts(path: str | Path, about: Slots, source: str = "") -> Accounts:
-    """One account a row; where no column names sources, the file is one."""
-    read = _Read(str(path), about)
+    """Read one account per row; without a source column, the file is the source."""
+    read = _Reader(str(path), about)
     for rows in rows_of(path):
-        columns = _columns(rows.columns, about, Place(read.file, _first(rows, path)))
+        columns = _columns(rows.columns, about, Place(read.file, _header_line(rows, path)))
         for n, line in enumerate(rows.lines):
             place = Place(read.file, line)
             if n in rows.problems:
                 place.refuse(rows.problems[n])
             row = {name: column[n] for name, column in zip(rows.columns, rows.values, strict=True)}
-            _add(row, columns, place, source or Path(path).stem, read)
+            _add_record(row, columns, place, source or Path(path).stem, read)
     if not read.accounts:
         raise InputError("has no records; expected one row per record", file=read.file)
-    notes = (f"{read.file}: {read.silent:,} rows are empty",) if read.silent else ()
+    notes = (f"{read.file}: {read.empty:,} rows are empty",) if read.empty else ()
     return Accounts(tuple(read.accounts), reliabilities=read.reliabilities, notes=notes)
 
 
 def claim_accounts(path: str | Path, about: Slots) -> Accounts:
-    """What each source claims of each object; where it contradicts itself, two accounts."""
+    """Read what each source claims about each object; contradictions make two accounts."""
     claims = read_claims(path)
-    read = _Read(str(path), about)
-    told: dict[tuple[str, str], list[tuple[int, dict[str, Any], dict[str, float]]]] = {}
+    read = _Reader(str(path), about)
+    accounts: dict[tuple[str, str], list[tuple[int, dict[str, Any], dict[str, float]]]] = {}
     for n in range(len(claims)):
         slot = _slot(claims.slots[claims.slot[n]], about, Place(read.file, int(claims.line[n])))
         key = (claims.sources[claims.source[n]], claims.objects[claims.object[n]])
         value = _value(claims.values[claims.value[n]], slot, about.schema)
-        _into(
-            told.setdefault(key, []), slot, value, float(claims.confidence[n]), int(claims.line[n])
+        _add_value(
+            accounts.setdefault(key, []),
+            slot,
+            value,
+            float(claims.confidence[n]),
+            int(claims.line[n]),
         )
-    for (source, thing), several in told.items():
-        for n, (line, slots, sure) in enumerate(several, 1):
-            _account(f"R{n}", source, thing, slots, sure, "", Place(read.file, line), read)
+    for (source, thing), parts in accounts.items():
+        for n, (line, slots, confidence) in enumerate(parts, 1):
+            _add_account(
+                f"R{n}", source, thing, slots, confidence, "", Place(read.file, line), read
+            )
     return Accounts(
         tuple(read.accounts), reliabilities=dict(claims.reliabilities), notes=claims.notes
     )
 
 
-def _first(rows: Rows, path: str | Path) -> int:
-    """Where the columns are named: in the header, or in the first row."""
+def _header_line(rows: Rows, path: str | Path) -> int:
+    """Return the line that names the columns: the header, or the first row."""
     headed = Path(path).suffix.lower() == ".csv"
     return 1 if headed or not rows.lines else rows.lines[0]
 
 
 def _columns(names: Sequence[str], about: Slots, place: Place) -> _Columns:
-    """Which column is what; one that is nothing of this is an error."""
+    """Return the role or slot of every column; an unknown column is an error."""
     roles: dict[str, str] = {}
     slots: dict[str, str] = {}
     for name in names:
@@ -156,9 +163,9 @@ def _role(name: str, about: Slots) -> str | None:
     for role in ("source", "reliability", "confidence"):
         if lower in ROLES[role]:
             return role
-    if lower in OBJECTS | OWN:
+    if lower in OBJECT_COLUMNS | FILE_IDS:
         return "object"
-    return "sort" if lower in SORTS else None
+    return "sort" if lower in SORT_COLUMNS else None
 
 
 def _slot_named(name: str, about: Slots) -> str | None:
@@ -173,7 +180,9 @@ def _slot(name: str, about: Slots, place: Place) -> str:
     return slot
 
 
-def _add(row: Mapping[str, Any], columns: _Columns, place: Place, file: str, read: _Read) -> None:
+def _add_record(
+    row: Mapping[str, Any], columns: _Columns, place: Place, file: str, read: _Reader
+) -> None:
     source = _text(row, columns.roles.get("source")) or ("" if "source" in columns.roles else file)
     if not source:
         place.refuse("has no source")
@@ -182,62 +191,66 @@ def _add(row: Mapping[str, Any], columns: _Columns, place: Place, file: str, rea
              if (value := _value(row[name], slot, schema)) not in (None, "", [])}  # fmt: skip
     _reliability(_text(row, columns.roles.get("reliability")), source, place, read)
     if not slots:
-        read.silent += 1
+        read.empty += 1
         return
-    sure = _share(_text(row, columns.roles.get("confidence")), "confidence", place)
+    confidence = _share(_text(row, columns.roles.get("confidence")), "confidence", place)
     thing = _text(row, columns.roles.get("object"))
-    if thing and columns.roles["object"].strip().lower() in OWN:
+    if thing and columns.roles["object"].strip().lower() in FILE_IDS:
         thing = f"{place.file}#{thing}"
-    told = dict.fromkeys(slots, SURE if sure is None else sure)
-    _account("R", source, thing, slots, told, _text(row, columns.roles.get("sort")), place, read)
+    confidences = dict.fromkeys(slots, CERTAIN if confidence is None else confidence)
+    _add_account(
+        "R", source, thing, slots, confidences, _text(row, columns.roles.get("sort")), place, read
+    )
 
 
-def _account(
+def _add_account(
     name: str,
     source: str,
-    thing: str,
+    object_: str,
     slots: Mapping[str, Any],
-    sure: Mapping[str, float],
+    confidence: Mapping[str, float],
     sort: str,
     place: Place,
-    read: _Read,
+    read: _Reader,
 ) -> None:
     line = place.line or 0
     message = f"{Path(place.file).name}:{line}"
     sort = sort or next((str(slots[slot]) for slot in read.about.sorts if slot in slots), "")
-    named = thing or next((str(slots[s]) for s in slots if isinstance(
+    named = object_ or next((str(slots[s]) for s in slots if isinstance(
         read.about.schema.slots[s], NameType)), "")  # fmt: skip
     template = Template(name, sort=symbol(sort), slots=dict(slots), rule="record")
     origin = Origin(source, place.file, line, message, name, named)
     about = read.about.schema
-    read.accounts.append(Account.of(source, message, template, about, [origin], sure, thing))
+    read.accounts.append(
+        Account.of(source, message, template, about, [origin], confidence, object_)
+    )
 
 
-def _into(
-    several: list[tuple[int, dict[str, Any], dict[str, float]]],
+def _add_value(
+    accounts: list[tuple[int, dict[str, Any], dict[str, float]]],
     slot: str,
     value: Any,
-    sure: float,
+    confidence: float,
     line: int,
 ) -> None:
-    """Into the first account that says nothing of the slot."""
-    for _, slots, confidence in several:
+    """Add a value to the first account whose slot is free or has the same value."""
+    for _, slots, confidences in accounts:
         if slots.get(slot, value) == value:
-            slots[slot], confidence[slot] = value, max(sure, confidence.get(slot, 0.0))
+            slots[slot], confidences[slot] = value, max(confidence, confidences.get(slot, 0.0))
             return
-    several.append((line, {slot: value}, {slot: sure}))
+    accounts.append((line, {slot: value}, {slot: confidence}))
 
 
-def _value(given: Any, slot: str, schema: Schema) -> Any:
-    """A cell as the slot's plain form: several values of a slot that takes them stand in one."""
-    if not isinstance(given, str):
-        return given
-    text = given.strip()
+def _value(cell: Any, slot: str, schema: Schema) -> Any:
+    """Return a cell in the plain form of its slot, split into a list where the slot allows it."""
+    if not isinstance(cell, str):
+        return cell
+    text = cell.strip()
     kind = schema.slots[slot]
     if text.startswith("["):
-        return plain(text)
-    if BETWEEN in text and (isinstance(kind, NameType) or _several(kind)):
-        return [part.strip() for part in text.split(BETWEEN) if part.strip()]
+        return decode_value(text)
+    if SEPARATOR in text and (isinstance(kind, NameType) or _several(kind)):
+        return [part.strip() for part in text.split(SEPARATOR) if part.strip()]
     return text
 
 
@@ -250,7 +263,7 @@ def _text(row: Mapping[str, Any], column: str | None) -> str:
     return "" if value is None else str(value).strip()
 
 
-def _reliability(text: str, source: str, place: Place, read: _Read) -> None:
+def _reliability(text: str, source: str, place: Place, read: _Reader) -> None:
     number = _share(text, f"reliability of {source}", place)
     if number is not None and read.reliabilities.setdefault(source, number) != number:
         before = read.reliabilities[source]

@@ -16,40 +16,43 @@ from partita.records import Entity, Pair, Template, pair
 from partita.results.saved_results import Alone, Result, result_of
 from partita.templates.schema import Schema
 
-BOTH = " & "  # between sorts of a thing that is both: the anchor has one
-LEAST = 0.5  # a value that the message itself holds less probable is not said of the thing
+SORT_SEPARATOR = " & "  # between the sorts of an entity with several; its anchor has one
+MIN_PROBABILITY = 0.5  # values less probable in the message itself are left out
 
 
 @dataclass(slots=True)
-class _Read:
-    """What a file has said so far."""
+class _Reader:
+    """The accounts read from a file so far."""
 
     file: str
     source: str
     schema: Schema
     accounts: list[Account] = field(default_factory=list)
-    mates: dict[Pair, float] = field(default_factory=dict)
+    same_message: dict[Pair, float] = field(default_factory=dict)
 
 
 def result_accounts(path: str | Path, schema: Schema, source: str = "") -> Accounts:
-    """The accounts of all messages of a results file; the file is the source if none is named."""
-    read = _Read(str(path), source or Path(path).stem, schema)
-    for place, found in _numbered(path):
-        if isinstance(found, Alone):
-            read.accounts += [_alone(one, found.message, place, read) for one in found.templates]
+    """Read the accounts of all messages of a results file; the default source is the file."""
+    read = _Reader(str(path), source or Path(path).stem, schema)
+    for place, result in _numbered_results(path):
+        if isinstance(result, Alone):
+            read.accounts += [
+                _singleton_account(template, result.message, place, read)
+                for template in result.templates
+            ]
         else:
-            _add_set(found, place, read)
+            _add_set(result, place, read)
     if not read.accounts:
         raise InputError("has no templates; expected results of run", file=read.file)
-    return Accounts(tuple(read.accounts), read.mates)
+    return Accounts(tuple(read.accounts), read.same_message)
 
 
 def result_domain(path: str | Path) -> str:
-    """The domain of the run, if a line tells."""
-    return next((one.domain for _, one in _numbered(path) if isinstance(one, Alone)), "")
+    """Return the domain of the run, or "" if no line gives it."""
+    return next((one.domain for _, one in _numbered_results(path) if isinstance(one, Alone)), "")
 
 
-def _numbered(path: str | Path) -> Iterator[tuple[Place, Result | Alone]]:
+def _numbered_results(path: str | Path) -> Iterator[tuple[Place, Result | Alone]]:
     with opened(path) as stream:
         lines = Lines(stream, str(path))
         number = 0
@@ -63,53 +66,53 @@ def _numbered(path: str | Path) -> Iterator[tuple[Place, Result | Alone]]:
                     yield place, result_of(parsed(text, place), place)
 
 
-def _alone(template: Template, message: str, place: Place, read: _Read) -> Account:
+def _singleton_account(template: Template, message: str, place: Place, read: _Reader) -> Account:
     origin = _origin(template, message, place, read)
     return Account.of(read.source, message, template, read.schema, [origin])
 
 
-def _add_set(found: Result, place: Place, read: _Read) -> None:
-    if not found.entities:
-        place.refuse(f"set {found.set.name!r} has no entities; expected results of run")
-    templates = {template.id: template for template in found.set.templates}
-    accounts = [_account(one, templates, found, place, read) for one in found.entities]
-    at = {name: n for n, name in enumerate(found.set.ids)}
-    for (left, a), (right, b) in combinations(zip(found.entities, accounts, strict=True), 2):
-        same = float(found.marginals.value[at[left.anchor], at[right.anchor]])
-        if same > 0.0:
-            read.mates[pair(a.id, b.id)] = same
+def _add_set(result: Result, place: Place, read: _Reader) -> None:
+    if not result.entities:
+        place.refuse(f"set {result.set.name!r} has no entities; expected results of run")
+    templates = {template.id: template for template in result.set.templates}
+    accounts = [_account(entity, templates, result, place, read) for entity in result.entities]
+    position = {name: n for n, name in enumerate(result.set.ids)}
+    for (left, a), (right, b) in combinations(zip(result.entities, accounts, strict=True), 2):
+        probability = float(result.marginals.value[position[left.anchor], position[right.anchor]])
+        if probability > 0.0:
+            read.same_message[pair(a.id, b.id)] = probability
     read.accounts += accounts
 
 
 def _account(
-    entity: Entity, templates: Mapping[str, Template], found: Result, place: Place, read: _Read
+    entity: Entity, templates: Mapping[str, Template], result: Result, place: Place, read: _Reader
 ) -> Account:
-    """The anchor with all that the entity's own distribution holds likely."""
+    """Make an account of an entity, with the values that its distribution makes likely."""
     if unknown := [n for n in (entity.anchor, *entity.templates) if n not in templates]:
         place.refuse(f"entity {entity.id} names {unknown[0]}, which is not one of the templates")
     slots: dict[str, Any] = {}
     confidence: dict[str, float] = {}
     for name, values in entity.slots.items():
         best = next((one for one in values if one.value is not None), None)
-        if best is not None and best.probability >= LEAST:
+        if best is not None and best.probability >= MIN_PROBABILITY:
             slots[name], confidence[name] = best.value, best.probability
     anchor = templates[entity.anchor]
-    sort = anchor.sort if BOTH in entity.sort else entity.sort
+    sort = anchor.sort if SORT_SEPARATOR in entity.sort else entity.sort
     anchor = replace(anchor, slots=slots, sort=sort)
-    origins = _origins([templates[n] for n in entity.templates], entity.anchor, found, place, read)
-    message = found.message
+    origins = _origins([templates[n] for n in entity.templates], entity.anchor, result, place, read)
+    message = result.message
     return Account.of(read.source, message, anchor, read.schema, origins, confidence)
 
 
 def _origins(
-    members: Iterable[Template], anchor: str, found: Result, place: Place, read: _Read
+    members: Iterable[Template], anchor: str, result: Result, place: Place, read: _Reader
 ) -> Sequence[Origin]:
-    """The anchor first, then the others in text order."""
-    ordered = sorted(members, key=lambda one: (one.id != anchor, one.start))
-    return [_origin(one, found.message, place, read) for one in ordered]
+    """Return the origins of an entity's templates, the anchor first, then in text order."""
+    ordered = sorted(members, key=lambda template: (template.id != anchor, template.start))
+    return [_origin(template, result.message, place, read) for template in ordered]
 
 
-def _origin(template: Template, message: str, place: Place, read: _Read) -> Origin:
+def _origin(template: Template, message: str, place: Place, read: _Reader) -> Origin:
     return Origin(
         read.source,
         read.file,

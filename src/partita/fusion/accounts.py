@@ -1,4 +1,4 @@
-"""Accounts: what one message or record of a source says of one thing, and where it says so."""
+"""What one message or record of a source states about one thing, and where it states it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from partita.templates.schema import Schema, Values
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a template comes from; characters are those of the message."""
+    """The place a template comes from; `start` and `end` are character offsets in the message."""
 
     source: str
     file: str
@@ -28,11 +28,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Account:
-    """A thing as one message or record speaks of it.
+    """A thing as one message or record describes it.
 
-    `template` is the one that says most of it, with all that is said in its slots; `confidence` is
-    of each slot how probable the source's own distribution holds the value. `object` is what the
-    source itself calls the thing where it has names for things (records and claims).
+    `template` is the most specific template, with all stated values in its slots. `confidence` is
+    the probability that the source's own distribution gives to the value of each slot. `object` is
+    the source's own name for the thing, if it has one (records and claims).
     """
 
     source: str
@@ -58,7 +58,7 @@ class Account:
         confidence: Mapping[str, float] | None = None,
         object_: str = "",
     ) -> Account:
-        """With an id that no other message has; what the schema cannot read is an error there."""
+        """Make an account with a unique id; raise an error for values the schema cannot read."""
         named = replace(template, id=f"{source}/{message}/{template.id}", antecedents=())
         first = origins[0]
         try:
@@ -67,20 +67,21 @@ class Account:
             raise InputError(error.problem, file=first.file, line=first.line) from None
         return cls(source, message, named, values, tuple(origins), confidence or {}, object_)
 
-    def sure(self, slot: str) -> float:
+    def slot_confidence(self, slot: str) -> float:
+        """Return the probability of the slot's value (1 if the source gives none)."""
         return self.confidence.get(slot, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Accounts:
-    """All accounts, by source and message whatever order they came in.
+    """All accounts, ordered by source and message.
 
-    `mates` tells of two accounts of one message how probable it is that they are one thing after
-    all; what is not there the message tells apart. `judgements` are what sources say of pairs.
+    `same_message` is the probability that two accounts of one message are the same thing; pairs not
+    listed are different things. `judgements` are what sources state about pairs.
     """
 
     accounts: tuple[Account, ...]
-    mates: Mapping[Pair, float] = field(default_factory=dict)
+    same_message: Mapping[Pair, float] = field(default_factory=dict)
     judgements: tuple[PairBelief, ...] = ()
     reliabilities: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -90,31 +91,32 @@ class Accounts:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Who gives accounts or judges pairs, in the order of their names."""
+        """Return the names of all sources, sorted."""
         judges = (judgement.source for judgement in self.judgements)
         return tuple(sorted({*(account.source for account in self.accounts), *judges}))
 
     def only(self, sources: Iterable[str]) -> Accounts:
-        """What these sources say; judgements about accounts of others go with them."""
+        """Return the accounts of these sources, with the judgements that are about them."""
         kept = set(sources)
-        accounts = tuple(one for one in self.accounts if one.source in kept)
-        names = {one.id for one in accounts} | {one.object for one in accounts}
+        accounts = tuple(account for account in self.accounts if account.source in kept)
+        names = {account.id for account in accounts} | {account.object for account in accounts}
         judgements = [
-            replace(one, pairs={two: p for two, p in one.pairs.items() if set(two) <= names})
-            for one in self.judgements
-            if one.source in kept
+            replace(judgement, pairs={k: p for k, p in judgement.pairs.items() if set(k) <= names})
+            for judgement in self.judgements
+            if judgement.source in kept
         ]
         return replace(self, accounts=accounts, judgements=tuple(j for j in judgements if j.pairs))
 
     def without(self, source: str) -> Accounts:
+        """Return the accounts of all sources but one."""
         if source not in self.sources:
             near = ", ".join(self.sources[:5])
             raise InputError(f"no source named {source!r}; sources are {near}")
         return self.only(set(self.sources) - {source})
 
 
-def gathered(several: Iterable[Accounts]) -> Accounts:
-    """Accounts of several files as one; a message that stands twice is an error."""
+def merge_accounts(several: Iterable[Accounts]) -> Accounts:
+    """Merge the accounts of several files; a duplicate message is an error."""
     parts = list(several)
     accounts = [account for part in parts for account in part.accounts]
     seen: dict[str, Account] = {}
@@ -123,20 +125,21 @@ def gathered(several: Iterable[Accounts]) -> Accounts:
             here, there = account.origins[0], before.origins[0]
             problem = f"{account.id} stands in {there.file}, line {there.line}, already"
             raise InputError(problem, file=here.file, line=here.line)
-    _refuse_strangers(accounts, parts)
+    _check_judged_names(accounts, parts)
     return Accounts(
         tuple(sorted(accounts, key=_order)),
-        {two: p for part in parts for two, p in part.mates.items()},
+        {two: p for part in parts for two, p in part.same_message.items()},
         tuple(sorted((j for part in parts for j in part.judgements), key=lambda j: j.source)),
-        _agreed(parts),
+        _merge_reliabilities(parts),
         tuple(note for part in parts for note in part.notes),
     )
 
 
-def _refuse_strangers(accounts: Sequence[Account], parts: Sequence[Accounts]) -> None:
-    known = {one.id for one in accounts} | {one.object for one in accounts if one.object}
+def _check_judged_names(accounts: Sequence[Account], parts: Sequence[Accounts]) -> None:
+    """Raise an error if a judgement refers to an unknown template."""
+    names = {one.id for one in accounts} | {one.object for one in accounts if one.object}
     for judgement in (j for part in parts for j in part.judgements):
-        if unknown := [name for two in judgement.pairs for name in two if name not in known]:
+        if unknown := [name for two in judgement.pairs for name in two if name not in names]:
             raise InputError(f"{judgement.source} refers to an unknown template {unknown[0]!r}")
 
 
@@ -144,13 +147,13 @@ def _order(account: Account) -> tuple[str, str, int, str]:
     return account.source, account.message, account.template.start, account.id
 
 
-def _agreed(parts: Sequence[Accounts]) -> dict[str, float]:
-    """Reliabilities that files give; two different ones of a source are an error."""
-    found: dict[str, float] = {}
+def _merge_reliabilities(parts: Sequence[Accounts]) -> dict[str, float]:
+    """Merge the reliabilities of all files; two values for one source are an error."""
+    reliabilities: dict[str, float] = {}
     for part in parts:
         for source, reliability in checked_reliabilities(part.reliabilities).items():
-            before = found.setdefault(source, reliability)
+            before = reliabilities.setdefault(source, reliability)
             if before != reliability:
-                told = f"reliability of {source} is {reliability:g} in one file"
-                raise InputError(f"{told}, {before:g} in another")
-    return found
+                problem = f"reliability of {source} is {reliability:g} in one file"
+                raise InputError(f"{problem}, {before:g} in another")
+    return reliabilities

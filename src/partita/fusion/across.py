@@ -11,43 +11,43 @@ import numpy as np
 from partita.entities.entities import called
 from partita.entities.values import cells_of
 from partita.errors import InputError
-from partita.fusion.accounts import Account, Accounts, gathered
+from partita.fusion.accounts import Account, Accounts, merge_accounts
 from partita.fusion.across_sets import (
     AcrossSet,
-    Believing,
     Compared,
     Reliabilities,
+    SetContext,
     components,
-    solved,
+    solve_groups,
 )
 from partita.fusion.across_values import (
-    Seen,
     SlotOfThing,
-    claim,
-    seen_alone,
-    seen_from,
+    ThingView,
+    claim_row,
     slots_of,
-    typed,
+    typed_reading,
+    view_alone,
+    view_of_cell,
 )
 from partita.fusion.belief import Parameters
-from partita.fusion.blocking import Index, Key, candidates, everything
+from partita.fusion.blocking import Index, Key, candidates, count_pairs
 from partita.fusion.claims import Claims, checked_reliabilities
 from partita.fusion.comparison import Chances, Comparer
 from partita.fusion.copying import Copying
 from partita.fusion.fuse import Settings, fuse
 from partita.fusion.kinds import TYPED
-from partita.fusion.open_slots import reliable
-from partita.fusion.trust import Agreed, Agreement, agreement, interval, meetings
-from partita.fusion.value_reading import FEWEST
+from partita.fusion.open_slots import open_rates
+from partita.fusion.trust import Agreement, SlotReliability, agreement, interval, shared_slots
+from partita.fusion.value_reading import MIN_VALUES
 from partita.pairs.models import MaximumEntropy
 from partita.records import Budget, Distribution, Figure
 from partita.templates.schema import SORT, Schema
 
-UNMET = 0.8  # the reliability of a source before anything is known of it
+DEFAULT_RELIABILITY = 0.8  # of a source without any evidence
 
 
-class Wanted(Protocol):
-    """The part of a task that learning looks at."""
+class LearningTask(Protocol):
+    """The part of a task that learning needs."""
 
     @property
     def schema(self) -> Schema: ...
@@ -59,85 +59,91 @@ class Wanted(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """With it every set can be answered on its own: chances of values, keys that tell nothing,
-    how far sources are trusted in all and by slot; `given` are reliabilities that were known."""
+    """The model with which each set can be solved on its own.
+
+    `chances` are the frequencies of values, `common` the blocking keys that are too frequent to be
+    useful, `fixed` the reliabilities that were set by the user.
+    """
 
     chances: Chances
     common: frozenset[Key]
     reliabilities: Reliabilities
-    given: Mapping[str, float]
+    fixed: Mapping[str, float]
     slots: Mapping[str, Parameters] = field(default_factory=dict)
-    counts: tuple[Agreed, ...] = ()
+    counts: tuple[SlotReliability, ...] = ()
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def interval(self, source: str) -> tuple[float, float]:
-        """What holds the reliability of a source with probability .95."""
-        if source in self.given:
-            return self.given[source], self.given[source]
+        """Return the 95 % interval of a source's reliability."""
+        if source in self.fixed:
+            return self.fixed[source], self.fixed[source]
         return self.intervals.get(source) or interval(0.0, 0.0, self.reliabilities[source])
 
 
-def learn(given: Accounts, task: Wanted) -> tuple[Learned, Compared]:
-    """From agreement alone, with what was compared for it; reliabilities that are given stay."""
-    known = checked_reliabilities(given.reliabilities)
-    chances = Chances.of_accounts(given.accounts, task.schema)
-    common = _crowded(given, task.schema)
+def learn(accounts: Accounts, task: LearningTask) -> tuple[Learned, Compared]:
+    """Learn reliabilities from agreement alone; also return the comparisons made for it."""
+    fixed = checked_reliabilities(accounts.reliabilities)
+    chances = Chances.of_accounts(accounts.accounts, task.schema)
+    common = _crowded_keys(accounts, task.schema)
     comparer = Comparer(task.schema, chances, task.model, task.tolerance)
-    believing = Believing.of(given, comparer, Reliabilities(known, UNMET))
-    compared = _compared_pairs(believing, common)
-    met = meetings(compared, believing.by_id, given.sources)
-    found = agreement(met, known, chances.prior, UNMET)
-    trusted = Reliabilities({**found.reliabilities, **known}, found.unmet)
-    slots = {name: _rates(name, found, chances) for name in (SORT, *task.schema.slots)}
-    return Learned(chances, common, trusted, known, slots, found.counts, found.intervals), compared
+    context = SetContext.of(accounts, comparer, Reliabilities(fixed, DEFAULT_RELIABILITY))
+    compared = _compare_candidates(context, common)
+    shared = shared_slots(compared, context.by_id, accounts.sources)
+    result = agreement(shared, fixed, chances.prior, DEFAULT_RELIABILITY)
+    reliabilities = Reliabilities({**result.reliabilities, **fixed}, result.unseen)
+    slots = {name: _rates(name, result, chances) for name in (SORT, *task.schema.slots)}
+    return Learned(
+        chances, common, reliabilities, fixed, slots, result.counts, result.intervals
+    ), compared
 
 
-def _rates(slot: str, found: Agreement, chances: Chances) -> Parameters:
-    """The rates of all sources in a slot, however little they say of it."""
+def _rates(slot: str, result: Agreement, chances: Chances) -> Parameters:
+    """Return the rates of all sources in a slot."""
     rates = {
-        source: reliable(found.by_slot.get((source, slot), r), True)
-        for source, r in found.reliabilities.items()
+        source: open_rates(result.by_slot.get((source, slot), r), True)
+        for source, r in result.reliabilities.items()
     }
-    size = max(len(chances.counts.get(slot, ())), FEWEST[TYPED])
-    return Parameters(TYPED, rates, reliable(found.unmet, True), np.ones(1), size)
+    size = max(len(chances.counts.get(slot, ())), MIN_VALUES[TYPED])
+    return Parameters(TYPED, rates, open_rates(result.unseen, True), np.ones(1), size)
 
 
-def _crowded(given: Accounts, schema: Schema) -> frozenset[Key]:
+def _crowded_keys(accounts: Accounts, schema: Schema) -> frozenset[Key]:
     index = Index(schema)
-    for account in given.accounts:
+    for account in accounts.accounts:
         index.add(account)
-    return index.crowded()
+    return index.crowded_keys()
 
 
-def _compared_pairs(believing: Believing, common: frozenset[Key]) -> Compared:
-    schema = believing.comparer.schema
-    pairs = list(candidates(believing.given.accounts, Index(schema, common), schema))
-    return believing.comparer.compare(believing.by_id, pairs)
+def _compare_candidates(context: SetContext, common: frozenset[Key]) -> Compared:
+    schema = context.comparer.schema
+    pairs = list(candidates(context.accounts.accounts, Index(schema, common), schema))
+    return context.comparer.compare(context.by_id, pairs)
 
 
-SURE = Figure.exact(1.0)
-USUAL = Budget(seconds=2.0, memory=1 << 30, work=30_000)  # no clock: the same bytes everywhere
+CERTAIN = Figure.exact(1.0)
+DEFAULT_BUDGET = Budget(seconds=2.0, memory=1 << 30, work=30_000)  # work, not time: reproducible
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """What the accounts are about and how they are fused."""
+    """The schema of the accounts and the options of fusion."""
 
     schema: Schema
     model: MaximumEntropy | None = None
     reliabilities: Mapping[str, float] = field(default_factory=dict)
     tolerance: float = 0.0
     top: int | None = None
-    budget: Budget = USUAL
+    budget: Budget = DEFAULT_BUDGET
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Thing:
-    """What several sources speak of, as far as they speak of one thing.
+    """An entity: the accounts that describe one thing.
 
-    A cell of the most probable configuration of its set, with the probability of exactly this
-    cell; the values of its slots are over all configurations, seen from the account `anchor`.
+    It is a cell of the most probable configuration of its set; `probability` is that of exactly
+    this cell. The values of its slots are taken over all configurations, around the account
+    `anchor`.
     """
 
     id: str
@@ -163,10 +169,13 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FusedAccounts:
-    """Everything that was found. `compared` are the pairs that were compared, of `pairs` that
-    there are; `recomputed` tells how many sets were solved this time."""
+    """The result of fusion.
 
-    given: Accounts
+    `compared` are the pairs that were compared, out of `pairs` in total; `recomputed` is the number
+    of sets that were solved in this call.
+    """
+
+    accounts: Accounts
     task: Task
     learned: Learned
     sets: tuple[Resolved, ...]
@@ -176,142 +185,145 @@ class FusedAccounts:
 
     @property
     def things(self) -> tuple[Thing, ...]:
-        found = (thing for one in self.sets for thing in one.things)
-        return tuple(replace(thing, id=f"E{n}") for n, thing in enumerate(found, 1))
+        things = (thing for one in self.sets for thing in one.things)
+        return tuple(replace(thing, id=f"E{n}") for n, thing in enumerate(things, 1))
 
     @property
     def distributions(self) -> tuple[Distribution, ...]:
         return tuple(one.set.distribution for one in self.sets if one.set.distribution is not None)
 
 
-def fuse_accounts(given: Accounts, task: Task, learned: Learned | None = None) -> FusedAccounts:
-    """Accounts into things; what was `learned` before is taken as it is."""
-    heard = _heard(given, task)
+def fuse_accounts(accounts: Accounts, task: Task, learned: Learned | None = None) -> FusedAccounts:
+    """Fuse accounts into things; with `learned`, no reliabilities are estimated."""
+    used = _drop_unreliable(accounts, task)
     if learned is not None:
-        return _fused(heard, task, _knowing(learned, heard.reliabilities), {}, {}, None)
-    known, compared = learn(heard, task)
-    return _fused(heard, task, known, compared, {}, frozenset())
+        return _fuse(used, task, _with_reliabilities(learned, used.reliabilities), {}, {}, None)
+    model, compared = learn(used, task)
+    return _fuse(used, task, model, compared, {}, frozenset())
 
 
-def added(fused: FusedAccounts, more: Accounts) -> FusedAccounts:
-    """With more accounts, by what was learned before: sets that they do not touch stay."""
-    fresh = _heard(more, fused.task)
-    whole = gathered([fused.given, fresh])
-    touched = {account.id for account in fresh.accounts}
-    touched |= {name for one in fresh.judgements for two in one.pairs for name in two}
-    touched |= {one.id for one in whole.accounts if one.object and one.object in touched}
+def add_accounts(fused: FusedAccounts, more: Accounts) -> FusedAccounts:
+    """Add accounts, keeping what was learned; sets that they do not touch stay as they are."""
+    new = _drop_unreliable(more, fused.task)
+    merged = merge_accounts([fused.accounts, new])
+    touched = {account.id for account in new.accounts}
+    touched |= {name for judgement in new.judgements for names in judgement.pairs for name in names}
+    touched |= {account.id for account in merged.accounts if account.object in touched - {""}}
     kept = {one.set.ids: one for one in fused.sets if touched.isdisjoint(one.set.ids)}
-    known = _knowing(fused.learned, whole.reliabilities)
-    return _fused(whole, fused.task, known, fused.compared, kept, frozenset(touched))
+    learned = _with_reliabilities(fused.learned, merged.reliabilities)
+    return _fuse(merged, fused.task, learned, fused.compared, kept, frozenset(touched))
 
 
 def without(fused: FusedAccounts, source: str) -> FusedAccounts:
-    """What would be believed if a source were left out, everything learned anew."""
-    return fuse_accounts(fused.given.without(source), fused.task)
+    """Fuse again without one source, including all estimates."""
+    return fuse_accounts(fused.accounts.without(source), fused.task)
 
 
-def _knowing(learned: Learned, given: Mapping[str, float]) -> Learned:
-    """With reliabilities that are given of sources that were not met before."""
-    fresh = checked_reliabilities({s: r for s, r in given.items() if s not in learned.given})
-    if met := sorted(fresh.keys() & learned.reliabilities.of.keys()):
-        problem = f"reliability of {met[0]} is given now but was estimated before"
+def _with_reliabilities(learned: Learned, reliabilities: Mapping[str, float]) -> Learned:
+    """Add reliabilities set for new sources; one that was estimated before is an error."""
+    new = checked_reliabilities({s: r for s, r in reliabilities.items() if s not in learned.fixed})
+    if estimated := sorted(new.keys() & learned.reliabilities.of.keys()):
+        problem = f"reliability of {estimated[0]} is given now but was estimated before"
         raise InputError(f"{problem}: fuse everything again")
-    of = {**learned.reliabilities.of, **fresh}
-    trusted = replace(learned.reliabilities, of=of)
-    return replace(learned, reliabilities=trusted, given={**learned.given, **fresh})
+    of = {**learned.reliabilities.of, **new}
+    merged = replace(learned.reliabilities, of=of)
+    return replace(learned, reliabilities=merged, fixed={**learned.fixed, **new})
 
 
-def _heard(given: Accounts, task: Task) -> Accounts:
-    """All but the sources that are known never to know anything."""
-    reliabilities = {**given.reliabilities, **task.reliabilities}
-    deaf = {source for source, r in reliabilities.items() if r == 0.0}
-    heard = given.only(set(given.sources) - deaf) if deaf else given
-    if not heard.accounts:
+def _drop_unreliable(accounts: Accounts, task: Task) -> Accounts:
+    """Leave out the sources whose reliability is 0."""
+    reliabilities = {**accounts.reliabilities, **task.reliabilities}
+    unreliable = {source for source, r in reliabilities.items() if r == 0.0}
+    used = accounts.only(set(accounts.sources) - unreliable) if unreliable else accounts
+    if not used.accounts:
         raise InputError(
             "all sources have reliability 0 (expected at least one above 0)"
-            if deaf
+            if unreliable
             else "the sources make no statements"
         )
-    return replace(heard, reliabilities=reliabilities)
+    return replace(used, reliabilities=reliabilities)
 
 
-def _fused(
-    given: Accounts,
+def _fuse(
+    accounts: Accounts,
     task: Task,
     learned: Learned,
-    before: Compared,
+    earlier: Compared,
     kept: Mapping[tuple[str, ...], Resolved],
     touched: frozenset[str] | None,
 ) -> FusedAccounts:
     comparer = Comparer(task.schema, learned.chances, task.model, task.tolerance)
-    believing = Believing.of(given, comparer, learned.reliabilities)
-    compared = _compared(believing, learned, before, touched)
-    groups = [tuple(group) for group in components(believing, compared)]
-    fresh = [group for group in groups if group not in kept]
-    found = solved(believing, fresh, compared, task.top, task.budget, task.seed)
-    resolved = dict(zip(fresh, _resolved(found, task, learned), strict=True))
+    context = SetContext.of(accounts, comparer, learned.reliabilities)
+    compared = _compare_new(context, learned, earlier, touched)
+    groups = [tuple(group) for group in components(context, compared)]
+    changed = [group for group in groups if group not in kept]
+    sets_ = solve_groups(context, changed, compared, task.top, task.budget, task.seed)
+    resolved = dict(zip(changed, _resolve_sets(sets_, task, learned), strict=True))
     sets = tuple(kept[group] if group in kept else resolved[group] for group in groups)
     return FusedAccounts(
-        given, task, learned, sets, compared, everything(given.accounts), len(fresh)
+        accounts, task, learned, sets, compared, count_pairs(accounts.accounts), len(changed)
     )
 
 
-def _compared(
-    believing: Believing, learned: Learned, before: Compared, touched: frozenset[str] | None
+def _compare_new(
+    context: SetContext, learned: Learned, earlier: Compared, touched: frozenset[str] | None
 ) -> Compared:
-    """The comparisons of before, and those of pairs that are new; all where nothing was before."""
-    schema = believing.comparer.schema
+    """Return the earlier comparisons and those of the new candidate pairs."""
+    schema = context.comparer.schema
     index = Index(schema, learned.common)
-    pairs = candidates(believing.given.accounts, index, schema, touched)
-    fresh = [two for two in pairs if two not in before]
-    return {**before, **believing.comparer.compare(believing.by_id, fresh)}
+    pairs = candidates(context.accounts.accounts, index, schema, touched)
+    new = [names for names in pairs if names not in earlier]
+    return {**earlier, **context.comparer.compare(context.by_id, new)}
 
 
-def _resolved(found: Sequence[AcrossSet], task: Task, learned: Learned) -> list[Resolved]:
-    seen = [list(_seen(one)) for one in found]
+def _resolve_sets(sets: Sequence[AcrossSet], task: Task, learned: Learned) -> list[Resolved]:
+    views = [list(_views(set_)) for set_ in sets]
     settings = Settings(
-        reading=typed(task.schema, task.tolerance),
-        reliabilities=learned.given,
+        reading=typed_reading(task.schema, task.tolerance),
+        reliabilities=learned.fixed,
         fixed=learned.slots,
     )
     trusted = learned.reliabilities
-    told = iter(slots_of([each for some in seen for each in some], task.schema, settings, trusted))
+    slots_by_view = iter(
+        slots_of(
+            [view for set_views in views for view in set_views], task.schema, settings, trusted
+        )
+    )
     return [
-        Resolved(one, tuple(_thing(each, next(told), task.schema) for each in some))
-        for one, some in zip(found, seen, strict=True)
+        Resolved(set_, tuple(_thing(view, next(slots_by_view), task.schema) for view in set_views))
+        for set_, set_views in zip(sets, views, strict=True)
     ]
 
 
-def _seen(one: AcrossSet) -> Iterable[Seen]:
-    """The things of a set: the cells of its most probable configuration."""
-    if one.distribution is None:
-        return [seen_alone(one.accounts[0])]
-    cells = cells_of(one.distribution)
-    place = {name: n for n, name in enumerate(one.ids)}
+def _views(set_: AcrossSet) -> Iterable[ThingView]:
+    """Return a view of each cell of the set's most probable configuration."""
+    if set_.distribution is None:
+        return [view_alone(set_.accounts[0])]
+    cells = cells_of(set_.distribution)
+    place = {name: n for n, name in enumerate(set_.ids)}
     members = [tuple(sorted(place[name] for name in cell)) for cell in
-               one.distribution.most_probable]  # fmt: skip
-    return [seen_from(one.accounts, cells, cell) for cell in sorted(members)]
+               set_.distribution.most_probable]  # fmt: skip
+    return [view_of_cell(set_.accounts, cells, cell) for cell in sorted(members)]
 
 
-def _thing(seen: Seen, slots: Mapping[str, SlotOfThing], schema: Schema) -> Thing:
-    accounts = tuple(seen.accounts[n] for n in seen.cell)
-    share = seen.around.cells.shares.get(seen.cell, 0.0)
+def _thing(view: ThingView, slots: Mapping[str, SlotOfThing], schema: Schema) -> Thing:
+    accounts = tuple(view.accounts[n] for n in view.cell)
+    probability = view.around.cells.shares.get(view.cell, 0.0)
     sort = slots.get(SORT)
     return Thing(
         id="",
         sort=sort.values[0].text if sort and sort.values else "",
         name=called([one.template for one in accounts], schema),
         accounts=accounts,
-        anchor=seen.anchor,
-        probability=SURE if len(seen.accounts) == 1 else seen.around.cells.figure(share),
+        anchor=view.anchor,
+        probability=CERTAIN if len(view.accounts) == 1 else view.around.cells.figure(probability),
         slots={name: one for name, one in slots.items() if name != SORT},
     )
 
 
 @dataclass(frozen=True, slots=True)
 class ThingChange:
-    """A thing whose slot is believed to have another value, or (without a slot) whose accounts
-    are put together otherwise; what is empty is not there."""
+    """A slot whose most probable value changes, or (with an empty slot) a change of accounts."""
 
     thing: str
     slot: str
@@ -321,35 +333,35 @@ class ThingChange:
     after_probability: float
 
 
-def changed(fused: FusedAccounts, source: str) -> tuple[ThingChange, ...]:
-    """Everything learned anew, thing by thing."""
+def changes_without(fused: FusedAccounts, source: str) -> tuple[ThingChange, ...]:
+    """Return what changes, thing by thing, when a source is left out."""
     after = without(fused, source)
-    home = {account.id: thing for thing in after.things for account in thing.accounts}
-    found: list[ThingChange] = []
+    thing_of = {account.id: thing for thing in after.things for account in thing.accounts}
+    changes: list[ThingChange] = []
     for thing in fused.things:
-        left = [account.id for account in thing.accounts if account.source != source]
-        if not left:
-            told = ", ".join(account.id for account in thing.accounts)
-            found.append(ThingChange(thing.id, "", told, thing.probability.value, "", 0.0))
+        remaining = [account.id for account in thing.accounts if account.source != source]
+        if not remaining:
+            names = ", ".join(account.id for account in thing.accounts)
+            changes.append(ThingChange(thing.id, "", names, thing.probability.value, "", 0.0))
             continue
-        seen = home[thing.anchor if thing.anchor in left else left[0]]
-        found += _changes(thing, seen, left)
-    return tuple(found)
+        now = thing_of[thing.anchor if thing.anchor in remaining else remaining[0]]
+        changes += _changes(thing, now, remaining)
+    return tuple(changes)
 
 
-def _changes(thing: Thing, after: Thing, left: list[str]) -> Iterator[ThingChange]:
-    now = [account.id for account in after.accounts]
-    if set(left) != set(now):
+def _changes(thing: Thing, after: Thing, remaining: list[str]) -> Iterator[ThingChange]:
+    names = [account.id for account in after.accounts]
+    if set(remaining) != set(names):
         yield ThingChange(
             thing.id,
             "",
-            ", ".join(left),
+            ", ".join(remaining),
             thing.probability.value,
-            ", ".join(now),
+            ", ".join(names),
             after.probability.value,
         )
-    for slot, one in thing.slots.items():
-        (value, p), (other, q) = _best(one), _best(after.slots.get(slot))
+    for slot, values in thing.slots.items():
+        (value, p), (other, q) = _best(values), _best(after.slots.get(slot))
         if value != other:
             yield ThingChange(thing.id, slot, value, p, other, q)
 
@@ -360,10 +372,10 @@ def _best(slot: SlotOfThing | None) -> tuple[str, float]:
     return slot.values[0].text, slot.values[0].probability.value
 
 
-def copies(fused: FusedAccounts) -> tuple[Copying, ...]:
-    """By all that is said of things of which more than one source speaks, slot by slot."""
+def find_copying_sources(fused: FusedAccounts) -> tuple[Copying, ...]:
+    """Find apparent copying among the claims about things with several sources."""
     rows = [
-        claim(account, thing.id, slot)
+        claim_row(account, thing.id, slot)
         for thing in fused.things
         if len(thing.sources) > 1
         for account in thing.accounts
@@ -374,8 +386,8 @@ def copies(fused: FusedAccounts) -> tuple[Copying, ...]:
         return ()
     slots = {row[2] for row in rows}
     settings = Settings(
-        reading=typed(fused.task.schema, fused.task.tolerance),
-        reliabilities=fused.learned.given,
+        reading=typed_reading(fused.task.schema, fused.task.tolerance),
+        reliabilities=fused.learned.fixed,
         fixed={slot: fused.learned.slots[slot] for slot in sorted(slots)},
     )
     return fuse(Claims.of(rows), settings).copying

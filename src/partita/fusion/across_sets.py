@@ -11,29 +11,29 @@ import numpy as np
 from partita.configurations.solve_batch import solve_many
 from partita.errors import Contradiction, PartitaError, TotalConflict
 from partita.fusion.accounts import Account, Accounts
-from partita.fusion.blocking import alike, told_apart
-from partita.fusion.comparison import Comparer, Comparison, tied
-from partita.fusion.set_beliefs import Masses, PairBelief, certain, together
+from partita.fusion.blocking import cannot_match, compatible
+from partita.fusion.comparison import Comparer, Comparison, component_names
+from partita.fusion.set_beliefs import Masses, PairBelief, certain_sources, combine_pairs
 from partita.pairs.models import probability
 from partita.records import Budget, CoreferenceSet, Distribution, Pair, PairProbabilities, pair
 
-FAINT = 0.02  # a pair less probable than this does not link two accounts
-SILENT = -1.0  # log-odds of two in a set of which nothing tells: others decide
-TWICE = 0.1  # that two things which a message tells apart are one
-MODEL, MESSAGE = "the pair model", "the message itself"
+MIN_LINK = 0.02  # a less probable pair does not link two accounts
+NO_EVIDENCE = -1.0  # log-odds of two accounts of a set without a common key or contradiction
+SPLIT_ERROR = 0.1  # P(two things that a message distinguishes are the same)
+MODEL_SOURCE, MESSAGE_SOURCE = "the pair model", "the message itself"
 
 Compared = Mapping[Pair, Comparison]
 
 
 @dataclass(frozen=True, slots=True)
 class Reliabilities:
-    """How far every source is trusted, and one that was never met."""
+    """The reliability of each source, and of one never seen."""
 
     of: Mapping[str, float]
-    unmet: float = 0.8
+    unseen: float = 0.8
 
     def __getitem__(self, source: str) -> float:
-        return self.of.get(source, self.unmet)
+        return self.of.get(source, self.unseen)
 
     def both(self, left: Account, right: Account) -> float:
         return self[left.source] * self[right.source]
@@ -41,10 +41,7 @@ class Reliabilities:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AcrossSet:
-    """Accounts that may speak of one thing, and the distribution over who speaks of what.
-
-    One that is alone has no distribution.
-    """
+    """Accounts that may describe one thing, with their distribution (None for a single account)."""
 
     accounts: tuple[Account, ...]
     distribution: Distribution | None = None
@@ -56,153 +53,164 @@ class AcrossSet:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Believing:
-    """All that sets are made of: who is compared with whom, and how far everyone is trusted."""
+class SetContext:
+    """The accounts, comparer and reliabilities that sets are built from."""
 
-    given: Accounts
+    accounts: Accounts
     comparer: Comparer
-    trusted: Reliabilities
+    reliabilities: Reliabilities
     by_id: Mapping[str, Account]
-    judged: Mapping[Pair, list[tuple[str, float]]]
+    judgements: Mapping[Pair, list[tuple[str, float]]]
 
     @classmethod
-    def of(cls, given: Accounts, comparer: Comparer, trusted: Reliabilities) -> Believing:
-        by_id = {one.id: one for one in given.accounts}
-        return cls(given, comparer, trusted, by_id, _resolved(given.judgements, by_id))
+    def of(cls, accounts: Accounts, comparer: Comparer, reliabilities: Reliabilities) -> SetContext:
+        by_id = {account.id: account for account in accounts.accounts}
+        return cls(
+            accounts,
+            comparer,
+            reliabilities,
+            by_id,
+            _resolve_judgements(accounts.judgements, by_id),
+        )
 
-    def log_odds(self, two: Pair, found: Comparison) -> float:
-        reliability = self.trusted.both(self.by_id[two[0]], self.by_id[two[1]])
-        return found.log_odds(reliability, self.comparer.chances.prior)
+    def log_odds(self, names: Pair, comparison: Comparison) -> float:
+        reliability = self.reliabilities.both(self.by_id[names[0]], self.by_id[names[1]])
+        return comparison.log_odds(reliability, self.comparer.chances.prior)
 
 
-def components(believing: Believing, compared: Compared) -> list[list[str]]:
-    """The accounts that links tie together, in order; those that nothing links are alone."""
-    names = [account.id for account in believing.given.accounts]
-    home = tied(names, _links(believing, compared))
-    found: dict[str, list[str]] = {}
+def components(context: SetContext, compared: Compared) -> list[list[str]]:
+    """Return the connected components of the accounts under links, in order."""
+    names = [account.id for account in context.accounts.accounts]
+    component = component_names(names, _links(context, compared))
+    members: dict[str, list[str]] = {}
     for name in names:
-        found.setdefault(home[name], []).append(name)
-    return list(found.values())
+        members.setdefault(component[name], []).append(name)
+    return list(members.values())
 
 
-def _links(believing: Believing, compared: Compared) -> Iterator[Pair]:
-    least = float(np.log(FAINT / (1.0 - FAINT)))
-    for two, one in compared.items():
-        left, right = (believing.by_id[name] for name in two)
+def _links(context: SetContext, compared: Compared) -> Iterator[Pair]:
+    threshold = float(np.log(MIN_LINK / (1.0 - MIN_LINK)))
+    for names, comparison in compared.items():
+        left, right = (context.by_id[name] for name in names)
         same = left.object and left.object == right.object
-        if same or believing.log_odds(two, one) >= least:
-            yield two
-    for two, said in believing.judged.items():
-        if two[0] != two[1] and any(p >= FAINT for _, p in said):
-            yield two
+        if same or context.log_odds(names, comparison) >= threshold:
+            yield names
+    for names, claims in context.judgements.items():
+        if names[0] != names[1] and any(p >= MIN_LINK for _, p in claims):
+            yield names
 
 
-def solved(
-    believing: Believing,
+def solve_groups(
+    context: SetContext,
     groups: Sequence[Sequence[str]],
     compared: Compared,
     top: int | None = None,
     budget: Budget | None = None,
     seed: int = 0,
 ) -> list[AcrossSet]:
-    """Every group with its distribution, in order."""
-    made = [_set(believing, group, compared) if len(group) > 1 else None for group in groups]
-    pairs = [one[0] for one in made if one is not None]
+    """Return every group with its distribution, in order."""
+    problems = [_set(context, group, compared) if len(group) > 1 else None for group in groups]
+    pairs = [problem[0] for problem in problems if problem is not None]
     answers = iter(solve_many(pairs, top=top, budget=budget, seed=seed))
-    found = []
-    for group, one in zip(groups, made, strict=True):
-        accounts = tuple(believing.by_id[name] for name in group)
-        if one is None:
-            found.append(AcrossSet(accounts))
+    sets = []
+    for group, problem in zip(groups, problems, strict=True):
+        accounts = tuple(context.by_id[name] for name in group)
+        if problem is None:
+            sets.append(AcrossSet(accounts))
             continue
-        answer = _answered(next(answers), believing)
-        found.append(AcrossSet(accounts, answer, one[1]))
-    return found
+        answer = _check_answer(next(answers), context)
+        sets.append(AcrossSet(accounts, answer, problem[1]))
+    return sets
 
 
-def _answered(answer: Distribution | PartitaError, believing: Believing) -> Distribution:
+def _check_answer(answer: Distribution | PartitaError, context: SetContext) -> Distribution:
     if isinstance(answer, Contradiction):
-        named = certain(believing.given.judgements)
-        raise TotalConflict([*named, f"what is known ({answer})"]) from answer
+        certain_names = certain_sources(context.accounts.judgements)
+        raise TotalConflict([*certain_names, f"what is known ({answer})"]) from answer
     if isinstance(answer, PartitaError):
         raise answer
     return answer
 
 
 def _set(
-    believing: Believing, group: Sequence[str], compared: Compared
+    context: SetContext, group: Sequence[str], compared: Compared
 ) -> tuple[PairProbabilities, Masses]:
-    accounts = [believing.by_id[name] for name in group]
-    schema = believing.comparer.schema
-    apart, must, open_ = set(), set(), []
+    accounts = [context.by_id[name] for name in group]
+    schema = context.comparer.schema
+    apart, must, undecided = set(), set(), []
     for left, right in combinations(accounts, 2):
-        two = pair(left.id, right.id)
+        names = pair(left.id, right.id)
         if left.object and left.object == right.object:
-            must.add(two)
-        elif _mates(left, right):
-            if not (believing.given.mates.get(two) and alike(left, right, schema)):
-                apart.add(two)
-        elif told_apart(left, right, schema):
-            apart.add(two)
+            must.add(names)
+        elif _same_message(left, right):
+            if not (context.accounts.same_message.get(names) and compatible(left, right, schema)):
+                apart.add(names)
+        elif cannot_match(left, right, schema):
+            apart.add(names)
         else:
-            open_.append(two)
-    across = dict(_across(believing, open_, compared))
-    apart |= {two for two, odds in across.items() if odds == -np.inf}
-    group_ = CoreferenceSet(
+            undecided.append(names)
+    across = dict(_log_odds_of_pairs(context, undecided, compared))
+    apart |= {names for names, odds in across.items() if odds == -np.inf}
+    templates = CoreferenceSet(
         tuple(one.template for one in accounts), frozenset(apart), frozenset(must), group[0]
     )
-    told = {two: odds for two, odds in across.items() if two not in apart}
-    return together(group_, list(_beliefs(believing, set(group_.ids), told, apart | must)))
+    log_odds = {names: odds for names, odds in across.items() if names not in apart}
+    return combine_pairs(
+        templates, list(_pair_beliefs(context, set(templates.ids), log_odds, apart | must))
+    )
 
 
-def _mates(left: Account, right: Account) -> bool:
+def _same_message(left: Account, right: Account) -> bool:
     return (left.source, left.message) == (right.source, right.message)
 
 
-def _across(
-    believing: Believing, pairs: Sequence[Pair], compared: Compared
+def _log_odds_of_pairs(
+    context: SetContext, pairs: Sequence[Pair], compared: Compared
 ) -> Iterator[tuple[Pair, float]]:
-    """Log-odds; a pair that blocking left out and nothing contradicts is left to the others."""
-    missing = [two for two in pairs if two not in compared]
-    fresh = believing.comparer.compare(believing.by_id, missing)
-    for two in pairs:
-        odds = believing.log_odds(two, compared.get(two) or fresh[two])
-        silent = two in fresh and not fresh[two].contradicts
-        yield two, max(odds, SILENT) if silent else odds
+    """Yield log-odds; pairs outside blocking that agree get at least `NO_EVIDENCE`."""
+    missing = [names for names in pairs if names not in compared]
+    new_comparisons = context.comparer.compare(context.by_id, missing)
+    for names in pairs:
+        odds = context.log_odds(names, compared.get(names) or new_comparisons[names])
+        no_evidence = names in new_comparisons and not new_comparisons[names].contradicts
+        yield names, max(odds, NO_EVIDENCE) if no_evidence else odds
 
 
-def _beliefs(
-    believing: Believing, ids: set[str], told: Mapping[Pair, float], known: Iterable[Pair]
+def _pair_beliefs(
+    context: SetContext,
+    ids: set[str],
+    log_odds: Mapping[Pair, float],
+    settled_pairs: Iterable[Pair],
 ) -> Iterator[PairBelief]:
-    shares = probability(np.array(list(told.values()), dtype=float))
-    yield PairBelief(MODEL, dict(zip(told, shares.tolist(), strict=True)))
-    mates: dict[str, dict[Pair, float]] = {}
-    settled = set(known)
-    judged: dict[str, dict[Pair, float]] = {}
-    for two in combinations(sorted(ids), 2):
-        if two in believing.given.mates and two not in settled:
-            source = believing.by_id[two[0]].source
-            mates.setdefault(source, {})[two] = believing.given.mates[two]
-        for source, p in believing.judged.get(two, ()):
-            judged.setdefault(source, {})[two] = p
-    for source, pairs in sorted(mates.items()):
-        yield PairBelief(source, pairs, believing.trusted[source])
-        yield PairBelief(MESSAGE, dict.fromkeys(pairs, TWICE))
-    for source, pairs in sorted(judged.items()):
-        yield PairBelief(source, pairs, believing.trusted[source])
+    shares = probability(np.array(list(log_odds.values()), dtype=float))
+    yield PairBelief(MODEL_SOURCE, dict(zip(log_odds, shares.tolist(), strict=True)))
+    same_message: dict[str, dict[Pair, float]] = {}
+    decided = set(settled_pairs)
+    judgements: dict[str, dict[Pair, float]] = {}
+    for names in combinations(sorted(ids), 2):
+        if names in context.accounts.same_message and names not in decided:
+            source = context.by_id[names[0]].source
+            same_message.setdefault(source, {})[names] = context.accounts.same_message[names]
+        for source, p in context.judgements.get(names, ()):
+            judgements.setdefault(source, {})[names] = p
+    for source, pairs in sorted(same_message.items()):
+        yield PairBelief(source, pairs, context.reliabilities[source])
+        yield PairBelief(MESSAGE_SOURCE, dict.fromkeys(pairs, SPLIT_ERROR))
+    for source, pairs in sorted(judgements.items()):
+        yield PairBelief(source, pairs, context.reliabilities[source])
 
 
-def _resolved(
+def _resolve_judgements(
     judgements: Sequence[PairBelief], by_id: Mapping[str, Account]
 ) -> dict[Pair, list[tuple[str, float]]]:
-    """Who says what of which two accounts; an object that is judged is its first account."""
+    """Return the judgements by pair of accounts; an object stands for its first account."""
     first: dict[str, str] = {}
     for account in by_id.values():
         if account.object:
             first.setdefault(account.object, account.id)
-    found: dict[Pair, list[tuple[str, float]]] = {}
+    claims: dict[Pair, list[tuple[str, float]]] = {}
     for judgement in judgements:
         for ends, p in judgement.pairs.items():
             left, right = (name if name in by_id else first[name] for name in ends)
-            found.setdefault(pair(left, right), []).append((judgement.source, p))
-    return found
+            claims.setdefault(pair(left, right), []).append((judgement.source, p))
+    return claims

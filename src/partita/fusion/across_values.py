@@ -1,8 +1,8 @@
-"""What is believed of the slots of a thing of which several sources speak.
+"""The fused values of the slots of a thing.
 
-P(x = v) = Σ_{cells C ∋ anchor} P(C)·P(v | what the accounts of C claim),  the second factor as for
-claims: sources know, know roughly or guess, and unknown is what nobody has said. An account claims
-each of its values with the probability that the message's own distribution gives it.
+P(x = v) = Σ_{cells C ∋ anchor} P(C)·P(v | claims of the accounts of C). The second factor is that
+of claim fusion: a source is exact, general or guessing, and values that no source states are
+unknown. An account claims each value with the probability given by the message's own distribution.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from partita.fusion.claims import Claims
 from partita.fusion.conflict import conflict
 from partita.fusion.fuse import Settings, fuse
 from partita.fusion.kinds import Reading
-from partita.fusion.typed import plain, said_as, written
+from partita.fusion.typed import decode_value, display_text, encode_value
 from partita.records import Figure
 from partita.templates.schema import SORT, Schema
 from partita.templates.slots import Value
 
-CHOICES = 64  # different combinations of accounts that are looked at for one slot
-LEAST = 1e-4  # and their probability: what less probable ones say is unknown
+MAX_CHOICES = 64  # combinations of accounts considered for one slot
+MIN_CHOICE = 1e-4  # their least probability; the rest counts as unknown
 Row = tuple[str, str, str, str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """A value, its probability, and the accounts of the thing that say it or something above."""
+class FusedValue:
+    """A value, its probability, and the accounts that state it or a more general one."""
 
     value: Any
     text: str
@@ -44,16 +44,16 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class SlotOfThing:
-    """Of one slot: the values, which with `unknown` add up to 1, and the sources' conflict κ."""
+    """The values of a slot, which with `unknown` add up to 1, and the sources' conflict κ."""
 
-    values: tuple[Stated, ...]
+    values: tuple[FusedValue, ...]
     unknown: float
     conflict: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
-    """A thing seen from one account, the anchor: the cells around it, and who is in its own."""
+class ThingView:
+    """A thing as seen from one account, the anchor: the cells around it and its own members."""
 
     accounts: tuple[Account, ...]
     around: Around
@@ -62,138 +62,151 @@ class Seen:
 
 
 @dataclass(slots=True)
-class _Asked:
-    """Objects that are to be fused: every combination of accounts that speak of a slot, once."""
+class _Requests:
+    """Objects to fuse: each combination of accounts that fill a slot, once."""
 
     rows: list[Row] = field(default_factory=list)
     names: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
-    taken: dict[str, int] = field(default_factory=dict)
+    uses: dict[str, int] = field(default_factory=dict)
 
     def name(self, slot: str, accounts: Sequence[Account]) -> str:
-        key = (slot, tuple(one.id for one in accounts))
+        key = (slot, tuple(account.id for account in accounts))
         if key not in self.names:
-            self.names[key] = self._called(slot, accounts[0])
-            self.rows += [claim(one, self.names[key], slot) for one in accounts]
+            self.names[key] = self._label(slot, accounts[0])
+            self.rows += [claim_row(account, self.names[key], slot) for account in accounts]
         return self.names[key]
 
-    def _called(self, slot: str, first: Account) -> str:
-        """A name that tells a person what it is about, if anything must be said of it."""
+    def _label(self, slot: str, first: Account) -> str:
+        """Return a unique and readable name for messages about the object."""
         name = ", ".join(filter(None, (first.object or first.id, slot)))
-        self.taken[name] = self.taken.get(name, 0) + 1
-        return name if self.taken[name] == 1 else f"{name} ({self.taken[name]})"
+        self.uses[name] = self.uses.get(name, 0) + 1
+        return name if self.uses[name] == 1 else f"{name} ({self.uses[name]})"
 
 
-def claim(account: Account, thing: str, slot: str) -> Row:
-    """What an account says of a slot."""
-    return account.source, thing, slot, written(account.values[slot]), account.sure(slot)
+def claim_row(account: Account, thing: str, slot: str) -> Row:
+    """Return the claim of an account about a slot."""
+    return (
+        account.source,
+        thing,
+        slot,
+        encode_value(account.values[slot]),
+        account.slot_confidence(slot),
+    )
 
 
-def seen_alone(account: Account) -> Seen:
+def view_alone(account: Account) -> ThingView:
     cells = Cells({(0,): 1.0})
-    return Seen((account,), Around.of(cells, 0, 1), (0,), account.id)
+    return ThingView((account,), Around.of(cells, 0, 1), (0,), account.id)
 
 
-def seen_from(accounts: tuple[Account, ...], cells: Cells, cell: tuple[int, ...]) -> Seen:
-    """The anchor is the account of the cell that says most; of several the first."""
+def view_of_cell(accounts: tuple[Account, ...], cells: Cells, cell: tuple[int, ...]) -> ThingView:
+    """Return the view from the account of the cell that fills most slots."""
     anchor = max(cell, key=lambda n: (len(accounts[n].values), -n))
     around = Around.of(cells, anchor, len(accounts))
-    return Seen(accounts, around, cell, accounts[anchor].id)
+    return ThingView(accounts, around, cell, accounts[anchor].id)
 
 
-def typed(schema: Schema, tolerance: float = 0.0) -> Reading:
-    """Slots by their types, and the sort as one of them."""
+def typed_reading(schema: Schema, tolerance: float = 0.0) -> Reading:
+    """Return how slots are parsed: by the schema's types, with the sort as a slot."""
     sort = {} if schema.sorts is None else {SORT: schema.slot(SORT)}
     return Reading(tolerance, types={**sort, **schema.slots})
 
 
 def slots_of(
-    things: Sequence[Seen], schema: Schema, settings: Settings, trusted: Reliabilities
+    things: Sequence[ThingView], schema: Schema, settings: Settings, reliabilities: Reliabilities
 ) -> list[dict[str, SlotOfThing]]:
-    """The slots of all things; every combination of accounts is fused once."""
-    asked = _Asked()
-    wanted = [
-        {slot: _choices(seen, slot, asked) for slot in _filled(seen, schema)} for seen in things
+    """Return the slots of all things; each combination of accounts is fused once."""
+    requests = _Requests()
+    choices_by_thing = [
+        {slot: _account_choices(view, slot, requests) for slot in _filled_slots(view, schema)}
+        for view in things
     ]
-    answered = _answers(asked, settings)
+    answers = _fuse_requests(requests, settings)
     return [
-        {slot: _mixed(seen, slot, choices, answered, schema, trusted)
+        {slot: _mix_choices(view, slot, choices, answers, schema, reliabilities)
          for slot, choices in slots.items()}
-        for seen, slots in zip(things, wanted, strict=True)
+        for view, slots in zip(things, choices_by_thing, strict=True)
     ]  # fmt: skip
 
 
-def _filled(seen: Seen, schema: Schema) -> list[str]:
-    near = seen.around.members.any(axis=0)
-    said = {name for n in np.flatnonzero(near).tolist() for name in seen.accounts[n].values}
-    return [name for name in (SORT, *schema.slots) if name in said]
+def _filled_slots(view: ThingView, schema: Schema) -> list[str]:
+    nearby = view.around.members.any(axis=0)
+    filled = {name for n in np.flatnonzero(nearby).tolist() for name in view.accounts[n].values}
+    return [name for name in (SORT, *schema.slots) if name in filled]
 
 
-def _choices(seen: Seen, slot: str, asked: _Asked) -> list[tuple[str, float]]:
-    """The combinations of accounts that speak of the slot, with their probabilities."""
-    says = np.array([slot in account.values for account in seen.accounts])
-    likely = seen.around.shares >= LEAST / CHOICES
+def _account_choices(view: ThingView, slot: str, requests: _Requests) -> list[tuple[str, float]]:
+    """Return the combinations of accounts that fill the slot, with their probabilities."""
+    fills = np.array([slot in account.values for account in view.accounts])
+    likely = view.around.shares >= MIN_CHOICE / MAX_CHOICES
     sums: dict[bytes, float] = {}
     rows: dict[bytes, NDArray[np.bool_]] = {}
-    members = seen.around.members[likely] & says
-    for row, share in zip(members, seen.around.shares[likely].tolist(), strict=True):
+    members = view.around.members[likely] & fills
+    for row, share in zip(members, view.around.shares[likely].tolist(), strict=True):
         key = row.tobytes()
         rows.setdefault(key, row)
         sums[key] = sums.get(key, 0.0) + share
-    found = []
-    for key in sorted(sums, key=lambda one: (-sums[one], one))[:CHOICES]:
-        accounts = [seen.accounts[k] for k in np.flatnonzero(rows[key]).tolist()]
-        if accounts and sums[key] >= LEAST:
-            found.append((asked.name(slot, accounts), sums[key]))
-    return found
+    choices = []
+    for key in sorted(sums, key=lambda one: (-sums[one], one))[:MAX_CHOICES]:
+        accounts = [view.accounts[k] for k in np.flatnonzero(rows[key]).tolist()]
+        if accounts and sums[key] >= MIN_CHOICE:
+            choices.append((requests.name(slot, accounts), sums[key]))
+    return choices
 
 
-def _answers(asked: _Asked, settings: Settings) -> dict[str, list[tuple[str, float]]]:
-    """The values of every object as texts, with their probabilities."""
-    if not asked.rows:
+def _fuse_requests(requests: _Requests, settings: Settings) -> dict[str, list[tuple[str, float]]]:
+    """Return the values of every requested object, with their probabilities."""
+    if not requests.rows:
         return {}
-    slots = {row[2] for row in asked.rows}
+    slots = {row[2] for row in requests.rows}
     fixed = {slot: settings.fixed[slot] for slot in sorted(slots)}
-    fused = fuse(Claims.of(asked.rows), replace(settings, fixed=fixed))
-    return {name: values for belief in fused.slots for name, values in _valued(belief)}
+    fused = fuse(Claims.of(requests.rows), replace(settings, fixed=fixed))
+    return {name: values for belief in fused.slots for name, values in _values_by_object(belief)}
 
 
-def _valued(belief: SlotBelief) -> Iterable[tuple[str, list[tuple[str, float]]]]:
-    said = belief.read.said
-    for number, name in enumerate(said.objects):
-        yield name, [(said.values[v], p) for v, p in belief.of(number)]
+def _values_by_object(belief: SlotBelief) -> Iterable[tuple[str, list[tuple[str, float]]]]:
+    statements = belief.parsed.statements
+    for number, name in enumerate(statements.objects):
+        yield name, [(statements.values[v], p) for v, p in belief.of(number)]
 
 
-def _mixed(
-    seen: Seen,
+def _mix_choices(
+    view: ThingView,
     slot: str,
     choices: Sequence[tuple[str, float]],
-    answered: Mapping[str, Sequence[tuple[str, float]]],
+    answers: Mapping[str, Sequence[tuple[str, float]]],
     schema: Schema,
-    trusted: Reliabilities,
+    reliabilities: Reliabilities,
 ) -> SlotOfThing:
-    """Over all combinations; values that look the same count together."""
+    """Average over all combinations; values with the same text are added up."""
     kind = schema.slot(slot)
     shares: dict[str, float] = {}
     forms: dict[str, Value] = {}
     for name, share in choices:
-        for text, p in answered[name]:
-            value = kind.read(plain(text))
-            label = said_as(value)
+        for text, p in answers[name]:
+            value = kind.read(decode_value(text))
+            label = display_text(value)
             shares[label] = shares.get(label, 0.0) + share * p
             forms.setdefault(label, value)
     order = sorted(shares, key=lambda label: (-shares[label], label))
-    mine = [seen.accounts[n] for n in seen.cell if slot in seen.accounts[n].values]
+    members = [view.accounts[n] for n in view.cell if slot in view.accounts[n].values]
     values = tuple(
-        Stated(
+        FusedValue(
             forms[label].json(),
             label,
-            seen.around.cells.figure(shares[label]),
-            tuple(one.id for one in mine if kind.unify(one.values[slot], forms[label])
-                  == forms[label]),
+            view.around.cells.figure(shares[label]),
+            tuple(account.id for account in members
+                  if kind.unify(account.values[slot], forms[label]) == forms[label]),
         )
         for label in order
         if shares[label] > 0.0
     )  # fmt: skip
-    masses = {one.id: (one.values[slot], trusted[one.source] * one.sure(slot)) for one in mine}
-    unknown = max(0.0, 1.0 - sum(one.probability.value for one in values))
+    masses = {
+        account.id: (
+            account.values[slot],
+            reliabilities[account.source] * account.slot_confidence(slot),
+        )
+        for account in members
+    }
+    unknown = max(0.0, 1.0 - sum(value.probability.value for value in values))
     return SlotOfThing(values, unknown, conflict(masses, kind))

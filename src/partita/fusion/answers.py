@@ -1,4 +1,4 @@
-"""Beliefs as records for people and programs."""
+"""The fused values of each object, as records."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from partita.fusion.kinds import SETS
 
 
 @dataclass(frozen=True, slots=True)
-class Valued:
-    """A value with its probability and the sources that say it."""
+class ValueProbability:
+    """A value, its probability and the sources that state it."""
 
     value: str
     probability: float
@@ -22,51 +22,59 @@ class Valued:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is believed of one slot of one object; with `unknown` the values add up to 1.
+    """The values of one slot of one object; with `unknown` they add up to 1.
 
-    Where a slot holds several values, a value is a set, and `members` tells of each member how
-    probable it is that it belongs to the true set.
+    For a slot that holds several values, a value is a set, and `members` gives the probability that
+    each member belongs to the true set.
     """
 
     object: str
     slot: str
-    values: tuple[Valued, ...]
+    values: tuple[ValueProbability, ...]
     unknown: float
-    members: tuple[Valued, ...] = ()
+    members: tuple[ValueProbability, ...] = ()
 
 
 def answers(belief: SlotBelief) -> Iterator[Answer]:
-    """Every object of a slot, in the order of their names."""
-    said = belief.read.said
-    sayers = _sayers(belief)
+    """Yield the answer for every object of a slot, sorted by object."""
+    statements = belief.parsed.statements
+    sources = _sources_by_value(belief)
     unknown = np.clip(belief.unknown, 0.0, 1.0).tolist()
-    for number, name in enumerate(said.objects):
-        told = [
-            (value, Valued(belief.read.labels[value], p, sayers.get((number, value), ())))
+    for number, name in enumerate(statements.objects):
+        valued = [
+            (
+                value,
+                ValueProbability(belief.parsed.labels[value], p, sources.get((number, value), ())),
+            )
             for value, p in belief.of(number)
         ]
-        values = tuple(one for _, one in told if one.sources or one.probability > 0)
-        members = _members(belief, told) if belief.read.kind in SETS else ()
+        values = tuple(one for _, one in valued if one.sources or one.probability > 0)
+        members = _members(belief, valued) if belief.parsed.kind in SETS else ()
         yield Answer(name, belief.name, values, unknown[number], members)
 
 
-def _sayers(belief: SlotBelief) -> dict[tuple[int, int], tuple[str, ...]]:
-    """Who says which value of which object."""
-    said = belief.read.said
-    found: dict[tuple[int, int], list[str]] = {}
+def _sources_by_value(belief: SlotBelief) -> dict[tuple[int, int], tuple[str, ...]]:
+    """Return the sources of each value of each object."""
+    statements = belief.parsed.statements
+    sources: dict[tuple[int, int], list[str]] = {}
     for o, v, s in zip(
-        said.object.tolist(), said.value.tolist(), said.source.tolist(), strict=True
+        statements.object.tolist(),
+        statements.value.tolist(),
+        statements.source.tolist(),
+        strict=True,
     ):
-        found.setdefault((o, v), []).append(said.sources[s])
-    return {key: tuple(names) for key, names in found.items()}
+        sources.setdefault((o, v), []).append(statements.sources[s])
+    return {key: tuple(names) for key, names in sources.items()}
 
 
-def _members(belief: SlotBelief, told: list[tuple[int, Valued]]) -> tuple[Valued, ...]:
+def _members(
+    belief: SlotBelief, valued: list[tuple[int, ValueProbability]]
+) -> tuple[ValueProbability, ...]:
     shares: dict[str, float] = {}
-    sayers: dict[str, set[str]] = {}
-    for value, one in told:
-        for member in belief.read.members[value]:
-            shares[member] = shares.get(member, 0.0) + one.probability
-            sayers.setdefault(member, set()).update(one.sources)
+    sources: dict[str, set[str]] = {}
+    for value, answer in valued:
+        for member in belief.parsed.members[value]:
+            shares[member] = shares.get(member, 0.0) + answer.probability
+            sources.setdefault(member, set()).update(answer.sources)
     order = sorted(shares, key=lambda member: (-shares[member], member))
-    return tuple(Valued(m, min(shares[m], 1.0), tuple(sorted(sayers[m]))) for m in order)
+    return tuple(ValueProbability(m, min(shares[m], 1.0), tuple(sorted(sources[m]))) for m in order)

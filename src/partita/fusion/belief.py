@@ -1,4 +1,4 @@
-"""The fused belief about slots, as records."""
+"""The fused belief about a slot."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 
 from partita.fusion.kinds import Kind
 from partita.fusion.people import Lexicon
-from partita.fusion.value_reading import Read
+from partita.fusion.value_reading import ParsedSlot
 from partita.records import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameters:
-    """All that was learned of a slot: with it, claims about one object touch no other.
+    """All that was estimated for a slot: with it, objects are independent of each other.
 
-    `rates` are θ by source, `pooled` those of a source never met; `size` is how many values a
-    source could have said, `values` are all those of a closed slot, `labels` how people write them.
+    `rates` are θ by source, `pooled` that of an unseen source; `size` is the number of values that
+    a source could state, `values` are those of a closed slot, `labels` their spellings.
     """
 
     kind: Kind
@@ -33,10 +33,10 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """How far a source is trusted in a slot: the probability that what it says is true.
+    """The reliability of a source in a slot: the probability that its claims are true.
 
-    `low` and `high` hold it with probability .95; `right`, `rough` and `wrong` are expected counts
-    of its claims. `given` tells that the reliability was not learned.
+    `low` and `high` are the 95 % interval; `right`, `rough` and `wrong` are expected counts of its
+    claims. `given` says that the reliability was set by the user.
     """
 
     source: str
@@ -53,14 +53,14 @@ class Trust:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SlotBelief:
-    """One slot. Pair n is a value of an object with its probability, the best of each first.
+    """The belief about one slot. Pair n is a value of an object, the most probable first.
 
-    `unknown` is, of every object, the probability that nobody has said the value; `sound`, of every
-    statement, that it is true, though it may be less than the whole truth.
+    `unknown` is, for each object, the probability that no source states the true value. `sound` is,
+    for each statement, the probability that it is true, even if it is not the whole truth.
     """
 
     name: str
-    read: Read
+    parsed: ParsedSlot
     object: IntArray
     value: IntArray
     probability: FloatArray
@@ -74,20 +74,20 @@ class SlotBelief:
     starts: IntArray = field(init=False)
 
     def __post_init__(self) -> None:
-        objects = np.arange(len(self.read.said.objects) + 1)
+        objects = np.arange(len(self.parsed.statements.objects) + 1)
         object.__setattr__(self, "starts", np.searchsorted(self.object, objects))
 
     def of(self, number: int) -> list[tuple[int, float]]:
-        """The values of an object, by its number, with their probabilities."""
+        """Return the values of an object, given by its number, with their probabilities."""
         chosen = slice(self.starts[number], self.starts[number + 1])
         return list(
             zip(self.value[chosen].tolist(), self.probability[chosen].tolist(), strict=True)
         )
 
     def best(self) -> dict[str, tuple[str, float]]:
-        """The most probable value of every object that has one, and its probability."""
+        """Return the most probable value of each object, with its probability."""
         first = self.starts[:-1][np.diff(self.starts) > 0]
-        labels, names = self.read.labels, self.read.said.objects
+        labels, names = self.parsed.labels, self.parsed.statements.objects
         return {
             names[o]: (labels[v], p)
             for o, v, p in zip(

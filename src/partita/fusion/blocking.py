@@ -1,8 +1,8 @@
-"""Which accounts are worth comparing: those that share a word of a name, a place or a label.
+"""Blocking: find the accounts worth comparing, by the words of names, places and labels.
 
-Every account stands under its keys, and only accounts under one key whose sorts are compatible
-are compared, so that a thousand reports do not mean a million pairs. A place stands under itself
-and looks under all that contain it; keys that very many accounts hold tell nothing and are left.
+An account is stored under its own keys and looked up under these and more general ones, so that a
+thousand reports do not lead to a million comparisons. A place is stored under its name and looked
+up under the places that contain it; keys of very many accounts are ignored.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from partita.templates.schema import SORT, Schema
 from partita.templates.sort import Sort
 from partita.templates.strings import Strings, StringsType
 
-COMMON = 100  # accounts under one key; more are not compared by that key alone
-SHORT = 6  # letters of an acronym at most
+MAX_PER_KEY = 100  # accounts under one key; a key with more is ignored
+MAX_ACRONYM = 6  # letters of an acronym
 
 Key = tuple[str, str]
 Two = tuple[str, str]
@@ -30,45 +30,46 @@ Two = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What an account stands under, and what it looks under."""
+    """The keys an account is stored under, and those it is looked up under."""
 
     own: frozenset[Key]
-    wanted: frozenset[Key]
+    searched: frozenset[Key]
 
 
 class Index:
-    """Accounts by key; `look` finds those that an account may be the same as."""
+    """Accounts by key."""
 
     def __init__(self, schema: Schema, common: frozenset[Key] = frozenset()) -> None:
         self.schema, self.common = schema, common
         self._own: dict[Key, list[str]] = defaultdict(list)
-        self._wanted: dict[Key, list[str]] = defaultdict(list)
-        self._generic = _generic(schema)
+        self._searched: dict[Key, list[str]] = defaultdict(list)
+        self._generic_words = _generic_words(schema)
 
     def add(self, account: Account) -> None:
         keys = self.keys(account)
         for key in keys.own:
             self._own[key].append(account.id)
-        for key in keys.wanted:
-            self._wanted[key].append(account.id)
+        for key in keys.searched:
+            self._searched[key].append(account.id)
 
-    def look(self, account: Account) -> set[str]:
-        """Those under a key of this account, and those that look under one."""
+    def find(self, account: Account) -> set[str]:
+        """Return the ids of accounts that may be the same as this one."""
         keys = self.keys(account)
-        found: set[str] = set()
-        for key in keys.wanted - self.common:
-            found.update(self._own.get(key, ()))
+        ids: set[str] = set()
+        for key in keys.searched - self.common:
+            ids.update(self._own.get(key, ()))
         for key in keys.own - self.common:
-            found.update(self._wanted.get(key, ()))
-        return found - {account.id}
+            ids.update(self._searched.get(key, ()))
+        return ids - {account.id}
 
-    def crowded(self) -> frozenset[Key]:
-        """Keys that too many accounts hold or look under."""
-        both = self._own.keys() | self._wanted.keys()
+    def crowded_keys(self) -> frozenset[Key]:
+        """Return the keys with too many accounts."""
+        both = self._own.keys() | self._searched.keys()
         return frozenset(
             key
             for key in both
-            if len(self._own.get(key, ())) > COMMON or len(self._wanted.get(key, ())) > COMMON
+            if len(self._own.get(key, ())) > MAX_PER_KEY
+            or len(self._searched.get(key, ())) > MAX_PER_KEY
         )
 
     def keys(self, account: Account) -> Keys:
@@ -76,10 +77,10 @@ class Index:
         above: set[Key] = set()
         for name, value in account.values.items():
             if isinstance(value, Name):
-                own.update(("name", word) for word in _name_words(value, self._generic))
+                own.update(("name", word) for word in _name_words(value, self._generic_words))
             elif isinstance(value, Place):
                 self._place(name, value, account, own, above)
-            elif isinstance(value, Strings) and _single(self.schema.slot(name)):
+            elif isinstance(value, Strings) and _is_label(self.schema.slot(name)):
                 own.update((name, text.upper()) for text in value.members)
         if account.object:
             own.add(("object", account.object))
@@ -88,9 +89,9 @@ class Index:
     def _place(
         self, name: str, place: Place, account: Account, own: set[Key], above: set[Key]
     ) -> None:
-        """The place, alone and with the sort: where very many things are, sorts part them."""
+        """Add keys for the place, alone and with the sort, so that crowded places stay usable."""
         own.update((name, one) for one in place.names)
-        above.update(_containing(name, place, self.schema.slot(name)))
+        above.update(_containing_places(name, place, self.schema.slot(name)))
         sort, sorts = account.values.get(SORT), self.schema.sorts
         if not isinstance(sort, Sort) or sorts is None:
             return
@@ -105,36 +106,41 @@ def candidates(
     schema: Schema,
     touched: frozenset[str] | None = None,
 ) -> Iterator[Two]:
-    """Every pair that is worth comparing once, as ids in order; the accounts are added.
+    """Yield every pair worth comparing once, as sorted ids, and add the accounts to the index.
 
-    With `touched`, only pairs of which one is touched.
+    With `touched`, yield only pairs with at least one touched account.
     """
-    known: dict[str, Account] = {}
-    late = touched or frozenset()
-    ordered = sorted(accounts, key=lambda one: (one.id in late, one.id))  # the touched look last
+    accounts_by_id: dict[str, Account] = {}
+    last = touched or frozenset()
+    ordered = sorted(
+        accounts, key=lambda account: (account.id in last, account.id)
+    )  # touched accounts last
     for account in ordered:
-        if touched is None or account.id in late:
-            for other in sorted(index.look(account)):
-                if not told_apart(account, known[other], schema):
+        if touched is None or account.id in last:
+            for other in sorted(index.find(account)):
+                if not cannot_match(account, accounts_by_id[other], schema):
                     yield (other, account.id) if other < account.id else (account.id, other)
         index.add(account)
-        known[account.id] = account
+        accounts_by_id[account.id] = account
 
 
-def told_apart(left: Account, right: Account, schema: Schema) -> bool:
-    """Two that cannot be one thing: of sorts that exclude each other, one and several, two of one
-    message, or two that a source gives different names."""
+def cannot_match(left: Account, right: Account, schema: Schema) -> bool:
+    """Return whether two accounts cannot be the same thing.
+
+    This holds for incompatible sorts, for one and several, for two accounts of one message, and for
+    two objects that a source names differently.
+    """
     if left.object and left.object == right.object:
         return False
     if left.source == right.source and (
         left.message == right.message or (left.object and right.object)
     ):
         return True
-    return not alike(left, right, schema)
+    return not compatible(left, right, schema)
 
 
-def alike(left: Account, right: Account, schema: Schema) -> bool:
-    """Sorts that are compatible, and not one thing and several."""
+def compatible(left: Account, right: Account, schema: Schema) -> bool:
+    """Return whether sorts are compatible and numbers are not one and several."""
     for name in left.values.keys() & right.values.keys():
         a, b = left.values[name], right.values[name]
         if name == SORT or (isinstance(a, Sort) and a == left.values.get(SORT)):
@@ -145,13 +151,13 @@ def alike(left: Account, right: Account, schema: Schema) -> bool:
     return True
 
 
-def everything(accounts: Iterable[Account]) -> int:
-    """How many pairs of accounts of different messages there are."""
+def count_pairs(accounts: Iterable[Account]) -> int:
+    """Count the pairs of accounts of different messages."""
     sizes: dict[tuple[str, str], int] = defaultdict(int)
     for account in accounts:
         sizes[account.source, account.message] += 1
-    whole = sum(sizes.values())
-    return (whole * whole - sum(size * size for size in sizes.values())) // 2
+    total = sum(sizes.values())
+    return (total * total - sum(size * size for size in sizes.values())) // 2
 
 
 def _one_and_several(left: Number, right: Number) -> bool:
@@ -159,25 +165,25 @@ def _one_and_several(left: Number, right: Number) -> bool:
 
 
 def _name_words(name: Name, generic: frozenset[str]) -> Iterator[str]:
-    """Words that are no sorts (all, if there are no others), and the initials of long names."""
+    """Yield the words of a name that are not sorts (all if none is left), and its initials."""
     for variant in name.variants:
-        found = words(variant)
-        yield from ([word for word in found if word not in generic] or found)
-        if 1 < len(found) <= SHORT:
-            yield "".join(word[0] for word in found)
+        name_words = words(variant)
+        yield from ([word for word in name_words if word not in generic] or name_words)
+        if 1 < len(name_words) <= MAX_ACRONYM:
+            yield "".join(word[0] for word in name_words)
 
 
-def _containing(name: str, place: Place, slot: Any) -> Iterator[Key]:
+def _containing_places(name: str, place: Place, slot: Any) -> Iterator[Key]:
     if isinstance(slot, PlaceType):
-        for one in place.names:
-            yield from ((name, above) for above in slot.gazetteer.above.get(one, ()))
+        for place_name in place.names:
+            yield from ((name, above) for above in slot.gazetteer.above.get(place_name, ()))
 
 
-def _single(slot: Any) -> bool:
+def _is_label(slot: Any) -> bool:
     return isinstance(slot, StringsType) and not slot.several
 
 
-def _generic(schema: Schema) -> frozenset[str]:
-    """The words of which the names of sorts are made."""
+def _generic_words(schema: Schema) -> frozenset[str]:
+    """Return the words that occur in the names of sorts."""
     sorts: Mapping[str, Any] = {} if schema.sorts is None else schema.sorts.parents
     return frozenset(word for sort in sorts for word in words(sort))

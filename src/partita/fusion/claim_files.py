@@ -17,7 +17,7 @@ from partita.files.rows import Rows, csv_rows, jsonl_rows
 from partita.files.text import Lines, opened
 from partita.fusion.claims import Claims
 
-SKIPPED = "-"
+SKIPPED_COLUMN = "-"
 ROLES = {
     "object": ("object", "obj", "question", "task", "item", "entity", "id"),
     "source": ("source", "src", "worker", "annotator", "site", "seller", "system"),
@@ -33,7 +33,7 @@ ROLES = {
 
 @dataclass(frozen=True, slots=True)
 class ClaimColumns:
-    """Which column plays which role (None: no column), and which are slots of records."""
+    """The column for each role (None: no column), and the slot columns of records."""
 
     object: str | None
     source: str | None
@@ -48,47 +48,48 @@ class ClaimColumns:
 
 
 def claim_columns(columns: Sequence[str]) -> ClaimColumns | str:
-    """The roles of the columns, or what is wrong with them."""
-    roles = {role: _found(columns, names) for role, names in ROLES.items()}
+    """Return the roles of the columns, or a description of what is wrong with them."""
+    roles = {role: _find_column(columns, names) for role, names in ROLES.items()}
     pair = roles["left"] is not None and roles["right"] is not None
     taken = {name for name in roles.values() if name is not None}
-    others = tuple(name for name in columns if name not in taken and name != SKIPPED)
-    found = ", ".join(columns) or "nothing"
+    others = tuple(name for name in columns if name not in taken and name != SKIPPED_COLUMN)
+    present = ", ".join(columns) or "nothing"
     if roles["object"] is None and not pair:
-        return f"has no column object (or {_or('object')}, or left and right); found {found}"
+        options = _alternatives("object")
+        return f"has no column object (or {options}, or left and right); found {present}"
     if roles["value"] is None and roles["probability"] is None and not others:
-        return f"has no column value (or {_or('value')}) and no slots; found {found}"
+        return f"has no column value (or {_alternatives('value')}) and no slots; found {present}"
     if (roles["value"] or roles["probability"]) and others:
-        named = ", ".join(map(repr, others))
-        return f"has unknown columns {named} beside {roles['value'] or 'probability'}"
+        unknown = ", ".join(map(repr, others))
+        return f"has unknown columns {unknown} beside {roles['value'] or 'probability'}"
     return ClaimColumns(**roles, slots=() if roles["value"] else others)
 
 
-def _found(columns: Sequence[str], names: Sequence[str]) -> str | None:
-    """The column that has the first of the names; case does not matter."""
+def _find_column(columns: Sequence[str], names: Sequence[str]) -> str | None:
+    """Return the column with the first of these names, ignoring case."""
     lower = {column.lower(): column for column in reversed(columns)}
     return next((lower[name] for name in names if name in lower), None)
 
 
-def _or(role: str) -> str:
+def _alternatives(role: str) -> str:
     return ", ".join(ROLES[role][1:-1]) + " or " + ROLES[role][-1]
 
 
-FORMS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".tsv": "tab", ".txt": "tab",
+FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".tsv": "tab", ".txt": "tab",
          ".tab": "tab", ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow",
          ".feather": "arrow"}  # fmt: skip
-KNOWN = {name for names in ROLES.values() for name in names}
+KNOWN_COLUMNS = {name for names in ROLES.values() for name in names}
 
 
 def rows_of(path: str | Path, columns: Sequence[str] = ()) -> Iterator[Rows]:
-    """The rows of a file; `columns` name those of a file that has no header."""
-    form = FORMS.get(Path(path).suffix.lower(), "csv")
+    """Yield the rows of a file; `columns` names those of a file without a header."""
+    form = FORMATS.get(Path(path).suffix.lower(), "csv")
     with opened(path) as stream:
         lines = Lines(stream, str(path))
         if form == "tab":
             yield from _tab_rows(lines, tuple(columns))
         elif columns:
-            yield from _headed(lines, tuple(columns))
+            yield from _headerless_rows(lines, tuple(columns))
         elif form == "parquet":
             from partita.linkage.frames import parquet_rows
 
@@ -100,7 +101,7 @@ def rows_of(path: str | Path, columns: Sequence[str] = ()) -> Iterator[Rows]:
 
 
 def _arrow_rows(stream: BinaryIO, file: str) -> Rows:
-    """The rows of an Arrow file, which is also what Feather is."""
+    """Return the rows of an Arrow or Feather file."""
     try:
         import pyarrow
     except ImportError:
@@ -117,16 +118,16 @@ def _arrow_rows(stream: BinaryIO, file: str) -> Rows:
     return Rows(tuple(table.column_names), values, range(1, table.num_rows + 1), {})
 
 
-def _headed(lines: Lines, columns: tuple[str, ...]) -> Iterator[Rows]:
-    """A CSV without a header, a row in each line: the names come from elsewhere."""
+def _headerless_rows(lines: Lines, columns: tuple[str, ...]) -> Iterator[Rows]:
+    """Yield the rows of a CSV file without a header."""
     for block in lines.blocks():
         before = lines.read
         rows = list(csv.reader(lines.decoded(block), skipinitialspace=True))
-        yield _squared(columns, rows, before + 1, lines.broken)
+        yield _rectangular(columns, rows, before + 1, lines.broken)
 
 
 def _tab_rows(lines: Lines, columns: tuple[str, ...]) -> Iterator[Rows]:
-    """Values between tabs; without names a first line that has none of ours is a row too."""
+    """Yield tab-separated rows; the first line is a header if it has a known column name."""
     for block in lines.blocks():
         before = lines.read
         texts = [line.rstrip("\r\n") for line in lines.decoded(block)]
@@ -136,14 +137,17 @@ def _tab_rows(lines: Lines, columns: tuple[str, ...]) -> Iterator[Rows]:
             blank = next((n for n, row in enumerate(rows) if row), len(rows))
             if blank == len(rows):
                 continue
-            columns, taken = _names(rows[blank], lines.file, first + blank)
+            columns, taken = _tab_columns(rows[blank], lines.file, first + blank)
             rows, first = rows[blank + taken :], first + blank + taken
-        yield _squared(columns, rows, first, lines.broken)
+        yield _rectangular(columns, rows, first, lines.broken)
 
 
-def _names(row: Sequence[str], file: str, line: int) -> tuple[tuple[str, ...], int]:
-    """The columns of a table, and how many lines they take; two without names are a truth each."""
-    if any(name.strip().lower() in KNOWN for name in row):
+def _tab_columns(row: Sequence[str], file: str, line: int) -> tuple[tuple[str, ...], int]:
+    """Return the columns of a table and the number of header lines.
+
+    Two columns without names are an object and its true value.
+    """
+    if any(name.strip().lower() in KNOWN_COLUMNS for name in row):
         return tuple(name.strip() for name in row), 1
     if len(row) == 2:
         return ("object", "value"), 0
@@ -151,13 +155,13 @@ def _names(row: Sequence[str], file: str, line: int) -> tuple[tuple[str, ...], i
     raise InputError(problem, file=file, line=line)
 
 
-def _squared(
+def _rectangular(
     columns: tuple[str, ...],
     rows: list[list[str]],
     first: int,
     broken: dict[int, str] | None = None,
 ) -> Rows:
-    """Columns of equal length; rows that are too short or too long become problems."""
+    """Return columns of equal length; rows of a wrong length become problems."""
     width, problems = len(columns), {}
     kept = [n for n, row in enumerate(rows) if row]
     for at, n in enumerate(kept):
@@ -170,13 +174,13 @@ def _squared(
     return Rows(columns, values, [first + n for n in kept], problems)
 
 
-BETWEEN = "_"  # what stands between the two sides of a pair
+PAIR_SEPARATOR = "_"  # between the two sides of a pair
 Names = dict[str, int]
 
 
 @dataclass(slots=True)
-class _Gathered:
-    """What a file has said so far."""
+class _ClaimBuffer:
+    """The claims read from a file so far."""
 
     file: str
     names: dict[str, Names] = field(
@@ -190,44 +194,44 @@ class _Gathered:
     several: set[str] = field(default_factory=set)
     empty: int = 0
 
-    def refuse(self, line: int, problem: str) -> InputError:
+    def error(self, line: int, problem: str) -> InputError:
         return InputError(problem, file=self.file, line=line)
 
 
 def read_claims(path: str | Path, columns: Sequence[str] = ()) -> Claims:
-    """What a file claims; where it names no sources, the file is one."""
-    found = _Gathered(str(path))
+    """Read the claims of a file; without a source column, the file is the source."""
+    buffer = _ClaimBuffer(str(path))
     for rows in rows_of(path, columns):
         if rows.problems:
             first = min(rows.problems)
-            raise found.refuse(rows.lines[first], rows.problems[first])
+            raise buffer.error(rows.lines[first], rows.problems[first])
         roles = claim_columns(rows.columns)
         if isinstance(roles, str):
             headed = Path(path).suffix.lower() == ".csv" and not columns
-            raise found.refuse(1 if headed or not rows.lines else rows.lines[0], roles)
-        _gather(rows, roles, found)
-    if not found.confidence:
-        said = f" ({found.empty} rows are empty)" if found.empty else ""
-        raise InputError(f"has no claims{said}; expected at least one", file=found.file)
-    return _claims(found)
+            raise buffer.error(1 if headed or not rows.lines else rows.lines[0], roles)
+        _add_rows(rows, roles, buffer)
+    if not buffer.confidence:
+        empty = f" ({buffer.empty} rows are empty)" if buffer.empty else ""
+        raise InputError(f"has no claims{empty}; expected at least one", file=buffer.file)
+    return _claims(buffer)
 
 
-def _gather(rows: Rows, roles: ClaimColumns, found: _Gathered) -> None:
-    sources = _sources(rows, roles, found)
-    _reliabilities(rows, roles, sources, found)
-    objects = _objects(rows, roles, found)
-    confidence = _shares(rows, roles.confidence, "confidence", found)
+def _add_rows(rows: Rows, roles: ClaimColumns, buffer: _ClaimBuffer) -> None:
+    sources = _sources(rows, roles, buffer)
+    _reliabilities(rows, roles, sources, buffer)
+    objects = _objects(rows, roles, buffer)
+    confidence = _shares(rows, roles.confidence, "confidence", buffer)
     if roles.value is None and roles.probability is not None:
-        _judgements(rows, roles.probability, objects, sources, found)
+        _judgements(rows, roles.probability, objects, sources, buffer)
         return
     slots: Iterable[tuple[Sequence[str], Sequence[Any]]]
     if roles.value is not None:
-        named = _texts(rows, roles.slot, "slot", found) if roles.slot else None
+        named = _texts(rows, roles.slot, "slot", buffer) if roles.slot else None
         slots = [(named or [roles.value] * len(objects), rows.column(roles.value))]
     else:
         slots = [([name] * len(objects), rows.column(name)) for name in roles.slots]
     for names, values in slots:
-        _add(rows.lines, objects, names, sources, values, confidence, found)
+        _add(rows.lines, objects, names, sources, values, confidence, buffer)
 
 
 def _add(
@@ -237,94 +241,94 @@ def _add(
     sources: Sequence[str],
     values: Sequence[Any],
     confidence: Sequence[float],
-    found: _Gathered,
+    buffer: _ClaimBuffer,
 ) -> None:
-    """One claim for every value; an empty one says nothing."""
+    """Add one claim for each value; empty values are skipped."""
     kept: list[tuple[int, str]] = []
     for n, value in enumerate(values):
         if type(value) is str and value:
             kept.append((n, value))
             continue
-        texts = _plain(value, lines[n], found)
-        found.empty += not texts
+        texts = _value_texts(value, lines[n], buffer)
+        buffer.empty += not texts
         if isinstance(value, list):
-            found.several.add(slots[n])
+            buffer.several.add(slots[n])
         kept += [(n, text) for text in texts]
-    for role, given in (("object", objects), ("slot", slots), ("source", sources)):
-        known = found.names[role]
-        found.points[role] += [known.setdefault(given[n], len(known)) for n, _ in kept]
-    known = found.names["value"]
-    found.points["value"] += [known.setdefault(text, len(known)) for _, text in kept]
-    found.points["line"] += [lines[n] for n, _ in kept]
-    found.confidence += [confidence[n] for n, _ in kept]
+    for role, names in (("object", objects), ("slot", slots), ("source", sources)):
+        numbers = buffer.names[role]
+        buffer.points[role] += [numbers.setdefault(names[n], len(numbers)) for n, _ in kept]
+    numbers = buffer.names["value"]
+    buffer.points["value"] += [numbers.setdefault(text, len(numbers)) for _, text in kept]
+    buffer.points["line"] += [lines[n] for n, _ in kept]
+    buffer.confidence += [confidence[n] for n, _ in kept]
 
 
-def _plain(value: Any, line: int, found: _Gathered) -> list[str]:
-    """The texts of a value: none where it is empty, several of a list."""
+def _value_texts(value: Any, line: int, buffer: _ClaimBuffer) -> list[str]:
+    """Return the texts of a value: none if it is empty, several for a list."""
     if value is None or value == "":
         return []
     if isinstance(value, list):
-        return [text for one in value for text in _plain(one, line, found)]
+        return [text for one in value for text in _value_texts(one, line, buffer)]
     if isinstance(value, bool):
         return [str(value).lower()]
     if isinstance(value, int | float | str):
         return [str(value)]
-    raise found.refuse(line, f"value {json.dumps(value)[:40]} is neither a text nor a number")
+    raise buffer.error(line, f"value {json.dumps(value)[:40]} is neither a text nor a number")
 
 
 def _judgements(
-    rows: Rows, column: str, objects: Sequence[str], sources: Sequence[str], found: _Gathered
+    rows: Rows, column: str, objects: Sequence[str], sources: Sequence[str], buffer: _ClaimBuffer
 ) -> None:
-    """A probability of "same" is the likelier judgement, with |2p − 1| as its confidence."""
-    shares = _shares(rows, column, "probability", found)
+    """Turn P(same) = p into the likelier judgement, with confidence |2p − 1|."""
+    shares = _shares(rows, column, "probability", buffer)
     values = ["same" if p >= 0.5 else "different" for p in shares]
     slots = ["same"] * len(values)
-    _add(rows.lines, objects, slots, sources, values, [abs(2 * p - 1) for p in shares], found)
+    _add(rows.lines, objects, slots, sources, values, [abs(2 * p - 1) for p in shares], buffer)
 
 
-def _objects(rows: Rows, roles: ClaimColumns, found: _Gathered) -> list[str]:
+def _objects(rows: Rows, roles: ClaimColumns, buffer: _ClaimBuffer) -> list[str]:
     if roles.left is not None and roles.right is not None:
-        left, right = (_texts(rows, name, name, found) for name in (roles.left, roles.right))
-        return [f"{a}{BETWEEN}{b}" for a, b in zip(left, right, strict=True)]
-    return _texts(rows, roles.object or "", "object", found)
+        left, right = (_texts(rows, name, name, buffer) for name in (roles.left, roles.right))
+        return [f"{a}{PAIR_SEPARATOR}{b}" for a, b in zip(left, right, strict=True)]
+    return _texts(rows, roles.object or "", "object", buffer)
 
 
-def _sources(rows: Rows, roles: ClaimColumns, found: _Gathered) -> list[str]:
+def _sources(rows: Rows, roles: ClaimColumns, buffer: _ClaimBuffer) -> list[str]:
     if roles.source is None:
-        return [Path(found.file).stem] * len(rows.lines)
-    return _texts(rows, roles.source, "source", found)
+        return [Path(buffer.file).stem] * len(rows.lines)
+    return _texts(rows, roles.source, "source", buffer)
 
 
-def _texts(rows: Rows, column: str, what: str, found: _Gathered) -> list[str]:
-    """Names that are there: whatever speaks or is spoken of must have one."""
+def _texts(rows: Rows, column: str, what: str, buffer: _ClaimBuffer) -> list[str]:
+    """Return the names in a column; an empty one is an error."""
     texts = [str(value).strip() if value is not None else "" for value in rows.column(column)]
     if "" in texts:
-        raise found.refuse(rows.lines[texts.index("")], f"has no {what}")
+        raise buffer.error(rows.lines[texts.index("")], f"has no {what}")
     return texts
 
 
-def _shares(rows: Rows, column: str | None, what: str, found: _Gathered) -> list[float]:
-    """Numbers from 0 to 1; 1 where there is no column or nothing in it."""
+def _shares(rows: Rows, column: str | None, what: str, buffer: _ClaimBuffer) -> list[float]:
+    """Return numbers from 0 to 1; the default is 1."""
     if column is None:
         return [1.0] * len(rows.lines)
     return [
-        1.0 if value in ("", None) else _share(value, what, line, found)
+        1.0 if value in ("", None) else _share(value, what, line, buffer)
         for value, line in zip(rows.column(column), rows.lines, strict=True)
     ]
 
 
-def _share(value: Any, what: str, line: int, found: _Gathered) -> float:
+def _share(value: Any, what: str, line: int, buffer: _ClaimBuffer) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = float("nan")
     if not 0.0 <= number <= 1.0:
-        raise found.refuse(line, f"{what} {value} is not a number from 0 to 1")
+        raise buffer.error(line, f"{what} {value} is not a number from 0 to 1")
     return number
 
 
 def _reliabilities(
-    rows: Rows, roles: ClaimColumns, sources: Sequence[str], found: _Gathered
+    rows: Rows, roles: ClaimColumns, sources: Sequence[str], buffer: _ClaimBuffer
 ) -> None:
     if roles.reliability is None:
         return
@@ -332,31 +336,31 @@ def _reliabilities(
     for source, value, line in zip(sources, values, rows.lines, strict=True):
         if value in ("", None):
             continue
-        number = _share(value, f"reliability of {source}", line, found)
-        before = found.reliabilities.setdefault(source, number)
+        number = _share(value, f"reliability of {source}", line, buffer)
+        before = buffer.reliabilities.setdefault(source, number)
         if before != number:
-            raise found.refuse(
+            raise buffer.error(
                 line, f"reliability of {source} is {number:g}, before it was {before:g}"
             )
 
 
-def _claims(found: _Gathered) -> Claims:
-    points = {name: np.array(numbers, dtype=np.int64) for name, numbers in found.points.items()}
-    notes = (f"{found.file}: {found.empty:,} values are empty and are ignored",)
+def _claims(buffer: _ClaimBuffer) -> Claims:
+    points = {name: np.array(numbers, dtype=np.int64) for name, numbers in buffer.points.items()}
+    notes = (f"{buffer.file}: {buffer.empty:,} values are empty and are ignored",)
     return Claims(
-        objects=list(found.names["object"]),
-        slots=list(found.names["slot"]),
-        sources=list(found.names["source"]),
-        values=list(found.names["value"]),
+        objects=list(buffer.names["object"]),
+        slots=list(buffer.names["slot"]),
+        sources=list(buffer.names["source"]),
+        values=list(buffer.names["value"]),
         object=points["object"],
         slot=points["slot"],
         source=points["source"],
         value=points["value"],
-        confidence=np.array(found.confidence),
-        file=np.zeros(len(found.confidence), dtype=np.int64),
+        confidence=np.array(buffer.confidence),
+        file=np.zeros(len(buffer.confidence), dtype=np.int64),
         line=points["line"],
-        files=(found.file,),
-        reliabilities=found.reliabilities,
-        kinds=dict.fromkeys(sorted(found.several), "several"),
-        notes=notes if found.empty else (),
+        files=(buffer.file,),
+        reliabilities=buffer.reliabilities,
+        kinds=dict.fromkeys(sorted(buffer.several), "several"),
+        notes=notes if buffer.empty else (),
     )

@@ -1,4 +1,4 @@
-"""What sources say: object, slot and value, with the file and line where each claim stands."""
+"""Claims: a source states the value of a slot of an object, on a line of a file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from partita.records import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Claims:
-    """Claims as numbers that point into lists of names; `values` are as they were written.
+    """Claims as indices into lists of names; `values` are as written.
 
-    `reliabilities` and `kinds` are of the sources and slots for which they were given; `notes`
-    tell a person what was read but is no claim.
+    `reliabilities` and `kinds` are those set for sources and slots; `notes` report what was read
+    but is not a claim.
     """
 
     objects: Sequence[str]
@@ -45,10 +45,13 @@ class Claims:
         rows: Sequence[tuple[str, str, str, str] | tuple[str, str, str, str, float]],
         reliabilities: Mapping[str, float] | None = None,
     ) -> Claims:
-        """From tuples source, object, slot, value and, if you like, confidence."""
+        """Make claims of tuples (source, object, slot, value) with an optional confidence."""
         names: list[dict[str, int]] = [{}, {}, {}, {}]
         points = [
-            [known.setdefault(str(one), len(known)) for known, one in zip(names, row, strict=False)]
+            [
+                numbers.setdefault(str(name), len(numbers))
+                for numbers, name in zip(names, row, strict=False)
+            ]
             for row in rows
         ]
         table = np.array(points, dtype=np.int64).reshape(-1, 4)
@@ -69,18 +72,18 @@ class Claims:
         )
 
     def named(self, claim: int) -> str:
-        """Whose claim it is, and about what."""
+        """Return the source, slot and object of a claim, for messages."""
         source, thing = self.sources[self.source[claim]], self.objects[self.object[claim]]
         return f"{source} on {self.slots[self.slot[claim]]} of {thing}"
 
     def located(self, claim: int, problem: str) -> InputError:
-        """An error about a claim that says where it stands."""
+        """Return an error that names the file and line of a claim."""
         if not self.files:
             return InputError(problem)
         return InputError(problem, file=self.files[self.file[claim]], line=int(self.line[claim]))
 
     def only(self, chosen: NDArray[np.bool_]) -> Claims:
-        """Some of the claims; the names stay, so that numbers keep their meaning."""
+        """Return some of the claims; the lists of names stay the same."""
         return replace(
             self,
             object=self.object[chosen],
@@ -93,37 +96,37 @@ class Claims:
         )
 
     def without(self, source: str) -> Claims:
-        """The claims of everybody else."""
+        """Return the claims of all other sources."""
         if source not in self.sources:
-            near = ", ".join(sorted(self.sources)[:5])
-            raise InputError(f"no source named {source!r}; sources are {near}")
+            examples = ", ".join(sorted(self.sources)[:5])
+            raise InputError(f"no source named {source!r}; sources are {examples}")
         return self.only(self.source != list(self.sources).index(source))
 
 
-def checked_reliabilities(given: Mapping[str, float]) -> dict[str, float]:
-    """Reliabilities that are numbers from 0 to 1."""
-    for source, reliability in given.items():
+def checked_reliabilities(reliabilities: Mapping[str, float]) -> dict[str, float]:
+    """Return the reliabilities; one outside [0, 1] is an error."""
+    for source, reliability in reliabilities.items():
         if not 0 <= reliability <= 1:
             raise InputError(f"reliability {reliability} of {source} is not a number from 0 to 1")
-    return dict(given)
+    return dict(reliabilities)
 
 
-def joined(first: Claims, *others: Claims) -> Claims:
-    """Claims of several files as one list; a name is the same wherever it stands."""
+def join_claims(first: Claims, *others: Claims) -> Claims:
+    """Join the claims of several files into one list."""
     for other in others:
-        first = _two(first, other)
+        first = _join_two(first, other)
     return first
 
 
-def _two(left: Claims, right: Claims) -> Claims:
+def _join_two(left: Claims, right: Claims) -> Claims:
     names: dict[str, list[str]] = {}
     places: dict[str, IntArray] = {}
     for kind in ("objects", "slots", "sources", "values", "files"):
-        known = {name: n for n, name in enumerate(getattr(left, kind))}
-        numbers = [known.setdefault(name, len(known)) for name in getattr(right, kind)]
-        names[kind], places[kind] = list(known), np.array(numbers or [0], dtype=np.int64)
+        numbers = {name: n for n, name in enumerate(getattr(left, kind))}
+        positions = [numbers.setdefault(name, len(numbers)) for name in getattr(right, kind)]
+        names[kind], places[kind] = list(numbers), np.array(positions or [0], dtype=np.int64)
 
-    def both(field: str, kind: str) -> IntArray:
+    def joined_column(field: str, kind: str) -> IntArray:
         return np.concatenate([getattr(left, field), places[kind][getattr(right, field)]])
 
     return Claims(
@@ -131,12 +134,12 @@ def _two(left: Claims, right: Claims) -> Claims:
         slots=names["slots"],
         sources=names["sources"],
         values=names["values"],
-        object=both("object", "objects"),
-        slot=both("slot", "slots"),
-        source=both("source", "sources"),
-        value=both("value", "values"),
+        object=joined_column("object", "objects"),
+        slot=joined_column("slot", "slots"),
+        source=joined_column("source", "sources"),
+        value=joined_column("value", "values"),
         confidence=np.concatenate([left.confidence, right.confidence]),
-        file=both("file", "files"),
+        file=joined_column("file", "files"),
         line=np.concatenate([left.line, right.line]),
         files=names["files"],
         reliabilities={**left.reliabilities, **right.reliabilities},

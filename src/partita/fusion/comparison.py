@@ -29,37 +29,37 @@ from partita.templates.strings import Strings, StringsType
 Link = tuple[str, str]
 
 
-def tied(names: Iterable[str], links: Iterable[Link]) -> dict[str, str]:
+def component_names(names: Iterable[str], links: Iterable[Link]) -> dict[str, str]:
     """Return for each name the first name, in order, of its component."""
-    every = dict.fromkeys(names)
-    ordered = sorted(every)
-    place = {name: n for n, name in enumerate(ordered)}
-    ends = np.array([(place[a], place[b]) for a, b in links], dtype=np.int64).reshape(-1, 2)
-    home = linked_components(len(ordered), ends[:, 0], ends[:, 1]).tolist()
-    return {name: ordered[home[place[name]]] for name in every}
+    unique = dict.fromkeys(names)
+    ordered = sorted(unique)
+    position = {name: n for n, name in enumerate(ordered)}
+    ends = np.array([(position[a], position[b]) for a, b in links], dtype=np.int64).reshape(-1, 2)
+    component = linked_components(len(ordered), ends[:, 0], ends[:, 1]).tolist()
+    return {name: ordered[component[position[name]]] for name in unique}
 
 
-MORE = 100.0  # A: things of which nobody may have spoken
-OWN = 2.0  # descriptions: those of the two that are compared
-RARE = 0.01  # the share of things that a name or a label fits
-ROUND = 0.05  # that a measure or a date fits: people round them
-OFTEN = 0.5  # that a number fits: most things are one
-SAMPLE = 400  # different values of a slot that are looked at
+UNSEEN_THINGS = 100.0  # A: things that no source may have described
+OWN_DESCRIPTIONS = 2.0  # descriptions: those of the two accounts compared
+RARE_SHARE = 0.01  # share of things that a name or a label fits
+ROUNDED_SHARE = 0.05  # that a measure or a date fits, given rounding
+FREQUENT_SHARE = 0.5  # that a number fits: most numbers are 1
+MAX_SAMPLED = 400  # distinct values of a slot
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chances:
-    """Counts of values over different descriptions, by slot; D descriptions in all."""
+    """Frequencies of values among different descriptions, by slot."""
 
     schema: Schema
     things: int
     counts: Mapping[str, Mapping[Value, float]]
     totals: Mapping[str, float]
-    _found: dict[tuple[str, Value], float] = field(default_factory=dict, repr=False)
+    _cache: dict[tuple[str, Value], float] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of_accounts(cls, accounts: Iterable[Account], schema: Schema) -> Chances:
-        described = sorted({_described(one.values): one.values for one in accounts}.items())
+        described = sorted({_description(one.values): one.values for one in accounts}.items())
         counts: dict[str, Counter[Value]] = {}
         for _, values in described:
             for name, value in values.items():
@@ -69,78 +69,82 @@ class Chances:
 
     @property
     def prior(self) -> float:
-        """−log(D + A): of so many things two accounts mean the same one."""
-        return -math.log(self.things + MORE)
+        """Return −log(D + A), for D descriptions."""
+        return -math.log(self.things + UNSEEN_THINGS)
 
     def of(self, name: str, value: Value) -> float:
-        """c(v), above 0 and at most 1."""
+        """Return c(v), in (0, 1]."""
         key = (name, value)
-        if key not in self._found:
-            self._found[key] = self._chance(name, value)
-        return self._found[key]
+        if key not in self._cache:
+            self._cache[key] = self._chance(name, value)
+        return self._cache[key]
 
     def _chance(self, name: str, value: Value) -> float:
         slot = self.schema.slot(name)
         counts = self.counts.get(name, {})
-        seen = sum(n for other, n in counts.items() if slot.unify(value, other) is not None)
+        matching = sum(n for other, n in counts.items() if slot.unify(value, other) is not None)
         total = self.totals.get(name, 0.0)
-        others = max(seen - OWN, 0.0)
-        return min(1.0, (others + MORE * _known(slot, value)) / (total + MORE))
+        others = max(matching - OWN_DESCRIPTIONS, 0.0)
+        return min(
+            1.0, (others + UNSEEN_THINGS * _domain_share(slot, value)) / (total + UNSEEN_THINGS)
+        )
 
 
-def _described(values: Values) -> tuple[str, ...]:
-    """What tells things apart: sort, names, places and labels."""
-    telling = (
+def _description(values: Values) -> tuple[str, ...]:
+    """Return what identifies a thing: sort, names, places and labels."""
+    identifying = (
         f"{name}={value}"
         for name, value in sorted(values.items())
         if name == SORT or isinstance(value, Name | Place | Strings)
     )
-    return tuple(telling)
+    return tuple(identifying)
 
 
 def _sampled(counts: Counter[Value]) -> dict[Value, float]:
-    """All values, or of very many an even sample that weighs as much."""
+    """Return all counts, or for very many values an even sample of the same weight."""
     ordered: Sequence[Value] = sorted(counts, key=str)
-    step = -(-len(ordered) // SAMPLE)
+    step = -(-len(ordered) // MAX_SAMPLED)
     return {value: float(counts[value] * step) for value in ordered[::step]}
 
 
-def _known(slot: SlotType[Any], value: Value) -> float:
-    """The share of all that the domain knows which would fit."""
+def _domain_share(slot: SlotType[Any], value: Value) -> float:
+    """Return the share of the domain's values that would fit."""
     if isinstance(value, Place) and isinstance(slot, PlaceType):
         return _share(value.names, slot.gazetteer)
     if isinstance(value, Sort) and isinstance(slot, SortType):
         return _share(value.names, slot.hierarchy)
     if isinstance(value, Number):
-        return OFTEN
+        return FREQUENT_SHARE
     if isinstance(value, Strings) and isinstance(slot, StringsType) and slot.several:
-        return OFTEN  # several may hold at once
-    return ROUND if isinstance(value, Measure | Date) else RARE
+        return FREQUENT_SHARE  # several values may hold at once
+    return ROUNDED_SHARE if isinstance(value, Measure | Date) else RARE_SHARE
 
 
 def _share(names: frozenset[str], hierarchy: Any) -> float:
-    """Of a hierarchy below the tops of these names, the part above or below one of them."""
-    known = [name for name in names if name in hierarchy]
-    if not known:
-        return RARE
-    fitting = set().union(*(hierarchy.below[n] | hierarchy.above[n] for n in known))
-    return max(RARE, len(fitting) / max(len(hierarchy.parents), 1))
+    """Return the share of a hierarchy that is above or below one of these names."""
+    listed = [name for name in names if name in hierarchy]
+    if not listed:
+        return RARE_SHARE
+    fitting = set().union(*(hierarchy.below[n] | hierarchy.above[n] for n in listed))
+    return max(RARE_SHARE, len(fitting) / max(len(hierarchy.parents), 1))
 
 
 Two = tuple[str, str]
-BATCH = 64  # accounts whose columns are made at once
-SLOTS = frozenset(
+BATCH_ACCOUNTS = 64  # accounts per batch
+SLOT_CHARACTERISTICS = frozenset(
     {"slot_relation", "values_in_common", "same_long_name", "sort_agreement", "names"}
 )
-WORDS = frozenset(
+TEXT_CHARACTERISTICS = frozenset(
     {"number_agreement", "gender_agreement", "heads", "modifiers", "overlap", "same_text"}
-)  # a record has no words to compare
+)  # records have no text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """One pair: what the pair model adds, of every slot both fill the share c (0: they
-    contradict) and the product of the values' own probabilities."""
+    """A pair: the pair model's score, and for each slot both fill (slot, share c, confidence).
+
+    A share of 0 is a contradiction; the confidence is the product of the values' probabilities.
+    """
 
     context: float
     slots: tuple[tuple[str, float, float], ...]
@@ -150,18 +154,18 @@ class Comparison:
         return any(share == 0.0 for _, share, _ in self.slots)
 
     def log_odds(self, reliability: float, prior: float) -> float:
-        """With the product of both sources' reliabilities."""
-        found = prior + self.context
-        for _, share, sure in self.slots:
-            rho = reliability * sure
+        """Return the log-odds, given the product of both sources' reliabilities."""
+        total = prior + self.context
+        for _, share, confidence in self.slots:
+            rho = reliability * confidence
             odds = rho / share + 1.0 - rho if share else 1.0 - rho
-            found += math.log(odds) if odds > 0.0 else -math.inf
-        return found
+            total += math.log(odds) if odds > 0.0 else -math.inf
+        return total
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparer:
-    """What comparing needs: the schema, the chances of its values, a pair model, a tolerance."""
+    """Compare accounts by a schema, the frequencies of its values, a pair model and a tolerance."""
 
     schema: Schema
     chances: Chances
@@ -172,11 +176,13 @@ class Comparer:
     def compare(
         self, accounts: Mapping[str, Account], pairs: Sequence[Two]
     ) -> dict[Two, Comparison]:
-        """Every pair, by ids."""
+        """Return the comparison of every pair of ids."""
         contexts = dict(zip(pairs, self._contexts(accounts, pairs).tolist(), strict=True))
         return {
-            two: Comparison(contexts[two], tuple(self._slots(accounts[two[0]], accounts[two[1]])))
-            for two in pairs
+            names: Comparison(
+                contexts[names], tuple(self._slots(accounts[names[0]], accounts[names[1]]))
+            )
+            for names in pairs
         }
 
     def _slots(self, left: Account, right: Account) -> Iterator[tuple[str, float, float]]:
@@ -184,7 +190,11 @@ class Comparer:
             a, b = left.values.get(name), right.values.get(name)
             if a is None or b is None or (name != SORT and _repeats_sort(a, b, left, right)):
                 continue
-            yield name, self._share(name, a, b), left.sure(name) * right.sure(name)
+            yield (
+                name,
+                self._share(name, a, b),
+                left.slot_confidence(name) * right.slot_confidence(name),
+            )
 
     def _share(self, name: str, a: Value, b: Value) -> float:
         key = (name, a, b)
@@ -197,21 +207,21 @@ class Comparer:
         return self._cache[key]
 
     def _contexts(self, accounts: Mapping[str, Account], pairs: Sequence[Two]) -> FloatArray:
-        """Σ λ f of all pairs, a few accounts at a time; both orders, and their mean."""
-        found = np.zeros(len(pairs))
+        """Return Σ λ f of all pairs, averaged over both orders of the two."""
+        scores = np.zeros(len(pairs))
         if self.model is None:
-            return found
-        for some in _batches(pairs):
-            names = sorted({name for n in some for name in pairs[n]})
+            return scores
+        for batch in _batches(pairs):
+            names = sorted({name for n in batch for name in pairs[n]})
             place = {name: n for n, name in enumerate(names)}
-            left = np.array([place[pairs[n][0]] for n in some])
-            right = np.array([place[pairs[n][1]] for n in some])
+            left = np.array([place[pairs[n][0]] for n in batch])
+            right = np.array([place[pairs[n][1]] for n in batch])
             templates = [accounts[name].template for name in names]
             last = len(names) - 1
-            there = _scores(self.model, self.schema, templates, left, right)
-            back = _scores(self.model, self.schema, templates[::-1], last - left, last - right)
-            found[some] = (there + back) / 2
-        return found
+            forward = _scores(self.model, self.schema, templates, left, right)
+            backward = _scores(self.model, self.schema, templates[::-1], last - left, last - right)
+            scores[batch] = (forward + backward) / 2
+        return scores
 
 
 def _scores(
@@ -221,10 +231,11 @@ def _scores(
     left: IntArray,
     right: IntArray,
 ) -> FloatArray:
-    """Σ λ f over what can be observed of two messages; of records only what slots tell."""
+    """Return Σ λ f over what can be observed across messages; for records only the slots."""
     codes = model.codes(columns(templates, schema=schema), left, right)
     slots, words = (
-        log_odds(codes, model.characteristics, _kept(model, names)) for names in (SLOTS, WORDS)
+        log_odds(codes, model.characteristics, _kept(model, names))
+        for names in (SLOT_CHARACTERISTICS, TEXT_CHARACTERISTICS)
     )
     worded = np.array([bool(template.head or template.text) for template in templates])
     score: FloatArray = slots + np.where(worded[left] & worded[right], words, 0.0)
@@ -232,7 +243,7 @@ def _scores(
 
 
 def _kept(model: MaximumEntropy, names: frozenset[str]) -> FloatArray:
-    """The weights of these characteristics; the others count nothing."""
+    """Return the weights of these characteristics, with 0 for the others."""
     starts = offsets(model.characteristics)
     mask = np.zeros(len(model.weights))
     for n, one in enumerate(model.characteristics):
@@ -242,22 +253,22 @@ def _kept(model: MaximumEntropy, names: frozenset[str]) -> FloatArray:
 
 
 def _repeats_sort(a: Value, b: Value, left: Account, right: Account) -> bool:
-    """The slot says what the sort says: it would count twice."""
+    """Return whether the slot repeats the sort, which must not count twice."""
     same = isinstance(a, Sort) and isinstance(b, Sort)
     return same and a == left.values.get(SORT) and b == right.values.get(SORT)
 
 
 def _batches(pairs: Sequence[Two]) -> Iterator[list[int]]:
-    """Pairs of a few accounts at a time: those that hang together stay together."""
-    home = tied((name for two in pairs for name in two), pairs)
-    some: list[int] = []
+    """Yield batches of pairs, keeping connected accounts together."""
+    component = component_names((name for two in pairs for name in two), pairs)
+    batch: list[int] = []
     names: set[str] = set()
-    for n in sorted(range(len(pairs)), key=lambda n: (home[pairs[n][0]], n)):
+    for n in sorted(range(len(pairs)), key=lambda n: (component[pairs[n][0]], n)):
         two = pairs[n]
-        if len(names | set(two)) > BATCH:
-            yield some
-            some, names = [], set()
-        some.append(n)
+        if len(names | set(two)) > BATCH_ACCOUNTS:
+            yield batch
+            batch, names = [], set()
+        batch.append(n)
         names.update(two)
-    if some:
-        yield some
+    if batch:
+        yield batch

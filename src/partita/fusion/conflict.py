@@ -15,20 +15,20 @@ from partita.records import FloatArray
 from partita.templates.slots import SlotType, Value
 
 V = TypeVar("V")
-MOST = 16  # different values of a slot: of more the masses that are largest
+MAX_VALUES = 16  # distinct values of a slot; only the largest masses are used
 
 
-def conflict(said: Mapping[str, tuple[Value, float]], slot: SlotType[Any]) -> float:
-    """κ of what everybody says of one slot, each with a mass from 0 to 1."""
+def conflict(claims: Mapping[str, tuple[Value, float]], slot: SlotType[Any]) -> float:
+    """Return κ of the claims about one slot, each a value with a mass from 0 to 1."""
     doubt: dict[Value, float] = {}
-    for value, mass in said.values():
+    for value, mass in claims.values():
         doubt[value] = doubt.get(value, 1.0) * (1.0 - mass)
     return kappa(doubt, lambda left, right: slot.unify(left, right) is not None)
 
 
 def kappa(doubt: Mapping[V, float], agree: Callable[[V, V], bool]) -> float:
-    """κ from 1 − g of every value, and which two of them hold together."""
-    largest = sorted(doubt, key=lambda value: (doubt[value], str(value)))[:MOST]
+    """Return κ from 1 − g of every value, and a test whether two values agree."""
+    largest = sorted(doubt, key=lambda value: (doubt[value], str(value)))[:MAX_VALUES]
     if all(agree(left, right) for left, right in combinations(largest, 2)):
         return 0.0
     masses = [(value, 1.0 - doubt[value]) for value in largest]
@@ -36,7 +36,7 @@ def kappa(doubt: Mapping[V, float], agree: Callable[[V, V], bool]) -> float:
 
 
 def kappa_apart(doubt: Iterable[float]) -> float:
-    """κ from 1 − g of values no two of which hold together: one of them at most."""
+    """Return κ from 1 − g of values that all exclude each other."""
     none, one = 1.0, 0.0
     for part in doubt:
         none, one = none * part, one * part + none * (1.0 - part)
@@ -46,7 +46,7 @@ def kappa_apart(doubt: Iterable[float]) -> float:
 def _agreeing_mass(
     rest: Sequence[tuple[V, float]], chosen: tuple[V, ...], agree: Callable[[V, V], bool]
 ) -> float:
-    """The mass of choices that contain no contradiction, value by value."""
+    """Return the mass of choices without a contradiction, by recursion over the values."""
     if not rest:
         return 1.0
     (value, mass), *others = rest
@@ -57,15 +57,15 @@ def _agreeing_mass(
 
 
 def conflicts(belief: SlotBelief) -> list[float]:
-    """κ of every object; sets hold together, since a part of the truth is no contradiction."""
-    said = belief.read.said
-    if belief.read.kind in SETS:
-        return [0.0] * len(said.objects)
-    key = said.object * max(len(said.values), 1) + said.value
+    """Return κ of every object; for sets it is 0, since a subset is not a contradiction."""
+    statements = belief.parsed.statements
+    if belief.parsed.kind in SETS:
+        return [0.0] * len(statements.objects)
+    key = statements.object * max(len(statements.values), 1) + statements.value
     first = np.flatnonzero(np.diff(key, prepend=-1))
     doubt = np.multiply.reduceat(1.0 - _masses(belief), first).tolist()
-    thing, value = said.object[first], said.value[first].tolist()
-    starts = np.searchsorted(thing, np.arange(len(said.objects) + 1)).tolist()
+    objects, value = statements.object[first], statements.value[first].tolist()
+    starts = np.searchsorted(objects, np.arange(len(statements.objects) + 1)).tolist()
     return [
         _conflict(belief, n, value[a:b], doubt[a:b]) if b - a > 1 else 0.0
         for n, (a, b) in enumerate(pairwise(starts))
@@ -73,30 +73,34 @@ def conflicts(belief: SlotBelief) -> list[float]:
 
 
 def _conflict(belief: SlotBelief, thing: int, values: list[int], doubt: list[float]) -> float:
-    """Where nothing is above anything, values are apart, which is quick."""
-    if not len(belief.read.order.above):
+    """Return κ of one object, by a faster formula where no value is above another."""
+    if not len(belief.parsed.order.above):
         return kappa_apart(doubt)
-    return kappa(dict(zip(values, doubt, strict=True)), _agreeing(belief, thing))
+    return kappa(dict(zip(values, doubt, strict=True)), _agreement_test(belief, thing))
 
 
 def _masses(belief: SlotBelief) -> FloatArray:
-    """Of every statement; truths that the user knows are no matter of trust."""
-    said, labels = belief.read.said, len(belief.read.labels)
-    guesses = 1 / labels if belief.read.kind == "closed" and labels > 1 else 0.0
-    known = {one.source: _knows(one, guesses) for one in belief.trust}
-    mass = np.array([known.get(source, 1.0) for source in said.sources])
-    masses: FloatArray = mass[said.source] * said.confidence
+    """Return the mass of every statement; truths set by the user have mass 1."""
+    statements, labels = belief.parsed.statements, len(belief.parsed.labels)
+    guesses = 1 / labels if belief.parsed.kind == "closed" and labels > 1 else 0.0
+    knowledge = {one.source: _knowledge(one, guesses) for one in belief.trust}
+    mass = np.array([knowledge.get(source, 1.0) for source in statements.sources])
+    masses: FloatArray = mass[statements.source] * statements.confidence
     return masses
 
 
-def _knows(one: Trust, guesses: float) -> float:
-    """The part of a learned reliability that is not luck; a given one is without it."""
-    return one.reliability if one.given else max(0.0, (one.reliability - guesses) / (1 - guesses))
+def _knowledge(trust: Trust, guesses: float) -> float:
+    """Return the reliability without lucky guesses; one set by the user has none."""
+    return (
+        trust.reliability
+        if trust.given
+        else max(0.0, (trust.reliability - guesses) / (1 - guesses))
+    )
 
 
-def _agreeing(belief: SlotBelief, thing: int) -> Callable[[int, int], bool]:
-    """Two values agree where both hold of something that the object may be."""
-    order = belief.read.order
+def _agreement_test(belief: SlotBelief, thing: int) -> Callable[[int, int], bool]:
+    """Return a test whether two values hold together of a possible value of the object."""
+    order = belief.parsed.order
     held = [_above(order, value) | {value} for value, _ in belief.of(thing)]
     return lambda left, right: any(left in both and right in both for both in held)
 

@@ -12,17 +12,18 @@ from partita.fusion.belief import SlotBelief
 from partita.fusion.claims import Claims
 from partita.records import FloatArray, IntArray
 
-DOUBTFUL = 0.5  # a claim less probable than this is taken as wrong
-LEAST = 3  # wrong values in common
-SIGNIFICANT = 1e-3
-MOST = 2000  # sources that are compared: those with most wrong claims
+WRONG_BELOW = 0.5  # a less probable claim counts as wrong
+MIN_SHARED = 3  # shared wrong values
+SIGNIFICANCE = 1e-3
+MAX_SOURCES = 2000  # sources compared: those with most wrong claims
 
 
 @dataclass(frozen=True, slots=True)
 class Copying:
-    """Two sources, how many wrong values they share, how many chance would give, how rare that is.
+    """Two sources that share more wrong values than chance explains.
 
-    The first makes more claims: if one copies, it is probably the second.
+    The original is the source with more claims. `common` counts their common objects, `shared`
+    their shared wrong values, `expected` how many chance would give.
     """
 
     slot: str
@@ -35,37 +36,37 @@ class Copying:
 
     @property
     def share(self) -> float:
-        """Which part of the copier's agreement on wrong values chance does not explain."""
+        """Return the share of the common wrong values that chance does not explain."""
         return max(0.0, 1.0 - self.expected / self.shared)
 
 
-def copying(belief: SlotBelief) -> list[Copying]:
-    """The pairs of sources of a slot that stand out, the most striking first."""
-    said = belief.read.said
-    wrong = belief.sound < DOUBTFUL
-    claims = np.bincount(said.source, minlength=len(said.sources))
-    erring = np.bincount(said.source[wrong], minlength=len(claims))
-    chosen = np.argsort(-erring, kind="stable")[:MOST]
-    chosen = chosen[erring[chosen] >= LEAST]
+def find_copying(belief: SlotBelief) -> list[Copying]:
+    """Return the pairs of sources of a slot with apparent copying, the most significant first."""
+    statements = belief.parsed.statements
+    wrong = belief.sound < WRONG_BELOW
+    claims = np.bincount(statements.source, minlength=len(statements.sources))
+    wrong_claims = np.bincount(statements.source[wrong], minlength=len(claims))
+    chosen = np.argsort(-wrong_claims, kind="stable")[:MAX_SOURCES]
+    chosen = chosen[wrong_claims[chosen] >= MIN_SHARED]
     if len(chosen) < 2:
         return []
-    pair = said.object * len(said.values) + said.value
-    shared = _common(said.source[wrong], pair[wrong], chosen)
-    meetings = _common(said.source[wrong], said.object[wrong], chosen)
-    common = _common(said.source, said.object, chosen)
-    rate = erring[chosen] / claims[chosen]
-    chance = shared.sum() / max(meetings.sum(), 1.0)
+    pair = statements.object * len(statements.values) + statements.value
+    shared = _count_common(statements.source[wrong], pair[wrong], chosen)
+    both_wrong = _count_common(statements.source[wrong], statements.object[wrong], chosen)
+    common = _count_common(statements.source, statements.object, chosen)
+    rate = wrong_claims[chosen] / claims[chosen]
+    chance = shared.sum() / max(both_wrong.sum(), 1.0)
     expected = common * np.outer(rate, rate) * chance
-    found = _striking(shared, expected)
-    made = [
+    unusual = _unusual_pairs(shared, expected)
+    copies = [
         _pair(belief, chosen[[a, b]], claims, (common[a, b], shared[a, b], expected[a, b], p))
-        for a, b, p in found
+        for a, b, p in unusual
     ]
-    return sorted(made, key=lambda one: (one.significance, -one.shared, one.original, one.copier))
+    return sorted(copies, key=lambda one: (one.significance, -one.shared, one.original, one.copier))
 
 
-def _common(source: IntArray, thing: IntArray, chosen: IntArray) -> FloatArray:
-    """How many things every two of the chosen sources share, once each; nothing with oneself."""
+def _count_common(source: IntArray, thing: IntArray, chosen: IntArray) -> FloatArray:
+    """Count the distinct items that each two of the chosen sources share."""
     from scipy.sparse import csr_array
 
     place = np.full(int(max(source.max(initial=0), chosen.max())) + 1, -1)
@@ -75,19 +76,19 @@ def _common(source: IntArray, thing: IntArray, chosen: IntArray) -> FloatArray:
     shape = (len(chosen), len(names))
     ones: Any = csr_array((np.ones(kept.sum()), (place[source[kept]], column)), shape=shape)
     ones.data[:] = 1.0
-    found: FloatArray = (ones @ ones.T).toarray()
-    np.fill_diagonal(found, 0.0)
-    return found
+    counts: FloatArray = (ones @ ones.T).toarray()
+    np.fill_diagonal(counts, 0.0)
+    return counts
 
 
-def _striking(shared: FloatArray, expected: FloatArray) -> list[tuple[int, int, float]]:
-    """Pairs whose agreement is rarer than it should ever be, with that figure."""
+def _unusual_pairs(shared: FloatArray, expected: FloatArray) -> list[tuple[int, int, float]]:
+    """Return pairs whose agreement is significant, with the corrected significance."""
     from scipy.special import gammainc
 
-    a, b = np.nonzero(np.triu(shared >= LEAST, 1))
+    a, b = np.nonzero(np.triu(shared >= MIN_SHARED, 1))
     tests = len(shared) * (len(shared) - 1) / 2
     tail = gammainc(shared[a, b], np.maximum(expected[a, b], 1e-12)) * tests
-    chosen = np.flatnonzero(tail < SIGNIFICANT)
+    chosen = np.flatnonzero(tail < SIGNIFICANCE)
     return [(int(a[n]), int(b[n]), float(tail[n])) for n in chosen.tolist()]
 
 
@@ -97,7 +98,7 @@ def _pair(
     claims: IntArray,
     figures: tuple[float, float, float, float],
 ) -> Copying:
-    names = belief.read.said.sources
+    names = belief.parsed.statements.sources
     first, second = sorted(two.tolist(), key=lambda n: (-claims[n], names[n]))
     common, shared, expected, significance = figures
     return Copying(
@@ -111,17 +112,17 @@ def _pair(
     )
 
 
-def discounted(claims: Claims, copies: Sequence[Copying]) -> Claims:
-    """Claims of a copier that repeat its original's, believed only as far as chance explains."""
+def discount_copies(claims: Claims, copies: Sequence[Copying]) -> Claims:
+    """Reduce the confidence of claims that a copier shares with its original."""
     confidence = claims.confidence.copy()
     names = {name: n for n, name in enumerate(claims.sources)}
     slots = {name: n for n, name in enumerate(claims.slots)}
     key = (claims.object * len(claims.slots) + claims.slot) * len(claims.values) + claims.value
-    for one in copies:
-        mine = np.flatnonzero(
-            (claims.source == names[one.copier]) & (claims.slot == slots[one.slot])
+    for copy in copies:
+        own = np.flatnonzero(
+            (claims.source == names[copy.copier]) & (claims.slot == slots[copy.slot])
         )
-        theirs = key[claims.source == names[one.original]]
-        repeated = mine[np.isin(key[mine], theirs)]
-        confidence[repeated] = np.minimum(confidence[repeated], 1.0 - one.share)
+        original = key[claims.source == names[copy.original]]
+        repeated = own[np.isin(key[own], original)]
+        confidence[repeated] = np.minimum(confidence[repeated], 1.0 - copy.share)
     return replace(claims, confidence=confidence)

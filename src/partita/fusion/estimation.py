@@ -10,11 +10,11 @@ from partita.records import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Said:
-    """The claims: who, about which block of candidates, with which outcome if it is no relation.
+class CodedClaims:
+    """The claims: source, block of candidates, and outcome for unrelated candidates.
 
-    `density` is b; `flat` is what the claim's probability is where nothing is known, to which
-    a claim of less than full `confidence` falls back.
+    `density` is b; `flat` is the probability of the claim without any information, used for the
+    part of the `confidence` that is missing.
     """
 
     source: IntArray
@@ -30,7 +30,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """What may be true: one candidate of every item is. `offset` is log P(k | its class)."""
+    """The possible truths: exactly one candidate of each item holds.
+
+    `offset` is log P(k | its class).
+    """
 
     item: IntArray
     block: IntArray
@@ -44,7 +47,7 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relations:
-    """Claims that are not what they would be for any other candidate, with the factor a."""
+    """Claims with a special outcome for a candidate, with the factor a."""
 
     claim: IntArray
     candidate: IntArray
@@ -54,13 +57,13 @@ class Relations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """One slot: sizes, what was said, what may be true, and the rates to start from.
+    """The estimation problem of one slot.
 
-    `kinds` is how many classes of candidates have a prior to be learned, `shrinkage` is the λ of
-    learning, `mixed` is μ: 1 where a source that guesses may hit the truth by luck.
+    `kinds` is the number of candidate classes with a prior to estimate, `shrinkage` is λ, `mixed`
+    is μ: 1 where a guess may be right by luck.
     """
 
-    said: Said
+    claims: CodedClaims
     candidates: Candidates
     relations: Relations
     sources: int
@@ -87,7 +90,7 @@ def no_relations() -> Relations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rates:
-    """θ[source, group, outcome] and the prior of every class of candidates."""
+    """θ[source, group, outcome] and the prior of each class of candidates."""
 
     theta: FloatArray
     prior: FloatArray
@@ -114,7 +117,7 @@ class Likelihoods:
 
 
 def expect(problem: Problem, rates: Rates) -> Expected:
-    """The posterior of all items under the rates."""
+    """Return the posterior of all items under the rates."""
     likely = likelihoods(problem, rates.theta)
     logs = _log_joint(problem, rates.prior, likely)
     probability, log_likelihood = _normalised(logs, problem.candidates.item, problem.items)
@@ -122,35 +125,41 @@ def expect(problem: Problem, rates: Rates) -> Expected:
 
 
 def soundness(problem: Problem, rates: Rates, probability: FloatArray) -> FloatArray:
-    """Of every claim the probability that its source knew: it is true, if not the whole truth."""
+    """Return for each claim the probability that its source knew (exactly or roughly)."""
     relations = problem.relations
     likely = likelihoods(problem, rates.theta)
     sound: FloatArray = np.bincount(
         relations.claim,
         probability[relations.candidate] * likely.related_share,
-        minlength=len(problem.said),
+        minlength=len(problem.claims),
     ).astype(np.float64)
     return sound
 
 
 def likelihoods(problem: Problem, theta: FloatArray) -> Likelihoods:
-    said, relations = problem.said, problem.relations
-    spare = (1.0 - said.confidence) * said.flat
-    sure = theta[said.source, :, said.outcome] * (said.density * said.confidence)[:, None]
-    plain = sure + spare[:, None]
+    claims, relations = problem.claims, problem.relations
+    background = (1.0 - claims.confidence) * claims.flat
+    informed = (
+        theta[claims.source, :, claims.outcome] * (claims.density * claims.confidence)[:, None]
+    )
+    plain = informed + background[:, None]
     group = problem.candidates.group[relations.candidate]
     claim = relations.claim
-    rate = theta[said.source[claim], group, relations.outcome]
-    known = rate * relations.factor * said.confidence[claim]
-    guessed = problem.mixed * sure[claim, group]
-    related = known + guessed + spare[claim]
+    rate = theta[claims.source[claim], group, relations.outcome]
+    informed_part = rate * relations.factor * claims.confidence[claim]
+    guessed = problem.mixed * informed[claim, group]
+    related = informed_part + guessed + background[claim]
     return Likelihoods(
-        plain, _ratio(sure, plain), related, _ratio(known, related), _ratio(guessed, related)
+        plain,
+        _ratio(informed, plain),
+        related,
+        _ratio(informed_part, related),
+        _ratio(guessed, related),
     )
 
 
 def _log_joint(problem: Problem, prior: FloatArray, likely: Likelihoods) -> FloatArray:
-    """log P(k, claims); what has probability 0 is counted apart, so that nothing is ∞ − ∞."""
+    """Return log P(k, claims); zeros are counted separately to avoid ∞ − ∞."""
     candidates, relations = problem.candidates, problem.relations
     group, claim = candidates.group, relations.claim
     before = likely.plain[claim, group[relations.candidate]]
@@ -168,18 +177,19 @@ def _log_joint(problem: Problem, prior: FloatArray, likely: Likelihoods) -> Floa
     return np.where(zeros > 0.5, -np.inf, logs)
 
 
-def _by_block(problem: Problem, each: FloatArray) -> FloatArray:
-    """Sums over a block's claims, group by group, as its candidates see them."""
-    said, candidates = problem.said, problem.candidates
+def _by_block(problem: Problem, values: FloatArray) -> FloatArray:
+    """Sum over the claims of each candidate's block and group."""
+    claims, candidates = problem.claims, problem.candidates
     sums = [
-        np.bincount(said.block, each[:, g], minlength=problem.blocks) for g in range(problem.groups)
+        np.bincount(claims.block, values[:, g], minlength=problem.blocks)
+        for g in range(problem.groups)
     ]
-    whole = np.stack(sums, axis=1).astype(np.float64)
-    return whole[candidates.block, candidates.group]
+    sums_by_block = np.stack(sums, axis=1).astype(np.float64)
+    return sums_by_block[candidates.block, candidates.group]
 
 
 def _normalised(logs: FloatArray, item: IntArray, items: int) -> tuple[FloatArray, float]:
-    """Each item's candidates to 1; an item where nothing is possible comes out as all zeros."""
+    """Normalise the candidates of each item; an impossible item gets all zeros."""
     top = np.full(items, -np.inf)
     np.maximum.at(top, item, logs)
     shift = np.where(np.isfinite(top), top, 0.0)
@@ -190,23 +200,23 @@ def _normalised(logs: FloatArray, item: IntArray, items: int) -> tuple[FloatArra
 
 
 def _counts(problem: Problem, probability: FloatArray, likely: Likelihoods) -> FloatArray:
-    """How often each source is expected to have done what, by group and outcome."""
-    said, candidates, relations = problem.said, problem.candidates, problem.relations
+    """Return the expected count of each outcome by source and group."""
+    claims, candidates, relations = problem.claims, problem.candidates, problem.relations
     shape = (problem.sources, problem.groups, problem.outcomes)
     counts = np.zeros(int(np.prod(shape)))
-    place = said.block * problem.groups
+    place = claims.block * problem.groups
     mass = np.bincount(
         candidates.block * problem.groups + candidates.group,
         probability,
         minlength=problem.blocks * problem.groups,
     )
     group = candidates.group[relations.candidate]
-    source, claim = said.source[relations.claim], relations.claim
+    source, claim = claims.source[relations.claim], relations.claim
     weight = probability[relations.candidate]
     for g in range(problem.groups):
-        cell = np.ravel_multi_index((said.source, np.full(len(said), g), said.outcome), shape)
+        cell = np.ravel_multi_index((claims.source, np.full(len(claims), g), claims.outcome), shape)
         counts += np.bincount(cell, mass[place + g] * likely.plain_share[:, g], len(counts))
-    default = np.ravel_multi_index((source, group, said.outcome[claim]), shape)
+    default = np.ravel_multi_index((source, group, claims.outcome[claim]), shape)
     moved = likely.guessed_share - likely.plain_share[claim, group]
     counts += np.bincount(default, weight * moved, len(counts))
     cell = np.ravel_multi_index((source, group, relations.outcome), shape)
@@ -227,12 +237,12 @@ def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 ROUNDS = 200
-CLOSE = 1e-4  # no probability moves by more
+TOLERANCE = 1e-4  # largest change of a probability at convergence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Learned:
-    """What came out, by which rates, after how many rounds."""
+class Estimate:
+    """The result of the estimation: posterior, rates, and number of rounds."""
 
     expected: Expected
     rates: Rates
@@ -241,29 +251,29 @@ class Learned:
     converged: bool
 
 
-def learn(
+def estimate_rates(
     problem: Problem,
-    given: FloatArray | None = None,
+    fixed: FloatArray | None = None,
     rounds: int = ROUNDS,
-) -> Learned:
-    """Expectation and maximisation in turn; sources whose rates are `given` (not NaN) keep them."""
+) -> Estimate:
+    """Estimate rates by expectation maximisation; `fixed` rates (not NaN) stay."""
     theta = np.repeat(problem.start[None], problem.sources, axis=0)
-    rates = Rates(_kept(theta, given), np.full(problem.kinds, 1.0 / problem.kinds))
+    rates = Rates(_kept(theta, fixed), np.full(problem.kinds, 1.0 / problem.kinds))
     expected = expect(problem, rates)
     pooled = problem.start
     for done in range(1, rounds + 1):
         before = expected.probability
         pooled = _pooled(expected.counts, problem.start)
         theta = _shrunk(expected.counts, pooled, problem.shrinkage)
-        rates = Rates(_kept(theta, given), _prior(problem, before))
+        rates = Rates(_kept(theta, fixed), _prior(problem, before))
         expected = expect(problem, rates)
-        if np.max(np.abs(expected.probability - before), initial=0.0) < CLOSE:
-            return Learned(expected, rates, pooled, done, True)
-    return Learned(expected, rates, pooled, rounds, False)
+        if np.max(np.abs(expected.probability - before), initial=0.0) < TOLERANCE:
+            return Estimate(expected, rates, pooled, done, True)
+    return Estimate(expected, rates, pooled, rounds, False)
 
 
 def _pooled(counts: FloatArray, start: FloatArray) -> FloatArray:
-    """All sources as one, with one claim's worth of the rates to start from."""
+    """Return the rates of all sources together, with the starting rates as one claim."""
     sums = counts.sum(axis=0) + start
     pooled: FloatArray = sums / sums.sum(axis=1, keepdims=True)
     return pooled
@@ -281,5 +291,5 @@ def _prior(problem: Problem, probability: FloatArray) -> FloatArray:
     return prior
 
 
-def _kept(theta: FloatArray, given: FloatArray | None) -> FloatArray:
-    return theta if given is None else np.where(np.isnan(given), theta, given)
+def _kept(theta: FloatArray, fixed: FloatArray | None) -> FloatArray:
+    return theta if fixed is None else np.where(np.isnan(fixed), theta, fixed)

@@ -10,25 +10,26 @@ import numpy as np
 from partita.errors import InputError, Unavailable
 from partita.fusion.answers import Answer, answers
 from partita.fusion.belief import Parameters, SlotBelief
-from partita.fusion.claims import Claims, checked_reliabilities, joined
-from partita.fusion.copying import Copying, copying, discounted
+from partita.fusion.claims import Claims, checked_reliabilities, join_claims
+from partita.fusion.copying import Copying, discount_copies, find_copying
 from partita.fusion.kinds import TYPED, Kind, Reading, checked_kind, likely_kind
 from partita.fusion.matching import one_to_one
-from partita.fusion.slot import Slot, fuse_slot, with_known
+from partita.fusion.slot import Slot, add_truths, fuse_slot
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Settings:
-    """How to fuse: kinds by slot ("" for all others), a hierarchy by slot, and so on.
+    """The options of fusion; `kinds` are by slot ("" for all others).
 
-    `separator` says that objects are pairs LEFT_RIGHT with at most one match each. `known` are
-    truths, by object and slot. `discount` believes copied claims less.
+    `separator` says that objects are pairs LEFT_RIGHT with at most one match per side. `truths` are
+    values known by object and slot. `discount` reduces the weight of copied claims. `fixed` are
+    parameters estimated before.
     """
 
     kinds: Mapping[str, str] = field(default_factory=dict)
     reading: Reading = field(default_factory=Reading)
     reliabilities: Mapping[str, float] = field(default_factory=dict)
-    known: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    truths: Mapping[tuple[str, str], str] = field(default_factory=dict)
     separator: str | None = None
     discount: bool = False
     fixed: Mapping[str, Parameters] = field(default_factory=dict)
@@ -36,7 +37,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fused:
-    """The belief: every slot, and which sources seem to copy from each other."""
+    """The belief about every slot, and apparent copying between sources."""
 
     claims: Claims
     settings: Settings
@@ -56,67 +57,67 @@ class Fused:
 
 
 def fuse(claims: Claims, settings: Settings | None = None) -> Fused:
-    """Everything that sources say into probabilities of values; no truth is needed."""
-    chosen = settings or Settings()
+    """Fuse claims into probabilities of values; no truths are needed."""
+    settings_ = settings or Settings()
     if not len(claims):
         raise InputError("there are no claims to fuse")
-    _refuse_unknown_slots(claims, chosen)
-    heard = _heard(claims, chosen)
-    if not len(heard):
+    _refuse_unknown_slots(claims, settings_)
+    used = _drop_unreliable(claims, settings_)
+    if not len(used):
         raise InputError("all sources have reliability 0 (expected at least one above 0)")
-    names = sorted({claims.slots[n] for n in np.unique(heard.slot).tolist()})
-    beliefs = [_slot(heard, name, chosen) for name in names]
-    copies = tuple(one for belief in beliefs for one in copying(belief))
-    if chosen.discount and copies:
-        weaker = discounted(heard, copies)
-        beliefs = [_slot(weaker, name, chosen) for name in names]
-    return Fused(claims, chosen, tuple(beliefs), copies)
+    names = sorted({claims.slots[n] for n in np.unique(used.slot).tolist()})
+    beliefs = [_slot(used, name, settings_) for name in names]
+    copies = tuple(one for belief in beliefs for one in find_copying(belief))
+    if settings_.discount and copies:
+        discounted = discount_copies(used, copies)
+        beliefs = [_slot(discounted, name, settings_) for name in names]
+    return Fused(claims, settings_, tuple(beliefs), copies)
 
 
 def without(fused: Fused, source: str) -> Fused:
-    """What would be believed if a source were left out, everything learned anew."""
+    """Fuse again without one source, including all estimates."""
     return fuse(fused.claims.without(source), fused.settings)
 
 
-def extended(fused: Fused, more: Claims) -> dict[tuple[str, str], Answer]:
-    """All answers after more claims, by the rates learned before: the others are as they were."""
+def extend(fused: Fused, more: Claims) -> dict[tuple[str, str], Answer]:
+    """Return all answers after more claims, with the rates estimated before."""
     if fused.settings.separator is not None:
         raise Unavailable(
             "with one match per side, new claims affect the others (fuse all sources again)"
         )
-    whole = joined(fused.claims, more)
+    merged = join_claims(fused.claims, more)
     settings = replace(fused.settings, fixed=fused.parameters)
-    touched = np.unique(whole.object[len(fused.claims) :])
-    fresh = fuse(whole.only(np.isin(whole.object, touched)), settings)
-    return {**by_object(fused), **by_object(fresh)}
+    touched = np.unique(merged.object[len(fused.claims) :])
+    updated = fuse(merged.only(np.isin(merged.object, touched)), settings)
+    return {**answers_by_object(fused), **answers_by_object(updated)}
 
 
-def by_object(fused: Fused) -> dict[tuple[str, str], Answer]:
-    """The answers by object and slot."""
+def answers_by_object(fused: Fused) -> dict[tuple[str, str], Answer]:
+    """Return the answers by object and slot."""
     return {(a.object, a.slot): a for belief in fused.slots for a in answers(belief)}
 
 
 def _slot(claims: Claims, name: str, settings: Settings) -> SlotBelief:
     number = list(claims.slots).index(name)
-    mine = with_known(claims.only(claims.slot == number), name, settings.known)
+    slot_claims = add_truths(claims.only(claims.slot == number), name, settings.truths)
     fixed = settings.fixed.get(name)
-    kind = fixed.kind if fixed else _kind(mine, name, settings)
+    kind = fixed.kind if fixed else _kind(slot_claims, name, settings)
     reliabilities = {**claims.reliabilities, **checked_reliabilities(settings.reliabilities)}
-    belief = fuse_slot(mine, Slot(name, kind, settings.reading, reliabilities, fixed))
+    belief = fuse_slot(slot_claims, Slot(name, kind, settings.reading, reliabilities, fixed))
     return belief if settings.separator is None else one_to_one(belief, settings.separator)
 
 
-def _heard(claims: Claims, settings: Settings) -> Claims:
-    """The claims of all sources but those that are known never to know anything."""
-    given = {**claims.reliabilities, **checked_reliabilities(settings.reliabilities)}
-    deaf = [n for n, name in enumerate(claims.sources) if given.get(name) == 0.0]
-    return claims.only(~np.isin(claims.source, deaf)) if deaf else claims
+def _drop_unreliable(claims: Claims, settings: Settings) -> Claims:
+    """Leave out the claims of sources whose reliability is 0."""
+    reliabilities = {**claims.reliabilities, **checked_reliabilities(settings.reliabilities)}
+    unreliable = [n for n, name in enumerate(claims.sources) if reliabilities.get(name) == 0.0]
+    return claims.only(~np.isin(claims.source, unreliable)) if unreliable else claims
 
 
 def _kind(claims: Claims, name: str, settings: Settings) -> Kind:
-    given = settings.kinds.get(name) or claims.kinds.get(name) or settings.kinds.get("")
-    if given:
-        return checked_kind(given)
+    kind = settings.kinds.get(name) or claims.kinds.get(name) or settings.kinds.get("")
+    if kind:
+        return checked_kind(kind)
     if name in settings.reading.types:
         return TYPED
     values = (claims.values[n] for n in np.unique(claims.value).tolist())
@@ -124,15 +125,15 @@ def _kind(claims: Claims, name: str, settings: Settings) -> Kind:
 
 
 def _refuse_unknown_slots(claims: Claims, settings: Settings) -> None:
-    asked = {*settings.kinds, *settings.fixed, *(slot for _, slot in settings.known)} - {""}
-    if unknown := sorted(asked - set(claims.slots)):
-        named = ", ".join(sorted(claims.slots))
-        raise InputError(f"unknown slot {unknown[0]!r}; there are {named}")
+    named = {*settings.kinds, *settings.fixed, *(slot for _, slot in settings.truths)} - {""}
+    if unknown := sorted(named - set(claims.slots)):
+        existing = ", ".join(sorted(claims.slots))
+        raise InputError(f"unknown slot {unknown[0]!r}; there are {existing}")
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An object whose most probable value is another one; an empty one where nobody is left."""
+    """An object whose most probable value changes; `after` is empty if no claim is left."""
 
     object: str
     slot: str
@@ -142,14 +143,14 @@ class Change:
     after_probability: float
 
 
-def changed(fused: Fused, source: str) -> tuple[Change, ...]:
-    """Where the most probable value is another one if a source is left out."""
+def changes_without(fused: Fused, source: str) -> tuple[Change, ...]:
+    """Return the objects whose most probable value changes without a source."""
     rest = without(fused, source)
-    found = []
+    changes = []
     for belief in fused.slots:
         after = next((one.best() for one in rest.slots if one.name == belief.name), {})
         for thing, (value, p) in belief.best().items():
             other, q = after.get(thing, ("", 0.0))
             if other != value:
-                found.append(Change(thing, belief.name, value, p, other, q))
-    return tuple(found)
+                changes.append(Change(thing, belief.name, value, p, other, q))
+    return tuple(changes)

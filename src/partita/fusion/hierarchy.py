@@ -1,4 +1,4 @@
-"""Which values of a slot are more general than others."""
+"""Orders of values: which are more general than others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Names = Mapping[str, frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class Nesting:
-    """What is more general than each value, and what more special, by name."""
+    """The more general and the more specific values of each value, by name."""
 
     above: Names
     below: Names
@@ -25,41 +25,41 @@ class Nesting:
 
     @classmethod
     def of(cls, names: Mapping[str, str], parents: Mapping[str, str]) -> Nesting:
-        """From nodes with their names and the node above each; a top has none."""
-        lines: dict[str, frozenset[str]] = {}
+        """Make a nesting of nodes with names, and the parent of each node but the tops."""
+        ancestors: dict[str, frozenset[str]] = {}
         for node in names:
-            _climb(node, names, parents, lines)
+            _add_ancestors(node, names, parents, ancestors)
         above: dict[str, frozenset[str]] = {}
         for node, name in names.items():
-            above[name] = above.get(name, frozenset()) | (lines[node] - {name})
-        return cls(above, _turned(above))
+            above[name] = above.get(name, frozenset()) | (ancestors[node] - {name})
+        return cls(above, _inverse(above))
 
     def deepest(self, names: list[str]) -> str | None:
-        """The one that all others are above of."""
-        found = [n for n in names if all(m == n or m in self.above.get(n, ()) for m in names)]
-        return found[0] if found else None
+        """Return the name that all the others are above of, or None."""
+        deepest = [n for n in names if all(m == n or m in self.above.get(n, ()) for m in names)]
+        return deepest[0] if deepest else None
 
 
-def _climb(
+def _add_ancestors(
     node: str,
     names: Mapping[str, str],
     parents: Mapping[str, str],
-    lines: dict[str, frozenset[str]],
+    ancestors: dict[str, frozenset[str]],
 ) -> None:
-    """The names above a node, and above every node on the way that had none yet."""
-    way = [node]
-    while (up := parents.get(way[-1])) is not None and way[-1] not in lines:
-        if up in way:
-            circle = " > ".join(names[n] for n in way[way.index(up) :])
-            raise InputError(f"values form a cycle: {circle}")
-        way.append(up)
-    for n in reversed(way):
-        if n not in lines:
-            up = parents.get(n)
-            lines[n] = frozenset() if up is None else lines[up] | {names[up]}
+    """Add the names above a node, and above every node on the way up."""
+    path = [node]
+    while (parent := parents.get(path[-1])) is not None and path[-1] not in ancestors:
+        if parent in path:
+            cycle = " > ".join(names[n] for n in path[path.index(parent) :])
+            raise InputError(f"values form a cycle: {cycle}")
+        path.append(parent)
+    for n in reversed(path):
+        if n not in ancestors:
+            parent = parents.get(n)
+            ancestors[n] = frozenset() if parent is None else ancestors[parent] | {names[parent]}
 
 
-def _turned(above: Names) -> dict[str, frozenset[str]]:
+def _inverse(above: Names) -> dict[str, frozenset[str]]:
     below: dict[str, set[str]] = {name: set() for name in above}
     for name, names in above.items():
         for high in names:
@@ -67,16 +67,16 @@ def _turned(above: Names) -> dict[str, frozenset[str]]:
     return {name: frozenset(names) for name, names in below.items()}
 
 
-MANY = 200  # different values of one object; more are not compared with each other
+MAX_COMPARED = 200  # distinct values compared for one object
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Order:
-    """Of every value those above it (flat, by `starts`), and what lies below it.
+    """For each value those above it (a flat array, by `starts`), and what is below it.
 
-    Numbers from the count of said values on stand for values that nobody said. `leaf` tells which
-    values have nothing below them, `below` the shares of all leaves and of all inner values that
-    lie below a value; `heights` is how many ways there are to say a value less exactly.
+    Numbers from the count of stated values on are values that no source states. `leaf` says which
+    values have nothing below them; `below` is the share of all leaves and of all inner values below
+    a value; `heights` is the number of less exact ways to state a value.
     """
 
     above: IntArray
@@ -89,12 +89,12 @@ class Order:
 
     @property
     def size(self) -> int:
-        """How many values a source could have said."""
+        """Return how many values a source could state."""
         return self.leaves + self.inner
 
 
 def flat_order(count: int, size: int) -> Order:
-    """Values none of which is above another, of so many possible ones."""
+    """Return an order of `count` values of `size` possible ones, none above another."""
     zeros = np.zeros(count, dtype=np.int64)
     starts = np.zeros(count + 1, dtype=np.int64)
     shares = np.zeros((count, 2))
@@ -102,7 +102,7 @@ def flat_order(count: int, size: int) -> Order:
 
 
 def nested_order(values: Sequence[str], nesting: Nesting) -> Order:
-    """By a hierarchy; a value that it does not list has nothing above or below it."""
+    """Return the order by a hierarchy; values it does not list are unrelated to all others."""
     names = [*values, *sorted(nesting.above.keys() - set(values))]
     place = {name: n for n, name in enumerate(names)}
     leaf_names = {name for name, below in nesting.below.items() if not below}
@@ -134,12 +134,12 @@ def object_order(
     general: Callable[[int, int], bool],
     heights: IntArray,
 ) -> Order:
-    """Values of which some that are said of one object are more general than others."""
+    """Return an order in which values stated about one object may include each other."""
     above: dict[int, set[int]] = {}
     for values in _by_object(*pairs):
         for low in values:
-            found = {high for high in values if high != low and general(high, low)}
-            above[low] = above.get(low, set()) | found
+            more_general = {high for high in values if high != low and general(high, low)}
+            above[low] = above.get(low, set()) | more_general
     over = [sorted(above.get(n, ())) for n in range(count)]
     return Order(
         np.array([n for row in over for n in row], dtype=np.int64),
@@ -153,7 +153,7 @@ def object_order(
 
 
 def _by_object(objects: IntArray, values: IntArray) -> Iterator[list[int]]:
-    """The different values of every object that has more than one; of very many the first."""
+    """Yield the distinct values of every object that has more than one."""
     for group in np.split(values, np.flatnonzero(np.diff(objects)) + 1):
         if len(group) > 1:
-            yield group[:MANY].tolist()
+            yield group[:MAX_COMPARED].tolist()

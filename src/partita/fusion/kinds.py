@@ -1,4 +1,4 @@
-"""The kinds of slots, and how to guess the kind of a slot."""
+"""The kinds of slots, and how to guess them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ from partita.templates.slots import SlotType
 from partita.templates.words import symbol
 
 Kind = Literal["closed", "open", "number", "date", "several", "people", "typed"]
-TYPED: Kind = "typed"  # by a slot type of a domain, which nobody has to name
+TYPED: Kind = "typed"  # by a slot type of a domain; not for users
 KINDS: tuple[Kind, ...] = tuple(kind for kind in get_args(Kind) if kind != TYPED)
 SETS = ("several", "people")
-FEW = 12  # different values: a slot with more is open
-OFTEN = 5  # objects for each value of a closed slot
+MAX_CLOSED = 12  # distinct values of a closed slot
+MIN_OBJECTS_PER_VALUE = 5  # in a closed slot
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How values are read: numbers as the same within a share, dates within days, a hierarchy;
-    `types` are those of a domain's slots, by name."""
+    """How values are parsed.
+
+    `tolerance` is relative for numbers and in days for dates; `types` are those of a domain's
+    slots.
+    """
 
     tolerance: float = 0.0
     nesting: Nesting | None = None
@@ -38,19 +41,23 @@ class Reading:
             raise InputError(f"tolerance {self.tolerance} is not a non-negative number")
 
     def orders(self, values: Iterable[str]) -> bool:
-        """The hierarchy lists some of these values: it is about this slot."""
+        """Return whether the hierarchy lists some of these values."""
         nesting = self.nesting
         return nesting is not None and any(symbol(value) in nesting for value in values)
 
 
 def likely_kind(claims: Claims, nested: bool) -> Kind:
-    """Closed if few values recur over many objects and nothing orders them, else open."""
+    """Return "closed" if few values recur over many objects without an order, else "open"."""
     values, objects = len(np.unique(claims.value)), len(np.unique(claims.object))
-    return "closed" if not nested and values <= FEW and objects >= OFTEN * values else "open"
+    return (
+        "closed"
+        if not nested and values <= MAX_CLOSED and objects >= MIN_OBJECTS_PER_VALUE * values
+        else "open"
+    )
 
 
 def checked_kind(name: str) -> Kind:
-    """The kind of that name."""
+    """Return the kind with this name; an unknown one is an error."""
     for kind in KINDS:
         if name == kind:
             return kind

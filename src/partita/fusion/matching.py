@@ -18,49 +18,54 @@ from partita.records import (
     linked_components,
 )
 
-SMALL = 12  # things: components with circles up to this size are solved exactly
+MAX_EXACT = 12  # things: components with circles up to this size are solved exactly
 ROUNDS = 200
-CLOSE = 1e-9
-ODDS = 1e12  # beyond, a pair is as good as certain
+TOLERANCE = 1e-9
+MAX_ODDS = 1e12  # treated as certain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Matched:
-    """The probability of every pair, and how many pairs lie in components of each treatment."""
+class Matching:
+    """The probability of every pair, and how many pairs were solved exactly or approximately."""
 
     probability: FloatArray
     exact: int
     approximate: int
 
 
-def matched(left: IntArray, right: IntArray, probability: FloatArray) -> Matched:
-    """Pair probabilities that know about their rivals; `left` and `right` number two sides."""
+def match_pairs(left: IntArray, right: IntArray, probability: FloatArray) -> Matching:
+    """Return pair probabilities given at most one match per side.
+
+    `left` and `right` number the things of both sides.
+    """
     sides = int(left.max(initial=-1)) + 1
     other = right + sides
     things = sides + int(right.max(initial=-1)) + 1
-    odds = np.clip(probability / np.maximum(1 - probability, 1 / ODDS), 1 / ODDS**2, ODDS)
-    found = propagated(left, other, things, odds)
+    odds = np.clip(
+        probability / np.maximum(1 - probability, 1 / MAX_ODDS), 1 / MAX_ODDS**2, MAX_ODDS
+    )
+    result = propagate(left, other, things, odds)
     component = linked_components(things, left, other)[left]
-    size, circle = _shape(component, left, other)
-    for number in np.unique(component[circle & (size <= SMALL)]).tolist():
+    size, cyclic = _shape(component, left, other)
+    for number in np.unique(component[cyclic & (size <= MAX_EXACT)]).tolist():
         chosen = np.flatnonzero(component == number)
-        found[chosen] = solved(left[chosen], other[chosen], probability[chosen])
-    loose = circle & (size > SMALL)
-    return Matched(found, int((~loose).sum()), int(loose.sum()))
+        result[chosen] = solve_component(left[chosen], other[chosen], probability[chosen])
+    approximate = cyclic & (size > MAX_EXACT)
+    return Matching(result, int((~approximate).sum()), int(approximate.sum()))
 
 
 def _shape(
     component: IntArray, left: IntArray, right: IntArray
 ) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Of every pair's component: how many things it has, and whether it goes in a circle."""
+    """Return for each pair the size of its component, and whether that has a cycle."""
     pairs = np.bincount(component)
     ends = np.unique(np.stack([np.tile(component, 2), np.concatenate([left, right])]), axis=1)
     size = np.bincount(ends[0], minlength=len(pairs))
     return size[component], (pairs >= size)[component]
 
 
-def propagated(left: IntArray, right: IntArray, things: int, odds: FloatArray) -> FloatArray:
-    """What every pair hears from its two ends, until nothing changes."""
+def propagate(left: IntArray, right: IntArray, things: int, odds: FloatArray) -> FloatArray:
+    """Return the pair probabilities by belief propagation, which is exact on trees."""
     from_right = odds.copy()
     from_left = odds.copy()
     for _ in range(ROUNDS):
@@ -68,7 +73,7 @@ def propagated(left: IntArray, right: IntArray, things: int, odds: FloatArray) -
         again = odds / (1 + _others(right, from_left, things))
         moved = np.max(np.abs(np.log(again) - np.log(from_right)), initial=0.0)
         from_right = again
-        if moved < CLOSE:
+        if moved < TOLERANCE:
             break
     rivals = (1 + _others(left, from_right, things)) * (1 + _others(right, from_left, things))
     both: FloatArray = odds / (odds + rivals)
@@ -76,19 +81,19 @@ def propagated(left: IntArray, right: IntArray, things: int, odds: FloatArray) -
 
 
 def _others(end: IntArray, message: FloatArray, things: int) -> FloatArray:
-    """The sum of what a pair's rivals at one end say."""
+    """Return the sum of the messages of a pair's rivals at one end."""
     rest: FloatArray = np.bincount(end, message, minlength=things)[end] - message
     return np.maximum(rest, 0.0)
 
 
-def solved(left: IntArray, right: IntArray, probability: FloatArray) -> FloatArray:
-    """The same marginals from the distribution over configurations."""
+def solve_component(left: IntArray, right: IntArray, probability: FloatArray) -> FloatArray:
+    """Return the pair probabilities from the distribution over configurations."""
     things = np.unique(np.concatenate([left, right]))
     a, b = np.searchsorted(things, left), np.searchsorted(things, right)
     matrix = np.eye(len(things))
     matrix[a, b] = matrix[b, a] = probability
-    found = solve(PairProbabilities(CoreferenceSet.of(map(str, things)), matrix), top=1)
-    marginals: FloatArray = found.marginals.value[a, b]
+    distribution = solve(PairProbabilities(CoreferenceSet.of(map(str, things)), matrix), top=1)
+    marginals: FloatArray = distribution.marginals.value[a, b]
     return marginals
 
 
@@ -96,35 +101,35 @@ SAME = frozenset(("1", "SAME", "YES", "TRUE", "MATCH"))
 
 
 def one_to_one(belief: SlotBelief, separator: str) -> SlotBelief:
-    """The probabilities of "same" given all the others; objects are LEFT, separator, RIGHT."""
+    """Condition "same" on one match per side; objects are LEFT, separator, RIGHT."""
     same = _same(belief)
     left, right = _sides(belief, separator)
     is_same = belief.value == same
-    given = np.zeros(len(left))
-    given[belief.object[is_same]] = belief.probability[is_same]
-    found = matched(left, right, given)
-    now = found.probability[belief.object]
-    probability = np.where(is_same, now, 1.0 - now)
+    prior = np.zeros(len(left))
+    prior[belief.object[is_same]] = belief.probability[is_same]
+    matching = match_pairs(left, right, prior)
+    updated = matching.probability[belief.object]
+    probability = np.where(is_same, updated, 1.0 - updated)
     order = np.lexsort((belief.value, -probability, belief.object))
-    told = f"{found.exact:,} pairs matched exactly"
-    if found.approximate:
-        told += f", {found.approximate:,} by belief propagation, which is approximate"
-    return replace(belief, value=belief.value[order], probability=probability[order], method=told)
+    method = f"{matching.exact:,} pairs matched exactly"
+    if matching.approximate:
+        method += f", {matching.approximate:,} by belief propagation, which is approximate"
+    return replace(belief, value=belief.value[order], probability=probability[order], method=method)
 
 
 def _same(belief: SlotBelief) -> int:
-    values = list(belief.read.said.values)
-    found = [n for n, value in enumerate(values) if value in SAME]
-    if belief.read.kind != "closed" or len(values) != 2 or len(found) != 1:
-        said = ", ".join(values[:5])
-        raise InputError(f"one to one needs judgements same (1, yes) or different, not {said}")
-    return found[0]
+    values = list(belief.parsed.statements.values)
+    matches = [n for n, value in enumerate(values) if value in SAME]
+    if belief.parsed.kind != "closed" or len(values) != 2 or len(matches) != 1:
+        shown = ", ".join(values[:5])
+        raise InputError(f"one to one needs judgements same (1, yes) or different, not {shown}")
+    return matches[0]
 
 
 def _sides(belief: SlotBelief, separator: str) -> tuple[IntArray, IntArray]:
-    """Both sides of every object as numbers."""
-    parts = [name.split(separator) for name in belief.read.said.objects]
-    for name, part in zip(belief.read.said.objects, parts, strict=True):
+    """Return both sides of every object as numbers."""
+    parts = [name.split(separator) for name in belief.parsed.statements.objects]
+    for name, part in zip(belief.parsed.statements.objects, parts, strict=True):
         if len(part) != 2 or not all(part):
             raise InputError(f"object {name!r} is not a pair LEFT{separator}RIGHT")
     left, right = (np.unique([p[n] for p in parts], return_inverse=True)[1] for n in (0, 1))

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.fusion.estimation import Candidates, Problem, Relations, Said
+from partita.fusion.estimation import Candidates, CodedClaims, Problem, Relations
 from partita.fusion.hierarchy import Order
 from partita.fusion.value_reading import Statements
 from partita.records import FloatArray, IntArray
 
 
 def ranges(starts: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
-    """For every n the numbers starts[n] … starts[n] + counts[n] − 1, and n beside each."""
+    """Return all n and starts[n] … starts[n] + counts[n] − 1 for each, as two arrays."""
     owner = np.repeat(np.arange(len(counts)), counts)
     before = np.cumsum(counts) - counts
     return owner, np.arange(len(owner)) - before[owner] + starts[owner]
@@ -22,7 +22,7 @@ def ranges(starts: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
 def grouped(
     owner: IntArray, member: IntArray, wanted: IntArray, owners: int
 ) -> tuple[IntArray, IntArray]:
-    """The members of every wanted owner, with the place of the wanted one beside each."""
+    """Return the members of every wanted owner, with the position of the owner for each."""
     by_owner = np.argsort(owner, kind="stable")
     counts = np.bincount(owner, minlength=owners)
     starts = np.cumsum(counts) - counts
@@ -35,21 +35,21 @@ LEAF, INNER = 0, 1
 UNNAMED = -1
 Pairs = tuple[IntArray, IntArray]
 SHRINKAGE = 1.0
-ROUGHLY = 0.2  # of what a source with a given reliability knows, where values are ordered
-START = np.array([[0.6, 0.15, 0.25]])  # where learning starts
+GENERAL_SHARE = 0.2  # of a fixed reliability, where values are ordered
+START = np.array([[0.6, 0.15, 0.25]])  # starting rates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Open:
-    """The problem, and the value of every candidate (UNNAMED: below or beside what was said)."""
+class OpenProblem:
+    """The problem, and the value of every candidate (UNNAMED: one that no source states)."""
 
     problem: Problem
     value: IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Named:
-    """Values as objects have them: pair n is what `claims` statements from `first` on say."""
+class NamedValues:
+    """The values of objects: pair n is stated by `claims` statements from `first` on."""
 
     object: IntArray
     value: IntArray
@@ -57,43 +57,43 @@ class Named:
     claims: IntArray
 
     @classmethod
-    def of(cls, said: Statements, more: Pairs) -> Named:
-        """What was said, and more pairs of an object and a value that nobody said."""
-        values = len(said.values)
-        key = said.object * values + said.value
+    def of(cls, statements: Statements, more: Pairs) -> NamedValues:
+        """Return the stated pairs and `more` pairs of an object and a value."""
+        values = len(statements.values)
+        key = statements.object * values + statements.value
         pairs = np.union1d(key, more[0] * values + more[1])
         first = np.searchsorted(key, pairs, "left")
         claims = np.searchsorted(key, pairs, "right") - first
         return cls(pairs // values, pairs % values, first, claims)
 
-    def found(self, object_: IntArray, value: IntArray, values: int) -> IntArray:
-        """Which pair each is; -1 where nobody said that of the object."""
+    def find(self, object_: IntArray, value: IntArray, values: int) -> IntArray:
+        """Return the index of each pair, or -1."""
         keys, wanted = self.object * values + self.value, object_ * values + value
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where(keys[place] == wanted, place, -1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Nested:
-    """Pairs of one object of which one lies above the other."""
+class NestedPairs:
+    """Pairs of one object of which one is above the other."""
 
     low: IntArray
     high: IntArray
 
     @classmethod
-    def of(cls, named: Named, order: Order, values: int) -> Nested:
+    def of(cls, named: NamedValues, order: Order, values: int) -> NestedPairs:
         starts, counts = order.starts[:-1], np.diff(order.starts)
         low, at = ranges(starts[named.value], counts[named.value])
-        high = named.found(named.object[low], order.above[at], values)
+        high = named.find(named.object[low], order.above[at], values)
         return cls(low[high >= 0], high[high >= 0])
 
 
-def open_problem(said: Statements, order: Order, more: Pairs | None = None) -> Open:
-    """Candidates of every object from what was said of it, and more pairs of object and value."""
-    named = Named.of(said, more or (said.object[:0], said.value[:0]))
-    nested = Nested.of(named, order, len(said.values))
+def open_problem(statements: Statements, order: Order, more: Pairs | None = None) -> OpenProblem:
+    """Return the problem with candidates from the statements and `more` object-value pairs."""
+    named = NamedValues.of(statements, more or (statements.object[:0], statements.value[:0]))
+    nested = NestedPairs.of(named, order, len(statements.values))
     points, under = _shares(named, nested, order)
-    rest = _rest(named, points + under, len(said.objects), order)
+    rest = _rest(named, points + under, len(statements.objects), order)
     below = [np.flatnonzero(under[:, kind] > 0) for kind in (LEAF, INNER)]
     beside = [np.flatnonzero(rest[:, kind] > 0) for kind in (LEAF, INNER)]
     pairs = len(named.object)
@@ -110,21 +110,23 @@ def open_problem(said: Statements, order: Order, more: Pairs | None = None) -> O
     candidates = Candidates(item, item, 0 * item, np.concatenate(kinds), np.log(share))
     value = np.full(len(item), UNNAMED)
     value[:pairs] = named.value
-    return Open(_problem(said, candidates, relations, order), value)
+    return OpenProblem(_problem(statements, candidates, relations, order), value)
 
 
 def _problem(
-    said: Statements, candidates: Candidates, relations: Relations, order: Order
+    statements: Statements, candidates: Candidates, relations: Relations, order: Order
 ) -> Problem:
     chance = 1.0 / order.size
-    claims, objects = len(said), len(said.objects)
+    claims, objects = len(statements), len(statements.objects)
     guesses = np.full(claims, GUESS)
     density = np.full(claims, chance)
     return Problem(
-        Said(said.source, said.object, guesses, density, said.confidence, chance),
+        CodedClaims(
+            statements.source, statements.object, guesses, density, statements.confidence, chance
+        ),
         candidates,
         relations,
-        sources=len(said.sources),
+        sources=len(statements.sources),
         blocks=objects,
         items=objects,
         kinds=2 if order.inner else 1,
@@ -134,8 +136,8 @@ def _problem(
     )
 
 
-def _shares(named: Named, nested: Nested, order: Order) -> tuple[FloatArray, FloatArray]:
-    """P(exactly this | class) and P(an unnamed one below it | class), for leaves and inner ones."""
+def _shares(named: NamedValues, nested: NestedPairs, order: Order) -> tuple[FloatArray, FloatArray]:
+    """Return P(this | class) and P(an unnamed value below it | class) for both classes."""
     leaf = order.leaf[named.value]
     points = np.stack([leaf / max(order.leaves, 1), (1 - leaf) / max(order.inner, 1)], axis=1)
     below = order.below[named.value]
@@ -144,18 +146,18 @@ def _shares(named: Named, nested: Nested, order: Order) -> tuple[FloatArray, Flo
     return points, np.maximum(below - np.stack(taken, axis=1), 0.0)
 
 
-def _rest(named: Named, taken: FloatArray, objects: int, order: Order) -> FloatArray:
-    """What is left of each class for values that nobody said anything near."""
+def _rest(named: NamedValues, taken: FloatArray, objects: int, order: Order) -> FloatArray:
+    """Return the share of each class that is left for values unrelated to the stated ones."""
     sums = [np.bincount(named.object, taken[:, k], minlength=objects) for k in (LEAF, INNER)]
-    whole = np.array([order.leaves > 0, order.inner > 0], dtype=float)
-    left: FloatArray = np.maximum(whole - np.stack(sums, axis=1), 0.0)
-    return left
+    total = np.array([order.leaves > 0, order.inner > 0], dtype=float)
+    remaining: FloatArray = np.maximum(total - np.stack(sums, axis=1), 0.0)
+    return remaining
 
 
 def _relations(
-    named: Named, nested: Nested, order: Order, pair: IntArray, depth: IntArray
+    named: NamedValues, nested: NestedPairs, order: Order, pair: IntArray, depth: IntArray
 ) -> Relations:
-    """Candidate n is pair[n] itself (depth 0) or something unnamed below it (depth 1)."""
+    """Return the relations; candidate n is pair[n] (depth 0) or a value below it (depth 1)."""
     above, high = grouped(nested.low, nested.high, pair, len(named.object))
     candidate = np.concatenate([np.arange(len(pair)), above])
     said_pair = np.concatenate([pair, high])
@@ -166,7 +168,7 @@ def _relations(
     return Relations(claim, candidate[row], np.where(exact, EXACT, GENERAL)[row], factor[row])
 
 
-def reliable(reliability: float, ordered: bool) -> FloatArray:
-    """The rates of a source that knows with this probability, and else guesses."""
-    roughly = ROUGHLY if ordered else 0.0
+def open_rates(reliability: float, ordered: bool) -> FloatArray:
+    """Return the rates of a source that knows with this probability and otherwise guesses."""
+    roughly = GENERAL_SHARE if ordered else 0.0
     return np.array([[reliability * (1 - roughly), reliability * roughly, 1 - reliability]])

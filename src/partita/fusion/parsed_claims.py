@@ -13,18 +13,18 @@ import numpy as np
 from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.kinds import Kind
-from partita.fusion.people import Lexicon, named_together, nobody
+from partita.fusion.people import Lexicon, names_nobody, people_by_text
 from partita.records import FloatArray, IntArray
 from partita.templates.date import DateType
 from partita.templates.words import symbol
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spoken:
-    """Numbers that point into lists of names; `values` are sorted and each stands once.
+class ParsedClaims:
+    """Claims as indices; `values` are sorted and distinct.
 
-    `labels` are the values as people write them, `members` the sets of a slot that holds several,
-    `silent` counts claims that only say that nothing is known.
+    `labels` are the values as written, `members` the sets of a slot that holds several;
+    `without_value` counts claims such as "not available".
     """
 
     object: IntArray
@@ -34,57 +34,59 @@ class Spoken:
     values: Sequence[str]
     labels: Sequence[str]
     members: Sequence[frozenset[str]] = ()
-    silent: int = 0
+    without_value: int = 0
 
 
-BETWEEN = "; "
-_SEPARATED = re.compile(r"[;|\n]")
+MEMBER_SEPARATOR = "; "
+_SEPARATORS = re.compile(r"[;|\n]")
 
 
-def claimed_sets(claims: Claims, kind: Kind, lexicon: Lexicon | None) -> Spoken:
-    """Who says which set of which object; a union of all that was said is a value as well."""
-    thing, source, texts, confidence = _lists(claims)
+def parse_sets(claims: Claims, kind: Kind, lexicon: Lexicon | None) -> ParsedClaims:
+    """Parse claims of sets; the union of all sets of an object is a value as well."""
+    objects, source, texts, confidence = _lists(claims)
     if kind == "people":
-        sets = _people(thing, texts, lexicon or lexicon_of(claims))
+        sets = _people(objects, texts, lexicon or lexicon_of(claims))
     else:
-        sets = [separated(text) for text in texts]
+        sets = [split_members(text) for text in texts]
     kept = [n for n, members in enumerate(sets) if members]
-    said = [sets[n] for n in kept]
-    unions = united(thing[kept], said)
-    members = sorted({*said, *unions.values()}, key=written)
-    place = {one: n for n, one in enumerate(members)}
-    values = [written(one) for one in members]
-    value = np.array([place[one] for one in said], dtype=np.int64)
-    silent = len(sets) - len(kept)
-    return Spoken(
-        thing[kept], source[kept], value, confidence[kept], values, values, members, silent
+    claimed = [sets[n] for n in kept]
+    unions = unions_by_object(objects[kept], claimed)
+    members = sorted({*claimed, *unions.values()}, key=join_members)
+    position = {members_: n for n, members_ in enumerate(members)}
+    values = [join_members(members_) for members_ in members]
+    value = np.array([position[members_] for members_ in claimed], dtype=np.int64)
+    without_value = len(sets) - len(kept)
+    return ParsedClaims(
+        objects[kept], source[kept], value, confidence[kept], values, values, members, without_value
     )
 
 
-def separated(text: str) -> frozenset[str]:
-    """The members of a set that is written in one text."""
-    return frozenset(filter(None, map(symbol, _SEPARATED.split(text))))
+def split_members(text: str) -> frozenset[str]:
+    """Return the members of a set written as one text."""
+    return frozenset(filter(None, map(symbol, _SEPARATORS.split(text))))
 
 
-def written(members: Iterable[str]) -> str:
-    return BETWEEN.join(sorted(members))
+def join_members(members: Iterable[str]) -> str:
+    return MEMBER_SEPARATOR.join(sorted(members))
 
 
 def lexicon_of(claims: Claims) -> Lexicon:
-    """Where words stand in the names that all sources write."""
+    """Return the lexicon of the names in all claims."""
     return Lexicon.of(claims.values[n] for n in np.sort(claims.value).tolist())
 
 
-def united(thing: IntArray, said: Sequence[frozenset[str]]) -> dict[int, frozenset[str]]:
-    """All that anybody said of each object."""
+def unions_by_object(
+    objects: IntArray, sets: Sequence[frozenset[str]]
+) -> dict[int, frozenset[str]]:
+    """Return the union of the sets of each object."""
     unions: dict[int, set[str]] = {}
-    for n, members in zip(thing.tolist(), said, strict=True):
+    for n, members in zip(objects.tolist(), sets, strict=True):
         unions.setdefault(n, set()).update(members)
     return {n: frozenset(members) for n, members in unions.items()}
 
 
 def _lists(claims: Claims) -> tuple[IntArray, IntArray, list[str], FloatArray]:
-    """Each source's texts about each object in one, in an order that does not depend on theirs."""
+    """Join each source's texts about each object, in a fixed order."""
     words = [claims.values[n] for n in claims.value.tolist()]
     sources = len(claims.sources)
     key = claims.object * sources + claims.source
@@ -94,17 +96,17 @@ def _lists(claims: Claims) -> tuple[IntArray, IntArray, list[str], FloatArray]:
         texts[n].append(text)
     confidence = np.zeros(len(keys))
     np.maximum.at(confidence, inverse, claims.confidence)
-    joined = [BETWEEN.join(sorted(set(several))) for several in texts]
+    joined = [MEMBER_SEPARATOR.join(sorted(set(several))) for several in texts]
     return keys // sources, keys % sources, joined, confidence
 
 
-def _people(thing: IntArray, texts: Sequence[str], lexicon: Lexicon) -> list[frozenset[str]]:
-    """The persons of every text, object by object."""
+def _people(objects: IntArray, texts: Sequence[str], lexicon: Lexicon) -> list[frozenset[str]]:
+    """Return the people of every text, object by object."""
     sets: list[frozenset[str]] = [frozenset()] * len(texts)
-    told = [n for n, text in enumerate(texts) if not nobody(text)]
-    for group in np.split(told, np.flatnonzero(np.diff(thing[told])) + 1):
+    with_names = [n for n, text in enumerate(texts) if not names_nobody(text)]
+    for group in np.split(with_names, np.flatnonzero(np.diff(objects[with_names])) + 1):
         rows = group.tolist()
-        for n, members in zip(rows, named_together([texts[n] for n in rows], lexicon), strict=True):
+        for n, members in zip(rows, people_by_text([texts[n] for n in rows], lexicon), strict=True):
             sets[n] = members
     return sets
 
@@ -113,54 +115,56 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,
 _GROUPS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?:[^0-9]|$))")
 
 
-def claimed_texts(
-    claims: Claims, kind: Kind, tolerance: float, known: Sequence[str] = ()
-) -> Spoken:
-    """Values in one spelling, `known` ones among them whether they are said or not.
+def parse_texts(
+    claims: Claims, kind: Kind, tolerance: float, extra: Sequence[str] = ()
+) -> ParsedClaims:
+    """Parse single values; `extra` values are added whether or not they are stated.
 
-    Numbers, and days, of one object that are close count as one.
+    Numbers and days of one object that are within the tolerance count as one.
     """
-    spelled: Callable[[str], str] = {"number": number, "date": day}.get(kind, symbol)
+    normalise: Callable[[str], str] = {"number": normalise_number, "date": normalise_date}.get(
+        kind, symbol
+    )
     used, value = np.unique(claims.value, return_inverse=True)
-    keys = [_spelled(spelled, claims, n) for n in used.tolist()]
-    values = sorted({*keys, *known})
-    place = {key: n for n, key in enumerate(values)}
-    own = np.array([place[key] for key in keys], dtype=np.int64)
-    said = own[value]
+    keys = [_normalise(normalise, claims, n) for n in used.tolist()]
+    values = sorted({*keys, *extra})
+    position = {key: n for n, key in enumerate(values)}
+    value_codes = np.array([position[key] for key in keys], dtype=np.int64)
+    codes = value_codes[value]
     if tolerance and kind in ("number", "date"):
         relative = kind == "number"
-        said = within(claims.object, said, _positions(values, kind), tolerance, relative)
-    plain = [claims.values[n] for n in used.tolist()] if spelled is symbol else []
-    labels = _labels(values, plain, own, np.bincount(value, minlength=len(used)))
-    return Spoken(claims.object, claims.source, said, claims.confidence, values, labels)
+        codes = merge_close(claims.object, codes, _positions(values, kind), tolerance, relative)
+    as_written = [claims.values[n] for n in used.tolist()] if normalise is symbol else []
+    labels = _labels(values, as_written, value_codes, np.bincount(value, minlength=len(used)))
+    return ParsedClaims(claims.object, claims.source, codes, claims.confidence, values, labels)
 
 
-def number(text: str) -> str:
-    """A number in its shortest spelling: 1,000.0 is 1000."""
+def normalise_number(text: str) -> str:
+    """Return the shortest spelling of a number: 1000 for 1,000.0."""
     plain = _GROUPS.sub("", text.strip())
     if not _NUMBER.fullmatch(plain) or not np.isfinite(float(plain)):
         raise InputError(f"{text!r} is not a number")
     return repr(float(plain) + 0.0).removesuffix(".0")  # -0.0 + 0.0 is 0.0
 
 
-def day(text: str) -> str:
-    """A date in its shortest spelling."""
+def normalise_date(text: str) -> str:
+    """Return the shortest spelling of a date."""
     return str(DateType().read(text))
 
 
-def _spelled(spelled: Callable[[str], str], claims: Claims, value: int) -> str:
-    """The spelling, or where the value stands that has none."""
+def _normalise(normalise: Callable[[str], str], claims: Claims, value: int) -> str:
+    """Normalise a value, or raise an error that names the claim."""
     try:
-        return spelled(claims.values[value])
+        return normalise(claims.values[value])
     except InputError as error:
-        at = int(np.flatnonzero(claims.value == value)[0])
-        raise claims.located(at, f"{claims.named(at)}: {error}") from error
+        claim = int(np.flatnonzero(claims.value == value)[0])
+        raise claims.located(claim, f"{claims.named(claim)}: {error}") from error
 
 
-def within(
+def merge_close(
     objects: IntArray, values: IntArray, position: FloatArray, tolerance: float, relative: bool
 ) -> IntArray:
-    """Values of one object that lie close together, each as the one of them that is said most."""
+    """Replace values of one object that are close by the most frequent of them."""
     pairs, inverse, times = np.unique(
         np.stack([objects, values]), axis=1, return_inverse=True, return_counts=True
     )
@@ -177,7 +181,7 @@ def within(
 def _close(
     objects: IntArray, position: FloatArray, tolerance: float, relative: bool
 ) -> Sequence[slice]:
-    """Runs of one object from a first position on, as far as the tolerance goes."""
+    """Return runs of positions of one object that are within the tolerance of the first."""
     slices, start = [], 0
     for n in range(1, len(objects) + 1):
         reach = tolerance * (abs(position[start]) if relative else 1.0)
@@ -193,7 +197,7 @@ def _close(
 
 
 def _positions(values: Sequence[str], kind: Kind) -> FloatArray:
-    """Where numbers and days lie on a line; dates that are no days lie nowhere."""
+    """Return numbers, and days as ordinals; other dates are NaN."""
     if kind == "number":
         return np.array([float(value) for value in values])
     whole = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -203,11 +207,11 @@ def _positions(values: Sequence[str], kind: Kind) -> FloatArray:
 
 
 def _labels(
-    values: Sequence[str], plain: Sequence[str], own: IntArray, times: IntArray
+    values: Sequence[str], as_written: Sequence[str], value_codes: IntArray, times: IntArray
 ) -> list[str]:
-    """Of every value the spelling that is used most."""
+    """Return the most frequent spelling of every value."""
     forms: dict[int, Counter[str]] = {}
-    for text, n, count in zip(plain, own.tolist(), times.tolist(), strict=False):
+    for text, n, count in zip(as_written, value_codes.tolist(), times.tolist(), strict=False):
         forms.setdefault(n, Counter())[" ".join(text.split())] += count
     best = {n: min(form, key=lambda text: (-form[text], text)) for n, form in forms.items()}
     return [best.get(n, value) for n, value in enumerate(values)]

@@ -22,8 +22,8 @@ from partita.records import (
 )
 
 
-def agreement(together: FloatArray, apart: FloatArray, ignorance: FloatArray) -> float:
-    """The mass of all choices that some configuration satisfies; 3^n steps for n templates."""
+def agreement_mass(together: FloatArray, apart: FloatArray, ignorance: FloatArray) -> float:
+    """Return the mass of all choices that some configuration satisfies, in 3^n steps."""
     size = len(together)
     joined, parted = together + ignorance, apart + ignorance
 
@@ -48,7 +48,7 @@ def agreement(together: FloatArray, apart: FloatArray, ignorance: FloatArray) ->
 
 
 def _parts(whole: int) -> Iterator[int]:
-    """Proper parts of a set that hold its first member."""
+    """Yield the proper subsets that contain the first member."""
     first = whole & -whole
     rest = part = whole ^ first
     while part:
@@ -70,12 +70,12 @@ def _members(cell: int) -> list[int]:
     return [n for n in range(cell.bit_length()) if cell >> n & 1]
 
 
-SMALL = 12  # templates: of more, the conflict of sources that may err is told pair by pair only
+MAX_EXACT = 12  # templates: of larger sets, only the conflict of each pair is computed
 
 
 @dataclass(frozen=True, slots=True)
 class PairBelief:
-    """A source, how reliable it is, and what it says of pairs; it knows nothing of the others."""
+    """The pair probabilities of a source, with its reliability; other pairs are unknown to it."""
 
     source: str
     pairs: Mapping[Pair, float]
@@ -83,17 +83,17 @@ class PairBelief:
 
     def __post_init__(self) -> None:
         if not 0 <= self.reliability <= 1:
-            told = f"reliability {self.reliability} of {self.source}"
-            raise InputError(f"{told} is not a number from 0 to 1")
+            problem = f"reliability {self.reliability} of {self.source}"
+            raise InputError(f"{problem} is not a number from 0 to 1")
         for (left, right), p in self.pairs.items():
             if not 0 <= p <= 1:
-                told = f"probability {p} of {left} = {right} by {self.source}"
-                raise InputError(f"{told} is not a number from 0 to 1")
+                problem = f"probability {p} of {left} = {right} by {self.source}"
+                raise InputError(f"{problem} is not a number from 0 to 1")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Masses:
-    """Masses of every pair before normalisation, as matrices in text order."""
+    """The masses of every pair before normalisation, as matrices in text order."""
 
     together: FloatArray
     apart: FloatArray
@@ -101,17 +101,17 @@ class Masses:
 
     @property
     def conflict(self) -> FloatArray:
-        """κ of every pair: what its sources contradict each other about."""
+        """Return κ of every pair."""
         rest: FloatArray = 1.0 - self.together - self.apart - self.ignorance
         return np.maximum(rest, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CombinedBelief:
-    """The sources' consensus: pair probabilities for any model, masses, and conflict κ.
+    """The combined belief: pair probabilities, masses, and conflict κ.
 
-    `conflict` is of all evidence at once, as general combination has it; None where a large set
-    has sources that may err, of which only the conflict of each pair is known.
+    `conflict` is that of all evidence, as in the general rule of combination; it is None for a
+    large set with fallible sources, where only the conflict of each pair is computed.
     """
 
     pairs: PairProbabilities
@@ -120,35 +120,35 @@ class CombinedBelief:
     distribution: Distribution = field(repr=False)
 
 
-def combined(
+def combine(
     templates: CoreferenceSet,
     beliefs: Sequence[PairBelief],
     top: int | None = None,
     budget: Budget | None = None,
     seed: int = 0,
 ) -> CombinedBelief:
-    """Several sources about one set into one distribution; total conflict names them."""
-    pairs, masses = together(templates, beliefs)
+    """Combine the beliefs of several sources about one set into one distribution."""
+    pairs, masses = combine_pairs(templates, beliefs)
     try:
-        found = solve(pairs, top=top, budget=budget, seed=seed)
+        distribution = solve(pairs, top=top, budget=budget, seed=seed)
     except Contradiction as error:
-        raise TotalConflict(certain(beliefs)) from error
-    return CombinedBelief(pairs, masses, _conflict(masses, found), found)
+        raise TotalConflict(certain_sources(beliefs)) from error
+    return CombinedBelief(pairs, masses, _conflict(masses, distribution), distribution)
 
 
-def together(
+def combine_pairs(
     templates: CoreferenceSet, beliefs: Sequence[PairBelief]
 ) -> tuple[PairProbabilities, Masses]:
-    """The sources' consensus about every pair, before a model makes a distribution of it."""
+    """Combine the sources' beliefs about every pair."""
     if not beliefs:
         raise InputError("there is no source to combine")
     masses = _masses(templates, beliefs)
-    _refuse_pairs(templates, beliefs, masses)
-    return PairProbabilities(templates, plausible(masses)), masses
+    _check_pairs(templates, beliefs, masses)
+    return PairProbabilities(templates, pair_probabilities(masses)), masses
 
 
-def plausible(masses: Masses) -> FloatArray:
-    """The probability of every pair, from the plausibilities of "together" and "apart"."""
+def pair_probabilities(masses: Masses) -> FloatArray:
+    """Return pair probabilities from the plausibilities of "together" and "apart"."""
     joined = masses.together + masses.ignorance
     both = joined + masses.apart + masses.ignorance
     share: FloatArray = np.where(both > 0, joined / np.where(both > 0, both, 1.0), 0.5)
@@ -160,7 +160,7 @@ def _masses(templates: CoreferenceSet, beliefs: Sequence[PairBelief]) -> Masses:
     size = len(templates)
     joined, apart, ignorance = (np.ones((size, size)) for _ in range(3))
     for belief in beliefs:
-        t, a = _said(templates, belief)
+        t, a = _discounted_masses(templates, belief)
         u = np.maximum(1.0 - t - a, 0.0)
         joined *= t + u
         apart *= a + u
@@ -170,8 +170,10 @@ def _masses(templates: CoreferenceSet, beliefs: Sequence[PairBelief]) -> Masses:
     )
 
 
-def _said(templates: CoreferenceSet, belief: PairBelief) -> tuple[FloatArray, FloatArray]:
-    """A source's discounted masses on "together" and on "apart"."""
+def _discounted_masses(
+    templates: CoreferenceSet, belief: PairBelief
+) -> tuple[FloatArray, FloatArray]:
+    """Return a source's discounted masses on "together" and on "apart"."""
     place = {name: n for n, name in enumerate(templates.ids)}
     joined, apart = np.zeros((len(place), len(place))), np.zeros((len(place), len(place)))
     for (left, right), p in belief.pairs.items():
@@ -183,24 +185,24 @@ def _said(templates: CoreferenceSet, belief: PairBelief) -> tuple[FloatArray, Fl
     return joined, apart
 
 
-def _refuse_pairs(templates: CoreferenceSet, beliefs: Sequence[PairBelief], masses: Masses) -> None:
-    """A pair of which one source is certain and another certain of the contrary."""
+def _check_pairs(templates: CoreferenceSet, beliefs: Sequence[PairBelief], masses: Masses) -> None:
+    """Raise an error for a pair about which certain sources contradict each other."""
     possible = masses.together + masses.apart + masses.ignorance
-    lost = np.argwhere(np.triu(possible == 0.0, 1))
-    if not len(lost):
+    contradicted = np.argwhere(np.triu(possible == 0.0, 1))
+    if not len(contradicted):
         return
-    two = pair(templates.ids[lost[0][0]], templates.ids[lost[0][1]])
-    named = [f"{b.source} (on {two[0]} = {two[1]})" for b in beliefs if _sure(b, two)]
-    raise TotalConflict(named)
+    names = pair(templates.ids[contradicted[0][0]], templates.ids[contradicted[0][1]])
+    sources = [f"{b.source} (on {names[0]} = {names[1]})" for b in beliefs if _is_certain(b, names)]
+    raise TotalConflict(sources)
 
 
-def _sure(belief: PairBelief, two: Pair) -> bool:
-    said = {pair(*key): p for key, p in belief.pairs.items()}
-    return belief.reliability == 1.0 and said.get(two) in (0.0, 1.0)
+def _is_certain(belief: PairBelief, names: Pair) -> bool:
+    probabilities = {pair(*key): p for key, p in belief.pairs.items()}
+    return belief.reliability == 1.0 and probabilities.get(names) in (0.0, 1.0)
 
 
-def certain(beliefs: Sequence[PairBelief]) -> list[str]:
-    """Sources that leave no doubt about some pair."""
+def certain_sources(beliefs: Sequence[PairBelief]) -> list[str]:
+    """Return the sources that are certain about some pair."""
     return [
         belief.source
         for belief in beliefs
@@ -208,11 +210,15 @@ def certain(beliefs: Sequence[PairBelief]) -> list[str]:
     ]
 
 
-def _conflict(masses: Masses, found: Distribution) -> float | None:
+def _conflict(masses: Masses, distribution: Distribution) -> float | None:
     above = np.triu_indices(len(masses.together), 1)
     if not np.any(masses.ignorance[above]):
         kept = np.prod((masses.together + masses.apart)[above])
-        return None if found.conflict is None else float(1.0 - kept * (1.0 - found.conflict))
-    if len(masses.together) > SMALL:
+        return (
+            None
+            if distribution.conflict is None
+            else float(1.0 - kept * (1.0 - distribution.conflict))
+        )
+    if len(masses.together) > MAX_EXACT:
         return None
-    return max(0.0, 1.0 - agreement(masses.together, masses.apart, masses.ignorance))
+    return max(0.0, 1.0 - agreement_mass(masses.together, masses.apart, masses.ignorance))

@@ -1,4 +1,4 @@
-"""Read truths, reliabilities, hierarchies and objects, and recognise kinds of files."""
+"""Read truths, reliabilities, hierarchies and objects, and recognise the kinds of files."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from partita.fusion.hierarchy import Nesting
 from partita.templates.words import symbol
 
 Truths = dict[tuple[str, str], str]
-IDS = ("id", "node")
-NAMES = ("name", "value", "child")
-PARENTS = ("parentid", "parent_id", "parent")
+ID_COLUMNS = ("id", "node")
+NAME_COLUMNS = ("name", "value", "child")
+PARENT_COLUMNS = ("parentid", "parent_id", "parent")
 
 
 def read_truths(path: str | Path, slots: list[str]) -> Truths:
-    """The true value by object and slot; a file without a slot column speaks of the only one."""
+    """Return the true value by object and slot; the slot column is optional for one slot."""
     claims = read_claims(path)
     truths: Truths = {}
     for n in range(len(claims)):
         slot = claims.slots[claims.slot[n]]
         if slot not in slots:
-            slot = _only(slots, slot, str(path))
+            slot = _single_slot(slots, slot, str(path))
         key = (claims.objects[claims.object[n]], slot)
         value = claims.values[claims.value[n]]
         if key in truths and claims.kinds.get(claims.slots[claims.slot[n]]) == "several":
@@ -38,59 +38,62 @@ def read_truths(path: str | Path, slots: list[str]) -> Truths:
     return truths
 
 
-def _only(slots: list[str], named: str, file: str) -> str:
-    if len(slots) == 1 and named in ("value", "truth", "answer", "label"):
+def _single_slot(slots: list[str], name: str, file: str) -> str:
+    if len(slots) == 1 and name in ("value", "truth", "answer", "label"):
         return slots[0]
-    raise InputError(f"refers to slot {named!r}; the claims have {', '.join(slots)}", file=file)
+    raise InputError(f"refers to slot {name!r}; the claims have {', '.join(slots)}", file=file)
 
 
 def read_reliabilities(path: str | Path) -> dict[str, float]:
-    """Reliabilities by source, from a table with the columns source and reliability."""
-    found: dict[str, float] = {}
+    """Read reliabilities from a table with the columns source and reliability."""
+    reliabilities: dict[str, float] = {}
     for place, row in _table(path):
-        source, number = _one(row, ("source", "src"), place), _one(row, ("reliability",), place)
+        source, number = (
+            _required(row, ("source", "src"), place),
+            _required(row, ("reliability",), place),
+        )
         try:
-            found[source] = float(number)
+            reliabilities[source] = float(number)
         except ValueError:
             place.refuse(f"reliability {number!r} of {source} is not a number from 0 to 1")
-        if not 0 <= found[source] <= 1:
+        if not 0 <= reliabilities[source] <= 1:
             place.refuse(f"reliability {number} of {source} is not a number from 0 to 1")
-    return found
+    return reliabilities
 
 
 def read_nesting(path: str | Path) -> Nesting:
-    """A hierarchy, from a table with id, name and parent id, or with name and parent.
+    """Read a hierarchy from a table with id, name and parent id, or with name and parent.
 
-    One node that is above all others says nothing and is left out.
+    A single node above all the others is left out.
     """
     names: dict[str, str] = {}
     parents: dict[str, str] = {}
     for place, row in _table(path):
-        name = symbol(_one(row, NAMES, place))
-        node = row.get(next((key for key in IDS if key in row), ""), name)
+        name = symbol(_required(row, NAME_COLUMNS, place))
+        node = row.get(next((key for key in ID_COLUMNS if key in row), ""), name)
         if node in names:
             place.refuse(f"lists {node} again")
         names[node] = name
-        parents[node] = next((row[key] for key in PARENTS if key in row), "")
+        parents[node] = next((row[key] for key in PARENT_COLUMNS if key in row), "")
     if not any(key in names for key in parents.values()):
         parents = {node: symbol(parent) for node, parent in parents.items()}
         names |= {parent: parent for parent in parents.values() if parent}
-    return _rooted(names, {n: p for n, p in parents.items() if p in names})
+    return _without_root(names, {n: p for n, p in parents.items() if p in names})
 
 
 def is_nesting(path: str | Path) -> bool:
-    """The file's columns are those of a hierarchy, and not of claims."""
+    """Return whether the file has the columns of a hierarchy."""
     if Path(path).suffix.lower() != ".csv":
         return False
     first = next(rows_of(path), None)
     columns = set() if first is None else {name.lower() for name in first.columns}
-    return columns in ({"id", "name", parent} for parent in PARENTS) or columns == {
+    return columns in ({"id", "name", parent} for parent in PARENT_COLUMNS) or columns == {
         "name",
         "parent",
     }
 
 
-def _rooted(names: dict[str, str], parents: dict[str, str]) -> Nesting:
+def _without_root(names: dict[str, str], parents: dict[str, str]) -> Nesting:
     tops = [node for node in names if node not in parents]
     if len(tops) == 1 and len(names) > 1:
         names = {node: name for node, name in names.items() if node != tops[0]}
@@ -99,12 +102,14 @@ def _rooted(names: dict[str, str], parents: dict[str, str]) -> Nesting:
 
 
 def read_objects(path: str | Path) -> set[str]:
-    """The objects that may be spoken of, one in each row."""
-    return {_one(row, ("object", "obj", "id", "question"), place) for place, row in _table(path)}
+    """Read the allowed objects, one per row."""
+    return {
+        _required(row, ("object", "obj", "id", "question"), place) for place, row in _table(path)
+    }
 
 
 def _table(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
-    """Rows as texts by column, in lower case."""
+    """Yield rows as texts by column name in lower case."""
     for rows in rows_of(path):
         for n, line in enumerate(rows.lines):
             place = Place(str(path), line)
@@ -115,26 +120,26 @@ def _table(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
             yield place, dict(zip((c.lower() for c in rows.columns), texts, strict=True))
 
 
-def _one(row: dict[str, str], names: tuple[str, ...], place: Place) -> str:
-    found = next((row[name] for name in names if row.get(name)), "")
-    if not found:
+def _required(row: dict[str, str], names: tuple[str, ...], place: Place) -> str:
+    text = next((row[name] for name in names if row.get(name)), "")
+    if not text:
         place.refuse(f"has no {' or '.join(names)}; found {', '.join(row)}")
-    return found
+    return text
 
 
 SOURCES = ("reports", "records", "claims", "judgements")
-START = 1 << 16  # bytes in which the first line of JSON is looked for
+SNIFFED_BYTES = 1 << 16  # of a file, to recognise JSON results
 
 
 def source_kind(path: str | Path) -> str:
-    """By its first line of JSON or by the names of its columns."""
+    """Return the kind of a file by its first line of JSON or its column names."""
     if str(path) == STANDARD_INPUT:
-        return "claims"  # it can be read only once
+        return "claims"  # standard input can be read only once
     if _is_results(path):
         return "reports"
     first = next(rows_of(path), None)
     if first is None:
-        return "claims"  # whose reader says what is missing
+        return "claims"  # its reader reports what is missing
     roles = claim_columns(first.columns)
     if isinstance(roles, str):
         return "records"
@@ -145,13 +150,13 @@ def source_kind(path: str | Path) -> str:
 
 def _is_results(path: str | Path) -> bool:
     with opened(path) as stream:
-        start = stream.read(START).lstrip(b"\xef\xbb\xbf \t\r\n")
+        start = stream.read(SNIFFED_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith(b"{"):
         return False
     line = start.split(b"\n", 1)[0].decode(errors="replace")
     try:
         first = json.loads(line)
-    except ValueError:  # a long line of results: its first fields tell
+    except ValueError:  # a long line of results was cut
         return line.startswith('{"version":') and ('"set":' in line or '"singletons":' in line)
     return isinstance(first, dict) and "version" in first and (
         "set" in first or "singletons" in first

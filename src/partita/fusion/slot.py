@@ -10,65 +10,65 @@ import numpy as np
 from partita.errors import InputError, TotalConflict
 from partita.fusion import open_slots
 from partita.fusion.belief import Parameters, SlotBelief
-from partita.fusion.claims import Claims, joined
+from partita.fusion.claims import Claims, join_claims
 from partita.fusion.estimation import (
     Candidates,
-    Learned,
+    CodedClaims,
+    Estimate,
     Problem,
     Rates,
-    Said,
+    estimate_rates,
     expect,
-    learn,
     no_relations,
     soundness,
 )
 from partita.fusion.kinds import TYPED, Kind, Reading
 from partita.fusion.parsed_claims import lexicon_of
 from partita.fusion.trust import trust
-from partita.fusion.value_reading import Read, Statements, read_slot
+from partita.fusion.value_reading import ParsedSlot, Statements, parse_slot
 from partita.records import FloatArray, IntArray
 
-SHRINKAGE = 0.1  # a source's own habits show soon where there are few values
-RIGHT = 0.7  # where learning starts: how often a source is right
+SHRINKAGE = 0.1  # weak: with few values, a source's habits show soon
+START_RELIABILITY = 0.7  # starting reliability
 
 
-def closed_problem(said: Statements) -> Problem:
-    """Every value of the slot is a candidate for every object."""
-    values, objects = len(said.values), len(said.objects)
+def closed_problem(statements: Statements) -> Problem:
+    """Return the problem in which every value is a candidate for every object."""
+    values, objects = len(statements.values), len(statements.objects)
     item = np.repeat(np.arange(objects), values)
     value = np.tile(np.arange(values), objects)
     return Problem(
-        Said(
-            said.source,
-            said.object,
-            said.value,
-            np.ones(len(said)),
-            said.confidence,
+        CodedClaims(
+            statements.source,
+            statements.object,
+            statements.value,
+            np.ones(len(statements)),
+            statements.confidence,
             1.0 / values,
         ),
         Candidates(item, item, value, value, np.zeros(len(item))),
         no_relations(),
-        sources=len(said.sources),
+        sources=len(statements.sources),
         blocks=objects,
         items=objects,
         kinds=values,
-        start=reliable(RIGHT, values),
+        start=closed_rates(START_RELIABILITY, values),
         shrinkage=SHRINKAGE,
     )
 
 
-def reliable(reliability: float, values: int) -> FloatArray:
-    """The confusion matrix of a source that knows with this probability, and else guesses."""
+def closed_rates(reliability: float, values: int) -> FloatArray:
+    """Return the confusion matrix of a source that knows with this probability or guesses."""
     rates: FloatArray = reliability * np.eye(values) + (1 - reliability) / values
     return rates
 
 
-KNOWN = "known truths"  # the source of what the user knows: it is always right, to the letter
+TRUTHS = "known truths"  # the source of the user's truths, always exactly right
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slot:
-    """A slot's name and kind, how its values are read, and what is known of its sources."""
+    """A slot's name and kind, how its values are parsed, and the reliabilities of its sources."""
 
     name: str
     kind: Kind
@@ -78,122 +78,131 @@ class Slot:
 
 
 def fuse_slot(claims: Claims, slot: Slot) -> SlotBelief:
-    """The claims about one slot into probabilities of values."""
+    """Fuse the claims about one slot into probabilities of values."""
     lexicon = slot.fixed.lexicon if slot.fixed else None
     if slot.kind == "people" and lexicon is None:
         lexicon = lexicon_of(claims)
-    read = _read(claims, replace(slot, reading=replace(slot.reading, lexicon=lexicon)))
-    problem, value = _problem(read)
-    learned = _learned(problem, read, slot)
-    _refuse_conflict(learned.expected.probability, problem, read, slot.reliabilities)
-    made = Parameters(
+    parsed = _parse(claims, replace(slot, reading=replace(slot.reading, lexicon=lexicon)))
+    problem, value = _problem(parsed)
+    estimate = _estimate(problem, parsed, slot)
+    _check_conflict(estimate.expected.probability, problem, parsed, slot.reliabilities)
+    parameters = Parameters(
         slot.kind,
-        dict(zip(read.said.sources, learned.rates.theta, strict=True)),
-        learned.pooled,
-        learned.rates.prior,
-        read.order.size,
-        read.said.values if slot.kind == "closed" else (),
-        dict(zip(read.said.values, read.labels, strict=True)),
+        dict(zip(parsed.statements.sources, estimate.rates.theta, strict=True)),
+        estimate.pooled,
+        estimate.rates.prior,
+        parsed.order.size,
+        parsed.statements.values if slot.kind == "closed" else (),
+        dict(zip(parsed.statements.values, parsed.labels, strict=True)),
         lexicon,
     )
-    trusted = trust(slot.name, read, learned.expected.counts, slot.reliabilities)
-    pairs, unknown = _pairs(problem, value, learned.expected.probability)
+    trusted = trust(slot.name, parsed, estimate.expected.counts, slot.reliabilities)
+    pairs, unknown = _pairs(problem, value, estimate.expected.probability)
     return SlotBelief(
         slot.name,
-        read,
+        parsed,
         *pairs,
         unknown,
-        _sound(problem, read, learned),
-        slot.fixed or made,
-        tuple(one for one in trusted if one.source != KNOWN),
-        learned.rounds,
-        learned.converged,
+        _soundness(problem, parsed, estimate),
+        slot.fixed or parameters,
+        tuple(source_trust for source_trust in trusted if source_trust.source != TRUTHS),
+        estimate.rounds,
+        estimate.converged,
     )
 
 
-def with_known(claims: Claims, slot: str, known: Mapping[tuple[str, str], str]) -> Claims:
-    """Truths about objects of which something is said, as claims of a source of their own."""
-    named = {claims.objects[n] for n in np.unique(claims.object).tolist()}
+def add_truths(claims: Claims, slot: str, truths: Mapping[tuple[str, str], str]) -> Claims:
+    """Add truths about the claimed objects, as claims of a source of their own."""
+    objects = {claims.objects[n] for n in np.unique(claims.object).tolist()}
     rows = [
-        (KNOWN, thing, slot, value)
-        for (thing, of), value in sorted(known.items())
-        if of == slot and thing in named
+        (TRUTHS, thing, slot, value)
+        for (thing, truth_slot), value in sorted(truths.items())
+        if truth_slot == slot and thing in objects
     ]
-    return joined(claims, Claims.of(rows)) if rows else claims
+    return join_claims(claims, Claims.of(rows)) if rows else claims
 
 
-def _read(claims: Claims, slot: Slot) -> Read:
+def _parse(claims: Claims, slot: Slot) -> ParsedSlot:
     fixed = slot.fixed
     if fixed is None:
-        return read_slot(claims, slot.kind, slot.reading)
-    read = read_slot(claims, slot.kind, slot.reading, fixed.size, fixed.values)
-    if slot.kind == "closed" and (new := set(read.said.values) - set(fixed.values)):
-        known = ", ".join(fixed.values)
-        raise InputError(f"{min(new)} is no value of {slot.name}, which has {known}: learn again")
-    labels = zip(read.said.values, read.labels, strict=True)
-    return replace(read, labels=[fixed.labels.get(value, label) for value, label in labels])
+        return parse_slot(claims, slot.kind, slot.reading)
+    parsed = parse_slot(claims, slot.kind, slot.reading, fixed.size, fixed.values)
+    if slot.kind == "closed" and (new := set(parsed.statements.values) - set(fixed.values)):
+        existing = ", ".join(fixed.values)
+        raise InputError(
+            f"{min(new)} is no value of {slot.name}, which has {existing}: learn again"
+        )
+    labels = zip(parsed.statements.values, parsed.labels, strict=True)
+    return replace(parsed, labels=[fixed.labels.get(value, label) for value, label in labels])
 
 
-def _problem(read: Read) -> tuple[Problem, IntArray]:
-    """The problem and the value of every candidate."""
-    if read.kind == "closed":
-        problem = closed_problem(read.said)
+def _problem(parsed: ParsedSlot) -> tuple[Problem, IntArray]:
+    """Return the problem and the value of every candidate."""
+    if parsed.kind == "closed":
+        problem = closed_problem(parsed.statements)
         return problem, problem.candidates.group
-    made = open_slots.open_problem(read.said, read.order, read.more)
-    return made.problem, made.value
+    open_problem = open_slots.open_problem(parsed.statements, parsed.order, parsed.more)
+    return open_problem.problem, open_problem.value
 
 
-def _learned(problem: Problem, read: Read, slot: Slot) -> Learned:
-    fixed, sources = slot.fixed, read.said.sources
+def _estimate(problem: Problem, parsed: ParsedSlot, slot: Slot) -> Estimate:
+    fixed, sources = slot.fixed, parsed.statements.sources
     if fixed is None:
-        return learn(problem, _given(problem, read, slot))
+        return estimate_rates(problem, _fixed_rates(problem, parsed, slot))
     theta = np.stack([fixed.rates.get(source, fixed.pooled) for source in sources])
-    given = _given(problem, read, slot)
-    rates = Rates(np.where(np.isnan(given), theta, given), fixed.prior)
-    return Learned(expect(problem, rates), rates, fixed.pooled, 0, True)
+    fixed_rates = _fixed_rates(problem, parsed, slot)
+    rates = Rates(np.where(np.isnan(fixed_rates), theta, fixed_rates), fixed.prior)
+    return Estimate(expect(problem, rates), rates, fixed.pooled, 0, True)
 
 
-def _given(problem: Problem, read: Read, slot: Slot) -> FloatArray:
-    """The rates of sources whose reliability is given; NaN of the others."""
-    given = np.full((problem.sources, problem.groups, problem.outcomes), np.nan)
-    for n, source in enumerate(read.said.sources):
-        reliability = 1.0 if source == KNOWN else slot.reliabilities.get(source)
+def _fixed_rates(problem: Problem, parsed: ParsedSlot, slot: Slot) -> FloatArray:
+    """Return the rates of sources whose reliability is set, NaN for the others."""
+    rates = np.full((problem.sources, problem.groups, problem.outcomes), np.nan)
+    for n, source in enumerate(parsed.statements.sources):
+        reliability = 1.0 if source == TRUTHS else slot.reliabilities.get(source)
         if reliability is None:
             continue
-        if read.kind == "closed":
-            given[n] = reliable(reliability, problem.groups)
+        if parsed.kind == "closed":
+            rates[n] = closed_rates(reliability, problem.groups)
         else:
-            ordered = read.kind == TYPED or len(read.order.above) > 0
-            given[n] = open_slots.reliable(reliability, ordered and source != KNOWN)
-    return given
+            ordered = parsed.kind == TYPED or len(parsed.order.above) > 0
+            rates[n] = open_slots.open_rates(reliability, ordered and source != TRUTHS)
+    return rates
 
 
-def _sound(problem: Problem, read: Read, learned: Learned) -> FloatArray:
-    probability, said = learned.expected.probability, read.said
-    if read.kind == "closed":
-        sound: FloatArray = probability[said.object * problem.groups + said.value]
-        return sound
-    return soundness(problem, learned.rates, probability)
+def _soundness(problem: Problem, parsed: ParsedSlot, estimate: Estimate) -> FloatArray:
+    probability, statements = estimate.expected.probability, parsed.statements
+    if parsed.kind == "closed":
+        soundness_: FloatArray = probability[statements.object * problem.groups + statements.value]
+        return soundness_
+    return soundness(problem, estimate.rates, probability)
 
 
-def _refuse_conflict(
-    probability: FloatArray, problem: Problem, read: Read, given: Mapping[str, float]
+def _check_conflict(
+    probability: FloatArray,
+    problem: Problem,
+    parsed: ParsedSlot,
+    reliabilities: Mapping[str, float],
 ) -> None:
-    """Where certain sources contradict each other nothing is possible: say who and where."""
+    """Raise an error that names the certain sources that contradict each other."""
     totals = np.bincount(problem.candidates.item, probability, minlength=problem.items)
-    if not (lost := np.flatnonzero(totals == 0)).size:
+    if not (impossible := np.flatnonzero(totals == 0)).size:
         return
-    said, thing = read.said, read.said.objects[lost[0]]
-    here = [(said.sources[said.source[n]], read.labels[said.value[n]])
-            for n in np.flatnonzero(said.object == lost[0]).tolist()]  # fmt: skip
-    certain = [(who, what) for who, what in here if who == KNOWN or given.get(who) == 1.0]
-    raise TotalConflict([f"{who} (says {what} of {thing})" for who, what in certain])
+    statements, object_name = parsed.statements, parsed.statements.objects[impossible[0]]
+    claims = [(statements.sources[statements.source[n]], parsed.labels[statements.value[n]])
+            for n in np.flatnonzero(statements.object == impossible[0]).tolist()]  # fmt: skip
+    certain = [
+        (source, value)
+        for source, value in claims
+        if source == TRUTHS or reliabilities.get(source) == 1.0
+    ]
+    raise TotalConflict([f"{source} (says {value} of {object_name})" for source, value in certain])
 
 
 def _pairs(
     problem: Problem, value: IntArray, probability: FloatArray
 ) -> tuple[tuple[IntArray, IntArray, FloatArray], FloatArray]:
-    """Named candidates by object, the most probable first, and what is left for the unnamed."""
+    """Return named candidates by object, the most probable first, and P(unnamed) by object."""
     item = problem.candidates.item
     named = np.flatnonzero(value >= 0)
     order = named[np.lexsort((value[named], -probability[named], item[named]))]

@@ -1,6 +1,7 @@
-"""Claims whose values are read by a slot type of a domain, with what values of an object unify to.
+"""Claims with values parsed by the slot types of a domain, and their unifications.
 
-Candidates for the truth are what was said and every a ⊓ b of it;  v is above t ⇔ v ⊓ t = t ≠ v.
+The candidates for the truth are the stated values and every a ⊓ b of them; v is above t ⇔ v ⊓ t = t
+≠ v.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from partita.entities.values import shown
 from partita.errors import InputError
 from partita.fusion.claims import Claims
-from partita.fusion.parsed_claims import within
+from partita.fusion.parsed_claims import merge_close
 from partita.records import IntArray
 from partita.templates.date import Date
 from partita.templates.measure import Measure
@@ -26,13 +27,13 @@ from partita.templates.slots import SlotType, Value
 from partita.templates.sort import Sort, SortType
 from partita.templates.strings import Strings
 
-MEETS = 32  # values that one object may have beside those that were said
-WIDE = 40
+MAX_UNIFIED = 32  # unified values of one object, beside the stated ones
+MAX_MEMBERS = 40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Typed:
-    """Numbers that point into the values, which are in the order of their texts."""
+class TypedClaims:
+    """Claims as indices into the values, which are sorted by their texts."""
 
     object: IntArray
     source: IntArray
@@ -43,66 +44,72 @@ class Typed:
 
     @property
     def texts(self) -> list[str]:
-        return [written(value) for value in self.values]
+        return [encode_value(value) for value in self.values]
 
     @property
     def labels(self) -> list[str]:
-        return [said_as(value) for value in self.values]
+        return [display_text(value) for value in self.values]
 
-    def general(self, high: int, low: int) -> bool:
+    def is_more_general(self, high: int, low: int) -> bool:
         both: bool = self.slot.unify(self.values[high], self.values[low]) == self.values[low]
         return both
 
     def heights(self, slot: SlotType[Any]) -> IntArray:
         return np.array([_height(slot, value) for value in self.values], dtype=np.int64)
 
-    def more(self, place: Callable[[int], int]) -> tuple[IntArray, IntArray]:
-        """Pairs of an object and a value that nobody said in one piece."""
-        pairs = sorted((place(thing), value) for thing, value in self.unions)
-        both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        return both[:, 0], both[:, 1]
+    def more(self, object_number: Callable[[int], int]) -> tuple[IntArray, IntArray]:
+        """Return pairs of an object and a value that no source states as a whole."""
+        pairs = sorted((object_number(thing), value) for thing, value in self.unions)
+        pairs_array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return pairs_array[:, 0], pairs_array[:, 1]
 
 
-def claimed_typed(claims: Claims, slot: SlotType[Any], tolerance: float = 0.0) -> Typed:
-    """Every claim's value; numbers, measures and days that are close count as one."""
-    used, where = np.unique(claims.value, return_inverse=True)
-    read = [_read(claims, slot, n) for n in used.tolist()]
-    said: dict[int, set[Value]] = {}
-    for thing, value in zip(claims.object.tolist(), where.tolist(), strict=True):
-        said.setdefault(thing, set()).add(read[value])
-    unions = {thing: _meets(values, slot) for thing, values in said.items() if len(values) > 1}
-    every = sorted({*read, *(one for more in unions.values() for one in more)}, key=written)
-    place = {value: n for n, value in enumerate(every)}
-    value = np.array([place[one] for one in read], dtype=np.int64)[where]
+def parse_typed(claims: Claims, slot: SlotType[Any], tolerance: float = 0.0) -> TypedClaims:
+    """Parse every claim's value; numbers, measures and days that are close count as one."""
+    used, codes = np.unique(claims.value, return_inverse=True)
+    parsed = [_read(claims, slot, n) for n in used.tolist()]
+    values_by_object: dict[int, set[Value]] = {}
+    for thing, value in zip(claims.object.tolist(), codes.tolist(), strict=True):
+        values_by_object.setdefault(thing, set()).add(parsed[value])
+    unions = {
+        thing: _unifications(values, slot)
+        for thing, values in values_by_object.items()
+        if len(values) > 1
+    }
+    all_values = sorted(
+        {*parsed, *(value_ for more in unions.values() for value_ in more)}, key=encode_value
+    )
+    position = {value: n for n, value in enumerate(all_values)}
+    value = np.array([position[value_] for value_ in parsed], dtype=np.int64)[codes]
     if tolerance:
-        positions = np.array([_position(one) for one in every])
-        relative = not any(isinstance(one, Date) for one in every)
-        value = within(claims.object, value, positions, tolerance, relative)
-    pairs = [(thing, place[one]) for thing, more in unions.items() for one in more]
-    return Typed(claims.object, claims.source, value, every, pairs, slot)
+        positions = np.array([_position(value_) for value_ in all_values])
+        relative = not any(isinstance(value_, Date) for value_ in all_values)
+        value = merge_close(claims.object, value, positions, tolerance, relative)
+    pairs = [(thing, position[value_]) for thing, more in unions.items() for value_ in more]
+    return TypedClaims(claims.object, claims.source, value, all_values, pairs, slot)
 
 
-def written(value: Value) -> str:
-    """One text for one value, which `plain` takes back."""
+def encode_value(value: Value) -> str:
+    """Return a text for a value, which `decode_value` reverses."""
     return json.dumps(value.json(), ensure_ascii=False)
 
 
-def plain(text: str) -> Any:
-    """What a text stands for: a list where it is written as one, else a text or a number."""
+def decode_value(text: str) -> Any:
+    """Return the JSON value of a text, or the text itself."""
     try:
         return json.loads(text)
     except ValueError:
         return text
 
 
-def said_as(value: Value) -> str:
-    """As people write it; of a name its longest variant."""
-    given = shown(value)
-    return "; ".join(given) if isinstance(given, list) else str(given)
+def display_text(value: Value) -> str:
+    """Return a value as people write it; of a name its longest variant."""
+    shown_value = shown(value)
+    return "; ".join(shown_value) if isinstance(shown_value, list) else str(shown_value)
 
 
 def close(left: Value, right: Value, tolerance: float) -> bool:
-    """Two points that the tolerance takes for one."""
+    """Return whether two points are within the tolerance."""
     if not tolerance:
         return False
     a, b = sorted((_position(left), _position(right)))
@@ -112,36 +119,36 @@ def close(left: Value, right: Value, tolerance: float) -> bool:
 def _read(claims: Claims, slot: SlotType[Any], number: int) -> Value:
     text = claims.values[number]
     try:
-        value: Value = slot.read(plain(text))
+        value: Value = slot.read(decode_value(text))
     except InputError:
         try:
-            value = slot.read(text)  # 1994 is a year, and "24" a number that is written
+            value = slot.read(text)  # 1994 is a year, and "24" a number
         except InputError as error:
-            at = int(np.flatnonzero(claims.value == number)[0])
-            raise claims.located(at, f"{claims.named(at)}: {error.problem}") from None
+            claim = int(np.flatnonzero(claims.value == number)[0])
+            raise claims.located(claim, f"{claims.named(claim)}: {error.problem}") from None
     return value
 
 
-def _meets(values: Iterable[Value], slot: SlotType[Any]) -> set[Value]:
-    """All that values of one object unify to, beside themselves."""
-    given = sorted(values, key=written)
-    found: dict[Value, None] = dict.fromkeys(given)
-    for value in given:
-        for other in list(found):
+def _unifications(values: Iterable[Value], slot: SlotType[Any]) -> set[Value]:
+    """Return all unifications of values of one object, without the values themselves."""
+    ordered = sorted(values, key=encode_value)
+    unified: dict[Value, None] = dict.fromkeys(ordered)
+    for value in ordered:
+        for other in list(unified):
             both = slot.unify(value, other)
-            if both is not None and len(found) < len(given) + MEETS:
-                found.setdefault(both)
-    return set(found) - set(given)
+            if both is not None and len(unified) < len(ordered) + MAX_UNIFIED:
+                unified.setdefault(both)
+    return set(unified) - set(ordered)
 
 
 def _height(slot: SlotType[Any], value: Value) -> int:
-    """How many ways there are to say it less exactly."""
+    """Return how many less exact ways there are to state the value."""
     if isinstance(value, Place) and isinstance(slot, PlaceType):
         return _above(value.names, slot.gazetteer.above)
     if isinstance(value, Sort) and isinstance(slot, SortType):
         return _above(value.names, slot.hierarchy.above)
     if isinstance(value, Strings):
-        return max((1 << min(len(value.members), WIDE)) - 2, 1)
+        return max((1 << min(len(value.members), MAX_MEMBERS)) - 2, 1)
     return 1
 
 
@@ -150,7 +157,7 @@ def _above(names: frozenset[str], above: Any) -> int:
 
 
 def _position(value: Value) -> float:
-    """Where a point lies on a line; what is no point lies nowhere."""
+    """Return the position of a point on a line, NaN for other values."""
     if isinstance(value, Number | Measure) and value.low is not None and value.low == value.high:
         return float(value.low)
     if isinstance(value, Date) and isinstance(value.first, date) and value.first == value.last:

@@ -1,4 +1,4 @@
-"""Parse the values of a slot, and which of them are equal or more general."""
+"""Parse the values of a slot, and find which are equal or more general."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from partita.fusion.claims import Claims
 from partita.fusion.hierarchy import Order, flat_order, nested_order, object_order
 from partita.fusion.kinds import SETS, TYPED, Kind, Reading
-from partita.fusion.parsed_claims import Spoken, claimed_sets, claimed_texts, united
-from partita.fusion.typed import claimed_typed
+from partita.fusion.parsed_claims import ParsedClaims, parse_sets, parse_texts, unions_by_object
+from partita.fusion.typed import parse_typed
 from partita.records import FloatArray, IntArray
 from partita.templates.date import DateType
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statements:
-    """Who says what of which object; sorted by object, value and source.
+    """Distinct claims, sorted by object, value and source.
 
-    `times` tells how often each was said, which counts once; `first` which claim was the first.
+    `times` is how often each was repeated, `first` the index of its first claim.
     """
 
     objects: Sequence[str]
@@ -45,23 +45,23 @@ def statements(
     objects: Sequence[str],
     sources: Sequence[str],
     values: Sequence[str],
-    said: tuple[IntArray, IntArray, IntArray],
+    codes: tuple[IntArray, IntArray, IntArray],
     confidence: FloatArray,
 ) -> Statements:
-    """Objects and sources sorted, only those that occur; of a repeated claim the most confident."""
-    things, thing = _sorted(objects, said[0])
-    people, source = _sorted(sources, said[1])
-    value = said[2]
-    key = (thing * len(values) + value) * len(people) + source
+    """Sort the claims; of repeated ones the most confident is kept."""
+    used_objects, object_ = _sorted(objects, codes[0])
+    used_sources, source = _sorted(sources, codes[1])
+    value = codes[2]
+    key = (object_ * len(values) + value) * len(used_sources) + source
     order = np.lexsort((-confidence, key))
     first = np.flatnonzero(np.diff(key[order], prepend=-1))
     times = np.diff(first, append=len(key))
     kept = order[first]
     return Statements(
-        things,
-        people,
+        used_objects,
+        used_sources,
         values,
-        thing[kept],
+        object_[kept],
         source[kept],
         value[kept],
         confidence[kept],
@@ -71,7 +71,7 @@ def statements(
 
 
 def _sorted(names: Sequence[str], numbers: IntArray) -> tuple[list[str], IntArray]:
-    """The names in use, in their order, and numbers that point into them."""
+    """Return the names in use, sorted, and the numbers that point into them."""
     used = np.unique(numbers).tolist()
     order = sorted(used, key=lambda n: names[n])
     place = np.zeros(len(names), dtype=np.int64)
@@ -80,7 +80,7 @@ def _sorted(names: Sequence[str], numbers: IntArray) -> tuple[list[str], IntArra
 
 
 Pairs = tuple[IntArray, IntArray]
-FEWEST: dict[Kind, int] = {  # values that a source could have said, however few are said
+MIN_VALUES: dict[Kind, int] = {  # values that a source could state, however few are stated
     "closed": 2,
     "open": 10,
     "number": 100,
@@ -89,93 +89,100 @@ FEWEST: dict[Kind, int] = {  # values that a source could have said, however few
     "people": 100,
     "typed": 100,
 }
-WIDE = 40  # members: the parts of larger sets are as good as impossible each
+MAX_MEMBERS = 40  # members; the number of subsets is capped for larger sets
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Read:
-    """One slot's statements, its kind, and the order of its values.
+class ParsedSlot:
+    """The statements about one slot, its kind, and the order of its values.
 
-    `labels` are the values as people write them, `members` the sets of a slot that holds several;
-    `more` are pairs of an object and a value that nobody said in one piece.
+    `labels` are the values as written, `members` the sets of a slot that holds several; `more` are
+    pairs of an object and a value that no source states as a whole.
     """
 
     kind: Kind
-    said: Statements
+    statements: Statements
     order: Order
     more: Pairs
     labels: Sequence[str]
     members: Sequence[frozenset[str]] = ()
-    silent: int = 0
+    without_value: int = 0
 
 
-def read_slot(
+def parse_slot(
     claims: Claims,
     kind: Kind,
     reading: Reading,
     size: int | None = None,
-    known: Sequence[str] = (),
-) -> Read:
-    """The claims about one slot; `size` and `known` values are given if they are known before."""
+    extra: Sequence[str] = (),
+) -> ParsedSlot:
+    """Parse the claims about one slot; `size` and `extra` values come from earlier parameters."""
     if kind == TYPED:
         return _read_typed(claims, reading, size)
-    spoken = (
-        claimed_sets(claims, kind, reading.lexicon)
+    claims_ = (
+        parse_sets(claims, kind, reading.lexicon)
         if kind in SETS
-        else claimed_texts(claims, kind, reading.tolerance, known)
+        else parse_texts(claims, kind, reading.tolerance, extra)
     )
-    said = statements(
+    rows = statements(
         claims.objects,
         claims.sources,
-        spoken.values,
-        (spoken.object, spoken.source, spoken.value),
-        spoken.confidence,
+        claims_.values,
+        (claims_.object, claims_.source, claims_.value),
+        claims_.confidence,
     )
-    more = _unions(said, spoken) if kind in SETS else (said.object[:0], said.value[:0])
-    order = _order(kind, said, spoken, more, reading, size)
-    return Read(kind, said, order, more, spoken.labels, spoken.members, spoken.silent)
+    more = _unions(rows, claims_) if kind in SETS else (rows.object[:0], rows.value[:0])
+    order = _order(kind, rows, claims_, more, reading, size)
+    return ParsedSlot(
+        kind, rows, order, more, claims_.labels, claims_.members, claims_.without_value
+    )
 
 
-def _read_typed(claims: Claims, reading: Reading, size: int | None) -> Read:
-    """By the type of the slot: what unifies is no contradiction, and together it says more."""
+def _read_typed(claims: Claims, reading: Reading, size: int | None) -> ParsedSlot:
+    """Parse by the type of the slot, where values that unify do not contradict."""
     slot = reading.types[claims.slots[int(claims.slot[0])]]
-    spoken = claimed_typed(claims, slot, reading.tolerance)
-    said = statements(
+    parsed = parse_typed(claims, slot, reading.tolerance)
+    rows = statements(
         claims.objects,
         claims.sources,
-        spoken.texts,
-        (spoken.object, spoken.source, spoken.value),
+        parsed.texts,
+        (parsed.object, parsed.source, parsed.value),
         claims.confidence,
     )
-    things = {name: n for n, name in enumerate(said.objects)}
-    more = spoken.more(lambda n: things[claims.objects[n]])
-    wide = size or max(len(np.unique(said.value)), FEWEST[TYPED])
+    things = {name: n for n, name in enumerate(rows.objects)}
+    more = parsed.more(lambda n: things[claims.objects[n]])
+    wide = size or max(len(np.unique(rows.value)), MIN_VALUES[TYPED])
     order = object_order(
-        _pairs(said, more), len(said.values), wide, spoken.general, spoken.heights(slot)
+        _pairs(rows, more), len(rows.values), wide, parsed.is_more_general, parsed.heights(slot)
     )
-    return Read(TYPED, said, order, more, spoken.labels)
+    return ParsedSlot(TYPED, rows, order, more, parsed.labels)
 
 
 def _order(
-    kind: Kind, said: Statements, spoken: Spoken, more: Pairs, reading: Reading, size: int | None
+    kind: Kind,
+    rows: Statements,
+    parsed: ParsedClaims,
+    more: Pairs,
+    reading: Reading,
+    size: int | None,
 ) -> Order:
-    count = len(said.values)
-    wide = size or max(len(np.unique(said.value)), FEWEST[kind])
-    pairs = _pairs(said, more)
+    count = len(rows.values)
+    wide = size or max(len(np.unique(rows.value)), MIN_VALUES[kind])
+    pairs = _pairs(rows, more)
     if kind in SETS:
-        sets = spoken.members
+        sets = parsed.members
         heights = np.array([_parts(len(one)) for one in sets], dtype=np.int64)
         return object_order(pairs, count, wide, lambda high, low: sets[high] < sets[low], heights)
     if kind == "date":
-        return _dates(pairs, said.values, wide)
-    if kind == "open" and reading.nesting is not None and reading.orders(said.values):
-        return nested_order(said.values, reading.nesting)
+        return _dates(pairs, rows.values, wide)
+    if kind == "open" and reading.nesting is not None and reading.orders(rows.values):
+        return nested_order(rows.values, reading.nesting)
     return flat_order(count, wide)
 
 
 def _parts(members: int) -> int:
-    """How many parts a set has that are neither empty nor the whole."""
-    return max((1 << min(members, WIDE)) - 2, 1)
+    """Return the number of proper non-empty subsets."""
+    return max((1 << min(members, MAX_MEMBERS)) - 2, 1)
 
 
 def _dates(pairs: Pairs, values: Sequence[str], size: int) -> Order:
@@ -188,16 +195,16 @@ def _dates(pairs: Pairs, values: Sequence[str], size: int) -> Order:
     )  # fmt: skip
 
 
-def _pairs(said: Statements, more: Pairs) -> Pairs:
-    """Every object with every value that it may have, once."""
-    count = max(len(said.values), 1)
-    keys = np.union1d(said.object * count + said.value, more[0] * count + more[1])
+def _pairs(rows: Statements, more: Pairs) -> Pairs:
+    """Return every object with each of its possible values, once."""
+    count = max(len(rows.values), 1)
+    keys = np.union1d(rows.object * count + rows.value, more[0] * count + more[1])
     return keys // count, keys % count
 
 
-def _unions(said: Statements, spoken: Spoken) -> Pairs:
-    """Every object with all that anybody says of it."""
-    place = {members: n for n, members in enumerate(spoken.members)}
-    whole = united(said.object, [spoken.members[n] for n in said.value.tolist()])
-    objects = np.array(list(whole), dtype=np.int64)
-    return objects, np.array([place[one] for one in whole.values()], dtype=np.int64)
+def _unions(rows: Statements, parsed: ParsedClaims) -> Pairs:
+    """Return every object with the union of its stated sets."""
+    position = {members: n for n, members in enumerate(parsed.members)}
+    unions = unions_by_object(rows.object, [parsed.members[n] for n in rows.value.tolist()])
+    objects = np.array(list(unions), dtype=np.int64)
+    return objects, np.array([position[members] for members in unions.values()], dtype=np.int64)

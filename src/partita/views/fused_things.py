@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from partita.fusion.accounts import Account
-from partita.fusion.across import FusedAccounts, Resolved, Thing, ThingChange, copies
+from partita.fusion.across import FusedAccounts, Resolved, Thing, ThingChange, find_copying_sources
 from partita.fusion.across_values import SlotOfThing
 from partita.records import Figure
 from partita.results.result_lines import result_line
@@ -26,10 +26,8 @@ LITTLE = 0.005  # a conflict that is not worth telling
 def things_text(fused: FusedAccounts, width: int = WIDTH) -> Iterator[str]:
     """The things of which most sources speak, trust in sources, what was compared."""
     things = sorted(fused.things, key=lambda one: (-len(one.sources), -len(one.accounts)))
-    accounts = len(fused.given.accounts)
-    yield (
-        f"{len(things):,} things in {accounts:,} accounts by {len(fused.given.sources):,} sources\n"
-    )
+    accounts, sources = len(fused.accounts), len(fused.accounts.sources)
+    yield f"{len(things):,} things in {accounts:,} accounts by {sources:,} sources\n"
     for thing in things[:THINGS]:
         yield from _thing(thing, width)
     if len(things) > THINGS:
@@ -80,7 +78,7 @@ def _trust(fused: FusedAccounts) -> Iterator[str]:
         )
     if len(sources) > SOURCES:
         yield f"  … {len(sources) - SOURCES:,} more sources (--json has all)\n"
-    for copy in copies(fused)[:5]:
+    for copy in find_copying_sources(fused)[:5]:
         yield f"{_clean(copy.copier)} may copy {_clean(copy.original)} ({copy.slot or 'sort'})\n"
 
 
@@ -111,7 +109,7 @@ def things_json(
         "entities": [_thing_json(one, fused, home) for one in fused.things],
         "sets": [_set_json(one) for one in fused.sets if one.set.distribution is not None],
         "sources": _sources(fused),
-        "copying": [{**asdict(one), "share": one.share} for one in copies(fused)],
+        "copying": [{**asdict(one), "share": one.share} for one in find_copying_sources(fused)],
         "compared": {
             "pairs": compared,
             "of": fused.pairs,
@@ -156,7 +154,7 @@ def _slot_json(slot: SlotOfThing, thing: Thing) -> dict[str, Any]:
 def _account_json(account: Account) -> dict[str, Any]:
     """What it says, with the probability that its own distribution gives, and where."""
     said = {
-        name: {"value": value, "probability": account.sure(name)}
+        name: {"value": value, "probability": account.slot_confidence(name)}
         for name, value in account.template.slots.items()
     }
     told: dict[str, Any] = {
@@ -190,9 +188,9 @@ def _set_json(one: Resolved) -> dict[str, Any]:
 def _sources(fused: FusedAccounts) -> list[dict[str, Any]]:
     """How far each is trusted, and what it was right and wrong about, by slot."""
     learned = fused.learned
-    accounts = Counter(one.source for one in fused.given.accounts)
+    accounts = Counter(one.source for one in fused.accounts.accounts)
     found = []
-    for source in fused.given.sources:
+    for source in fused.accounts.sources:
         slots = [one for one in learned.counts if one.source == source]
         low, high = learned.interval(source)
         found.append(
@@ -201,7 +199,7 @@ def _sources(fused: FusedAccounts) -> list[dict[str, Any]]:
                 "reliability": learned.reliabilities[source],
                 "low": low,
                 "high": high,
-                "given": source in learned.given,
+                "given": source in learned.fixed,
                 "accounts": accounts[source],
                 "claims": sum(one.claims for one in slots),
                 "right": sum(one.right for one in slots),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from partita.evaluation.fusion import Measured
-from partita.fusion.answers import Answer, Valued, answers
+from partita.fusion.answers import Answer, ValueProbability, answers
 from partita.fusion.belief import SlotBelief, Trust
 from partita.fusion.claims import Claims
 from partita.fusion.conflict import conflicts
@@ -32,10 +32,10 @@ def report(fused: Fused, measured: tuple[Measured, ...] = (), width: int = WIDTH
 
 
 def _slot(belief: SlotBelief, width: int) -> Iterator[str]:
-    said = belief.read.said
+    said = belief.parsed.statements
     yield (
         f"{belief.name}: {len(said):,} claims by {len(said.sources):,} sources about "
-        f"{len(said.objects):,} objects ({belief.read.kind})\n"
+        f"{len(said.objects):,} objects ({belief.parsed.kind})\n"
     )
     for n, answer in enumerate(answers(belief)):
         if n == OBJECTS:
@@ -58,7 +58,7 @@ def _answer(answer: Answer, width: int) -> Iterator[str]:
         yield f"    {answer.unknown:.4f}  unknown\n"
 
 
-def _by(one: Valued) -> str:
+def _by(one: ValueProbability) -> str:
     if not one.sources:
         return ""
     named = ", ".join(one.sources[:4])
@@ -173,7 +173,7 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
 
 def _how(belief: SlotBelief) -> dict[str, Any]:
     return {
-        "kind": belief.read.kind,
+        "kind": belief.parsed.kind,
         "rounds": belief.rounds,
         "converged": belief.converged,
         "method": belief.method,
@@ -183,9 +183,9 @@ def _how(belief: SlotBelief) -> dict[str, Any]:
 def _rates(belief: SlotBelief, source: str) -> dict[str, Any]:
     """Why a source is trusted as it is: P(it says v | t is true), or how it knows and guesses."""
     rates = belief.parameters.rates.get(source, belief.parameters.pooled).tolist()
-    if belief.read.kind != "closed":
+    if belief.parsed.kind != "closed":
         return dict(zip(("exact", "general", "guess"), rates[0], strict=True))
-    labels = belief.read.labels
+    labels = belief.parsed.labels
     return {t: dict(zip(labels, row, strict=True)) for t, row in zip(labels, rates, strict=True)}
 
 

@@ -12,8 +12,8 @@ from partita.corpora.muc_templates import SLOTS, Fill
 from partita.domains.incidents.fusion_things import LEAST, ROLES, WHOLE, Report, Role, Thing, things
 from partita.evaluation.muc.fills import compare, compare_strings, location
 from partita.fusion.claims import Claims
-from partita.fusion.detection import balanced, correlations, detect, independence
-from partita.fusion.fuse import Fused, Settings, by_object, fuse
+from partita.fusion.detection import balance, correlations, detect, independence
+from partita.fusion.fuse import Fused, Settings, answers_by_object, fuse
 from partita.records import FloatArray
 
 YES, NO = "yes", "no"
@@ -129,7 +129,7 @@ def _detected(
     trust = voices.trust * voices.weights
     for role in np.unique(named):
         mine = named == role
-        found[mine] = balanced(found[mine], reported[mine], asked[mine], trust)
+        found[mine] = balance(found[mine], reported[mine], asked[mine], trust)
     return {name: share for (name, _, _), share in zip(facts, found.tolist(), strict=True)}
 
 
@@ -177,7 +177,7 @@ def shares_of(fused: Fused) -> Shares:
     """The probability of every value, by subject and slot."""
     return {
         key: {one.value.upper(): one.probability for one in answer.values}
-        for key, answer in by_object(fused).items()
+        for key, answer in answers_by_object(fused).items()
     }
 
 
