@@ -248,7 +248,7 @@ def parameters_path(parameters: str | os.PathLike[str] | TrainedModel | None) ->
     """Return the file of parameters; a trained model gets one among the temporary files."""
     if parameters is None or isinstance(parameters, str | os.PathLike):
         return None if parameters is None else Path(parameters)
-    from partita.app.run_settings import parameters_file
+    from partita.app.runner import parameters_file
     from partita.app.train import TrainedModel
 
     if not isinstance(parameters, TrainedModel):
