@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from partita.linkage.sets import Sets
 
 LEARNED = ("greedy", "scaled")
+PROVABLE = ("evidential", "scaled")
 TOP = 10
 
 Triples = Iterable[tuple[Id, Id, float]]
@@ -36,6 +37,7 @@ class Solver:
     budget: Budget = field(default_factory=Budget)
     seed: int = 0
     method: str = "auto"
+    prove: bool = False
 
     def solve(
         self, sets: Sequence[PairProbabilities], progress: Progress | None = None
@@ -80,6 +82,7 @@ def solve(
     budget: Budget | None = None,
     method: str = "auto",
     seed: int = 0,
+    prove: bool = False,
     progress: Progress | None = None,
 ) -> Distribution:
     """Return the distribution over the configurations of one coreference set.
@@ -97,18 +100,34 @@ def solve(
     from partita.configurations.solve import solve as solve_set
 
     one, ids = _one_set(pairs, missing, soft, assume)
+    learned = learned_parameters(model, parameters_path(parameters))
+    limits = budget or Budget(memory=default_memory())
     distribution = solve_set(
         one,
         model,
-        parameters=learned_parameters(model, parameters_path(parameters)),
+        parameters=learned,
         top=top,
         threshold=threshold,
-        budget=budget or Budget(memory=default_memory()),
+        budget=limits,
         seed=seed,
         method=method,
         progress=progress,
     )
+    if prove:
+        distribution = _proved(distribution, learned, limits)
     return renamed(distribution, ids.original) if ids is not None else distribution
+
+
+def _proved(distribution: Distribution, parameters: Any, budget: Budget) -> Distribution:
+    """Prove the most probable configuration, or bound how much better another can be."""
+    if distribution.model not in PROVABLE:
+        names = " or ".join(PROVABLE)
+        raise InputError(f"no proof of an optimum in the {distribution.model} model; use {names}")
+    from partita.configurations.optimality import prove
+
+    if distribution.model == "scaled":
+        return prove(distribution, budget, parameters)
+    return prove(distribution, budget)
 
 
 def _one_set(
@@ -216,7 +235,12 @@ def solved(
             yield sets.failed[k]
             continue
         outcome = next(distributions)
-        yield outcome if isinstance(outcome, Distribution) else placed(outcome, sets, k)
+        if not isinstance(outcome, Distribution):
+            yield placed(outcome, sets, k)
+        elif solver.prove:
+            yield _proved(outcome, solver.parameters, solver.budget)
+        else:
+            yield outcome
 
 
 def placed(error: PartitaError, sets: Sets, k: int) -> PartitaError:

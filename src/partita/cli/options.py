@@ -179,6 +179,14 @@ Method = Annotated[
         help=f"Method: {', '.join(METHODS)}.",
     ),
 ]
+Prove = Annotated[
+    bool,
+    typer.Option(
+        "--prove",
+        help="Prove the most probable configuration of large sets, or bound how much better "
+        "another can be; takes up to the budget of the set once more.",
+    ),
+]
 Strict = Annotated[
     bool, typer.Option("--strict", help="Exit with code 1 if a sampled answer has not converged.")
 ]

@@ -55,6 +55,7 @@ def solve(
     memory: options.Memory = None,
     work: options.Work = None,
     method: options.Method = "auto",
+    prove: options.Prove = False,
     strict: options.Strict = False,
     seed: options.Seed = 0,
     workers: options.Workers = None,
@@ -81,7 +82,7 @@ def solve(
 
         _note_parameters(console, model, parameters)
         budget = _budget(seconds, memory, work)
-        solver = _solver(model, parameters, top, threshold, budget, seed, method)
+        solver = _solver(model, parameters, top, threshold, budget, seed, method, prove)
         sets = read_sets(pairs, form, templates, missing, soft, assume or ())
         _note_unlisted(console, sets)
         forms = Forms(
@@ -130,12 +131,13 @@ def _solver(
     budget: Budget,
     seed: int,
     method: str,
+    prove: bool,
 ) -> Solver:
     from partita.app.solve import TOP, Solver, learned_parameters
 
     listed = TOP if top is None and threshold is None else top
     learned = learned_parameters(model, parameters)
-    return Solver(model, learned, listed, threshold, budget, seed, method)
+    return Solver(model, learned, listed, threshold, budget, seed, method, prove)
 
 
 def _budget(seconds: float | None, memory: str | None, work: int | None) -> Budget:

@@ -1,4 +1,4 @@
-"""Prove that a configuration is the most probable one."""
+"""Prove that a configuration is the most probable one, or bound how much better another can be."""
 
 from __future__ import annotations
 
@@ -8,11 +8,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.configurations.odds import UNSCALED, ScaledParameters, knowledge, log_odds
 from partita.configurations.optimum import score
+from partita.configurations.report import listing, remainder
 from partita.configurations.search.best import best
 from partita.configurations.search.meter import Meter
 from partita.configurations.search.prices import rounding
-from partita.records import Budget, FloatArray, IntArray, components, restricted_growth
+from partita.records import (
+    Best,
+    Budget,
+    Distribution,
+    FloatArray,
+    IntArray,
+    PairProbabilities,
+    components,
+    restricted_growth,
+)
 
 LARGEST = 400  # templates: beyond, one linear program takes minutes
 ROUNDS = 100
@@ -158,3 +169,52 @@ def _relaxed(theta: FloatArray, known: Optimum, meter: Meter) -> Optimum:
         if known.proved:
             break
     return known
+
+
+def prove(found: Distribution, budget: Budget, scaled: ScaledParameters = UNSCALED) -> Distribution:
+    """Return a distribution of the evidential or the scaled model whose gap is a certificate.
+
+    Nothing has a probability above that of the first configuration times e^gap; 0 means that it
+    is proved most probable. A better configuration than the listed ones becomes the first.
+    """
+    if found.gap == 0.0:
+        return found
+    known = _optimum_of_set(found, budget, scaled)
+    first = found.configurations.rows[0]
+    weight = found.posterior.log_weight(first)
+    if known.log_weight > weight + ENOUGH * (1.0 + abs(weight)):
+        found, weight = _with_first(found, known.labels), known.log_weight
+    known = replace(known, log_weight=weight)
+    words = "the first configuration is proved most probable"
+    if not known.proved:
+        words = f"no configuration exceeds the first by more than a factor of e^{known.gap:.3g}"
+    gap = 0.0 if known.proved else known.gap
+    return replace(found, gap=gap, reason=f"{found.reason}; {words}")
+
+
+def _optimum_of_set(found: Distribution, budget: Budget, scaled: ScaledParameters) -> Optimum:
+    """The optima of all components together; the budget is shared by the number of pairs."""
+    odds = log_odds(knowledge(PairProbabilities(found.set, found.probabilities)), scaled)
+    home = components(np.isfinite(odds.theta))
+    places = [np.flatnonzero(home == number) for number in range(home.max(initial=-1) + 1)]
+    total = sum(len(place) ** 2 for place in places)
+    labels, weight, upper = np.zeros(len(odds.theta), dtype=np.int64), 0.0, 0.0
+    for place in places:
+        share = len(place) ** 2 / total
+        work = None if budget.work is None else int(share * budget.work)
+        part = optimum(
+            odds.theta[np.ix_(place, place)],
+            replace(budget, seconds=share * budget.seconds, work=work),
+        )
+        labels[place] = part.labels + labels.max() + 1
+        weight, upper = weight + part.log_weight, upper + part.upper
+    return Optimum(restricted_growth(labels[odds.home]), weight, upper)
+
+
+def _with_first(found: Distribution, labels: IntArray) -> Distribution:
+    """List a configuration before the others, in place of the last one."""
+    rows = np.vstack([labels, found.configurations.rows[:-1]])
+    weights = np.array([found.posterior.log_weight(row) for row in rows])
+    listed = listing(found.posterior, found.configurations.ids, Best(rows, weights))
+    rest = remainder(listed, found.count, found.figures.log2_count.value)
+    return replace(found, configurations=listed, remainder=rest)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import partita
 from oracles.instances import log_odds, planted_pairs, uniform_pairs, with_holes
 from oracles.partitions import log_weights
-from partita.configurations.optimality import optimum, relaxations
+from partita.configurations.odds import ScaledParameters
+from partita.configurations.optimality import optimum, prove, relaxations
 from partita.configurations.optimum import score
 from partita.configurations.search.meter import Meter
-from partita.records import Budget
+from partita.configurations.solve import solve
+from partita.errors import InputError
+from partita.records import Budget, CoreferenceSet, PairProbabilities
 
 
 def test_equals_brute_force() -> None:
@@ -76,3 +82,52 @@ def test_the_relaxation_takes_over_where_prices_find_no_end(
     relaxed = optimum(theta, Budget(work=10**7))
     assert relaxed.upper >= proved.log_weight - 1e-6
     assert relaxed.log_weight == pytest.approx(proved.log_weight)
+
+
+def _pairs(n: int, seed: int) -> PairProbabilities:
+    matrix = uniform_pairs(n, 0.05, 0.95, np.random.default_rng(seed))
+    np.fill_diagonal(matrix, 1.0)
+    return PairProbabilities(CoreferenceSet.of([f"t{k}" for k in range(n)]), matrix)
+
+
+@pytest.mark.parametrize("scaled", [None, ScaledParameters(0.5, -0.4)])
+def test_a_sampled_distribution_gets_a_certificate(scaled: ScaledParameters | None) -> None:
+    pairs, budget = _pairs(7, 3), Budget(work=10**6)
+    model = "evidential" if scaled is None else "scaled"
+    drawn = solve(pairs, model, parameters=scaled, top=3, budget=budget, method="sampled")
+    proved = prove(drawn, budget) if scaled is None else prove(drawn, budget, scaled)
+    exact = solve(pairs, model, parameters=scaled, top=3)
+    assert drawn.gap == np.inf
+    assert proved.gap == 0.0
+    assert proved.reason.endswith("; the first configuration is proved most probable")
+    assert proved.most_probable == exact.most_probable
+    assert prove(exact, budget) is exact
+
+
+def test_a_better_configuration_becomes_the_first() -> None:
+    pairs, budget = _pairs(7, 3), Budget(work=10**6)
+    drawn = solve(pairs, top=3, budget=budget, method="sampled")
+    worse = replace(drawn.configurations, rows=drawn.configurations.rows[[1, 2]])
+    spoilt = replace(drawn, configurations=replace(worse, probabilities=[0.1, 0.05]))
+    proved = prove(spoilt, budget)
+    assert proved.gap == 0.0
+    assert proved.most_probable == drawn.most_probable
+    assert proved.configurations.rows[1].tolist() == worse.rows[0].tolist()
+    listed = sum(proved.configurations.probabilities)
+    assert listed + proved.remainder.probability == pytest.approx(1.0)
+
+
+def test_without_enough_work_the_gap_bounds_every_configuration() -> None:
+    pairs, budget = _pairs(24, 5), Budget(work=2_000)
+    found = prove(solve(pairs, top=1, budget=budget, method="sampled"), budget)
+    assert 0.0 < found.gap < np.inf
+    best = optimum(log_odds(pairs.matrix), Budget(work=10**8))
+    first = found.posterior.log_weight(found.configurations.rows[0])
+    assert best.log_weight <= first + found.gap + 1e-9
+
+
+def test_only_models_of_pair_products_are_proved() -> None:
+    triples = [("A", "B", 0.6), ("B", "C", 0.7), ("A", "C", 0.5)]
+    with pytest.raises(InputError, match="no proof of an optimum in the merging model"):
+        partita.solve(triples, "merging", prove=True)
+    assert partita.solve(triples, prove=True).gap == 0.0
