@@ -1,4 +1,4 @@
-"""The number of configurations that incompatibilities leave, as an exact integer.
+"""Count the configurations that incompatibilities leave, as an exact integer.
 
 Configurations are partitions into sets that are independent in the graph H of incompatible pairs.
 Let a_k be the number of those with k cells. Then Σ_k a_k·x(x−1)…(x−k+1) is the chromatic polynomial
@@ -27,7 +27,7 @@ CONNECTED = 12  # templates in one component of H
 
 
 def bell(n: int) -> int:
-    """The number of partitions of n things, by the Bell triangle."""
+    """Return the number of partitions of n things, by the Bell triangle."""
     row = [1]
     for _ in range(n - 1):
         following = [row[-1]]
@@ -38,7 +38,7 @@ def bell(n: int) -> int:
 
 
 def count(compatible: BoolArray) -> int | None:
-    """The number of configurations, or None where neither structure nor size allows it."""
+    """Return the number of configurations, or None where neither structure nor size allows it."""
     n = len(compatible)
     if compatible.all():
         return bell(n)
@@ -51,7 +51,7 @@ def count(compatible: BoolArray) -> int | None:
 
 
 def _by_elimination(compatible: BoolArray) -> int | None:
-    """Along an elimination order, modulo as many primes as the number of all partitions needs."""
+    """Count along an elimination order, modulo as many primes as Bell's number needs."""
     from partita.configurations.elimination.count import count as eliminated
     from partita.configurations.elimination.order import counting_operations, plan
 
@@ -63,7 +63,7 @@ def _by_elimination(compatible: BoolArray) -> int | None:
 
 
 def _from_components(compatible: BoolArray, home: np.ndarray) -> int:
-    """Chromatic polynomials of the components, multiplied, at 0…n."""
+    """Count by the product of the components' chromatic polynomials at 0…n."""
     n = len(compatible)
     values = [1] * (n + 1)
     for number in range(int(home.max()) + 1):
@@ -75,7 +75,7 @@ def _from_components(compatible: BoolArray, home: np.ndarray) -> int:
 
 
 def _falling_coefficients(values: list[int]) -> list[Fraction]:
-    """The coefficients in x(x−1)…(x−k+1): the k-th difference at 0 over k!."""
+    """Return the coefficients in x(x−1)…(x−k+1): the k-th difference at 0 over k!."""
     coefficients = []
     for k in range(len(values)):
         coefficients.append(Fraction(values[0], math.factorial(k)))
@@ -84,7 +84,7 @@ def _falling_coefficients(values: list[int]) -> list[Fraction]:
 
 
 def _by_number_of_cells(compatible: BoolArray) -> list[int]:
-    """a_k for k = 0…m, from Σ_k a_k·y^k at y = 0…m: the recursion with y for each cell."""
+    """Return a_k for k = 0…m, from Σ_k a_k·y^k at y = 0…m: the recursion with y for each cell."""
     m = len(compatible)
     possible = log_cell_weights(np.where(compatible, 0.0, -np.inf)) == 0.0
     values = [int(recursion(possible * np.int64(y), SUM)[-1]) for y in range(m + 1)]
@@ -92,7 +92,7 @@ def _by_number_of_cells(compatible: BoolArray) -> list[int]:
 
 
 def _interpolated(values: list[int]) -> list[int]:
-    """The coefficients of the polynomial that takes these values at 0, 1, 2, …"""
+    """Return the coefficients of the polynomial that takes these values at 0, 1, 2, …"""
     newton = _falling_coefficients(values)
     result = [Fraction(0)] * len(values)
     basis = [Fraction(1)] + [Fraction(0)] * (len(values) - 1)

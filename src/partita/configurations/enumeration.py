@@ -16,7 +16,7 @@ LARGEST = 9  # templates: 21,147 partitions
 
 @lru_cache(maxsize=LARGEST + 1)
 def partitions(n: int) -> IntArray:
-    """All partitions as restricted growth strings, in order."""
+    """Return all partitions as restricted growth strings, in order."""
     labels = np.zeros((1, 0), dtype=np.int64)
     for _ in range(n):
         choices = labels.max(axis=1, initial=-1) + 2
@@ -28,7 +28,7 @@ def partitions(n: int) -> IntArray:
 
 @lru_cache(maxsize=LARGEST + 1)
 def joined(n: int) -> FloatArray:
-    """For every partition and every pair, in the order of np.triu_indices, 1 if it is together."""
+    """Return 1 or 0 for every partition and pair (ordered as np.triu_indices): is it together?"""
     left, right = np.triu_indices(n, 1)
     labels = partitions(n)
     together: FloatArray = (labels[:, left] == labels[:, right]).astype(np.float64)
@@ -39,7 +39,7 @@ REASON = "exact by enumeration"
 
 
 def log_weights(theta: FloatArray, must: BoolArray, n: int) -> FloatArray:
-    """Σ θ over the pairs together, for rows of sets and columns of partitions.
+    """Return Σ θ over the pairs together, for rows of sets and columns of partitions.
 
     θ is −∞ where a pair is incompatible; a partition that parts a must-link has weight 0 as well.
     """

@@ -1,4 +1,4 @@
-"""The evidential and the uniform model."""
+"""The evidential, uniform and greedy models of a whole set."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from partita.records import FloatArray, Posterior, components
 def evidential(
     known: Knowledge, engine: Engine, scaled: ScaledParameters = UNSCALED
 ) -> tuple[Posterior, float]:
-    """The posterior and the conflict κ; with a scale and a bias, the scaled evidential model."""
+    """Return the posterior and the conflict κ; parameters make it the scaled model."""
     odds = log_odds(known, scaled)
     posterior = with_groups(odds, split(odds.theta, engine))
     conflict = abs(math.expm1(min(0.0, odds.base + posterior.log_normaliser.value)))
@@ -23,7 +23,7 @@ def evidential(
 
 
 def split(theta: FloatArray, engine: Engine) -> Posterior:
-    """Components first, always: difficulty is that of the largest.
+    """Solve each component on its own: the largest one decides the difficulty.
 
     Small ones come first, and each may take its share of the time that is left, by its pairs.
     """
@@ -40,18 +40,18 @@ def split(theta: FloatArray, engine: Engine) -> Posterior:
 
 
 def with_groups(odds: Odds, groups: Posterior) -> Posterior:
-    """The posterior of the templates, from that of the groups which must corefer."""
+    """Return the posterior of the templates, from that of the groups which must corefer."""
     return groups if groups.size == len(odds.home) else Contracted(groups, odds.home)
 
 
 def uniform(known: Knowledge, engine: Engine) -> Posterior:
-    """All weights equal: the evidential form with θ = 0."""
+    """Return the posterior with all weights equal: the evidential form with θ = 0."""
     odds = log_odds(known)
     return with_groups(odds, split(np.where(np.isfinite(odds.theta), 0.0, -np.inf), engine))
 
 
 def greedy(known: Knowledge, engine: Engine, parameters: GreedyParameters) -> Posterior:
-    """What a greedy merger makes of the groups, with its measured share; the rest uniformly."""
+    """Return the greedy model: its configuration with its measured share, the others evenly."""
     odds = log_odds(known)
     compatible = np.isfinite(odds.theta)
     flat = split(np.where(compatible, 0.0, -np.inf), engine)

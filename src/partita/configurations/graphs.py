@@ -8,7 +8,7 @@ from partita.records import BoolArray
 
 
 def chain(adjacent: BoolArray, start: int, goal: int) -> list[int]:
-    """A shortest path from start to goal; both are in one component."""
+    """Return a shortest path from start to goal; both are in one component."""
     came = {start: start}
     queue = [start]
     for node in queue:

@@ -28,7 +28,7 @@ from partita.records import (
 
 
 def greedy_labels(compatible: NDArray[np.bool_]) -> IntArray:
-    """The configuration that a greedy merger makes of templates in text order.
+    """Return the configuration that a greedy merger makes of templates in text order.
 
     Each template is tried against the objects made so far, the one most recently produced (by a
     template or by a merge) first, and joins the first whose members are all compatible with it.
@@ -58,7 +58,7 @@ class GreedyParameters:
                 raise InputError(f"{name} of the greedy model is {value}, not between 0 and 1")
 
     def share(self, n: int) -> float:
-        """p_k of a coreference set of n templates."""
+        """Return p_k of a coreference set of n templates."""
         return {2: self.p2, 3: self.p3}.get(n, self.p_more)
 
 
@@ -80,7 +80,7 @@ class GreedyPosterior:
 
     @property
     def alone(self) -> bool:
-        """Nothing else is possible: where any two templates are compatible, greedy merges some."""
+        """Whether the greedy configuration is the only one (no two templates are compatible)."""
         return int(self.labels.max(initial=-1)) + 1 == self.size
 
     def log_weight(self, labels: IntArray) -> float:
@@ -119,7 +119,7 @@ class GreedyPosterior:
             yield cell, min(max(mixed, 0.0), 1.0)
 
     def best(self, k: int) -> Best:
-        """Greedy first, or, where the others are more probable, after all of them."""
+        """List greedy first or, where the others are more probable, after all of them."""
         if self.alone:
             return self.uniform.best(k)
         first = self._log_weight_of_greedy() >= 0
@@ -132,7 +132,7 @@ class GreedyPosterior:
         return Best(rows, np.array([self.log_weight(row) for row in rows], dtype=np.float64))
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
-        """Greedy with its share, else the uniform posterior's draws until one is another."""
+        """Draw greedy with its share, else from the uniform posterior without greedy."""
         if self.alone:
             return self.uniform.draws(count, rng)
         rows = np.tile(self.labels, (count, 1))
@@ -159,14 +159,14 @@ class GreedyPosterior:
         return nats / math.log(2)
 
     def _through(self, formula: Callable[[float], float]) -> Figure:
-        """A formula that grows with the count, at its value and at both of its bounds."""
+        """Evaluate a formula that grows with the count at its value and at both bounds."""
         given = self.uniform.log_normaliser
         if self.alone:
             return Figure.exact(0.0)
         return Figure(formula(given.value), formula(given.low), formula(given.high), given.kind)
 
     def _line(self, log_count: float) -> tuple[float, float]:
-        """P(event) as a line in U(event): its slope, and its step where greedy has the event."""
+        """Return P(event) as a line in U(event): slope, and step where greedy has the event."""
         each = math.exp(-_two_at_least(log_count))
         slope = (1 - self.share) / (1 - each)
         return slope, self.share - slope * each
@@ -176,7 +176,10 @@ class GreedyPosterior:
         return np.clip(slope * uniform + step * greedy, 0.0, 1.0)
 
     def _mixed_bounds(self, given: Marginals, joined: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Over both ends of the count: an event grows with it if greedy has it, else it shrinks."""
+        """Bound an event over both ends of the count.
+
+        It grows with the count if greedy has it, else it shrinks.
+        """
         figure = self.uniform.log_normaliser
         ends = (figure.low, figure.high)
         low = np.minimum(*(self._mixed(given.low, joined, end) for end in ends))
@@ -185,12 +188,12 @@ class GreedyPosterior:
 
 
 def _two_at_least(log_count: float) -> float:
-    """A bound or an estimate may say less than two, but greedy is known not to be alone."""
+    """Raise a bound or an estimate to 2: greedy is not the only configuration."""
     return max(log_count, math.log(2))
 
 
 def _log_others(log_count: float) -> float:
-    """log(count − 1)."""
+    """Return log(count − 1)."""
     log_count = _two_at_least(log_count)
     return log_count + math.log1p(-math.exp(-log_count))
 

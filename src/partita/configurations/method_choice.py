@@ -24,7 +24,9 @@ Progress = Callable[[str], None]
 
 
 def engine_for(budget: Budget, seed: int, method: str, progress: Progress | None) -> Engine:
-    """From θ of a connected set to its posterior; all calls together have the budget's seconds.
+    """Return an engine from θ of a connected set to its posterior.
+
+    All calls together have the budget's seconds.
 
     With a budget of work the clock is not read: the same input gives the same bytes.
     """
@@ -44,7 +46,7 @@ def engine_for(budget: Budget, seed: int, method: str, progress: Progress | None
 
 
 def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
-    """By the cheaper of the two exact recursions, if it fits; an error where it is `needed`."""
+    """Solve by the cheaper of the two exact recursions, if it fits; raise where it is `needed`."""
     n = len(theta)
     if n <= SMALL:
         return exact(theta, budget)
@@ -64,14 +66,14 @@ def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
 
 
 def too_large(n: int, needs: float, budget: Budget) -> TooLarge:
-    """What an exact answer would need."""
+    """Return the error that names what an exact answer would need."""
     what = f"an exact answer for {n} templates"
     instead = "the methods certified and sampled need less"
     return TooLarge(what, in_bytes(needs), in_bytes(budget.memory), instead)
 
 
 def in_bytes(number: float) -> str:
-    """A number of bytes for a person."""
+    """Format a number of bytes."""
     if not math.isfinite(number) or number >= 1e18:
         return "more memory than any machine has"
     units = ("bytes", "kB", "MB", "GB", "TB", "PB")
@@ -80,7 +82,7 @@ def in_bytes(number: float) -> str:
 
 
 def _beyond(theta: FloatArray, budget: Budget, seed: int, progress: Progress | None) -> Posterior:
-    """Certified if the interval gets narrow enough in its share of the time, otherwise sampled."""
+    """Return certified intervals if narrow enough in their share of the time, otherwise samples."""
     start = time.monotonic()
     bounded = _certified(theta, budget, progress)
     if bounded.log_normaliser.high - bounded.log_normaliser.low <= WIDTH:
@@ -91,7 +93,7 @@ def _beyond(theta: FloatArray, budget: Budget, seed: int, progress: Progress | N
 
 
 def _certified(theta: FloatArray, budget: Budget, progress: Progress | None) -> Posterior:
-    """In its share of the time; the rest is for listing the best, or for samples."""
+    """Solve in its share of the time; the rest is for listing the best, or for samples."""
     from partita.configurations.certified.posterior import narrowing
 
     for bounded in narrowing(theta, replace(budget, seconds=FIRST * budget.seconds)):

@@ -31,7 +31,7 @@ class ScaledParameters:
 def scale_log_odds(
     theta: FloatArray, parameters: ScaledParameters, numbers: FloatArray | None = None
 ) -> FloatArray:
-    """The scaled log-odds; what is infinite (incompatible, must-link) is knowledge and stays.
+    """Scale the log-odds; infinite ones (incompatible, must-link) are knowledge and stay.
 
     Between groups that must-links contracted, θ is a sum over pairs: `numbers` (`pair_numbers`)
     says how many, for each of them has the bias.
@@ -69,14 +69,14 @@ class Odds:
 
 
 def knowledge(pairs: PairProbabilities) -> Knowledge:
-    """What is known, checked: a must-link closure over an incompatible pair raises."""
+    """Return what is known, checked: a must-link closure over an incompatible pair raises."""
     known = known_pairs(pairs)
     _refuse_contradiction(pairs.set.ids, known.must, known.compatible)
     return known
 
 
 def known_pairs(pairs: PairProbabilities) -> Knowledge:
-    """Probability 0 and 1 are knowledge too, beside what the set says."""
+    """Return what the set states, with probabilities 0 and 1 as knowledge too."""
     must = (pairs.matrix == 1.0) | _matrix(pairs, pairs.set.must)
     compatible = (pairs.matrix > 0.0) & ~_matrix(pairs, pairs.set.incompatible)
     np.fill_diagonal(must, True)
@@ -85,7 +85,7 @@ def known_pairs(pairs: PairProbabilities) -> Knowledge:
 
 
 def log_odds(known: Knowledge, scaled: ScaledParameters = UNSCALED) -> Odds:
-    """θ between the groups that must-links make; scaled, if asked, pair by pair."""
+    """Return θ between the groups that must-links make; scaled, if asked, pair by pair."""
     home = components(known.must)
     theta = scale_log_odds(_pair_log_odds(known), scaled)
     inside = home[:, None] == home[None, :]
@@ -95,7 +95,7 @@ def log_odds(known: Knowledge, scaled: ScaledParameters = UNSCALED) -> Odds:
 
 
 def _pair_log_odds(known: Knowledge) -> FloatArray:
-    """log p/(1−p), infinite where something is known, 0 on the diagonal."""
+    """Return log p/(1−p), infinite where something is known, 0 on the diagonal."""
     with np.errstate(divide="ignore"):
         theta = np.log(known.p) - np.log1p(-known.p)
     theta = np.where(known.must, np.inf, np.where(known.compatible, theta, -np.inf))
@@ -104,7 +104,7 @@ def _pair_log_odds(known: Knowledge) -> FloatArray:
 
 
 def _matrix(pairs: PairProbabilities, given: frozenset[Pair]) -> BoolArray:
-    """The given pairs as a symmetric matrix."""
+    """Return the pairs as a symmetric matrix."""
     place = {name: n for n, name in enumerate(pairs.set.ids)}
     matrix = np.zeros(pairs.matrix.shape, dtype=np.bool_)
     for left, right in given:
@@ -121,7 +121,7 @@ def _refuse_contradiction(ids: tuple[str, ...], must: BoolArray, compatible: Boo
 
 
 def _between_groups(theta: FloatArray, home: IntArray) -> FloatArray:
-    """The log-odds of two groups are the sum over their members; the diagonal is 0."""
+    """Sum the log-odds between the members of two groups; the diagonal is 0."""
     if (groups := home.max(initial=-1) + 1) == len(home):
         return theta
     member = (home[None, :] == np.arange(groups)[:, None]).astype(np.float64)

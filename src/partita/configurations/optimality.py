@@ -33,14 +33,14 @@ BROKEN = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relaxed:
-    """The bound, and what the solution says of each pair (0 apart, 1 together)."""
+    """The bound, and the value of each pair in the solution (0 apart, 1 together)."""
 
     upper: float
     pairs: FloatArray
 
 
 def relaxations(theta: FloatArray, meter: Meter) -> Iterator[Relaxed]:
-    """Bounds that get smaller, until no triangle is broken or the budget is used up."""
+    """Yield decreasing bounds, until no triangle is violated or the budget is used up."""
     n = len(theta)
     left, right = np.nonzero(np.triu(np.isfinite(theta), 1))
     place = np.full((n, n), -1)
@@ -69,7 +69,7 @@ def _matrix(values: FloatArray, left: IntArray, right: IntArray, n: int) -> Floa
 
 
 def _broken(x: FloatArray) -> IntArray:
-    """The most broken triangles (i, j, k) with x_ij + x_jk − x_ik > 1, i < k."""
+    """Return the most violated triangles (i, j, k) with x_ij + x_jk − x_ik > 1, i < k."""
     n = len(x)
     found, excess = [], []
     for j in range(n):
@@ -89,7 +89,7 @@ def _tight(x: FloatArray, rows: IntArray) -> NDArray[np.bool_]:
 
 
 def _entries(rows: IntArray, place: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """The rows' coefficients as (row, column, value); incompatible pairs have no column."""
+    """Return the rows' coefficients as (row, column, value); incompatible pairs have no column."""
     i, j, k = rows.T
     columns = np.column_stack([place[i, j], place[j, k], place[i, k]])
     values = np.broadcast_to([1.0, 1.0, -1.0], columns.shape)
@@ -101,7 +101,7 @@ def _entries(rows: IntArray, place: IntArray) -> tuple[IntArray, IntArray, Float
 def _solved(
     weights: FloatArray, rows: IntArray, place: IntArray, meter: Meter
 ) -> tuple[FloatArray, FloatArray] | None:
-    """The solution and the rows' multipliers; None if the solver was stopped."""
+    """Return the solution and the rows' multipliers; None if the solver was stopped."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_matrix
 
@@ -130,7 +130,7 @@ ENOUGH = 1e-7  # a gap that the accuracy of the linear programs leaves, for each
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Optimum:
-    """A configuration; nothing has a log-weight above `upper`."""
+    """A configuration and an upper bound on every log-weight."""
 
     labels: IntArray
     log_weight: float
@@ -142,12 +142,12 @@ class Optimum:
 
     @property
     def proved(self) -> bool:
-        """Nothing is heavier by more than what rounding and the solver's accuracy leave open."""
+        """Whether nothing is heavier by more than rounding and the solver's accuracy."""
         return self.gap <= ENOUGH * (1.0 + abs(self.log_weight))
 
 
 def optimum(theta: FloatArray, budget: Budget) -> Optimum:
-    """The most probable configuration, proved where the budget allows."""
+    """Return the most probable configuration, proved where the budget allows."""
     meter = Meter(budget)
     work = None if budget.work is None else int(SHARE * budget.work)
     found = best(theta, 1, replace(budget, seconds=SHARE * budget.seconds, work=work))
@@ -158,7 +158,7 @@ def optimum(theta: FloatArray, budget: Budget) -> Optimum:
 
 
 def _relaxed(theta: FloatArray, known: Optimum, meter: Meter) -> Optimum:
-    """Both bounds from the relaxation, as far as they are better."""
+    """Return both bounds from the relaxation, as far as they are better."""
     slack = rounding(theta)
     for relaxed in relaxations(theta, meter):
         labels = components(relaxed.pairs > 0.5)

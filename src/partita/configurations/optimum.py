@@ -36,7 +36,7 @@ def single_moves(
 def chain_moves(
     theta: FloatArray, labels: IntArray, gains: FloatArray, tolerance: float, a: int, b: int
 ) -> bool:
-    """Kernighan and Lin: move templates between cells a and b, each once, best first.
+    """Move templates between cells a and b, each once, best first (Kernighan and Lin).
 
     The prefix of moves with the largest sum is kept. A merge is the chain that empties a cell, a
     split one that fills an empty cell.
@@ -80,7 +80,7 @@ class _Moves(NamedTuple):
 
 
 def local_search(theta: FloatArray, starts: int = 1) -> IntArray:
-    """A configuration that no single move and no chain between two cells improves.
+    """Return a configuration that no single move and no chain between two cells improves.
 
     Each start begins with every template alone and visits them in another order.
     """
@@ -93,20 +93,20 @@ def local_search(theta: FloatArray, starts: int = 1) -> IntArray:
 
 
 def score(theta: FloatArray, labels: IntArray) -> float:
-    """The log-weight of a configuration."""
+    """Return the log-weight of a configuration."""
     together = np.triu(labels[:, None] == labels[None, :], 1)
     return float(theta[together].sum())
 
 
 def _finite(theta: FloatArray) -> tuple[FloatArray, float]:
-    """Incompatible as a loss that no gain can outweigh; below the tolerance all is rounding."""
+    """Replace −∞ (incompatible) by a loss that no gain can outweigh, above the rounding."""
     possible = np.isfinite(theta)
     loss = 1.0 + np.abs(theta[possible]).sum()
     return np.where(possible, theta, -loss), 1e-14 * len(theta) * loss
 
 
 def _visit(n: int, start: int) -> IntArray:
-    """The start-th order of visits: every s-th template in turn, s prime to n."""
+    """Return the start-th order of visits: every s-th template in turn, s prime to n."""
     strides = [s for s in range(1, n + 1) if math.gcd(s, n) == 1] or [1]
     stride = strides[(start * 7) % len(strides)]
     return (np.arange(n) * stride + start) % max(n, 1)
@@ -125,7 +125,7 @@ def _climb(theta: FloatArray, order: IntArray, tolerance: float, moves: _Moves) 
 def _chains(
     theta: FloatArray, labels: IntArray, gains: FloatArray, tolerance: float, moves: _Moves
 ) -> bool:
-    """Chains between all cells that hold two or more, and from each of them to an empty one."""
+    """Try chains between all cells of two or more, and from each of them to an empty one."""
     sizes = np.bincount(labels, minlength=len(labels))
     cells = np.flatnonzero(sizes > 1)[:CHAINS]
     changed = False
@@ -136,7 +136,7 @@ def _chains(
 
 
 def _empty(labels: IntArray) -> IntArray:
-    """One label that no template has, if there is one."""
+    """Return one label that no template has, if there is one."""
     return np.flatnonzero(np.bincount(labels, minlength=len(labels)) == 0)[:1]
 
 

@@ -27,7 +27,7 @@ METHODS: tuple[Method, ...] = ("exact", "certified", "sampled")
 
 
 def total(figures: Sequence[Figure]) -> Figure:
-    """The sum of independent figures, no surer than the least sure of them."""
+    """Return the sum of independent figures, no surer than the least sure of them."""
     kind = ORDER[max((ORDER.index(figure.kind) for figure in figures), default=0)]
     value = math.fsum(figure.value for figure in figures)
     if kind == "estimate":
@@ -39,7 +39,7 @@ def total(figures: Sequence[Figure]) -> Figure:
 
 
 def least_sure(methods: Sequence[Method]) -> Method:
-    """The method by which a whole was answered whose parts were answered by these."""
+    """Return the least certain of the parts' methods."""
     return METHODS[max((METHODS.index(method) for method in methods), default=0)]
 
 
@@ -49,7 +49,7 @@ Engine = Callable[[FloatArray, float], Posterior]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A component: which templates of the whole it holds, and its posterior."""
+    """A component: the positions of its templates in the whole, and its posterior."""
 
     positions: IntArray
     posterior: Posterior
@@ -117,7 +117,7 @@ class Product:
 
 
 def _reasons(reasons: Sequence[str]) -> str:
-    """The distinct reasons, each with how many parts it holds for."""
+    """Return the distinct reasons, each with the number of parts it holds for."""
     numbers = {reason: reasons.count(reason) for reason in reasons}
     if len(reasons) <= 1:
         return "".join(reasons) or "nothing can corefer"
@@ -126,7 +126,7 @@ def _reasons(reasons: Sequence[str]) -> str:
 
 
 def _best_sums(left: Best, right: Best, positions: IntArray, k: int) -> Best:
-    """The k best of all sums of one from each list, both in order."""
+    """Return the k best of all sums of one from each list, both in order."""
     chosen = _largest_sums(left.log_weights, right.log_weights, k)
     first, second = (np.array(side, dtype=np.int64) for side in zip(*chosen, strict=True))
     labels = left.labels[first].copy()
@@ -136,12 +136,12 @@ def _best_sums(left: Best, right: Best, positions: IntArray, k: int) -> Best:
 
 
 def _unlisted(left: Best, right: Best) -> float:
-    """The most that a sum can reach with one side beyond its list, if that list is not proved."""
+    """Return the most that a sum can reach with one side beyond its list, if not proved."""
     return max(_beyond(left) + _most(right), _most(left) + _beyond(right), key=_defined)
 
 
 def _beyond(best: Best) -> float:
-    """What the best that is not listed can reach; nothing beats a list that is proved."""
+    """Return the most that an unlisted configuration can reach; −∞ if the list is proved."""
     return float(best.log_weights[-1]) + best.gap if best.gap else -math.inf
 
 
@@ -150,12 +150,12 @@ def _most(best: Best) -> float:
 
 
 def _defined(reach: float) -> float:
-    """∞ − ∞: one side is proved, so there is nothing beyond it."""
+    """Replace ∞ − ∞: one side is proved, so there is nothing beyond it."""
     return -math.inf if math.isnan(reach) else reach
 
 
 def _largest_sums(left: FloatArray, right: FloatArray, k: int) -> list[tuple[int, int]]:
-    """Places (i, j) of the k largest left[i] + right[j], best first."""
+    """Return places (i, j) of the k largest left[i] + right[j], best first."""
     queue = [(-float(left[0] + right[0]), 0, 0)]
     found: list[tuple[int, int]] = []
     while queue and len(found) < k:

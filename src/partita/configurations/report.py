@@ -1,4 +1,4 @@
-"""What is told downstream: the best configurations, and one count and one mass for the rest.
+"""The reported part of a distribution: the best configurations, one count and mass for the rest.
 
 Listed mass + remainder = 1; the remainder is spread uniformly over what is not listed.
 """
@@ -16,7 +16,7 @@ MOST = 100_000  # configurations listed by a threshold alone
 
 
 def listing(posterior: Posterior, ids: tuple[str, ...], best: Best) -> Listing:
-    """Configurations with their probabilities, and intervals where they are not exact."""
+    """List configurations with their probabilities, and intervals where they are not exact."""
     total = posterior.log_normaliser
     value, low, high = (
         np.exp(np.minimum(0.0, best.log_weights - bound)).tolist()
@@ -27,7 +27,7 @@ def listing(posterior: Posterior, ids: tuple[str, ...], best: Best) -> Listing:
 
 
 def best_or_above(posterior: Posterior, top: int | None, threshold: float | None) -> Best:
-    """The `top` best, or all with at least the probability `threshold`, or what satisfies both."""
+    """List the `top` best, those with at least `threshold` probability, or what satisfies both."""
     if threshold is None:
         return posterior.best(top or 10)
     most = min(top or MOST, MOST)
@@ -42,14 +42,14 @@ def best_or_above(posterior: Posterior, top: int | None, threshold: float | None
 
 
 def remainder(found: Listing, count: int | None, log2_count: float) -> Remainder:
-    """The number and the mass of everything that is not listed, of so many in all."""
+    """Return the number and the mass of the unlisted configurations, of so many in all."""
     left = None if count is None else count - len(found)
     bits = log2_count if left is None else log2_of(left)
     return Remainder(left, bits, unlisted(found, left), _interval(found) if left != 0 else None)
 
 
 def unlisted(found: Listing, left: int | None) -> float:
-    """What is missing to 1; nothing if no configuration is left."""
+    """Return what is missing to 1; 0 if no configuration is left."""
     return 0.0 if left == 0 else max(0.0, 1.0 - math.fsum(found.probabilities))
 
 

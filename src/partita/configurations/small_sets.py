@@ -15,7 +15,7 @@ SAFE = 600.0  # the sum of |θ| up to which products of odds neither overflow no
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Row k of everything belongs to set k; `best` are labels, one row a configuration."""
+    """The answers of many sets, set k in row k; `best` holds labels, one row a configuration."""
 
     theta: FloatArray
     must: BoolArray
@@ -39,7 +39,7 @@ class _Sums:
 
 
 def solve_rows(theta: FloatArray, must: BoolArray, n: int, top: int, compiled: bool) -> Rows:
-    """θ and must-links as rows over pairs, in the order of np.triu_indices."""
+    """Solve sets given as rows of θ and must-links over pairs, in the order of np.triu_indices."""
     top = min(top, len(partitions(n)))
     strength = np.where(np.isneginf(theta), 0.0, np.abs(theta)).sum(axis=1)
     safe = compiled and not must.any() and strength.max() < SAFE
@@ -76,7 +76,10 @@ def _by_products(theta: FloatArray, must: BoolArray, n: int, top: int) -> _Sums:
 
 
 def _by_recursion(theta: FloatArray, must: BoolArray, n: int, top: int) -> _Sums:
-    """Where Σ|θ| is moderate, Σ θ·P over pairs is the expected log-weight without loss."""
+    """Solve by compiled loops.
+
+    Where Σ|θ| is moderate, Σ θ·P over pairs is the expected log-weight without loss.
+    """
     from partita.configurations.small_sets_kernels import solve_each
 
     count, (left, right) = len(theta), np.triu_indices(n, 1)
@@ -93,7 +96,7 @@ def _by_recursion(theta: FloatArray, must: BoolArray, n: int, top: int) -> _Sums
 
 
 def _shares(weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Each row as probabilities, and its log-normaliser; zeros where nothing is possible."""
+    """Return each row as probabilities, and its log-normaliser; zeros where nothing is possible."""
     top = weights.max(axis=1)
     top = np.where(np.isfinite(top), top, 0.0)
     shares = weights - top[:, None]
@@ -105,13 +108,13 @@ def _shares(weights: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _base(theta: FloatArray, must: BoolArray) -> FloatArray:
-    """log of the mass with which the free pairs all say no."""
+    """Return the log of the probability with which all free pairs are apart."""
     sums: FloatArray = np.where(must, 0.0, -np.logaddexp(0.0, theta)).sum(axis=1)
     return sums
 
 
 def _matrices(rows: FloatArray, n: int) -> FloatArray:
-    """Rows of pairs as symmetric matrices with ones on the diagonal."""
+    """Return rows of pairs as symmetric matrices with ones on the diagonal."""
     left, right = np.triu_indices(n, 1)
     matrices = np.tile(np.eye(n), (len(rows), 1, 1))
     matrices[:, left, right] = matrices[:, right, left] = rows
@@ -119,7 +122,7 @@ def _matrices(rows: FloatArray, n: int) -> FloatArray:
 
 
 def _largest(weights: FloatArray, k: int) -> IntArray:
-    """The places of the k largest of each row, largest first, equal ones in order of place."""
+    """Return the places of the k largest of each row, largest first, ties in order of place."""
     first = weights.shape[1] - k
     some = np.sort(np.argpartition(weights, first, axis=1)[:, first:], axis=1)
     order = np.argsort(-np.take_along_axis(weights, some, axis=1), axis=1, kind="stable")

@@ -1,4 +1,4 @@
-"""Compiled: everything about each of many small sets, by loops over subsets."""
+"""Compiled loops over subsets that solve each of many small sets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from partita.compilation import kernel
 
 @kernel()
 def solve_each(odds, totals, counts, pairs, best, best_weights):  # type: ignore[no-untyped-def]
-    """For each set: the sum of weights, their number, the share of each pair, and the best."""
+    """Fill, for each set, the sum and number of weights, the share of each pair, and the best."""
     n = odds.shape[1]
     w, z, most = np.ones(1 << n), np.ones(1 << n), np.ones(1 << n)
     number, cells = np.ones(1 << n, np.int64), np.zeros(n, np.int64)
@@ -67,7 +67,7 @@ def _shares(w, z, pairs):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _best(w, most, cells, best, weights):  # type: ignore[no-untyped-def]
-    """Depth first over the cell of the last open template, what cannot be among the best left.
+    """Search depth first over the cell of the last open template, pruned by the best so far.
 
     At each depth: what is open, the others beside its last template, and the weight so far.
     (A loop with a stack: compiled recursion cannot be cached.)
@@ -99,7 +99,7 @@ def _best(w, most, cells, best, weights):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _last(mask):  # type: ignore[no-untyped-def]
-    """The highest bit of a mask."""
+    """Return the highest bit of a mask."""
     bit = 1
     while bit * 2 <= mask:
         bit *= 2
@@ -108,7 +108,7 @@ def _last(mask):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _keep(best, weights, cells, weight):  # type: ignore[no-untyped-def]
-    """Into its place among the best; an equal one that came before stays before."""
+    """Insert among the best; an equal one that came before stays before."""
     k = weights.shape[0] - 1
     if weight <= weights[k]:
         return

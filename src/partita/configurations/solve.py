@@ -1,4 +1,4 @@
-"""One front door: pair probabilities → distribution, by any model and the method that fits."""
+"""Solve one set: pair probabilities → distribution, by any model and the method that fits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def solve(
     method: str = "auto",
     progress: Callable[[str], None] | None = None,
 ) -> Distribution:
-    """The distribution over the configurations of one coreference set."""
+    """Return the distribution over the configurations of one coreference set."""
     allowed = budget or Budget()
     posterior, conflict = _posterior(
         knowledge(pairs), model, parameters, allowed, seed, method, progress
@@ -68,7 +68,7 @@ def _posterior(
     method: str,
     progress: Callable[[str], None] | None,
 ) -> tuple[Posterior, float | None]:
-    """The posterior of the named model, and the conflict κ where the model has one."""
+    """Return the posterior of the named model, and the conflict κ where the model has one."""
     if method not in METHODS:
         raise InputError(f"unknown method {method!r}, expected one of {', '.join(METHODS)}")
     engine = engine_for(budget, seed, method, progress)

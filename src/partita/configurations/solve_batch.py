@@ -48,7 +48,9 @@ def solve_many(
     method: str = "auto",
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[Answer]:
-    """The distributions of many sets in order; what is refused is an error in its place.
+    """Yield the distributions of many sets in order; a refused set yields its error.
+
+    All small sets are solved together before the first answer.
 
     All small sets are solved at once, before the first answer is given.
     """
@@ -80,7 +82,7 @@ def solve_many(
 def _shared(
     sets: Sequence[PairProbabilities], model: str, scaled: ScaledParameters, top: int
 ) -> dict[int, tuple[Rows, int]]:
-    """Where the answer of each small set is. One without a possible configuration has none."""
+    """Return the row with the answer of each small set that has a possible configuration."""
     answered: dict[int, tuple[Rows, int]] = {}
     by_size: dict[int, list[int]] = {}
     for place, pairs in enumerate(sets):
@@ -102,7 +104,7 @@ def _chunks(places: list[int], size: int) -> Iterator[list[int]]:
 def _log_odds(
     sets: list[PairProbabilities], scaled: ScaledParameters, flat: bool
 ) -> tuple[FloatArray, BoolArray]:
-    """θ of every pair as rows, −∞ where incompatible, and which pairs must be together."""
+    """Return θ of every pair as rows, −∞ where incompatible, and which pairs are must-links."""
     left, right = np.triu_indices(len(sets[0].matrix), 1)
     p = np.stack([pairs.matrix for pairs in sets])[:, left, right]
     must, apart = p == 1.0, p == 0.0

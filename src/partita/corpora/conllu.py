@@ -28,7 +28,7 @@ class Word(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """What stands in the text for the words from `first` to `last`, these included."""
+    """A token of the text that stands for the words from `first` to `last`, both included."""
 
     form: str
     first: int
@@ -56,7 +56,7 @@ class Rows(NamedTuple):
 
 
 def sentences(path: Path) -> Iterator[Sentence]:
-    """The sentences of one file, one after another."""
+    """Yield the sentences of one file."""
     for rows in _blocks(path):
         yield _sentence(rows)
 
@@ -109,7 +109,7 @@ def _comments(rows: Rows) -> tuple[dict[str, str], dict[str, int]]:
 
 
 def _places(rows: Rows) -> tuple[dict[str, int], dict[str, str]]:
-    """Each word's id with its position; each range's first id with its last."""
+    """Return each word's id with its position, and each range's first id with its last."""
     places: dict[str, int] = {}
     ranges: dict[str, str] = {}
     whole, part, covered = 0, 0, 0
@@ -131,7 +131,7 @@ def _places(rows: Rows) -> tuple[dict[str, int], dict[str, str]]:
 
 
 def _range(name: str, first: int, file: str, number: int) -> int:
-    """The last id of a multiword token, which begins with the next word."""
+    """Return the last id of a multiword token, which begins with the next word."""
     start, _, end = name.partition("-")
     if start != str(first) or not end.isdecimal() or int(end) < first:
         _refuse_id(name, f"{first} or a range from it", file, number)
@@ -155,7 +155,7 @@ def _word(columns: list[str], places: dict[str, int], file: str, number: int) ->
 
 
 def _entity(misc: str) -> str:
-    """The value of Entity= among the attributes of the last column."""
+    """Return the value of Entity= among the attributes of the last column."""
     start = 0 if misc.startswith("Entity=") else misc.find("|Entity=") + 1
     if not start and not misc.startswith("Entity="):
         return ""
@@ -166,7 +166,7 @@ def _entity(misc: str) -> str:
 def _surface(
     rows: Rows, places: dict[str, int], ranges: dict[str, str], words: tuple[Word, ...]
 ) -> Iterator[Surface]:
-    """Every token of the text once: multiword tokens instead of their words, no empty nodes."""
+    """Return every token of the text once: multiword tokens for their words, no empty nodes."""
     covered = -1
     for _, columns in rows.words:
         name = columns[0]

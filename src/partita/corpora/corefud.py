@@ -43,13 +43,13 @@ REGIONS = (
 
 @dataclass(slots=True)
 class Blocks:
-    """The blocks that are open, with the number of sentences that each still covers."""
+    """The open blocks, with the number of sentences that each still covers."""
 
     open: list[tuple[str, int]] = field(default_factory=list)
     paragraph: int = -1
 
     def sentence(self, comments: dict[str, str]) -> str:
-        """The region of the next sentence."""
+        """Return the region of the next sentence."""
         if self.paragraph < 0 or any(name.startswith("newpar") for name in comments):
             self.paragraph += 1
         self.open = [(name, left - 1) for name, left in self.open if left > 1]
@@ -64,7 +64,7 @@ Span = tuple[int, int]
 
 
 def laid_out(sentence: Sentence, start: int) -> tuple[str, list[Span]]:
-    """The sentence's text and the span of each of its words, counted from `start`.
+    """Return the sentence's text and the span of each of its words, counted from `start`.
 
     Words of a multiword token share its characters where they make it up, else all have its
     whole span; an empty node has an empty span after the word before it.
@@ -86,7 +86,7 @@ def laid_out(sentence: Sentence, start: int) -> tuple[str, list[Span]]:
 
 
 def _shares(token: Surface, sentence: Sentence, here: int) -> Iterator[Span]:
-    """The span of each word of a token."""
+    """Return the span of each word of a token."""
     words = sentence.words[token.first : token.last + 1]
     forms = ["" if word.empty else word.form for word in words]
     made_up = len(words) > 1 and "".join(forms).lower() == token.form.lower()
@@ -101,7 +101,7 @@ GENDERS = {"Masc": "masc", "Fem": "fem", "Neut": "neut"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """A sentence's tree, its mentions, and where it stands in its document."""
+    """A sentence's tree, its mentions, and its position in its document."""
 
     tree: Tree
     mentions: tuple[Mention, ...]
@@ -124,7 +124,7 @@ class Expression:
 
 
 def expressions(placed: Placed) -> list[Expression]:
-    """The mentions of a sentence in text order, the longer first where two begin together."""
+    """Return the mentions of a sentence in text order, the longer first at the same start."""
     found = [_expression(mention, placed) for mention in placed.mentions]
     return sorted(found, key=lambda e: (e.start, -e.end, min(e.inside), -len(e.inside)))
 
@@ -139,7 +139,7 @@ def _expression(mention: Mention, placed: Placed) -> Expression:
 def templates(
     found: Sequence[Expression], first: int, text: str, offset: int
 ) -> Iterator[Template]:
-    """The templates of one sentence's expressions, called m1, m2, … from `first` on.
+    """Return the templates of one sentence's expressions, named m1, m2, … from `first` on.
 
     `text` is the sentence's, and begins at `offset` of the document's.
     """
@@ -174,14 +174,14 @@ def _template(one: Expression, tied: dict[str, str], name: str, text: str) -> Te
 
 
 def _written(one: Expression, text: str, offset: int) -> str:
-    """What stands in the text: the parts of a discontinuous mention one after another."""
+    """Return the text of a mention: the parts of a discontinuous one joined."""
     spans = one.at.spans
     parts = ((spans[a][0] - offset, spans[b][1] - offset) for a, b in one.mention.spans)
     return " ".join(text[start:end] for start, end in parts)
 
 
 def _described(one: Expression, determiner: str) -> dict[str, Any]:
-    """What is said of a mention by its own words."""
+    """Return the slots that a mention's own words fill."""
     tree, word, inside = one.at.tree, one.at.tree.words[one.head], set(one.inside)
     pronoun = word.upos in ("PRON", "DET")
     return {
@@ -197,7 +197,7 @@ def _described(one: Expression, determiner: str) -> dict[str, Any]:
 
 
 def _tied(place: int, found: Sequence[Expression], names: Sequence[str]) -> dict[str, str]:
-    """The other mentions of the sentence that the brackets or the tree tie this one to."""
+    """Return the other mentions of the sentence that brackets or the tree link to this one."""
     one, tree = found[place], found[place].at.tree
     word = tree.words[one.head]
     predicate = tree.related(one.head, "cop")
@@ -212,7 +212,7 @@ def _tied(place: int, found: Sequence[Expression], names: Sequence[str]) -> dict
 
 
 def _parent(place: int, found: Sequence[Expression], names: Sequence[str]) -> str:
-    """The smallest mention that contains this one and more."""
+    """Return the smallest mention that contains this one and more."""
     around = [n for n, other in enumerate(found) if other.inside > found[place].inside]
     return names[min(around, key=lambda n: len(found[n].inside))] if around else ""
 
@@ -220,7 +220,7 @@ def _parent(place: int, found: Sequence[Expression], names: Sequence[str]) -> st
 def _headed(
     heads: Sequence[int], place: int, found: Sequence[Expression], names: Sequence[str]
 ) -> str:
-    """The longest mention with one of these heads that does not contain this one."""
+    """Return the longest mention with one of these heads that does not contain this one."""
     mine = found[place].inside
     fit = [
         n for n, o in enumerate(found) if o.head in heads and n != place and not o.inside >= mine
@@ -232,13 +232,13 @@ ENDING = "*.conllu"
 
 
 def read_corefud(path: str | Path) -> Iterator[Document]:
-    """The documents of a file, or of all CoNLL-U files of a folder, one after another."""
+    """Yield the documents of a file, or of all CoNLL-U files of a folder."""
     for file in corefud_files(path):
         yield from _documents(file)
 
 
 def corefud_files(path: str | Path) -> list[Path]:
-    """A file, or the CoNLL-U files of a folder, in the order of their names."""
+    """Return the file, or the CoNLL-U files of a folder, in the order of their names."""
     given = Path(path)
     if not given.is_dir():
         return [given]
@@ -249,7 +249,7 @@ def corefud_files(path: str | Path) -> list[Path]:
 
 
 def _documents(file: Path) -> Iterator[Document]:
-    """One document after another; what stands before the first `# newdoc` has the file's name."""
+    """Yield the documents; sentences before the first `# newdoc` have the file's name."""
     header: Layout | None = None
     building: _Building | None = None
     number = 0
@@ -286,7 +286,7 @@ def _mentions(sentence: Sentence, header: Layout | None, file: Path) -> list[Men
 
 
 def _title(sentence: Sentence, file: Path, number: int) -> tuple[str, str]:
-    """The name and the genre of a document; GUM's names hold the genre (GUM_news_iodine)."""
+    """Return the name and the genre of a document; GUM's names hold the genre (GUM_news_iodine)."""
     fallback = file.stem if number == 1 else f"{file.stem}-{number}"
     name = sentence.comments.get("newdoc id") or fallback
     parts = name.split("_")
@@ -296,7 +296,7 @@ def _title(sentence: Sentence, file: Path, number: int) -> tuple[str, str]:
 
 @dataclass(slots=True)
 class _Building:
-    """A document on the way: its text, its templates and whose they are, so far."""
+    """A document under construction: its text, its templates and their entities, so far."""
 
     name: str
     genre: str

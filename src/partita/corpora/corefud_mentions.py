@@ -1,4 +1,4 @@
-"""Read CorefUD mentions and what the tree says about each."""
+"""Read CorefUD mentions and the attributes that the tree gives them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PART = re.compile(r"(.+)\[([0-9]+)/([0-9]+)\]$")
 
 
 class Layout(NamedTuple):
-    """Where in the annotation of a mention the fields stand, as `# global.Entity` says."""
+    """The order of the fields in the annotation of a mention, from `# global.Entity`."""
 
     fields: int
     group: int
@@ -54,7 +54,7 @@ class Mention:
 
 
 def layout(header: str, file: str, line: int | None) -> Layout:
-    """The order of fields from the header of a file."""
+    """Return the order of fields from the header of a file."""
     names = header.split("-")
     for name in names:
         if name not in (*GROUP, *SORT, *MINIMAL, *UNREAD):
@@ -80,7 +80,7 @@ class Brackets:
         self._parts: dict[str, list[tuple[int, Mention]]] = {}
 
     def word(self, place: int, word: Word) -> None:
-        """Take in what one word's annotation opens and closes."""
+        """Process the brackets that one word's annotation opens and closes."""
         rest = 0
         for match in BRACKET.finditer(word.entity):
             if match.start() != rest:
@@ -100,7 +100,7 @@ class Brackets:
             self._close(inner if not opens else name, place, line)
 
     def _opened(self, inner: str, line: int) -> tuple[str, Mention]:
-        """The name under which a bracket will be closed, and its mention (an earlier part's)."""
+        """Return the name that closes a bracket, and its mention (or that of an earlier part)."""
         values = inner.split("-", self.layout.fields - 1)
         name = self._value(values, self.layout.group)
         if not name:
@@ -121,7 +121,7 @@ class Brackets:
             self._parts.setdefault(f"{match[1]}/{match[3]}", []).append((1, mention))
 
     def _next_part(self, match: re.Match[str], line: int) -> Mention:
-        """The mention that waits for this part."""
+        """Return the mention that waits for this part."""
         waiting = self._parts.get(f"{match[1]}/{match[3]}", [])
         part, of = int(match[2]), int(match[3])
         place = next((n for n, (have, _) in enumerate(waiting) if have == part - 1), None)
@@ -138,7 +138,7 @@ class Brackets:
         return values[place] if 0 <= place < len(values) else ""
 
     def _close(self, inner: str, place: int, line: int) -> None:
-        """End the bracket opened last under this name (some files repeat what stands before)."""
+        """Close the bracket opened last under this name (some files repeat the prefix)."""
         fields = inner.split("-")
         waiting = self._open.get(inner) or self._open.get(self._value(fields, self.layout.group))
         if not waiting:
@@ -147,7 +147,7 @@ class Brackets:
         mention.spans.append((start, place))
 
     def finished(self) -> list[Mention]:
-        """All mentions of the sentence; what is still open is an error."""
+        """Return all mentions of the sentence; raise if a bracket is still open."""
         for name, waiting in self._open.items():
             for _, mention in waiting:
                 self._refuse(
@@ -164,7 +164,7 @@ class Brackets:
 
 
 def mentions(words: Sequence[Word], found: Layout, file: str) -> list[Mention]:
-    """The mentions of one sentence, in no particular order."""
+    """Return the mentions of one sentence, in no particular order."""
     brackets = Brackets(found, file)
     for place, word in enumerate(words):
         if word.entity:
@@ -197,13 +197,13 @@ class Tree:
                 self.below[word.head].append(place)
 
     def related(self, place: int, *relations: str) -> list[int]:
-        """The dependents of a word by these relations or by subtypes of them."""
+        """Return the dependents of a word by these relations or by subtypes of them."""
         kind = (self.words[n].relation.partition(":")[0] for n in self.below[place])
         return [n for n, k in zip(self.below[place], kind, strict=True) if k in relations]
 
 
 def feature(word: Word, name: str) -> str:
-    """The value of a morphological feature, or nothing."""
+    """Return the value of a morphological feature, or nothing."""
     if f"{name}=" not in word.feats:
         return ""
     found = (f.partition("=") for f in word.feats.split("|"))
@@ -211,7 +211,7 @@ def feature(word: Word, name: str) -> str:
 
 
 def head_of(mention: Mention, words: Sequence[Word]) -> int:
-    """The word of the minimal span (else of the span) whose own head lies outside of it."""
+    """Return the word of the minimal span (else of the span) whose own head lies outside of it."""
     inside = mention.words
     chosen = [inside[int(n) - 1] for n in mention.minimal.split(",") if _within(n, len(inside))]
     among = chosen or inside
@@ -225,7 +225,7 @@ def _within(number: str, count: int) -> bool:
 
 
 def number_of(tree: Tree, head: int, inside: set[int]) -> int | str | None:
-    """A count where a numeral gives it, else plural (coordinations too), singular or nothing."""
+    """Return a numeral's count, else plural (coordinations too), singular or nothing."""
     for place in tree.related(head, "nummod"):
         if place in inside and (counted := _counted(tree.words[place])) is not None:
             return counted
@@ -245,14 +245,14 @@ def _counted(word: Word) -> int | None:
 
 
 def _coordinated(tree: Tree, head: int, inside: set[int]) -> bool:
-    """Whether the mention joins several by "and"."""
+    """Return whether the mention joins several by "and"."""
     joined = [n for n in tree.related(head, "conj") if n in inside]
     links = (tree.words[n].lemma for c in joined for n in tree.related(c, "cc"))
     return bool(joined) and "or" not in links
 
 
 def determiner_of(tree: Tree, head: int, inside: set[int]) -> str:
-    """The lemma of the determiner or possessive pronoun, 's for another possessor."""
+    """Return the lemma of the determiner or possessive pronoun, 's for another possessor."""
     for place in tree.related(head, "det"):
         if place in inside:
             return tree.words[place].lemma.lower()
@@ -263,7 +263,7 @@ def determiner_of(tree: Tree, head: int, inside: set[int]) -> str:
 
 
 def form_of(head: Word, determiner: str, counted: bool) -> Form:
-    """How the mention refers."""
+    """Return how the mention refers."""
     kind = feature(head, "PronType")
     if head.upos == "PRON" or (head.empty and not head.lemma.strip("_")):
         return "indefinite" if kind in ("Ind", "Tot", "Neg", "Int") else "pronoun"
@@ -279,7 +279,7 @@ def form_of(head: Word, determiner: str, counted: bool) -> Form:
 
 
 def name_of(tree: Tree, head: int, inside: Iterable[int]) -> str:
-    """The run of name words around the head, through "of" and "the" to further name words."""
+    """Return the run of name words around the head, through "of" and "the" to further ones."""
     known = set(inside)
     first = last = head
     while first - 1 in known and _of_name(tree.words[first - 1]):
@@ -295,7 +295,7 @@ def _of_name(word: Word) -> bool:
 
 
 def _step(words: Sequence[Word], last: int, known: set[int]) -> int:
-    """How far the name goes on after a word: to the next, or over "of", "of the", "and"."""
+    """Return how far the name goes on after a word: to the next, or over "of", "of the", "and"."""
     for step in (1, 2, 3):
         if last + step not in known:
             return 0
@@ -308,12 +308,12 @@ def _step(words: Sequence[Word], last: int, known: set[int]) -> int:
 
 
 def modifiers_of(tree: Tree, head: int, inside: set[int]) -> list[str]:
-    """Lemmas of adjectives, compounds and numerals that modify the head."""
+    """Return lemmas of adjectives, compounds and numerals that modify the head."""
     return [tree.words[n].lemma.lower() for n in tree.related(head, *MODIFIERS) if n in inside]
 
 
 def role_of(tree: Tree, head: int) -> str:
-    """The role of the head in its clause; a conjunct has the role of the first one."""
+    """Return the role of the head in its clause; a conjunct has the role of the first one."""
     word = tree.words[head]
     for _ in tree.words:
         if word.relation != "conj" or word.head < 0:

@@ -20,7 +20,7 @@ ENDING = "*.txt"
 
 
 def read_keyed_messages(folder: str | Path) -> Iterator[Document]:
-    """The messages that have a key, in the order of their names, with templates in text order.
+    """Yield the messages that have a key, in the order of their names, templates in text order.
 
     A key's message is the file of that name without its ending; offsets are characters.
     """
@@ -32,7 +32,7 @@ def read_keyed_messages(folder: str | Path) -> Iterator[Document]:
 
 
 def message_files(folder: str | Path) -> list[Path]:
-    """The messages of a corpus, in the order of their names."""
+    """Return the messages of a corpus, in the order of their names."""
     found = sorted(Path(folder).glob(ENDING))
     if not found:
         raise InputError(f"holds no message {ENDING}", file=str(folder))
@@ -40,7 +40,7 @@ def message_files(folder: str | Path) -> list[Path]:
 
 
 def corpus_path() -> Path:
-    """The corpus that comes with the package: depots, units and equipment, fictional."""
+    """Return the path of the shipped corpus: depots, units and equipment, fictional."""
     from importlib.resources import files
 
     return Path(str(files("partita"))) / "domains" / "depots" / "corpus"
@@ -54,7 +54,7 @@ def _document(key: Key, text: str, place: Place) -> Document:
 
 
 def _check(template: Template, text: str, place: Place) -> None:
-    """The template says what stands in the message, and where."""
+    """Check that the message has the template's text at its position."""
     name, start, end = template.id, template.start, template.end
     if not start < end <= len(text):
         place.refuse(f"template {name} is at {start} to {end}; the message ends at {len(text)}")
@@ -63,7 +63,7 @@ def _check(template: Template, text: str, place: Place) -> None:
 
 
 def _keys(file: Path) -> Iterator[tuple[Place, Key]]:
-    """Each key with its line; a message has one."""
+    """Return each key with its line; a message has one."""
     lines: dict[str, int] = {}
     for number, key in numbered_keys(file):
         place = Place(str(file), number)
@@ -74,7 +74,7 @@ def _keys(file: Path) -> Iterator[tuple[Place, Key]]:
 
 
 def _text(file: Path) -> str:
-    """As it is, with the line ends that it has."""
+    """Return the text with its line ends unchanged."""
     try:
         data = file.read_bytes().removeprefix(codecs.BOM_UTF8)
         return data.decode()
@@ -127,7 +127,7 @@ def _source_of(path: Path) -> str:
 
 
 def _keyed_sets(path: Path, seen: Seen) -> Iterator[Document]:
-    """Every key is a document of its own: its templates are a coreference set of a message."""
+    """Return each key as a document: its templates are a coreference set of a message."""
     found = 0
     for line, key in numbered_keys(path):
         found += 1
@@ -143,7 +143,7 @@ def _set_document(key: Key) -> Document:
 
 
 def _refuse_overlap(key: Key, file: str, line: int, seen: Seen) -> None:
-    """A template that two keys place would be learned from twice."""
+    """Raise if a template is in two keys: it would be used twice in training."""
     for template in key.templates:
         before = seen.setdefault((key.message, template.id), (file, line))
         if before != (file, line):

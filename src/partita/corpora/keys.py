@@ -21,12 +21,12 @@ NEEDED = ("version", "message", "templates", "cells", "author", "time")
 
 
 def read_keys(path: str | Path) -> list[Key]:
-    """The keys of a file, in its order."""
+    """Return the keys of a file, in its order."""
     return [key for _, key in numbered_keys(path)]
 
 
 def numbered_keys(path: str | Path) -> Iterator[tuple[int, Key]]:
-    """The keys of a file, each with its line."""
+    """Return the keys of a file, each with its line."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -35,12 +35,12 @@ def numbered_keys(path: str | Path) -> Iterator[tuple[int, Key]]:
 
 
 def write_keys(path: str | Path, keys: Iterable[Key]) -> None:
-    """Replace a keys file, or leave it as it was."""
+    """Write the file atomically: it is replaced, or left as it was."""
     write_atomically(path, "".join(f"{key_line(key)}\n" for key in keys))
 
 
 def key_line(key: Key) -> str:
-    """One key as one line of JSON."""
+    """Return one key as one line of JSON."""
     written: dict[str, Any] = {
         "version": VERSION,
         "message": key.message,
@@ -58,7 +58,7 @@ def key_line(key: Key) -> str:
 
 
 def key_of(line: str, place: Place) -> Key:
-    """One key from one line."""
+    """Return the key in one line."""
     value = parsed(line, place)
     given = fields(value, "the key", place, needed=NEEDED, allowed=("alternatives",))
     if type(given["version"]) is not int or given["version"] != VERSION:

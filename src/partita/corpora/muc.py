@@ -19,11 +19,11 @@ _BLANKS = re.compile(r"\s+")
 
 
 class Malformed(Exception):
-    """A fill that is not as it should be, with what was expected."""
+    """A malformed fill, with what was expected."""
 
 
 def read_fill(written: str, slot: Slot, line: int) -> Fill | None:
-    """The fill, or None where nothing is said (a hyphen or an asterisk)."""
+    """Return the fill, or None for an empty one (a hyphen or an asterisk)."""
     text = written.strip()
     optional = text.startswith("?")
     if optional:
@@ -37,7 +37,7 @@ def read_fill(written: str, slot: Slot, line: int) -> Fill | None:
 
 
 def _alternatives(text: str) -> Iterator[str]:
-    """Between slashes outside of brackets; brackets around a whole alternative are left out."""
+    """Split at slashes outside of brackets; brackets around a whole alternative are removed."""
     depth, begin = 0, 0
     for place, character in enumerate(text):
         depth += (character == "(") - (character == ")")
@@ -55,12 +55,12 @@ def _bare(text: str) -> str:
 
 
 def _whole(text: str) -> str:
-    """`(PERU)` is PERU; `LIMA (CITY)` stays as it is."""
+    """Remove brackets around the whole: `(PERU)` is PERU; `LIMA (CITY)` stays as it is."""
     return text[1:-1].strip() if text.startswith("(") and text.find(")") == len(text) - 1 else text
 
 
 def _parts(text: str, slot: Slot) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What stands before the first colon outside of quotes, and what stands behind it."""
+    """Return the text before the first colon outside of quotes, and the text after it."""
     sides: list[list[str]] = [[]]
     fresh = True
     for token in _tokens(text):
@@ -95,7 +95,7 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def _single(text: str) -> str:
-    """Doubled quotes made single, and a quote that does not close left out."""
+    """Replace doubled quotes by single ones, and remove a quote that does not close."""
     once = re.sub(r'(?<!\\)""+', '"', text)
     if len(re.findall(r'(?<!\\)"', once)) % 2:
         raise Malformed(f"a closing quote in {text!r}")
@@ -117,7 +117,7 @@ OPENING = 100  # lines in which a file of templates has one
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A fill that could not be read as it should be: where it stands and what was expected."""
+    """A malformed fill: its position and what was expected."""
 
     file: str
     line: int
@@ -130,7 +130,7 @@ class Problem:
 
 @dataclass(slots=True)
 class Exam:
-    """The templates of a file, the messages that it speaks of in order, and what is odd in it."""
+    """The templates of a file, its messages in order, and the problems in it."""
 
     file: str
     incidents: list[Incident] = field(default_factory=list)
@@ -140,7 +140,7 @@ class Exam:
 
 @dataclass(slots=True)
 class _Open:
-    """A template on the way."""
+    """A template under construction."""
 
     message: str
     line: int
@@ -151,7 +151,7 @@ class _Open:
 
 
 def read_exam(path: str | Path) -> Exam:
-    """All templates of a key or of a response."""
+    """Return all templates of a key or of a response."""
     exam = Exam(str(path))
     building: _Open | None = None
     for number, line in _lines(path):
@@ -177,7 +177,7 @@ def read_exam(path: str | Path) -> Exam:
 
 
 def holds_templates(path: str | Path) -> bool:
-    """Whether a file is a key or a response, and not messages."""
+    """Return whether a file is a key or a response, and not messages."""
     found = (_SLOT.match(line) for _, line in islice(_lines(path), OPENING))
     return any(one is not None and one[1] == "0" for one in found)
 
@@ -195,14 +195,14 @@ def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
 
 
 def _refuse_slot(line: str, number: int, file: str) -> None:
-    """What looks like a slot and is not written as one would be lost."""
+    """Raise for a line that looks like a slot but is malformed: it would be lost."""
     if _LIKE_A_SLOT.match(line):
         problem = f"{line.strip()[:60]!r}; expected a slot such as 12. PHYS TGT: ID, then its fill"
         raise InputError(problem, file=file, line=number)
 
 
 def _slot(found: re.Match[str], line: int, file: str) -> Slot:
-    """By its number; its title must be the one that belongs to that number."""
+    """Return the slot by its number; its title must match."""
     number, title = int(found[1]), re.sub(r"\s+", " ", found[2])
     expected = f"{number}. {SLOTS[number].title}" if number < len(SLOTS) else "a slot from 0 to 24"
     if number >= len(SLOTS) or title != SLOTS[number].title:
@@ -233,7 +233,7 @@ def _add(building: _Open, slot: Slot, written: str, line: int, file: str) -> Non
 
 
 def _continue(building: _Open | None, line: str, number: int, exam: Exam) -> None:
-    """A further fill of the slot before, or the rest of one that ends in a slash."""
+    """Add a further fill of the slot before, or the rest of one that ends in a slash."""
     if building is None or not line[0].isspace() or building.slot.number < 2:
         return  # headings and trailers of an archive are not part of the answers
     if _RULE.fullmatch(line):
@@ -246,7 +246,7 @@ def _continue(building: _Open | None, line: str, number: int, exam: Exam) -> Non
 
 
 def _close(building: _Open | None, exam: Exam) -> None:
-    """Keep the template; one of a message without incidents has no number and says nothing."""
+    """Keep the template; one of a message without incidents has no number and is empty."""
     if building is not None and not building.number:
         problem = f"a template without slot {SLOTS[1].title}; expected a number, or *"
         raise InputError(problem, file=exam.file, line=building.line)
@@ -281,7 +281,7 @@ def _fills(slot: Slot, written: Iterable[tuple[int, str]], exam: Exam) -> Iterat
 
 
 def _expected(value: str, slot: Slot) -> str:
-    """What a value should be, or nothing if it is as it should."""
+    """Return what a value should be, or nothing if it is valid."""
     if slot.choices and value not in slot.choices:
         return f"one of {', '.join(sorted(slot.choices))}"
     if slot.kind == "date" and days(value) is None:
@@ -295,7 +295,7 @@ _WIDTH = 36  # columns before the fills
 
 
 def answers(messages: Iterable[tuple[str, Sequence[Incident]]]) -> Iterator[str]:
-    """The templates of each message; a message without incidents has one that says so."""
+    """Return the templates of each message; without incidents, one that says so."""
     for message, incidents in messages:
         if not incidents:
             yield _template(message, "*", {}, "*")
@@ -317,7 +317,7 @@ def _line(slot: Slot, written: str) -> str:
 
 
 def _fill(slot: Slot, fill: Fill) -> str:
-    """A string in quotes; what is set or counted as it is, with the string that it is said of."""
+    """Format a fill: strings in quotes; set and counted fills bare, with their tag's string."""
     value = f'"{_quoted(fill.values[0])}"' if slot.kind == "string" else fill.values[0]
     return f'{value}: "{_quoted(fill.tags[0])}"' if fill.tags else value
 

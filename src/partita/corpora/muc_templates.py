@@ -22,7 +22,7 @@ _DAY = re.compile(r"([0-9]{1,2}) ([A-Z]{3})[A-Z]* ([0-9]{2,4})")
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """From the first to the last; without a first, on or before the last."""
+    """The days from the first to the last; without a first, on or before the last."""
 
     first: date | None
     last: date
@@ -33,7 +33,7 @@ class Days:
 
 
 def days(text: str) -> Days | None:
-    """What a fill says, or None if it is no date."""
+    """Return the days of a fill, or None if it is not a date."""
     found = [_day(match) for match in _DAY.finditer(text.upper())]
     known = [day for day in found if day is not None]
     if not known or len(known) != len(found) or len(known) > 2:
@@ -81,13 +81,13 @@ class Slot:
 
     @property
     def group(self) -> str:
-        """Of the summary rows: inc, perp, phys-tgt, hum-tgt."""
+        """The summary group: inc, perp, phys-tgt, hum-tgt."""
         return next(group for group in GROUPS if self.name.startswith(group))
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """One fill: what it may be, the strings that its tag may be, and whether it may be missing."""
+    """One fill: its alternatives, the alternatives of its tag, and whether it is optional."""
 
     values: tuple[str, ...]
     tags: tuple[str, ...] = ()

@@ -1,1 +1,1 @@
-"""How good distributions are: bits, calibration, coreference scores, the paper's experiment."""
+"""Evaluation: bits, calibration, coreference scores, the paper's experiment, the MUC-4 scorer."""

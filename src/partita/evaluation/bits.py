@@ -1,4 +1,4 @@
-"""Bits: −log₂ P(key), and the price of what knowledge had excluded.
+"""Bits: −log₂ P(key), and the price of keys that knowledge excludes.
 
 All excluded configurations together have one learned mass ε, spread evenly over them:
 P(key) = (1 − ε)·P_model(key) if allowed, else ε / (Bell(n) − allowed).
@@ -27,22 +27,22 @@ class Excluded:
 
 
 def share(broken: int, seen: int) -> float:
-    """The rule of Krichevsky and Trofimov: never 0, never 1."""
+    """Return the estimate of Krichevsky and Trofimov: never 0, never 1."""
     return (broken + 0.5) / (seen + 1)
 
 
 def allowed_bits(log_probability: float, excluded: float) -> float:
-    """Of a key that is allowed, given its natural log-probability among what is allowed."""
+    """Return the bits of an allowed key, from its natural log-probability among the allowed."""
     return max(0.0, -log_probability / math.log(2)) - math.log2(1 - excluded)
 
 
 def excluded_bits(n: int, log2_allowed: float, excluded: float) -> float:
-    """Of a key that is not: ε over the number of all configurations that are not allowed."""
+    """Return the bits of an excluded key: ε over the number of excluded configurations."""
     return log2_rest(log2_bell(n), log2_allowed) - math.log2(excluded)
 
 
 def log2_rest(log2_all: float, log2_some: float) -> float:
-    """log₂(2^all − 2^some), at least 0: something is left over, as was seen."""
+    """Return log₂(2^all − 2^some), at least 0: something remains."""
     gap = log2_all - log2_some
     if gap <= 0:
         return 0.0
@@ -51,7 +51,7 @@ def log2_rest(log2_all: float, log2_some: float) -> float:
 
 @lru_cache(maxsize=1 << 12)
 def log2_bell(n: int) -> float:
-    """log₂ of the number of partitions of n things, by Dobinski's sum Σ_k kⁿ/k! / e."""
+    """Return log₂ of the number of partitions of n things, by Dobinski's sum Σ_k kⁿ/k! / e."""
     if n < 2:
         return 0.0
     terms = [n * math.log(k) - math.lgamma(k + 1) for k in range(1, 2 * n + 20)]

@@ -17,7 +17,7 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Some statements of about the same probability."""
+    """Statements of about the same probability."""
 
     count: int
     stated: float
@@ -25,14 +25,14 @@ class Bin:
 
 
 def brier(stated: FloatArray, observed: NDArray[np.bool_]) -> float:
-    """0 is perfect; 0 also where nothing was stated."""
+    """Return the Brier score: 0 is perfect; 0 also without statements."""
     return float(np.mean((stated - observed) ** 2)) if len(stated) else 0.0
 
 
 def reliability(
     stated: FloatArray, observed: NDArray[np.bool_], bins: int = BINS
 ) -> tuple[Bin, ...]:
-    """As many bins of equal count as there are statements for; equal statements in text order."""
+    """Return bins of equal count, as many as the statements allow; ties in text order."""
     order = np.argsort(stated, kind="stable")
     chosen = (part for part in np.array_split(order, bins) if len(part))
     return tuple(
@@ -41,7 +41,7 @@ def reliability(
 
 
 def reliability_error(bins: tuple[Bin, ...]) -> float:
-    """The mean distance of stated from observed, bins weighted by their count."""
+    """Return the mean distance of stated from observed, bins weighted by their count."""
     total = sum(each.count for each in bins)
     return sum(b.count * abs(b.stated - b.observed) for b in bins) / total if total else 0.0
 
@@ -49,7 +49,7 @@ def reliability_error(bins: tuple[Bin, ...]) -> float:
 def undecided(
     stated: FloatArray, observed: NDArray[np.bool_], low: float = LOW, high: float = HIGH
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """The statements between low and high, these included."""
+    """Return the statements between low and high, both included."""
     between = (stated >= low) & (stated <= high)
     return stated[between], observed[between]
 
@@ -57,7 +57,7 @@ def undecided(
 def pair_reliability_error(
     stated: FloatArray, observed: NDArray[np.bool_], bins: int = BINS
 ) -> float:
-    """The reliability error of marginals between .05 and .95."""
+    """Return the reliability error of marginals between .05 and .95."""
     return reliability_error(reliability(*undecided(stated, observed), bins))
 
 
@@ -66,6 +66,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Interval:
+    """The ends of an interval of 95 %."""
+
     low: float
     high: float
 
@@ -78,7 +80,7 @@ def bootstrap(
     times: int = 1000,
     level: float = 0.95,
 ) -> Interval:
-    """Percentiles of the figure over `times` samples of as many documents."""
+    """Return percentiles of the figure over `times` samples of as many documents."""
     n = len(documents)
     drawn = rng.integers(0, n, size=(times, n)) if n else np.zeros((times, 0), dtype=np.int64)
     values = [figure([documents[k] for k in row]) for row in drawn.tolist()]

@@ -22,7 +22,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much one set of one model may take, how many draws, and how many bootstrap samples.
+    """The limits for one set of one model, the number of draws, and of bootstrap samples.
 
     By default a number of sweeps, or of questions to the merger: the same bytes on any machine.
     """
@@ -54,7 +54,7 @@ class Experiment:
 
 
 def paper_models(effort: Effort, counts: Counts) -> tuple[Model, ...]:
-    """Uniform, greedy, merging, evidential and scaled, with the paper's characteristics."""
+    """Return uniform, greedy, merging, evidential and scaled, with the paper's characteristics."""
     learner = PairLearner(seed=effort.seed)
     return (
         Uniform(counts),
@@ -74,7 +74,7 @@ def run(
     progress: Progress | None = None,
     paper: bool = True,
 ) -> Experiment:
-    """The experiment on documents that are already cut into sets."""
+    """Run the experiment on documents that are already cut into sets."""
     if not train or not test:
         raise InputError("an experiment needs documents to learn from and documents to test on")
     chosen, told = effort or Effort(), progress or _silent
@@ -97,7 +97,7 @@ def _measured(
     asking: Asking,
     told: Progress,
 ) -> tuple[dict[str, tuple[Measure, ...]], dict[str, float]]:
-    """Document by document, so that what models share is worked out once for each."""
+    """Measure document by document, so that what models share is computed once for each."""
     fitted, seconds = {}, {}
     for model in models:
         told(f"learning {model.name} from {len(train)} documents")
@@ -143,7 +143,7 @@ def divided(
     effort: Effort | None = None,
     progress: SplitProgress | None = None,
 ) -> dict[str, Experiment]:
-    """For each split what all models come to."""
+    """Return, for each split, the figures of all models."""
     found = {}
     for split in splits:
         train, test = ([documents[n] for n in places] for places in (split.train, split.test))
@@ -157,7 +157,7 @@ def _within(name: str, progress: SplitProgress) -> SplitProgress:
 
 
 def only_small(one: Cut, largest: int = LARGEST) -> Cut:
-    """The document as if it held nothing but its small sets."""
+    """Return the document with its small sets only."""
     kept = [members for members in one.sets if len(members) <= largest]
     members = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *kept]))
     document = part(one.document, members)
@@ -174,7 +174,7 @@ def only_small(one: Cut, largest: int = LARGEST) -> Cut:
 def compared(
     rows: Mapping[str, tuple[Row, ...]], seed: int = 0, times: int = 1000
 ) -> tuple[Compared, ...]:
-    """Each model over all splits; the same splits are drawn for every model."""
+    """Return each model over all splits; the same splits are drawn for every model."""
     names = [one.model for one in next(iter(rows.values()), ())]
     return tuple(_compared(name, list(rows.values()), seed, times) for name in names)
 
@@ -198,7 +198,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def paper_markdown(rows: Mapping[str, tuple[Row, ...]]) -> str:
-    """The paper's Table 2: a line for each model, bits per set and number right for each split."""
+    """Return the paper's Table 2: a line for each model, bits and number right by split."""
     names = [one.model for one in next(iter(rows.values()), ())]
     lines = [
         [
@@ -217,7 +217,7 @@ def paper_markdown(rows: Mapping[str, tuple[Row, ...]]) -> str:
 
 
 def compared_markdown(found: Sequence[Compared]) -> str:
-    """Means over splits with intervals of 95 %."""
+    """Return a table of means over splits with intervals of 95 %."""
     lines = [
         [
             one.model,

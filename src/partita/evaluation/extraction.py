@@ -27,8 +27,10 @@ Met = tuple[Template | None, Template | None]  # of the key, of the extractor
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Templates and slots; `less` and `more` count slots that hold a value that is compatible
-    with the key's and says less or more."""
+    """Counts of templates and slots.
+
+    `less` and `more` count slots with a compatible value that says less or more than the key's.
+    """
 
     templates: Tally = NOTHING
     slots: Tally = NOTHING
@@ -46,7 +48,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """A template that was missed, or is not in the key, or a slot that is not as in the key."""
+    """A template that was missed or is not in the key, or a slot that differs from the key."""
 
     message: str
     kind: Literal["missed", "spurious", "slot"]
@@ -58,7 +60,7 @@ class Slip:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """Counts by group and name, and everything that is not as in the key, in text order."""
+    """Counts by group and name, and all differences from the key, in text order."""
 
     messages: int
     counts: Mapping[tuple[Group, str], Counted]
@@ -74,7 +76,7 @@ class Extraction:
 def measure_extraction(
     pairs: Iterable[tuple[Document, Sequence[Template]]], schema: Schema
 ) -> Extraction:
-    """Messages with their keys, and what the extractor found in each."""
+    """Compare the templates of the extractor with the keys of messages."""
     messages, slips = 0, list[Slip]()
     counts: defaultdict[tuple[Group, str], Counted] = defaultdict(Counted)
     for slot in schema.slots:
@@ -90,13 +92,13 @@ def measure_extraction(
 
 
 def part_of(name: str) -> str:
-    """The part of a corpus that a message's name tells, if it does."""
+    """Return the part of a corpus that a message's name starts with, if any."""
     found = PART.fullmatch(name)
     return found[1] if found else ""
 
 
 def paired(key: Sequence[Template], found: Sequence[Template]) -> list[Met]:
-    """One to one, in text order; what has no counterpart stands beside nothing."""
+    """Pair templates one to one, in text order; without a counterpart, with None."""
     met: dict[str, Template] = {}
     left = list(found)
     for place in (head_place, _span):
@@ -108,7 +110,7 @@ def paired(key: Sequence[Template], found: Sequence[Template]) -> list[Met]:
 
 
 def head_place(template: Template) -> Place:
-    """The head word: the last that begins as the head does without its y, or the last of all."""
+    """Return the head word: the last that begins like the head without its y, or the last."""
     stem = template.head.casefold().removesuffix("y")
     words = list(WORD.finditer(template.text))
     heads = [word for word in words if word[0].casefold().startswith(stem)]
@@ -140,7 +142,7 @@ def _order(met: Met) -> Place:
 
 
 def _values(document: Document, template: Template | None, schema: Schema) -> Values:
-    """Its slots; its own sort is that of a slot."""
+    """Return the template's slots; its sort counts as a slot."""
     if template is None:
         return {}
     try:
@@ -153,7 +155,7 @@ def _values(document: Document, template: Template | None, schema: Schema) -> Va
 def _counts(
     part: str, met: Met, values: tuple[Values, Values], schema: Schema
 ) -> Iterator[tuple[tuple[Group, str], Counted]]:
-    """What the two add to each group; each is counted by its own form and region."""
+    """Return the counts of a pair by group; each is counted by its own form and region."""
     alike = {name: _alike(name, values, schema) for name in values[0].keys() & values[1].keys()}
     both = met[0] is not None and met[1] is not None
     for side, template in enumerate(met):
@@ -171,7 +173,7 @@ def _counts(
 
 
 def _counted(side: int, both: bool, names: Iterable[str], alike: Mapping[str, str]) -> Counted:
-    """One template of the key (side 0) or of the extractor."""
+    """Return the counts of a template of the key (side 0) or of the extractor."""
     told = [alike.get(name, "") for name in names]
     right, all_of = told.count("equal"), len(told)
     if side:
@@ -185,7 +187,7 @@ def _counted(side: int, both: bool, names: Iterable[str], alike: Mapping[str, st
 
 
 def _alike(name: str, values: tuple[Values, Values], schema: Schema) -> str:
-    """What the extractor's value is to the key's: equal, less, more or other."""
+    """Compare the extractor's value with the key's: equal, less, more or other."""
     wanted, said = values[0][name], values[1][name]
     if wanted == said:
         return "equal"
@@ -214,7 +216,7 @@ def _text(template: Template) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tagging:
-    """Words and those tagged right; confusions as ((right, given), how often), most often first."""
+    """Words and those tagged right; confusions ((right, assigned), count), most frequent first."""
 
     words: int
     right: int
@@ -232,7 +234,7 @@ class Tagging:
 
 
 def measure_tagging(tagger: Tagger, sentences: Sequence[Tagged]) -> Tagging:
-    """The tagger's tags beside the right ones."""
+    """Compare the tagger's tags with the right ones."""
     words = [word for sentence in sentences for word in sentence.words]
     right = [tag for sentence in sentences for tag in sentence.tags]
     found = tagger.names(words, list(accumulate(len(sentence.words) for sentence in sentences)))

@@ -20,7 +20,7 @@ from partita.templates.words import symbol
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One slot against the truths about objects of which somebody speaks.
+    """One slot against the truths about objects with claims.
 
     `accuracy`, `vote` (of a tie what was said first) and `best` (of one source, its silence is an
     error) count objects;
@@ -45,7 +45,7 @@ class Measured:
 
 
 def measure(belief: SlotBelief, truths: Mapping[str, str], nesting: Nesting | None) -> Measured:
-    """The figures of one slot; truths are by object, as written."""
+    """Return the figures of one slot; truths are by object, as written."""
     places = {name: n for n, name in enumerate(belief.parsed.statements.objects)}
     spoken = {places[name]: truth for name, truth in truths.items() if name in places}
     right = _right(belief, spoken, nesting)
@@ -79,7 +79,7 @@ def measure(belief: SlotBelief, truths: Mapping[str, str], nesting: Nesting | No
 def _right(
     belief: SlotBelief, spoken: Mapping[int, str], nesting: Nesting | None
 ) -> NDArray[np.bool_]:
-    """Which pairs of object and value are true."""
+    """Return which pairs of object and value are true."""
     fits = _fitting(belief, nesting)
     right = np.zeros(len(belief.object), dtype=np.bool_)
     for thing, truth in spoken.items():
@@ -90,7 +90,7 @@ def _right(
 
 
 def _fitting(belief: SlotBelief, nesting: Nesting | None) -> Callable[[str], Callable[[int], bool]]:
-    """For a truth as written: is a value that truth?"""
+    """Return a test whether a value is the truth as written."""
     parsed = belief.parsed
     if parsed.kind == "people":
         lexicon = belief.parameters.lexicon or Lexicon.of(())
@@ -114,7 +114,7 @@ def _named(sets: Sequence[frozenset[str]], text: str, lexicon: Lexicon) -> Calla
 
 
 def deepest(text: str, values: frozenset[str], nesting: Nesting | None = None) -> str:
-    """A value, or the deepest of a path of values such as Minneapolis,Minnesota,USA.
+    """Return a value, or the deepest of a path of values such as Minneapolis,Minnesota,USA.
 
     A path is what nobody says as a whole; without a hierarchy it goes from inside out.
     """
@@ -128,7 +128,7 @@ def deepest(text: str, values: frozenset[str], nesting: Nesting | None = None) -
 def _stated(
     belief: SlotBelief, right: NDArray[np.bool_], known: NDArray[np.bool_]
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """All probabilities that are stated of known objects, and what was so; unknown included."""
+    """Return the probabilities stated of objects with truths, and the outcomes; also unknown."""
     pairs = known[belief.object]
     nobody = np.bincount(belief.object[right], minlength=len(known)) == 0
     stated = np.concatenate([belief.probability[pairs], belief.unknown[known]])
@@ -138,7 +138,7 @@ def _stated(
 
 
 def _said_right(belief: SlotBelief, right: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Of every statement whether it is true."""
+    """Return, for every statement, whether it is true."""
     said = belief.parsed.statements
     count = len(said.values)
     true = belief.object[right] * count + belief.value[right]
@@ -155,7 +155,7 @@ def _best(
 
 
 def _votes(belief: SlotBelief) -> FloatArray:
-    """How many sources say every pair."""
+    """Return the number of sources that state every pair."""
     said = belief.parsed.statements
     count = len(said.values)
     keys, times = np.unique(said.object * count + said.value, return_counts=True)
@@ -167,14 +167,14 @@ def _votes(belief: SlotBelief) -> FloatArray:
 def _vote(
     belief: SlotBelief, right: NDArray[np.bool_], known: NDArray[np.bool_], votes: FloatArray
 ) -> float:
-    """The value that most sources say; of several the one that was said first."""
+    """Return the value that most sources state; of several, the one stated first."""
     order = np.lexsort((_first(belief), -votes, belief.object))
     chosen = order[belief.starts[:-1][known]]
     return float(np.mean(right[chosen])) if known.any() else 0.0
 
 
 def _first(belief: SlotBelief) -> IntArray:
-    """When every pair was said for the first time; pairs that nobody said come last."""
+    """Return when every pair was stated first; unstated pairs come last."""
     said = belief.parsed.statements
     count = len(said.values)
     keys, inverse = np.unique(said.object * count + said.value, return_inverse=True)
@@ -188,7 +188,7 @@ def _first(belief: SlotBelief) -> IntArray:
 def _f(
     belief: SlotBelief, right: NDArray[np.bool_], known: NDArray[np.bool_], weight: FloatArray
 ) -> float | None:
-    """F of "same" where that is the question: 2·|same and said so| / (|same| + |said so|)."""
+    """Return F of "same" where that is the question: 2·|both same| / (|same| + |said same|)."""
     values = belief.parsed.statements.values
     same = [n for n, value in enumerate(values) if value in SAME]
     if belief.parsed.kind != "closed" or len(values) != 2 or len(same) != 1:

@@ -28,8 +28,10 @@ from partita.training.pair_parameters import PairParameters
 
 
 def small_sets(documents: Iterable[Cut], largest: int) -> Iterator[Cut]:
-    """Every set with something to decide, none of more than `largest` templates; what a key denies
-    of what is known is left out, for no choice of keys can teach it."""
+    """Yield every set of at most `largest` templates with something to decide.
+
+    A set whose key contradicts what is known is left out: no choice of keys can teach it.
+    """
     for document in documents:
         for members in document.sets:
             for some in np.array_split(members, -(-len(members) // largest)):
@@ -39,7 +41,7 @@ def small_sets(documents: Iterable[Cut], largest: int) -> Iterator[Cut]:
 
 
 def nothing_learned(sets: Sequence[Cut]) -> PairParameters:
-    """Parameters that know nothing: weights of 0, and classes of distance, which need no keys."""
+    """Return parameters with weights of 0, and classes of distance, which need no keys."""
     cutoffs = quintiles(map(_distances, sets))
     even = MaximumEntropy(EXTENDED, np.zeros(int(offsets(EXTENDED)[-1])), cutoffs)
     greedy = GreedyParameters(0.5, 0.5, 0.5)
@@ -61,14 +63,14 @@ def sizes_of(model: MaximumEntropy) -> tuple[int, ...]:
 
 
 def merging_weights(keys: Sequence[Lesson], start: PairParameters) -> FloatArray:
-    """Learned from the questions on the way to some keys."""
+    """Learn weights from the questions on the way to some keys."""
     return _weights(start.questions, [one.questions for one in keys])
 
 
 def held_out_bits(
     keys: Sequence[Lesson], held: Sequence[Lesson], start: PairParameters
 ) -> dict[str, float]:
-    """Bits per template of what is held out, by the parameters that the keys give."""
+    """Return bits per template of the held-out keys, with parameters from the other keys."""
     asked, every = merging_weights(keys, start), [(one.pairs, one.open.yes) for one in keys]
     weights, sizes = _weights(start.every_pair, every), sizes_of(start.every_pair)
     spent = (
@@ -80,7 +82,7 @@ def held_out_bits(
 
 
 def evidential_bits(one: Lesson, weights: FloatArray, sizes: Sequence[int]) -> float:
-    """Of one key that nothing known denies."""
+    """Return the bits of one key that knowledge does not exclude."""
     scores = weights[places(one.pairs, sizes)].sum(axis=1)
     theta = np.full(one.cut.compatible.shape, -np.inf)
     np.fill_diagonal(theta, 0.0)
@@ -100,7 +102,7 @@ def _merging_bits(held: Sequence[Lesson], weights: FloatArray, sizes: Sequence[i
 
 
 def _log_normaliser(theta: FloatArray) -> float:
-    """In compiled loops, which pay where there are thousands of sets."""
+    """Return log Z by compiled loops, which pay off for thousands of sets."""
     from partita.configurations.dense.kernels import extend
     from partita.configurations.dense.subsets import log_cell_weights
 
@@ -119,8 +121,10 @@ BY = ("keys", "templates")
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """How many sets are in a pool, how many are held out, how many keys there are at first, after
-    how many all is measured, how often, and by which rules."""
+    """The design of a study.
+
+    Sets in a pool, sets held out, keys at first, the numbers of keys to measure after, runs, rules.
+    """
 
     pool: int = 120
     held: int = 150
@@ -133,8 +137,11 @@ class Design:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One rule in one run: bits per template of what is held out, by model; after so many keys, or
-    after as many templates as that many keys have on average; and how many were keyed by then."""
+    """One rule in one run: bits per template of the held-out keys, by model.
+
+    Measured after so many keys, or after as many templates as that many keys have on average, with
+    the number of keys by then.
+    """
 
     run: int
     rule: str
@@ -164,7 +171,7 @@ class Compared:
 def keying(
     sets: Sequence[Cut], start: PairParameters, design: Design, progress: Progress
 ) -> list[Measured]:
-    """Every run: a third of the documents is held out, and the pool is drawn from the others."""
+    """Run the study: a third of the documents is held out, the pool is drawn from the others."""
     known: dict[int, Lesson] = {}
 
     def observed(places: Iterable[int]) -> list[Lesson]:
@@ -187,7 +194,7 @@ def keying(
 def _parted(
     sets: Sequence[Cut], design: Design, rng: np.random.Generator
 ) -> tuple[list[int], list[int]]:
-    """Places of the sets of the pool and of those held out, never of one document."""
+    """Return places of the sets of the pool and of those held out, never of one document."""
     names = sorted({one.document.name for one in sets})
     away = {names[n] for n in rng.permutation(len(names))[: len(names) // 3].tolist()}
     order = rng.permutation(len(sets)).tolist()
@@ -200,7 +207,7 @@ def _parted(
 
 
 def _budgets(pool: Sequence[Lesson], design: Design) -> dict[int, int]:
-    """The templates that each number of keys has on average."""
+    """Return the average number of templates of each number of keys."""
     mean = float(np.mean([len(one.cut.labels) for one in pool]))
     return {number: round(number * mean) for number in design.numbers}
 
@@ -208,7 +215,7 @@ def _budgets(pool: Sequence[Lesson], design: Design) -> dict[int, int]:
 def _taken(
     rule: str, pool: Sequence[Lesson], start: PairParameters, design: Design, run: int
 ) -> list[int]:
-    """The order in which a rule takes the pool, as far as anything is measured."""
+    """Return the order in which a rule takes the pool, as far as anything is measured."""
     pairs = [
         OpenPairs(one.by_merger, one.open.left, one.open.right, len(one.cut.labels)) for one in pool
     ]
@@ -234,7 +241,7 @@ def _measured(
     start: PairParameters,
     design: Design,
 ) -> Iterator[Measured]:
-    """What the first of these keys come to."""
+    """Measure the parameters from the first of these keys."""
     spent = np.cumsum([len(one.cut.labels) for one in keys]).tolist()
     known: dict[int, dict[str, float]] = {}
     for number, budget in _budgets(pool, design).items():
@@ -246,7 +253,7 @@ def _measured(
 
 
 def compared(found: Sequence[Measured]) -> list[Compared]:
-    """Every rule beside chance, run by run."""
+    """Compare every rule with chance, run by run."""
     rows: dict[tuple[str, str, int], list[Measured]] = {}
     for one in found:
         rows.setdefault((one.by, one.rule, one.number), []).append(one)
@@ -276,7 +283,7 @@ def _compared(model: str, some: Sequence[Measured], chance: Sequence[Measured]) 
 
 
 def paired_interval(differences: FloatArray, level: float = LEVEL) -> tuple[float, float]:
-    """Of their mean, by Student's t."""
+    """Return the interval of their mean, by Student's t."""
     from scipy.special import stdtrit
 
     n, mean = len(differences), float(differences.mean())

@@ -34,9 +34,12 @@ DIGITS = 6  # what is beyond them differs between machines, and tells nothing
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lesson:
-    """A keyed set, observed once: the codes of its open pairs, as the pair model of every pair and
-    as that of the merger's questions sees them, where these pairs stand and whether they corefer;
-    which of them the merger asks on its way to the key; and a hash of all that."""
+    """A keyed set, observed once.
+
+    The codes of its open pairs, for the pair model of every pair and for that of the merger's
+    questions; the places of these pairs and whether they corefer; which of them the merger asks on
+    its way to the key; and a hash of all that.
+    """
 
     cut: Cut
     pairs: Codes
@@ -47,12 +50,12 @@ class Lesson:
 
     @property
     def questions(self) -> tuple[Codes, NDArray[np.bool_]]:
-        """The codes of what the merger asks, and the answers."""
+        """The codes of the merger's questions, and the answers."""
         return self.by_merger[self.asked], self.open.yes[self.asked]
 
 
 def lesson(cut: Cut, start: PairParameters) -> Lesson:
-    """What there is to learn from one key, with the characteristics of the parameters."""
+    """Return the training data of one key, with the characteristics of the parameters."""
     templates = cut.document.templates
     known = columns(templates, schema=cut.schema, compatible=cut.compatible)
     found = every_pair(cut.labels, cut.compatible)
@@ -73,7 +76,7 @@ def adapted(
     learned_from: str = "",
     precision: float = PRECISION,
 ) -> PairParameters:
-    """The parameters that some keys give; those that are there if there are no keys."""
+    """Return the parameters that some keys give; unchanged without keys."""
     if not lessons:
         return start
     digest = _digest(start, lessons)
@@ -98,7 +101,7 @@ def adapted(
 
 
 def pair_probabilities(one: Lesson, model: MaximumEntropy, codes: Codes) -> FloatArray:
-    """Of a lesson's templates, from the codes of its open pairs; 0 where two are incompatible."""
+    """Return pair probabilities from the codes of open pairs; 0 for incompatible ones."""
     p = probability(log_odds(codes, model.characteristics, model.weights))
     matrix = np.eye(len(one.cut.labels))
     matrix[one.open.left, one.open.right] = matrix[one.open.right, one.open.left] = p
@@ -135,7 +138,7 @@ def _greedy(start: GreedyParameters, cuts: Sequence[Cut]) -> GreedyParameters:
 def _scaled(
     start: ScaledParameters, lessons: Sequence[Lesson], model: MaximumEntropy
 ) -> ScaledParameters:
-    """Learned on log-odds that are scaled as before, so that no news is (1, 0)."""
+    """Fit on log-odds that are scaled as before, so that no change is (1, 0)."""
     sets = []
     for one in lessons:
         p = pair_probabilities(one, model, one.pairs)
@@ -163,7 +166,7 @@ def _share(before: float, seen: float, of: float) -> float:
 
 
 def _digest(start: PairParameters, lessons: Sequence[Lesson]) -> str:
-    """Of what was there and of all keys, in their order."""
+    """Return a digest of the previous parameters and of all keys, in order."""
     parts = (start.sha256, *(one.sha256 for one in lessons))
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
@@ -188,8 +191,10 @@ class Answered:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """After so many keys: bits per template of keys held out, with an interval of 95 % over
-    messages, and how each of them was answered."""
+    """A point of a learning curve: bits per template of the held-out keys after so many keys.
+
+    The interval of 95 % is over messages; `answers` are those of each held-out key.
+    """
 
     keys: int
     bits: float
@@ -199,7 +204,7 @@ class Point:
 
 
 def answer(one: Lesson, learned: PairParameters, model: str, seed: int = 0) -> Answered:
-    """What a key costs under some parameters; as `measure`, without what is drawn."""
+    """Return the bits of a key under some parameters; as `measure`, without draws."""
     cut, counts = one.cut, Counts(_budget("uniform"), seed)
     spent, n = 0.0, len(cut.labels)
     stated = np.zeros((n, n))
@@ -218,8 +223,10 @@ def answer(one: Lesson, learned: PairParameters, model: str, seed: int = 0) -> A
 def learning_curve(
     lessons: Sequence[Lesson], start: PairParameters, model: str = "evidential", seed: int = 0
 ) -> tuple[Point, ...]:
-    """Keys in the order in which they were written; the point at 0 is of the parameters that are
-    there, and with keys of one message it is the only one."""
+    """Return the learning curve over keys in the order in which they were written.
+
+    The point at 0 is that of the previous parameters; with keys of one message it is the only one.
+    """
     if model not in PAIR_MODELS:
         raise InputError(
             f"model {model} learns no pairs from keys; expected {', '.join(PAIR_MODELS)}"
@@ -257,7 +264,7 @@ def _bits(answers: Sequence[Answered]) -> float:
 
 
 def _interval(answers: Sequence[Answered], seed: int) -> tuple[float, float]:
-    """Over messages, whose keys are drawn together."""
+    """Return the interval over messages, whose keys are drawn together."""
     groups: dict[str, list[Answered]] = {}
     for one in answers:
         groups.setdefault(one.message, []).append(one)
@@ -271,7 +278,7 @@ def _interval(answers: Sequence[Answered], seed: int) -> tuple[float, float]:
 
 
 def _folds(lessons: Sequence[Lesson], seed: int) -> list[int]:
-    """The fold of each key; few messages are left out one at a time."""
+    """Return the fold of each key; few messages are left out one at a time."""
     names = list(dict.fromkeys(one.cut.document.name for one in lessons))
     order = np.random.default_rng(seed).permutation(len(names))
     fold = {names[n]: place % FOLDS for place, n in enumerate(order.tolist())}

@@ -1,4 +1,4 @@
-"""One model on one document: bits of the key, marginals beside the truth, scores.
+"""Measure one model on one document: bits of the key, marginals beside the truth, scores.
 
 Bits of a document = Σ_sets bits + the price of links between sets; a whole-document model has one
 set, of all templates, and excludes nothing.
@@ -24,8 +24,10 @@ REPORTED = 10  # configurations that a report lists
 
 @dataclass(frozen=True, slots=True)
 class SetMeasure:
-    """One coreference set: bits of its key, by the distribution and by the report of its best;
-    the probabilities that the report states, and at which place it has the key, -1 for none."""
+    """One coreference set: bits of its key, by the distribution and by the report of its best.
+
+    Also the probabilities that the report states, and the key's place in it, -1 for none.
+    """
 
     size: int
     bits: float
@@ -56,7 +58,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asking:
-    """How a measurement is made: what excluded keys cost, who counts, how many draws."""
+    """The settings of a measurement: what excluded keys cost, who counts, how many draws."""
 
     excluded: Excluded
     counts: Counts
@@ -65,7 +67,7 @@ class Asking:
 
 
 def measure(fitted: Fitted, cut: Cut, asking: Asking) -> Measure:
-    """Everything that is measured of one model on one document."""
+    """Measure one model on one document."""
     answers = list(_answers(fitted, cut, _scope(fitted, cut)))
     sets = tuple(
         _set_measure(cut, m, p, asking, fitted.whole) for m, p in _by_set(fitted, cut, answers)
@@ -92,7 +94,7 @@ Answer = tuple[IntArray, Posterior]
 
 
 def _scope(fitted: Fitted, cut: Cut) -> tuple[IntArray, ...]:
-    """What a model is asked about to cover the document."""
+    """Return the sets that a model answers to cover the document."""
     return (np.arange(len(cut.labels)),) if fitted.whole and len(cut.labels) else cut.sets
 
 
@@ -125,8 +127,7 @@ def _set_measure(
 
 
 def reported_bits(listed: FloatArray, found: IntArray, log2_allowed: float) -> float:
-    """What the key costs whoever got the report: its own probability, or its even share of the
-    mass that is not listed."""
+    """Return the bits of the key by the report: its probability, or a share of unlisted mass."""
     if len(found):
         return max(0.0, -math.log2(max(float(listed[found[0]]), 1e-300)))
     rest = max(1.0 - float(listed.sum()), 1e-9)
@@ -155,7 +156,7 @@ def _log2_probability(cut: Cut, members: IntArray, posterior: Posterior) -> floa
 
 
 def _marginals(cut: Cut, answers: list[Answer]) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """All pairs of the document: what no set holds together has probability 0."""
+    """Return all pairs of the document: pairs in no common set have probability 0."""
     n = len(cut.labels)
     stated = np.zeros((n, n))
     for members, posterior in answers:
@@ -165,7 +166,7 @@ def _marginals(cut: Cut, answers: list[Answer]) -> tuple[FloatArray, NDArray[np.
 
 
 def assembled(n: int, rows: Iterable[tuple[IntArray, IntArray]], count: int) -> IntArray:
-    """Configurations of all n templates from those of their sets; the others are alone."""
+    """Return configurations of all n templates from those of their sets; the others are alone."""
     found = np.tile(np.arange(n), (count, 1))
     for members, drawn in rows:
         found[:, members] = members[_first_member(drawn)]
@@ -173,6 +174,6 @@ def assembled(n: int, rows: Iterable[tuple[IntArray, IntArray]], count: int) -> 
 
 
 def _first_member(rows: IntArray) -> IntArray:
-    """For each template the position of the first one in its cell."""
+    """Return, for each template, the position of the first one in its cell."""
     found: IntArray = np.argmax(rows[:, :, None] == rows[:, None, :], axis=2)
     return found

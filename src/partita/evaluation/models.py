@@ -34,14 +34,14 @@ from partita.training.set_models import Tally, learn_scale
 
 
 class Fitted(Protocol):
-    """A model that has learned."""
+    """A fitted model."""
 
     @property
     def whole(self) -> bool:
         """Whether it answers for all templates of a document at once, and excludes nothing."""
 
     def posterior(self, cut: Cut, members: IntArray) -> Posterior:
-        """The distribution over the configurations of some templates of a document."""
+        """Return the distribution over the configurations of some templates of a document."""
 
 
 class Model(Protocol):
@@ -54,7 +54,7 @@ class Model(Protocol):
 
 
 class DocumentPosterior(Protocol):
-    """Something learned that answers for documents: the joint model's shape."""
+    """A fitted model of whole documents: the joint model's shape."""
 
     def posterior(self, document: Document) -> Posterior: ...
 
@@ -72,7 +72,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OfDocuments:
-    """A model that learns from whole documents, or one that has learned and ignores them."""
+    """A model that is fitted to whole documents, or a fitted one that ignores them."""
 
     name: str
     learn: Callable[[Sequence[Document]], DocumentPosterior]
@@ -82,7 +82,7 @@ class OfDocuments:
 
 
 def part(document: Document, members: IntArray) -> Document:
-    """The document as if it held these templates only."""
+    """Return the document with these templates only."""
     if len(members) == len(document):
         return document
     templates = tuple(document.templates[n] for n in members.tolist())
@@ -96,15 +96,14 @@ PRECISION = 1.0  # of the prior on weights: with millions of pairs any choice is
 
 
 def _engine(budget: Budget, seed: int) -> Engine:
-    """Exact for what is small, samples for what is not: every answer can be drawn from."""
+    """Return exact posteriors of small sets and samples of large ones: all can be drawn from."""
     exact, sampled = (engine_for(budget, seed, method, None) for method in ("exact", "sampled"))
     return lambda theta, share: (exact if len(theta) <= EXACT else sampled)(theta, share)
 
 
 @dataclass(slots=True)
 class Counts:
-    """The uniform posteriors of a document's sets, kept: all models that are measured on it count
-    with them."""
+    """The uniform posteriors of a document's sets, cached for all models measured on it."""
 
     budget: Budget
     seed: int = 0
@@ -122,7 +121,7 @@ class Counts:
         return self.known[first]
 
     def log2(self, cut: Cut, members: IntArray) -> float:
-        """The logarithm of the number of configurations that knowledge allows."""
+        """Return the logarithm of the number of configurations that knowledge allows."""
         if not cut.open(members):
             return log2_bell(len(members))
         return self.uniform(cut, members).log_normaliser.value / math.log(2)
@@ -130,7 +129,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Uniform:
-    """Every configuration that knowledge allows is as probable as any other."""
+    """All configurations that knowledge allows are equally probable."""
 
     counts: Counts
     name: str = "uniform"
@@ -145,7 +144,7 @@ class Uniform:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Greedy:
-    """What a greedy merger makes of a set, with the share of sets where it is right."""
+    """The greedy merger's configuration, with the share of sets where it is right."""
 
     counts: Counts
     name: str = "greedy"
@@ -155,7 +154,7 @@ class Greedy:
 
 
 def greedy_shares(cuts: Sequence[Cut]) -> GreedyParameters:
-    """How often a greedy merger is right."""
+    """Measure how often a greedy merger is right."""
     tallies = {2: Tally(), 3: Tally(), 4: Tally()}
     for cut in cuts:
         for members in cut.sets:
@@ -180,7 +179,7 @@ class GreedyFitted:
 
 @dataclass(slots=True)
 class PairLearner:
-    """Pair probabilities by maximum entropy, learned once for all models that ask alike."""
+    """Pair probabilities by maximum entropy, fitted once for all models with the same questions."""
 
     characteristics: tuple[Characteristic, ...] = PAPER
     seed: int = 0
@@ -199,14 +198,14 @@ class PairLearner:
 
 
 def keyed(cut: Cut) -> Keyed:
-    """A document as pair models learn from it."""
+    """Return a document as pair models are fitted to it."""
     templates = cut.document.templates
     return Keyed(cut.document.name, templates, cut.labels, cut.compatible, cut.schema)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FromPairs:
-    """A model of configurations from learned pair probabilities."""
+    """A model of configurations from fitted pair probabilities."""
 
     name: str
     learner: PairLearner
@@ -221,7 +220,7 @@ class FromPairs:
 
 
 def keyed_sets(cuts: Sequence[Cut], pairs: PairModel) -> Iterator[tuple[FloatArray, IntArray]]:
-    """The pair probabilities of every set, and the labels of its key."""
+    """Return the pair probabilities of every set, and the labels of its key."""
     for cut in cuts:
         matrix = pair_matrix(pairs, cut.document.templates, cut.compatible, cut.schema)
         for members in cut.sets:
@@ -230,7 +229,7 @@ def keyed_sets(cuts: Sequence[Cut], pairs: PairModel) -> Iterator[tuple[FloatArr
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairFitted:
-    """A model of configurations over learned pair probabilities."""
+    """A fitted model of configurations over pair probabilities."""
 
     name: str
     pairs: PairModel
@@ -250,7 +249,7 @@ class PairFitted:
         return evidential(known, _engine(self.budget, self.seed), scaled)[0]
 
     def matrix(self, cut: Cut) -> FloatArray:
-        """The pair probabilities of the document, kept while its sets are asked about."""
+        """Return the pair probabilities of the document, cached while its sets are measured."""
         if cut not in self.kept:
             self.kept.clear()
             templates = cut.document.templates
@@ -260,7 +259,7 @@ class PairFitted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
-    """A joint model as something that answers for documents."""
+    """A joint model that answers for documents."""
 
     model: JointModel
     seed: int = 0
@@ -270,8 +269,7 @@ class Joint:
 
 
 def joint(given: JointModel | None = None, seed: int = 0, name: str = "joint") -> OfDocuments:
-    """A row of the table: the given model, such as the shipped one, or one learned from the
-    training documents."""
+    """Return the model of the table's row: the model passed in, or one to be fitted."""
     return OfDocuments(
         name, lambda documents: Joint(given or train_joint(documents, seed=seed), seed)
     )

@@ -20,7 +20,7 @@ LEAST = 1e-9  # of a remainder that rounding may have taken away
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """What is told of one coreference set; members are positions among a message's templates.
+    """The reported answer of one coreference set; members are positions among the templates.
 
     `rows` are the listed configurations, most probable first, and `rest` the mass and the number
     (log₂) of all others; `possible` and `needed` say which two may, and which must, corefer. Where
@@ -44,8 +44,10 @@ class Answer:
         return bool(self.needed.any() or not self.possible.all())
 
     def among(self, kept: IntArray, places: IntArray) -> Answer:
-        """The same of some members only, which have other places: listed configurations that
-        do not differ in these are one."""
+        """Return the answer for some members only, which have other places.
+
+        Listed configurations that do not differ in these are merged.
+        """
         if len(kept) == len(self.members):
             return replace(self, members=places)
         rows = np.array([restricted_growth(row) for row in self.rows[:, kept].tolist()])
@@ -69,7 +71,7 @@ class Answer:
 def judge(
     name: str, labels: IntArray, answers: Sequence[Answer], excluded: Excluded, seed: int = 0
 ) -> Measure:
-    """One message: `labels` are the key's cells of its templates in text order."""
+    """Measure one message: `labels` are the key's cells of its templates in text order."""
     sets = tuple(_judged(one, labels, excluded.sets) for one in answers)
     rng = np.random.default_rng(seed)
     n = len(labels)
@@ -116,7 +118,7 @@ def _reported(one: Answer, place: int) -> float:
 
 
 def _known(one: Answer, joined: NDArray[np.bool_]) -> float | None:
-    """Bits by the product form: (log Z − Σ θ of the pairs together) / log 2."""
+    """Return bits by the product form: (log Z − Σ θ of the pairs together) / log 2."""
     if one.theta is None:
         return None
     weight = float(one.theta[np.triu(joined, 1)].sum())
@@ -124,7 +126,7 @@ def _known(one: Answer, joined: NDArray[np.bool_]) -> float | None:
 
 
 def _drawn(one: Answer, rng: np.random.Generator) -> IntArray:
-    """From the listed configurations, as probable among each other as they are."""
+    """Draw from the listed configurations, in proportion to their probabilities."""
     shares = one.probabilities / one.probabilities.sum()
     return one.rows[rng.choice(len(shares), size=DRAWS, p=shares)]
 
@@ -132,7 +134,7 @@ def _drawn(one: Answer, rng: np.random.Generator) -> IntArray:
 def _document_bits(
     labels: IntArray, answers: Sequence[Answer], sets: Sequence[SetMeasure], crossing: float
 ) -> float:
-    """What the sets cost, and the links between them, which no set could answer."""
+    """Return the bits of the sets, and of the links between them, which no set covers."""
     n = len(labels)
     home = np.arange(n) + len(answers)
     for k, one in enumerate(answers):
@@ -145,7 +147,7 @@ def _document_bits(
 
 
 def possible_links(labels: IntArray, answers: Sequence[Answer]) -> tuple[int, int]:
-    """True links, and those among them that the answers leave possible."""
+    """Count true links, and those among them that the answers leave possible."""
     possible = np.zeros((len(labels), len(labels)), dtype=np.bool_)
     for one in answers:
         possible[np.ix_(one.members, one.members)] = one.possible

@@ -27,7 +27,7 @@ SIZES = ((2, 2), (3, 3), (4, 9), (10, 29), (30, 99), (100, None))
 
 @dataclass(frozen=True, slots=True)
 class SizeRow:
-    """Sets of about one size."""
+    """The sets of one class of sizes."""
 
     size: str
     sets: int
@@ -38,7 +38,7 @@ class SizeRow:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One model: figures over all documents; `intervals` of some of them, over documents."""
+    """One model: figures over all documents, and `intervals` over documents for some of them."""
 
     model: str
     documents: int
@@ -77,7 +77,7 @@ def row(
     seed: int = 0,
     times: int = 1000,
 ) -> Row:
-    """The row of one model."""
+    """Return the row of one model."""
     sets = [one for measure in measures for one in measure.sets]
     stated = np.concatenate([np.zeros(0), *(m.stated for m in measures)])
     observed = np.concatenate([np.zeros(0, dtype=np.bool_), *(m.observed for m in measures)])
@@ -137,7 +137,7 @@ FIGURES: tuple[tuple[str, Callable[[Sequence[Measure]], float]], ...] = (
 
 
 def _intervals(measures: Sequence[Measure], seed: int, times: int) -> dict[str, Interval]:
-    """The same documents are drawn for every model, so that rows can be compared."""
+    """Return bootstrap intervals; the same documents are drawn for every model."""
     if not times:
         return {}
     found = {
@@ -157,7 +157,7 @@ def _pairs_error(some: Sequence[tuple[FloatArray, NDArray[np.bool_]]]) -> float:
 
 
 def by_size(sets: Sequence[SetMeasure]) -> tuple[SizeRow, ...]:
-    """Sets of two, of three, and of ever wider classes; classes without sets are left out."""
+    """Group sets of two, of three, and of ever wider classes; empty classes are left out."""
     rows = []
     for low, high in SIZES:
         chosen = [s for s in sets if low <= s.size and (high is None or s.size <= high)]
@@ -170,8 +170,7 @@ def by_size(sets: Sequence[SetMeasure]) -> tuple[SizeRow, ...]:
 
 
 def _configurations(sets: Sequence[SetMeasure], most: int | None = None) -> tuple[Bin, ...]:
-    """Reliability of the probabilities that reported configurations were given: all, or the first
-    of each set."""
+    """Return the reliability of reported configurations: of all, or of the first of each set."""
     stated = [p for s in sets for p in s.stated[:most]]
     right = [place == s.found for s in sets for place in range(len(s.stated[:most]))]
     return reliability(np.array(stated, dtype=np.float64), np.array(right, dtype=np.bool_))
@@ -205,14 +204,14 @@ COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """One line for each model."""
+    """Return a table with one line for each model."""
     return table(
         [name for name, _ in COLUMNS], [[cell(row) for _, cell in COLUMNS] for row in rows]
     )
 
 
 def sizes_markdown(rows: Sequence[Row]) -> str:
-    """Bits per set and number right, by the size of sets: one line for each size."""
+    """Return a table of bits per set and number right, one line for each size."""
     names = list(dict.fromkeys(one.size for row in rows for one in row.sizes))
     lines = []
     for name in names:
@@ -224,7 +223,7 @@ def sizes_markdown(rows: Sequence[Row]) -> str:
 
 
 def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     rule = ["---"] * len(header)
     return "\n".join(f"| {' | '.join(line)} |" for line in (header, rule, *lines))
 

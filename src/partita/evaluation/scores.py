@@ -12,7 +12,7 @@ from partita.records import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What was found of what was to be found (recall), and what was right of what was said."""
+    """Found and total for recall, right and total for precision."""
 
     found: float = 0.0
     wanted: float = 0.0
@@ -56,7 +56,7 @@ class Overlaps:
 
 
 def overlaps(key: IntArray, response: IntArray) -> Overlaps:
-    """From two rows of labels of the same templates."""
+    """Return the overlaps of two rows of labels of the same templates."""
     _, k, sizes = np.unique(key, return_inverse=True, return_counts=True)
     _, r, others = np.unique(response, return_inverse=True, return_counts=True)
     met, size = np.unique(k * max(len(others), 1) + r, return_counts=True)
@@ -65,7 +65,7 @@ def overlaps(key: IntArray, response: IntArray) -> Overlaps:
 
 
 def b_cubed(key: IntArray, response: IntArray) -> Tally:
-    """Every template counts, singletons too."""
+    """Score every template, singletons too."""
     met = overlaps(key, response)
     found = float((met.size**2 / met.key[met.left]).sum())
     right = float((met.size**2 / met.response[met.right]).sum())
@@ -73,7 +73,7 @@ def b_cubed(key: IntArray, response: IntArray) -> Tally:
 
 
 def ceaf_entity(key: IntArray, response: IntArray) -> Tally:
-    """The similarity of aligned cells over the number of cells on either side."""
+    """Return the similarity of aligned cells over the number of cells on either side."""
     met = overlaps(key, response)
     score = _aligned(met)
     n = len(key)
@@ -81,7 +81,7 @@ def ceaf_entity(key: IntArray, response: IntArray) -> Tally:
 
 
 def _aligned(met: Overlaps) -> float:
-    """Cells that are equal align with each other; the others by the assignment problem."""
+    """Align equal cells with each other, the others by the assignment problem."""
     likeness = 2 * met.size / (met.key[met.left] + met.response[met.right])
     equal = likeness == 1
     return float(equal.sum()) + _assigned(met.left[~equal], met.right[~equal], likeness[~equal])
@@ -100,7 +100,7 @@ def _assigned(left: IntArray, right: IntArray, likeness: FloatArray) -> float:
 
 
 def lea(key: IntArray, response: IntArray) -> Tally:
-    """Cells weighted by their size."""
+    """Score cells weighted by their size."""
     met = overlaps(key, response)
     n = float(len(key))
     links = _shared_links(met)
@@ -110,7 +110,7 @@ def lea(key: IntArray, response: IntArray) -> Tally:
 
 
 def _shared_links(met: Overlaps) -> FloatArray:
-    """Of every overlap; two cells that are the same single template share its link to itself."""
+    """Return the links of every overlap; equal single cells share a link to themselves."""
     alone = (met.key[met.left] == 1) & (met.response[met.right] == 1)
     return np.where(alone, 1.0, met.size * (met.size - 1) / 2)
 
@@ -121,7 +121,7 @@ def _resolved(sizes: IntArray, links: FloatArray, cell: IntArray) -> float:
 
 
 def muc(key: IntArray, response: IntArray) -> Tally:
-    """Links that would have to be added; singletons have none."""
+    """Score the links that would have to be added; singletons have none."""
     met = overlaps(key, response)
     shared = float((met.size - 1).sum())
     wanted, said = (float(np.maximum(sizes - 1, 0).sum()) for sizes in (met.key, met.response))
@@ -132,7 +132,7 @@ Score = Callable[[IntArray, IntArray], Tally]
 
 
 def expected(score: Score, key: IntArray, draws: IntArray) -> Tally:
-    """One document's share: the mean of its tallies over configurations drawn for it."""
+    """Return one document's share: the mean of its tallies over its drawn configurations."""
     total = sum((score(key, row) for row in draws), Tally())
     return total.times(1 / len(draws)) if len(draws) else total
 
@@ -163,7 +163,7 @@ class Scores:
 
 
 def scores(key: IntArray, response: IntArray) -> Scores:
-    """Of one document, both configurations as labels of the same templates."""
+    """Return all scores of one document, from two rows of labels of the same templates."""
     if not len(key):
         return Scores()
     return Scores(

@@ -17,7 +17,7 @@ from partita.templates.schema import Schema
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
-    """A document, which two of its templates are compatible, and the members of every set.
+    """A document, its compatibility matrix, and the members of every set.
 
     Whoever is in no set is alone; `sets` have two members or more, in text order.
     """
@@ -31,23 +31,25 @@ class Cut:
 
     @property
     def joined(self) -> BoolArray:
-        """For every two templates whether the key has them in one cell."""
+        """Whether the key has two templates in one cell, for every two."""
         joined: BoolArray = self.labels[:, None] == self.labels[None, :]
         return joined
 
     def broken(self, members: IntArray) -> bool:
-        """Whether the key joins two members of a set that are incompatible."""
+        """Return whether the key joins two members of a set that are incompatible."""
         inside = np.ix_(members, members)
         return bool((self.joined[inside] & ~self.compatible[inside]).any())
 
     def open(self, members: IntArray) -> bool:
-        """Whether any two members of a set are incompatible: only then is anything excluded."""
+        """Return whether any two members of a set are incompatible: else nothing is excluded."""
         return not self.compatible[np.ix_(members, members)].all()
 
 
 def cut(document: Document, schema: Schema | None = None) -> Cut:
-    """The document with antecedents, and its sets by what is known a priori: what the schema of
-    its domain says of slots or, without one, that sorts, genders and counts differ.
+    """Return the document with antecedents, and its sets by what is known a priori.
+
+    Known is what the schema of its domain says of slots or, without one, that sorts, genders and
+    counts differ.
 
     Antecedents that come with the templates are kept; where none does, they are looked for.
     """
@@ -80,7 +82,7 @@ def _referring(document: Document, allowed: BoolArray, schema: Schema | None) ->
 
 
 def coverage(cuts: Iterable[Cut]) -> float:
-    """The share of true links that knowledge leaves possible; 1 where there is none."""
+    """Return the share of true links that knowledge leaves possible; 1 where there is none."""
     links = possible = 0
     for one in cuts:
         true = np.triu(one.joined, 1)
@@ -90,7 +92,7 @@ def coverage(cuts: Iterable[Cut]) -> float:
 
 
 def learn_excluded(cuts: Iterable[Cut]) -> Excluded:
-    """How often the key of a set joins what is incompatible, and that of a document two sets."""
+    """Count how often a key joins incompatible pairs of a set, or two sets of a document."""
     broken = seen = crossing = documents = 0
     for one in cuts:
         documents += 1
@@ -115,7 +117,7 @@ class Split:
 
 
 def paper_splits(count: int, rng: np.random.Generator) -> tuple[Split, ...]:
-    """The paper's three shapes, in proportion to the number of documents."""
+    """Return the paper's three shapes, in proportion to the number of documents."""
     order = _order(count, rng)
     first, second, shared = (max(1, round(n * count / MESSAGES)) for n in (FIRST, SECOND, SHARED))
     one, two = order[:first], order[first - shared : first - shared + second]
@@ -127,7 +129,7 @@ def paper_splits(count: int, rng: np.random.Generator) -> tuple[Split, ...]:
 def grouped_splits(
     count: int, rng: np.random.Generator, times: int, share: float = 25 / 72
 ) -> Iterator[Split]:
-    """Many splits at random, each with its own share of documents to test on."""
+    """Return many random splits, each with its own share of test documents."""
     for n in range(times):
         order = _order(count, rng)
         held = min(max(1, round(share * count)), count - 1)

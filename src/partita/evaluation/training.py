@@ -37,8 +37,10 @@ DIGITS = 6  # what is beyond them differs between machines, and tells nothing
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """With which characteristics to learn, whether to select features, and the seed; the precision
-    of the prior is chosen over documents unless it is given. `method` fits the weights."""
+    """The characteristics, whether to select features, and the seed.
+
+    The precision of the prior is chosen over documents unless it is set. `method` fits the weights.
+    """
 
     characteristics: tuple[Characteristic, ...] = EXTENDED
     selecting: bool = False
@@ -51,7 +53,7 @@ class Plan:
 def train_pairs(
     cuts: Sequence[Cut], plan: Plan, progress: Progress
 ) -> tuple[PairParameters, Selections]:
-    """Parameters of greedy, merging, evidential and scaled; the selections by training set."""
+    """Return the parameters of all pair models, and the selections by training set."""
     selections: Selections = {}
 
     def learn(name: str, ask: Ask) -> MaximumEntropy:
@@ -84,7 +86,7 @@ def train_pairs(
 def _learn(
     given: Training, name: str, plan: Plan, told: Progress
 ) -> tuple[MaximumEntropy, Selection | None]:
-    """Weights for all features or, after a selection, for the selected ones."""
+    """Return weights for all features or, after a selection, for the selected ones."""
     words, seed = plan.learned_from, plan.seed
     if not plan.selecting:
         found = train_pair_model(
@@ -109,7 +111,7 @@ def _learn(
 
 
 def _enough(given: Training, rng: np.random.Generator) -> Training:
-    """As many documents as make enough pairs, at least two."""
+    """Return as many documents as make enough pairs, at least two."""
     order = rng.permutation(np.unique(given.documents))
     sizes = np.bincount(given.documents)[order]
     kept = max(2, int(np.searchsorted(np.cumsum(sizes), ENOUGH_PAIRS)) + 1)

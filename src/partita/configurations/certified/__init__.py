@@ -1,1 +1,1 @@
-"""Intervals that hold."""
+"""Certified intervals for sets beyond the exact methods."""

@@ -1,4 +1,4 @@
-"""One pass of mass over covered sets: L = what arrives, U = L + what was lost on the way.
+"""One pass of mass over covered sets: L = what arrives, U = L + what is lost on the way.
 
 Z = exp(b(N))·(mass that would arrive if all cells were followed), and mass that is lost would
 arrive at most whole; so  exp(b(N))·arrived ≤ Z ≤ exp(b(N))·(arrived + lost).
@@ -26,7 +26,7 @@ COARSER = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much one pass may take.
+    """The limits of one pass.
 
     `least` is the smallest mass that is followed; `cells` that begin with one template and `states`
     have room.
@@ -76,7 +76,7 @@ def cells(
     room: int,
     meter: Meter,
 ) -> Cells:
-    """Prices b ≥ guess from the last template to the first, and the cells that have large shares.
+    """Return prices b ≥ guess, last template first, and the cells with large shares.
 
     `labels` is a good configuration: its cells say beforehand how large is large. `least` is made
     coarser for templates whose cells do not fit into the room.
@@ -91,7 +91,7 @@ def cells(
 
 
 class _Maker:
-    """Prices of the templates that are done, and what is needed for the next one."""
+    """The prices of the templates already priced, and the state needed for the next one."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class _Maker:
     def cells_of(
         self, i: int, room: tuple[Masks, FloatArray]
     ) -> tuple[Masks, FloatArray, FloatArray]:
-        """Sets b[i] so that the shares of all cells that begin with i add up to at most 1."""
+        """Set b[i] so that the shares of all cells that begin with i add up to at most 1."""
         count, left_out = self._search(i, room)
         order = np.argsort(-room[1][:count], kind="stable")
         masks, logs = room[0][order], room[1][order]
@@ -118,7 +118,7 @@ class _Maker:
         return masks, shares, tails
 
     def _search(self, i: int, room: tuple[Masks, FloatArray]) -> tuple[int, float]:
-        """The cells and the logarithm of what is left out, coarser until they fit."""
+        """Return the cells and the logarithm of what is left out, coarser until they fit."""
         from partita.configurations.certified.states import cells_from
 
         scale = self._scale(i)
@@ -135,7 +135,7 @@ class _Maker:
             self.least[i] *= COARSER
 
     def _scale(self, i: int) -> float:
-        """What the rest of i's cell weighs beyond its prices: a lower bound on b[i]."""
+        """Return a lower bound on b[i]: the weight of the rest of i's cell beyond its prices."""
         mates = i + np.flatnonzero(self.labels[i:] == self.labels[i])
         inner = 0.5 * self.theta[np.ix_(mates, mates)].sum() - self.b[mates].sum()
         return max(float(self.guess[i]), float(inner), 0.0)
@@ -145,13 +145,13 @@ class _Maker:
 
 
 def _log_sum(logs: FloatArray, left_out: float) -> float:
-    """Of numbers in decreasing order and one more."""
+    """Return the logarithm of the sum, given logarithms in decreasing order and one more."""
     top = max(float(logs[0]), left_out)
     return top + math.log(float(np.exp(logs - top).sum()) + math.exp(left_out - top))
 
 
 def flow(theta: FloatArray, made: Cells, effort: Effort, meter: Meter) -> Flow:
-    """Let the mass flow from the state in which nothing is covered."""
+    """Propagate mass from the state in which nothing is covered."""
     from partita.configurations.certified.states import forward
 
     n, words = len(theta), made.masks.shape[1]
@@ -205,7 +205,7 @@ def _bounds(
     lost: float,
     edges: int,
 ) -> tuple[float, float]:
-    """Rounded outward.
+    """Return the bounds on the log-normaliser, rounded outward.
 
     A log-weight loses at most `rounding` and as much for b; adding positive numbers loses at most
     one unit for each addition, of which no mass has undergone more than there are edges.

@@ -47,11 +47,11 @@ class Visited:
     reach: FloatArray | None = None
 
     def reordered(self, position: IntArray) -> Visited:
-        """With templates in the caller's order."""
+        """Return the same distribution with templates in the caller's order."""
         return replace(self, pairs=self.pairs[np.ix_(position, position)], position=position)
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray | None:
-        """Rows of labels drawn from the visited part, None if it is only a list."""
+        """Draw rows of labels from the visited part; None if it is only a list."""
         from partita.configurations.certified.states import walk
 
         made = self.flow
@@ -66,7 +66,7 @@ class Visited:
 
 
 def from_list(theta: FloatArray, labels: IntArray) -> Visited:
-    """Configurations one by one."""
+    """Return the distribution over configurations listed one by one."""
     from partita.configurations.search.neighbours import renumber
 
     rows = np.ascontiguousarray(labels)
@@ -85,7 +85,7 @@ def from_list(theta: FloatArray, labels: IntArray) -> Visited:
 
 
 def listing_slack(theta: FloatArray, log_mass: float) -> float:
-    """More than what a sum over a list loses: sums of log-odds, exponentials, the sum itself.
+    """Bound the rounding of a sum over a list: log-odds, exponentials and the sum itself.
 
     numpy adds pairwise, so that a sum of any length that fits in memory loses fewer than 60 units.
     """
@@ -93,7 +93,7 @@ def listing_slack(theta: FloatArray, log_mass: float) -> float:
 
 
 def from_flow(made: Flow) -> Visited:
-    """All that arrives: H = log(arrived) − Σ_C P(C)·log v(C), prices cancel."""
+    """Return the mass that arrives: H = log(arrived) − Σ_C P(C)·log v(C), prices cancel."""
     from partita.configurations.certified.states import backward, pair_mass
 
     shares = made.cells.shares
@@ -124,14 +124,14 @@ MOST_STATES = 1 << 22
 
 
 def narrowing(theta: FloatArray, budget: Budget) -> Iterator[CertifiedPosterior]:
-    """Answers, each at least as narrow as the one before: whoever is interrupted keeps the last."""
+    """Yield answers, each at least as narrow as the one before; the last one counts."""
     _compile()
     return _narrowing(theta, Meter(budget))
 
 
 @cache
 def _compile() -> None:
-    """Compilation is no part of anybody's budget: a small set, before the clock starts."""
+    """Compile on a small set before the clock starts: compilation is not part of the budget."""
     *_, last = _narrowing(np.zeros((8, 8)), Meter(Budget(work=10**6)))
     last.draws(1, np.random.default_rng(0))
 
@@ -155,7 +155,7 @@ def _narrowing(theta: FloatArray, meter: Meter) -> Iterator[CertifiedPosterior]:
 def _passes(
     theta: FloatArray, labels: IntArray, seen: Visited, meter: Meter
 ) -> Iterator[tuple[Visited, float]]:
-    """Passes of mass, each following smaller shares than the one before."""
+    """Yield passes of mass, each following smaller shares than the one before."""
     effort, high = _within(FIRST, len(theta), meter.budget.memory), math.inf
     guess, made = _guess(theta, labels, effort, meter)
     while True:
@@ -175,7 +175,7 @@ def _passes(
 def _guess(
     theta: FloatArray, labels: IntArray, effort: Effort, meter: Meter
 ) -> tuple[FloatArray, Cells]:
-    """Prices to begin with, those of which the sum comes out least, and their cells."""
+    """Return the initial prices with the least sum, and their cells."""
     half, least = shares(theta, labels), np.full(len(theta), 0.1 * effort.least)
     best_guess = half * GUESSES[0]
     made = cells(theta, labels, best_guess, least, effort.cells, meter)
@@ -189,14 +189,14 @@ def _guess(
 
 
 def _more(effort: Effort, passed: Flow, memory: int) -> Effort:
-    """A tenth of the mass, with room for eight times what was used."""
+    """Return limits for the next pass: a tenth of the mass, room for eight times what was used."""
     listed = int(np.diff(passed.cells.begin).max())
     wanted = Effort(0.1 * effort.least, max(FIRST.cells, 8 * listed), 8 * len(passed.mass))
     return _within(wanted, len(passed.cells.b), memory)
 
 
 def _within(wanted: Effort, n: int, memory: int) -> Effort:
-    """As much of it as the memory allows; two passes are held at a time."""
+    """Cut the limits to the memory; two passes are held at a time."""
     words = (n + 63) // 64
     room = memory // 8 // (n * (8 * words + 32))
     states = min(MOST_STATES, memory // 4 // (8 * words + 160))
@@ -206,7 +206,7 @@ def _within(wanted: Effort, n: int, memory: int) -> Effort:
 
 @dataclass(frozen=True, eq=False)
 class CertifiedPosterior:
-    """Bounds on every question, from what was visited and a bound on what was not."""
+    """Bounds on every figure, from the visited part and a bound on the rest."""
 
     theta: FloatArray
     visited: Visited
@@ -224,7 +224,7 @@ class CertifiedPosterior:
 
     @property
     def missing(self) -> float:
-        """At most this share of the probability was not visited."""
+        """The largest share of the probability that may not have been visited."""
         return -math.expm1(min(0.0, self.visited.log_mass - self.log_upper))
 
     @property
@@ -276,7 +276,7 @@ class CertifiedPosterior:
         return best(self.theta, k, self.budget)
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
-        """From the visited configurations, if at most a thousandth of the mass is missing."""
+        """Draw from the visited part if at most a thousandth of the mass is missing."""
         if self.missing <= MISSING:
             rows = self.visited.draws(count, rng)
             if rows is not None:
@@ -288,12 +288,12 @@ class CertifiedPosterior:
 
 
 def _binary(q: float) -> float:
-    """The entropy of a coin, in bits."""
+    """Return the entropy of a coin, in bits."""
     return -sum(p * math.log2(p) for p in (q, 1.0 - q) if p > 0.0)
 
 
 def count_bounds(compatible: NDArray[np.bool_]) -> tuple[float, float]:
-    """Bounds on log₂ of the number of configurations.
+    """Return bounds on log₂ of the number of configurations.
 
     Each template joins the cell of a compatible one before it or none: at most Π (1 + earlier).
     Disjoint sets of mutually compatible templates can be partitioned at will: at least Π Bell.
@@ -309,7 +309,7 @@ def count_bounds(compatible: NDArray[np.bool_]) -> tuple[float, float]:
 
 
 def _clique(compatible: NDArray[np.bool_], left: NDArray[np.bool_]) -> list[int]:
-    """Mutually compatible templates among those left, grown greedily."""
+    """Return mutually compatible templates among the remaining ones, grown greedily."""
     clique: list[int] = []
     able = left.copy()
     while able.any():
@@ -321,6 +321,6 @@ def _clique(compatible: NDArray[np.bool_], left: NDArray[np.bool_]) -> list[int]
 
 
 def _log2(number: int) -> float:
-    """Of an integer of any size."""
+    """Return log₂ of an integer of any size."""
     shift = max(0, number.bit_length() - 64)
     return math.log2(number >> shift) + shift

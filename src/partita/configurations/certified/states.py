@@ -16,14 +16,14 @@ Masks = NDArray[np.uint64]
 
 @kernel()
 def plus(a: float, b: float) -> float:
-    """log(e^a + e^b)."""
+    """Return log(e^a + e^b)."""
     high, low = max(a, b), min(a, b)
     return high if low == -np.inf else high + math.log1p(math.exp(low - high))
 
 
 @kernel()
 def subtree(x: FloatArray, b: FloatArray, half: FloatArray, u: int) -> float:
-    """A bound on log Σ_T v(T)·exp(x(T)) over subsets T from u on, by w(T) ≤ exp(half(T))."""
+    """Bound log Σ_T v(T)·exp(x(T)) over subsets T from u on, by w(T) ≤ exp(half(T))."""
     total = 0.0
     for w in range(u, len(b)):
         z = x[w] - b[w] + half[w]
@@ -57,7 +57,7 @@ def cells_from(
     logs: FloatArray,
     nodes: int,
 ) -> tuple[int, float, int]:
-    """Cells C with min C = first and log v(C) + b_first ≥ least; what is left out; nodes visited.
+    """List cells C with min C = first and log v(C) + b_first ≥ least; return what is left out.
 
     All T with min T = u have Σ v(T) ≤ 1, hence together with the cell C so far at most
     v(C)·exp(x_u + Σ_{w>u} max(0, x_w)); `subtree` bounds the same in another way. A branch whose
@@ -106,7 +106,7 @@ def cells_from(
 
 @kernel()
 def members(cell: Masks, n: int, room: IntArray) -> int:
-    """Write the templates of a cell; returns their number."""
+    """Write the templates of a cell; return their number."""
     size = 0
     for i in range(n):
         if (cell[i >> 6] >> np.uint64(i & 63)) & np.uint64(1):
@@ -120,7 +120,7 @@ Indices = NDArray[np.int32]
 
 @kernel()
 def slot_of(key: Masks, keys: Masks, slots: Indices) -> int:
-    """Where the key stands in the table of open addresses, or would stand."""
+    """Return where the key stands in the table of open addresses, or would stand."""
     h = np.uint64(0)
     for word in range(len(key)):
         h = (h ^ key[word]) * np.uint64(0x9E3779B97F4A7C15)
@@ -141,7 +141,7 @@ def slot_of(key: Masks, keys: Masks, slots: Indices) -> int:
 def state_of(
     key: Masks, free: int, keys: Masks, slots: Indices, head: Indices, link: Indices, used: int
 ) -> int:
-    """The number of the state, made if it is new and there is room; else −1."""
+    """Return the number of the state, added if it is new and there is room; else −1."""
     slot = slot_of(key, keys, slots)
     if slots[slot] >= 0:
         return int(slots[slot])
@@ -174,7 +174,7 @@ def forward(
     lost: FloatArray,
     nodes: int,
 ) -> bool:
-    """Let mass flow, layer by layer (a layer: the states with the same first free template).
+    """Propagate mass, layer by layer (a layer: the states with the same first free template).
 
     Mass below `least` or without room is added to `lost`. `place` holds the layer, the number of
     states, of edges, of states done, and the nodes of this call. False if it was paused.
@@ -228,7 +228,7 @@ def backward(
     reach: FloatArray,
     cell_mass: FloatArray,
 ) -> None:
-    """`reach`: the share of each state's mass that arrives; `cell_mass`: what arrives by a cell."""
+    """Compute the share of each state's mass that arrives, and the mass that arrives by a cell."""
     for step in range(done - 1, -1, -1):
         state = sequence[step]
         for e in range(edges[state, 0], edges[state, 1]):
@@ -239,7 +239,7 @@ def backward(
 
 @kernel()
 def pair_mass(cells: Masks, cell_mass: FloatArray, n: int) -> FloatArray:
-    """The mass that arrives with two templates in one cell."""
+    """Return the mass that arrives with two templates in one cell."""
     pairs = np.zeros((n, n))
     room = np.empty(n, dtype=np.int64)
     for k in range(len(cells)):
@@ -262,7 +262,7 @@ def walk(
     final: int,
     uniforms: FloatArray,
 ) -> IntArray:
-    """Draw configurations from the mass that arrives: one row of uniforms makes one."""
+    """Draw configurations from the mass that arrives, one for each row of uniforms."""
     count, n = uniforms.shape
     labels = np.zeros((count, n), dtype=np.int64)
     room = np.empty(n, dtype=np.int64)

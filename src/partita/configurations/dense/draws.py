@@ -10,7 +10,7 @@ from partita.records import FloatArray, IntArray
 
 
 def draw_rows(tables: Tables, count: int, rng: np.random.Generator) -> IntArray:
-    """That many configurations as rows of labels in restricted growth form."""
+    """Draw `count` configurations as rows of labels in restricted growth form."""
     n = len(tables.log_w).bit_length() - 1
     rest = np.full(count, len(tables.log_w) - 1, dtype=np.int64)
     labels = np.zeros((count, n), dtype=np.int64)
@@ -24,7 +24,7 @@ def draw_rows(tables: Tables, count: int, rng: np.random.Generator) -> IntArray:
 
 
 def _next_cells(tables: Tables, rest: IntArray, rng: np.random.Generator) -> IntArray:
-    """One cell for every draw; none where nothing is open."""
+    """Draw one cell for every row; none where all templates are placed."""
     cells = np.zeros_like(rest)
     order = np.argsort(rest, kind="stable")
     starts = np.flatnonzero(np.diff(rest[order], prepend=-1))
@@ -35,7 +35,7 @@ def _next_cells(tables: Tables, rest: IntArray, rng: np.random.Generator) -> Int
 
 
 def _choices(tables: Tables, rest: int, uniforms: FloatArray) -> IntArray:
-    """For each uniform number the cell into whose share it falls."""
+    """Return, for each uniform number, the cell into whose share it falls."""
     from partita.configurations.dense.kernels import choose
 
     if len(tables.log_w) > 1 << SMALL:
@@ -52,7 +52,7 @@ def _choices(tables: Tables, rest: int, uniforms: FloatArray) -> IntArray:
 
 
 def canonical_rows(labels: IntArray) -> IntArray:
-    """Every row of labels in restricted growth form."""
+    """Return every row of labels in restricted growth form."""
     count, n = labels.shape
     renamed = np.full((count, int(labels.max(initial=0)) + 1), -1, dtype=np.int64)
     result = np.empty_like(labels)

@@ -13,7 +13,7 @@ NEGLIGIBLE = -45.0  # e^−45 is below the last bit of 1
 
 @kernel()
 def extend(log_w, log_z, i, start, stop):  # type: ignore[no-untyped-def]
-    """log Z of S ∪ {i} for every S from start to stop, all subsets of the first i templates."""
+    """Fill log Z of S ∪ {i} for every S from start to stop, subsets of the first i templates."""
     bit = 1 << i
     for s in range(start, stop):
         top, total, c = -math.inf, 0.0, s
@@ -32,7 +32,7 @@ def extend(log_w, log_z, i, start, stop):  # type: ignore[no-untyped-def]
 
 @kernel()
 def choose(log_w, log_z, rest, uniforms):  # type: ignore[no-untyped-def]
-    """For sorted uniform numbers the cells (with the highest member of rest) they fall into."""
+    """Return, for sorted uniforms, the cells (with the highest member of rest) they fall into."""
     top = 1
     while top * 2 <= rest:
         top *= 2
@@ -58,7 +58,7 @@ def choose(log_w, log_z, rest, uniforms):  # type: ignore[no-untyped-def]
 
 @kernel()
 def descend(level, child, t, bit):  # type: ignore[no-untyped-def]
-    """The sums of a child: without the bit, or with it."""
+    """Compute the sums of a child: without the bit, or with it."""
     depth = (level.shape[0] - 3) // 2
     _half_sums(level, child, t, bit)
     _half_sums(level[depth + 2 :], child[depth + 3 :], t, bit)
@@ -82,7 +82,7 @@ def _half_sums(rows, into, t, bit):  # type: ignore[no-untyped-def]
 
 @kernel()
 def ascend(level, child, t, bit):  # type: ignore[no-untyped-def]
-    """A child's results into the parent's: the inverse transform over one bit."""
+    """Add a child's results to the parent's: the inverse transform over one bit."""
     depth, half = (level.shape[0] - 3) // 2, child.shape[1]
     for row in range(t + 1, depth + 2):
         low, high = level[row, :half], level[row, half:]
@@ -99,7 +99,7 @@ def ascend(level, child, t, bit):  # type: ignore[no-untyped-def]
 
 @kernel()
 def subset_transform(row, sign):  # type: ignore[no-untyped-def]
-    """Sums over subsets in place; with sign −1 the inverse."""
+    """Sum over subsets in place; with sign −1, invert that."""
     for group in range(row.shape[0] >> 3):
         r = row[8 * group : 8 * group + 8]
         r[1] += sign * r[0]
@@ -124,7 +124,7 @@ def subset_transform(row, sign):  # type: ignore[no-untyped-def]
 
 @kernel(fastmath={"contract", "reassoc"})
 def polynomial_product(f, g, top, k, into):  # type: ignore[no-untyped-def]
-    """The k-th coefficient Σ_j f_j·g_{k−j} at all points at once, f and g of degree `top`.
+    """Compute the coefficient Σ_j f_j·g_{k−j} at all points, f and g of degree `top`.
 
     Eight terms go together: one store for sixteen loads.
     """
@@ -149,7 +149,7 @@ def polynomial_product(f, g, top, k, into):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _ranked(rows, t, top, sizes, into):  # type: ignore[no-untyped-def]
-    """Rows by the size of the decided part → rows by the whole size, summed over subsets."""
+    """Turn rows by the size of the decided part into subset sums by the whole size."""
     into[: top + 1] = 0.0
     for j in range(t + 1):
         row = rows[j]
@@ -161,7 +161,7 @@ def _ranked(rows, t, top, sizes, into):  # type: ignore[no-untyped-def]
 
 @kernel()
 def leaf(level, t, f, g, h, sizes):  # type: ignore[no-untyped-def]
-    """The last bits all at once: rank, transform, multiply, transform back."""
+    """Process the last bits all at once: rank, transform, multiply, transform back."""
     depth = (level.shape[0] - 3) // 2
     top = f.shape[0] - 1 - depth + t
     _ranked(level, t, top, sizes, f)
@@ -177,13 +177,13 @@ def leaf(level, t, f, g, h, sizes):  # type: ignore[no-untyped-def]
 
 @kernel()
 def level_of(arena, starts, n, depth):  # type: ignore[no-untyped-def]
-    """The rows of one level, each over the bits still open."""
+    """Return the rows of one level, each over the bits still open."""
     return arena[starts[depth] : starts[depth + 1]].reshape(2 * depth + 3, 1 << (n - depth))
 
 
 @kernel()
 def subtree(arena, starts, n, root, count, sizes):  # type: ignore[no-untyped-def]
-    """All below one node at depth `root` with |T| = count; its sums are in the arena already."""
+    """Process all below one node at depth `root` with |T| = count; its sums are in the arena."""
     end = starts.shape[0] - 2
     shape = (n + 1, 1 << (n - end))
     f, g, h = np.zeros(shape), np.zeros(shape), np.zeros(shape)

@@ -20,7 +20,7 @@ Cells = tuple[int, ...]
 
 
 def best_from_tables(theta: FloatArray, log_w: FloatArray, k: int) -> Best:
-    """The k best, proved, from log w of every cell."""
+    """Return the k best configurations, proved, from log w of every cell."""
     found = _best_first(log_w, recursion(log_w, LOG_MAX), k)
     labels = np.array([_labels(cells, len(theta)) for cells in found], dtype=np.int64)
     weights = np.array([sum(log_w[list(cells)]) for cells in found])
@@ -29,7 +29,10 @@ def best_from_tables(theta: FloatArray, log_w: FloatArray, k: int) -> Best:
 
 
 def _best_first(log_w: FloatArray, completion: FloatArray, k: int) -> list[Cells]:
-    """Cells of the k best; each node stands for its r-th best next cell and all worse ones."""
+    """Return the cells of the k best configurations.
+
+    Each node of the queue stands for its r-th best next cell and all worse ones.
+    """
 
     @cache
     def ranking(rest: int) -> tuple[list[int], list[float]]:
@@ -60,7 +63,7 @@ def _best_first(log_w: FloatArray, completion: FloatArray, k: int) -> list[Cells
 
 
 def _labels(cells: Cells, n: int) -> IntArray:
-    """Restricted growth labels of disjoint masks."""
+    """Return the restricted growth labels of disjoint masks."""
     labels = np.empty(n, dtype=np.int64)
     for label, cell in enumerate(sorted(cells, key=lambda mask: mask & -mask)):
         labels[list(members(cell))] = label
@@ -68,7 +71,7 @@ def _labels(cells: Cells, n: int) -> IntArray:
 
 
 def exact(theta: FloatArray, budget: Budget | None = None) -> DensePosterior:
-    """The posterior of one set, exactly; the budget is for listing the best of a large one."""
+    """Return the exact posterior of one set; the budget is for listing the best of a large one."""
     made = tables(theta)
     return DensePosterior(theta, made, Figure.exact(float(made.log_z[-1])), budget or Budget())
 
@@ -98,7 +101,7 @@ class DensePosterior:
         return count(np.isfinite(self.theta))
 
     def log2_count(self) -> Figure:
-        """From the exact count, or from the normaliser of the set with all weights equal."""
+        """Return log₂ of the exact count, else that of the normaliser with equal weights."""
         if (number := self.count()) is not None:
             return Figure.exact(log2_of(number))
         flat = tables(np.where(np.isfinite(self.theta), 0.0, -np.inf))
@@ -134,13 +137,13 @@ class DensePosterior:
 
 
 def log_weight(theta: FloatArray, labels: IntArray) -> float:
-    """The sum of θ over the pairs that share a cell."""
+    """Return the sum of θ over the pairs that share a cell."""
     together = np.triu(labels[:, None] == labels[None, :], 1)
     return float(theta[together].sum())
 
 
 def log2_of(number: int) -> float:
-    """The logarithm of an integer of any size; minus infinity of 0."""
+    """Return log₂ of an integer of any size; minus infinity for 0."""
     if number == 0:
         return -math.inf
     shift = max(0, number.bit_length() - 64)

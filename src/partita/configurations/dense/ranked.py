@@ -17,7 +17,7 @@ BLOCKS = 64  # where the worst violations are looked for, one in each
 
 
 def near_dual(theta: FloatArray, log_w: FloatArray) -> FloatArray:
-    """a: half of each template's log-odds to its cell in a good configuration, then repaired."""
+    """Return a: half of each template's log-odds to its cell in a good configuration, repaired."""
     labels = local_search(theta)
     together = labels[:, None] == labels[None, :]
     start = 0.5 * np.where(together, theta, 0.0).sum(axis=1)
@@ -26,7 +26,7 @@ def near_dual(theta: FloatArray, log_w: FloatArray) -> FloatArray:
 
 
 def _raised(a: FloatArray, log_w: FloatArray) -> FloatArray:
-    """The members of the worst violated cell share what is missing, until none is."""
+    """Raise a until no cell is violated, the members of the worst cell sharing what is missing."""
     a = a.copy()
     while (excess := log_w - subset_sums(a)).max() > SLACK:
         worst = int(excess.argmax())
@@ -36,7 +36,7 @@ def _raised(a: FloatArray, log_w: FloatArray) -> FloatArray:
 
 
 def _solved(log_w: FloatArray, fallback: FloatArray) -> FloatArray:
-    """The linear program with constraints added as they are found violated."""
+    """Solve the linear program, adding constraints as they are violated."""
     from scipy.optimize import linprog
 
     n = len(fallback)
@@ -52,7 +52,7 @@ def _solved(log_w: FloatArray, fallback: FloatArray) -> FloatArray:
 
 
 def _violated(log_w: FloatArray, a: FloatArray) -> IntArray:
-    """The worst violated cell of each block of subsets."""
+    """Return the worst violated cell of each block of subsets."""
     excess = (log_w - subset_sums(a)).reshape(BLOCKS, -1)
     worst = excess.argmax(axis=1)
     found = excess[np.arange(BLOCKS), worst] > SLACK
@@ -64,7 +64,7 @@ LEAF_BITS = 9  # the last bits, transformed together in the cache
 
 
 def ranked_log_normalisers(theta: FloatArray, log_w: FloatArray) -> FloatArray:
-    """log Z[S] = log Z'[S] + Σ_{i∈S} a_i; what is lost in rounding counts as impossible."""
+    """Return log Z[S] = log Z'[S] + Σ_{i∈S} a_i; what rounding loses is impossible."""
     a = subset_sums(near_dual(theta, log_w))
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         z = normalisers(np.exp(log_w - a))
@@ -74,7 +74,7 @@ def ranked_log_normalisers(theta: FloatArray, log_w: FloatArray) -> FloatArray:
 
 
 def normalisers(weights: FloatArray) -> FloatArray:
-    """Z of every subset, from the weight of every cell."""
+    """Return Z of every subset, from the weight of every cell."""
     z = np.empty(len(weights))
     z[: 1 << SMALL] = recursion(weights[: 1 << SMALL], SUM)
     for i in range(SMALL, len(weights).bit_length() - 1):
@@ -83,7 +83,7 @@ def normalisers(weights: FloatArray) -> FloatArray:
 
 
 def disjoint_product(f: FloatArray, g: FloatArray) -> FloatArray:
-    """h(S) = Σ_{C ⊆ S} f(C)·g(S∖C) for every subset S, the two halves on two cores."""
+    """Return h(S) = Σ_{C ⊆ S} f(C)·g(S∖C) for every subset S, the halves on two cores."""
     from partita.configurations.dense.kernels import ascend
 
     root = np.empty((3, len(f)))
@@ -100,7 +100,7 @@ def disjoint_product(f: FloatArray, g: FloatArray) -> FloatArray:
 
 
 def _half(root: FloatArray, bit: int) -> FloatArray:
-    """The results below the root's child without or with the highest template."""
+    """Return the results below the root's child without or with the highest template."""
     from partita.configurations.dense.kernels import descend, level_of, subtree
 
     n = root.shape[1].bit_length() - 1
@@ -113,11 +113,11 @@ def _half(root: FloatArray, bit: int) -> FloatArray:
 
 
 def _level_starts(n: int) -> IntArray:
-    """Where each level begins in an arena that starts with level 1 (level 0 is shared)."""
+    """Return where each level begins in an arena that starts with level 1 (level 0 is shared)."""
     sizes = [(2 * d + 3) << (n - d) for d in range(1, n - LEAF_BITS + 1)]
     return np.concatenate([[0, 0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def _sizes() -> IntArray:
-    """The number of members of every subset of the last bits."""
+    """Return the number of members of every subset of the last bits."""
     return np.bitwise_count(np.arange(1 << LEAF_BITS)).astype(np.int64)

@@ -16,7 +16,7 @@ SMALL = 14  # templates up to which numpy answers at once
 
 @dataclass(frozen=True, slots=True)
 class Semiring:
-    """How to combine (times) and how to choose between (plus); `one` is times' neutral value."""
+    """How to combine (times) and how to choose between (plus); `one` is neutral for times."""
 
     times: np.ufunc
     plus: np.ufunc
@@ -29,7 +29,7 @@ SUM = Semiring(np.multiply, np.add, 1)
 
 
 def recursion(cells: Values, semiring: Semiring) -> Values:
-    """Z of every subset, from the weight of every cell."""
+    """Return Z of every subset, from the weight of every cell."""
     z = np.full(1, semiring.one, dtype=cells.dtype)
     while len(z) < len(cells):
         z = np.concatenate([z, _disjoint(cells[len(z) : 2 * len(z)], z, semiring)])
@@ -37,7 +37,7 @@ def recursion(cells: Values, semiring: Semiring) -> Values:
 
 
 def _disjoint(left: Values, right: Values, semiring: Semiring) -> Values:
-    """⊕ over all ways to split a subset in two, of left ⊗ right.
+    """Return ⊕ over all ways to split a subset in two, of left ⊗ right.
 
     Each bit is in neither, in the right or in the left part: 3^n products in one array.
     """
@@ -54,7 +54,7 @@ def _disjoint(left: Values, right: Values, semiring: Semiring) -> Values:
 
 
 def log_cell_weights(theta: FloatArray) -> FloatArray:
-    """log w of every cell: the sum of θ over its pairs; the empty cell is impossible."""
+    """Return log w of every cell: the sum of θ over its pairs; −∞ for the empty cell."""
     n = len(theta)
     weights = np.zeros(1 << n)
     for i in range(n):
@@ -64,7 +64,7 @@ def log_cell_weights(theta: FloatArray) -> FloatArray:
 
 
 def subset_sums(values: FloatArray) -> FloatArray:
-    """The sum of the values over every subset."""
+    """Return the sum of the values over every subset."""
     sums = np.zeros(1 << len(values))
     for i, value in enumerate(values):
         np.add(sums[: 1 << i], value, out=sums[1 << i : 2 << i])
@@ -72,18 +72,18 @@ def subset_sums(values: FloatArray) -> FloatArray:
 
 
 def count_small(compatible: BoolArray) -> int:
-    """The number of partitions into cells whose members are all compatible."""
+    """Return the number of partitions into cells whose members are all compatible."""
     possible = log_cell_weights(np.where(compatible, 0.0, -np.inf)) == 0.0
     return int(recursion(possible.astype(np.int64), SUM)[-1])
 
 
 def members(mask: int) -> tuple[int, ...]:
-    """The positions of a subset."""
+    """Return the positions of a subset."""
     return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
 
 
 def parts(mask: int) -> NDArray[np.int64]:
-    """Every subset of a mask that holds its highest member."""
+    """Return every subset of a mask that holds its highest member."""
     top = 1 << (mask.bit_length() - 1)
     found = np.array([top], dtype=np.int64)
     for i in members(mask ^ top):

@@ -31,7 +31,7 @@ class Tables:
 
 
 def tables(theta: FloatArray) -> Tables:
-    """Of a set whose size `predicted_bytes` has found to fit."""
+    """Return the tables of a set that fits the memory (see `predicted_bytes`)."""
     log_w = log_cell_weights(theta)
     if len(theta) <= SMALL:
         return Tables(log_w, recursion(log_w, LOG_SUM), "subset recursion")
@@ -45,7 +45,7 @@ def tables(theta: FloatArray) -> Tables:
 
 
 def positive_log_normalisers(log_w: FloatArray) -> FloatArray:
-    """log Z of every subset by additions alone, on all cores."""
+    """Return log Z of every subset by additions alone, on all cores."""
     from partita.configurations.dense.kernels import extend
 
     log_z = np.zeros(len(log_w))
@@ -58,12 +58,12 @@ def positive_log_normalisers(log_w: FloatArray) -> FloatArray:
 
 
 def covers(cells: FloatArray) -> bool:
-    """Whether every template is in exactly one cell, in expectation."""
+    """Return whether every template is in exactly one cell, in expectation."""
     return bool(np.all(np.abs(singles(cells) - 1.0) <= TOLERANCE))
 
 
 def singles(values: FloatArray) -> FloatArray:
-    """For every bit the sum of the values of the masks that hold it, folding one bit at a time."""
+    """Return, for every bit, the sum of the values of the masks that hold it."""
     sums = np.empty(len(values).bit_length() - 1)
     for i in reversed(range(len(sums))):
         low, high = values[: 1 << i], values[1 << i :]
@@ -73,7 +73,7 @@ def singles(values: FloatArray) -> FloatArray:
 
 
 def doubles(values: FloatArray) -> FloatArray:
-    """For every two bits the sum of the values of the masks that hold both; 1 on the diagonal."""
+    """Return, for every two bits, the sum of the values of the masks with both; diagonal 1."""
     n = len(values).bit_length() - 1
     sums = np.eye(n)
     for i in reversed(range(n)):
@@ -84,12 +84,12 @@ def doubles(values: FloatArray) -> FloatArray:
 
 
 def predicted_bytes(n: int) -> int:
-    """An upper bound on what the tables of n templates take while they are made."""
+    """Return an upper bound on what the tables of n templates take while they are made."""
     return (8 << n) * (16 if n > POSITIVE else 8) + (1 << 20) + (3**n if n <= SMALL else 0) * 32
 
 
 def predicted_seconds(n: int) -> float:
-    """Roughly, on one core: 3^n steps for the recursion, n²·2^n for the ranked transform."""
+    """Estimate the seconds on one core: 3^n steps, or n²·2^n for the ranked transform."""
     if n <= POSITIVE:
         return 3.0**n * 5e-9
     return n * n * 2.0**n * 8e-10

@@ -21,7 +21,7 @@ WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)  # enough below 2^64
 
 
 def count(steps: Sequence[Step], theta: FloatArray, log2_count: float) -> int:
-    """The number itself, from its logarithm: so many primes that their product is larger."""
+    """Return the number, from its logarithm: modulo so many primes that their product is larger."""
     bits = _prime_bits(steps)
     primes = _primes_below(1 << bits, log2_count + 2.0)
     widest = max((len(step.dims) for step in steps), default=0) + 1
@@ -33,14 +33,14 @@ def count(steps: Sequence[Step], theta: FloatArray, log2_count: float) -> int:
 
 
 def _prime_bits(steps: Sequence[Step]) -> int:
-    """So few bits that no sum of a step or a join leaves the exact integers."""
+    """Return so few bits that no sum of a step or a join leaves the exact integers."""
     at_steps = [EXACT - (step.cliques + 1).bit_length() for step in steps]
     at_joins = [(EXACT - len(join.dense) + join.own) // 2 for step in steps for join in step.joins]
     return min([MOST, *at_steps, *at_joins])
 
 
 class _Counting:
-    """Tables of counts, one prime after another in the lowest bits, which no cell holds."""
+    """Tables of counts, one prime after another in the lowest bits, which belong to no cell."""
 
     def __init__(self, steps: Sequence[Step], theta: FloatArray, primes: list[int]) -> None:
         self.steps, self.used = steps, len(primes)
@@ -51,7 +51,7 @@ class _Counting:
         self.messages: dict[int, FloatArray] = {}
 
     def residues(self) -> list[int]:
-        """The count modulo each prime."""
+        """Return the count modulo each prime."""
         total = [1] * self.used
         for n, step in enumerate(self.steps):
             self.messages[n] = self._message(step)
@@ -93,7 +93,7 @@ class _Counting:
         return product
 
     def _join(self, join: Join, left: FloatArray, right: FloatArray) -> FloatArray:
-        """Prime by prime: entries that are listed have another weight for each."""
+        """Join prime by prime: listed entries have another weight for each."""
         out = np.zeros((1 << len(join.dims), len(self.primes)))
         of_left, of_right = (t.reshape(-1, len(self.primes)) for t in (left, right))
         for lane in range(self.used):
@@ -115,7 +115,7 @@ def _push(out: FloatArray, table: FloatArray, masks: IntArray, weights: FloatArr
 
 
 def _primes_below(limit: int, log2_product: float) -> list[int]:
-    """The largest primes below the limit, as many as their product needs."""
+    """Return the largest primes below the limit, as many as their product needs."""
     primes: list[int] = []
     candidate = limit - 1
     while math.fsum(map(math.log2, primes)) < log2_product:
@@ -126,7 +126,7 @@ def _primes_below(limit: int, log2_product: float) -> list[int]:
 
 
 def _is_prime(n: int) -> bool:
-    """The test of Miller and Rabin, with bases that decide every number below 2^64."""
+    """Test by Miller and Rabin, with bases that decide every number below 2^64."""
     if any(n % p == 0 for p in WITNESSES):
         return n in WITNESSES
     twos = (n - 1 & 1 - n).bit_length() - 1
@@ -140,7 +140,7 @@ def _is_prime(n: int) -> bool:
 
 
 def _joined(residues: list[int], primes: list[int]) -> int:
-    """The number below the product of the primes that leaves these residues."""
+    """Return the number below the product of the primes that leaves these residues."""
     number, modulus = 0, 1
     for residue, prime in zip(residues, primes, strict=True):
         number += modulus * ((residue - number) * pow(modulus, -1, prime) % prime)

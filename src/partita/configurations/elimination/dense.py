@@ -20,12 +20,12 @@ PARTS = 32
 
 
 def pairs_of_groups(bits: int, above: int) -> float:
-    """How many pairs of groups a dense product visits, `above` bits being no bits of the table."""
+    """Return the number of pairs of groups in a dense product; `above` bits are not the table's."""
     return 3.0 ** max(0, bits - LANE_BITS) * 2.0**above
 
 
 def pays(masks: IntArray, bits: int, size: int) -> bool:
-    """Is the dense product the quicker one?"""
+    """Return whether the dense product is the quicker one."""
     if len(masks) <= FEW or bits < LANE_BITS:
         return False
     inside = masks & ((1 << bits) - 1)
@@ -37,7 +37,7 @@ def pays(masks: IntArray, bits: int, size: int) -> bool:
 def push(
     out: FloatArray, table: FloatArray, masks: IntArray, weights: FloatArray, maxima: bool = False
 ) -> None:
-    """out[S ∪ D] += table[S] · weights[D]; or the maxima of table[S] + weights[D]."""
+    """Add table[S] · weights[D] to out[S ∪ D]; or take the maxima of table[S] + weights[D]."""
     zero = -np.inf if maxima else 0.0
     entries = _spread(masks, weights, len(out), zero)
     used = _used(entries, len(table), zero)
@@ -45,7 +45,7 @@ def push(
 
 
 def pull(out: FloatArray, size: int, masks: IntArray, weights: FloatArray) -> FloatArray:
-    """Σ_D out[S ∪ D] · weights[D], for every S of a table of that size."""
+    """Return Σ_D out[S ∪ D] · weights[D], for every S of a table of that size."""
     entries = _spread(masks, weights, len(out))
     used, to = _used(entries, size), np.zeros(size)
     _shared(lambda k, of: kernels.pull(to, out, entries, used, k, of), len(out))
@@ -53,7 +53,7 @@ def pull(out: FloatArray, size: int, masks: IntArray, weights: FloatArray) -> Fl
 
 
 def dot(out: FloatArray, table: FloatArray, masks: IntArray) -> FloatArray:
-    """Σ_S out[S ∪ D] · table[S], for every D."""
+    """Return Σ_S out[S ∪ D] · table[S], for every D."""
     used, to = _used(table, len(table)), np.zeros(len(out))
     _shared(lambda k, of: kernels.pull(to, out, table, used, k, of), len(out))
     return to[masks]
@@ -66,7 +66,7 @@ def _spread(masks: IntArray, weights: FloatArray, size: int, zero: float = 0.0) 
 
 
 def _used(entries: FloatArray, size: int, zero: float = 0.0) -> BoolArray:
-    """Which blocks hold anything."""
+    """Return which blocks hold anything."""
     used = entries.reshape(-1, min(size, 1 << kernels.BLOCK_BITS)) != zero
     return np.asarray(used.any(axis=1))
 

@@ -32,13 +32,13 @@ def _place(builder: Any, base: Any, k: int) -> Any:
 
 
 def _everywhere(builder: Any, value: Any) -> Any:
-    """A vector of one value."""
+    """Return a vector of one value."""
     first = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), value, LANE(0))
     return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(LANE, 4), [0] * 4))
 
 
 def _instructions(meets: Callable[[int, int], bool], combine: Values) -> Callable[..., Any]:
-    """Code for arguments (to, t, y, b, x); `meets` says which halves of D and l have entries."""
+    """Write code for (to, t, y, b, x); `meets` says which halves of D and l have entries."""
 
     def write(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         to, y, x = (
@@ -93,7 +93,7 @@ LANE_BITS = 4
 
 @kernel()
 def _pairs_of_lanes():  # type: ignore[no-untyped-def]
-    """The 81 pairs of disjoint (D, rest) among 16 lanes."""
+    """Return the 81 pairs of disjoint (D, rest) among 16 lanes."""
     found = np.empty((81, 2), np.uint64)
     size = 0
     for d in range(16):
@@ -106,7 +106,7 @@ def _pairs_of_lanes():  # type: ignore[no-untyped-def]
 
 @kernel()
 def _block_push(maxima, to, t, stays, s, y, b, groups, lanes, x):  # type: ignore[no-untyped-def]
-    """One block: to[g ∪ h] ⊕= stays[g] ⊗ y[h] for disjoint groups g and h."""
+    """Process one block: to[g ∪ h] ⊕= stays[g] ⊗ y[h] for disjoint groups g and h."""
     sixteen = np.uint64(16)
     for g in range(groups):
         for k in range(np.uint64(81)):
@@ -126,7 +126,7 @@ def _block_push(maxima, to, t, stays, s, y, b, groups, lanes, x):  # type: ignor
 
 @kernel()
 def _block_pull(to, t, stays, s, y, b, groups, lanes, x):  # type: ignore[no-untyped-def]
-    """One block: to[g] += stays[g ∪ h] · y[h] for disjoint groups g and h."""
+    """Process one block: to[g] += stays[g ∪ h] · y[h] for disjoint groups g and h."""
     sixteen = np.uint64(16)
     for q in range(groups):
         for k in range(np.uint64(81)):

@@ -44,7 +44,7 @@ def _add(to, up, source, down, free, run, weight):  # type: ignore[no-untyped-de
 
 @kernel()
 def _raise(to, up, source, down, free, weight):  # type: ignore[no-untyped-def]
-    """The same with the maximum for + and + for ·."""
+    """Return the same with the maximum for + and + for ·."""
     s = np.uint64(0)
     while True:
         to[up | s] = max(to[up | s], weight + source[down | s])
@@ -55,7 +55,7 @@ def _raise(to, up, source, down, free, weight):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _add_logs(to, up, source, down, free, weight):  # type: ignore[no-untyped-def]
-    """The same on logarithms."""
+    """Return the same on logarithms."""
     s = np.uint64(0)
     while True:
         to[up | s] = log_add(to[up | s], weight + source[down | s])
@@ -87,7 +87,7 @@ def _dot(x, y, up, free, run):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _dot_logs(x, y, up, free):  # type: ignore[no-untyped-def]
-    """The same on logarithms."""
+    """Return the same on logarithms."""
     s = np.uint64(0)
     total = -np.inf
     while True:
@@ -99,7 +99,7 @@ def _dot_logs(x, y, up, free):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _split(mask, bits):  # type: ignore[no-untyped-def]
-    """Which bits of the table an entry leaves free, and how long runs of neighbours are then."""
+    """Return which bits of the table an entry leaves free, and the length of runs of neighbours."""
     whole = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     inside = np.uint64(mask) & whole
     run = inside & (~inside + np.uint64(1)) if inside else whole + np.uint64(1)
@@ -147,7 +147,7 @@ def dot(algebra, table, out, bits, masks):  # type: ignore[no-untyped-def]
 
 @kernel()
 def normalise(table):  # type: ignore[no-untyped-def]
-    """Multiply by a power of two so that the largest entry is from 1/2 to 1; its exponent."""
+    """Scale by a power of two so that the largest entry is from 1/2 to 1; return its exponent."""
     largest = 0.0
     for k in range(len(table)):
         largest = max(largest, table[k])
@@ -162,7 +162,7 @@ def normalise(table):  # type: ignore[no-untyped-def]
 
 @kernel()
 def reduce(table, primes):  # type: ignore[no-untyped-def]
-    """Each row of as many integers as there are primes, modulo them."""
+    """Reduce each row of as many integers as there are primes, modulo them."""
     inverse = 1.0 / primes
     for row in range(len(table) // len(primes)):
         part = table[row * len(primes) : (row + 1) * len(primes)]
@@ -175,7 +175,7 @@ def reduce(table, primes):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _spread(positions, first, last):  # type: ignore[no-untyped-def]
-    """For every subset of those bits, where it lies when each bit goes to its position."""
+    """Return, for every subset of those bits, its index when each bit goes to its position."""
     spread = np.zeros(np.int64(1) << (last - first), np.int64)
     for j in range(first, last):
         half = np.int64(1) << (j - first)
@@ -208,7 +208,7 @@ def scatter(source, positions, base, to):  # type: ignore[no-untyped-def]
 
 @kernel()
 def cells_from(theta, scale, vertex, members, shift):  # type: ignore[no-untyped-def]
-    """Every clique D of the members, as a mask shifted up, and log w({vertex} ∪ D) − Σ scale."""
+    """List every clique D of the members, as a shifted mask, with log w({vertex} ∪ D) − Σ scale."""
     size = len(members)
     later = np.zeros(size, np.int64)
     for i in range(size):

@@ -26,7 +26,7 @@ PER_STEP, PER_CLIQUE, PER_ENTRY = 1e5, 100.0, 10.0  # operations beside the prod
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrontierPlan:
-    """An order, the bits of its largest message, and what the exact answer takes at most.
+    """An order, the bits of its largest message, and the cost of the exact answer at most.
 
     An operation is about a nanosecond of one core; both are infinite if no order is narrow
     enough, and `width` is then a lower bound. Bytes are for every question; draws and the K best
@@ -43,7 +43,7 @@ class FrontierPlan:
 
 
 class _Cost(NamedTuple):
-    """Of one step: operations up, operations down, bytes in use beside messages."""
+    """The cost of one step: operations up, operations down, bytes in use beside messages."""
 
     up: float
     down: float
@@ -64,7 +64,7 @@ class _Tried(NamedTuple):
 
 
 def plan(theta: FloatArray, memory: float = math.inf) -> FrontierPlan:
-    """The cheapest order found, in as few blocks as keep the bytes within the memory if any do."""
+    """Return the cheapest order found, in as few blocks as keep within the memory if possible."""
     compatible = theta > -np.inf
     rows = _rows(compatible)
     least = int(kernels.degeneracy(rows))
@@ -75,7 +75,7 @@ def plan(theta: FloatArray, memory: float = math.inf) -> FrontierPlan:
 
 
 def _rows(compatible: BoolArray) -> np.ndarray:
-    """The graph as rows of 64-bit words."""
+    """Return the graph as rows of 64-bit words."""
     n = len(compatible)
     padded = np.zeros((n, max(1, -(-n // 64)) * 64), dtype=np.bool_)
     padded[:, :n] = compatible
@@ -98,7 +98,7 @@ def _cheapest(compatible: BoolArray, rows: np.ndarray, least: int) -> _Tried | N
 
 
 def _orders(rows: np.ndarray) -> Iterator[IntArray]:
-    """Orders to try, the quickest to find first."""
+    """Yield orders to try, the quickest to find first."""
     n = len(rows)
     text = np.arange(n)
     yield text
@@ -112,7 +112,7 @@ def _orders(rows: np.ndarray) -> Iterator[IntArray]:
 
 
 def counting_operations(steps: Iterable[Step], log2_count: float) -> float:
-    """What an exact count takes: the way up, once for every prime that so many bits need."""
+    """Return the operations of an exact count: the way up, once for every prime needed."""
     return sum(_step_cost(step).up for step in steps) * (1.0 + log2_count / PRIME_BITS)
 
 
@@ -127,7 +127,7 @@ def _step_cost(step: Step) -> _Cost:
 
 
 def _product_cost(pairs: float, bits: int, above: int) -> float:
-    """Listed pairs one by one, or in lanes, whichever is quicker."""
+    """Return the cost of listed pairs one by one, or in lanes, whichever is quicker."""
     lanes = LANES * pairs_of_groups(bits, above) if bits >= LANE_BITS else math.inf
     return min(LISTED * pairs, lanes)
 
@@ -155,7 +155,7 @@ def _in_blocks(tried: _Tried, memory: float) -> FrontierPlan:
 
 
 def _bytes(tried: _Tried, blocks: int) -> float:
-    """Messages that are kept, those of one block, slopes on the way down, and one step's room.
+    """Sum the messages kept, those of one block, slopes on the way down, and one step's room.
 
     Messages count twice: the maxima, for the best, are there beside the sums.
     """
@@ -170,7 +170,7 @@ def _bytes(tried: _Tried, blocks: int) -> float:
 
 
 def _kept(made: list[Step], sizes: list[float], blocks: int) -> tuple[float, float]:
-    """Bytes of messages that leave their block, and of the largest block's others."""
+    """Return the bytes of messages that leave their block, and of the largest block's others."""
     kept = largest = 0.0
     for first, last in block_ranges(len(made), blocks):
         used_up = sum(

@@ -11,7 +11,7 @@ DEGREE, FILL = 0, 1
 
 @kernel(inline="always")
 def bit_count(word):  # type: ignore[no-untyped-def]
-    """The number of bits that are set."""
+    """Return the number of bits that are set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + (
         (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
@@ -22,7 +22,7 @@ def bit_count(word):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _listed(row, found):  # type: ignore[no-untyped-def]
-    """Write the members of a bit row into `found`; how many there are."""
+    """Write the members of a bit row into `found`; return their number."""
     size = 0
     for block in range(len(row)):
         word = row[block]
@@ -36,7 +36,7 @@ def _listed(row, found):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _missing(rows, vertex, found):  # type: ignore[no-untyped-def]
-    """How many pairs of its neighbours are not neighbours, twice; and the words read."""
+    """Return twice the number of pairs of its neighbours that are not linked; and words read."""
     size = _listed(rows[vertex], found)
     missing = 0
     for k in range(size):
@@ -60,7 +60,7 @@ def _remove(rows, vertex, neighbours, size):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _touched(rows, neighbours, size, wide, mark):  # type: ignore[no-untyped-def]
-    """A row of those whose score may have changed: the neighbours and, if wide, theirs."""
+    """Return a row of those whose score may have changed: the neighbours and, if wide, theirs."""
     mark[:] = 0
     for k in range(size):
         other = neighbours[k]
@@ -71,7 +71,7 @@ def _touched(rows, neighbours, size, wide, mark):  # type: ignore[no-untyped-def
 
 @kernel()
 def _score(rows, vertex, rule, found):  # type: ignore[no-untyped-def]
-    """How bad it is to eliminate a template now, and the words read to know."""
+    """Return the score of eliminating a template now, and the words read."""
     if rule == FILL:
         return _missing(rows, vertex, found)
     return _listed(rows[vertex], found), 1
@@ -79,7 +79,7 @@ def _score(rows, vertex, rule, found):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _least(alive, score, visit):  # type: ignore[no-untyped-def]
-    """Who of those left has the least score, the first to be visited among equals."""
+    """Return the remaining template with the least score, the first visited among equals."""
     best = -1
     for vertex in visit:
         if alive[vertex] and (best < 0 or score[vertex] < score[best]):
@@ -89,7 +89,7 @@ def _least(alive, score, visit):  # type: ignore[no-untyped-def]
 
 @kernel()
 def eliminate(rows, visit, rule, widest, patience):  # type: ignore[no-untyped-def]
-    """An order in which each next template has the least degree or joins the fewest new pairs.
+    """Return an order in which each next template has the least degree or fill.
 
     Ends early, with a shorter order, at a template with more than `widest` neighbours or when
     `patience` words have been read. The rows are used up.
@@ -119,7 +119,7 @@ def eliminate(rows, visit, rule, widest, patience):  # type: ignore[no-untyped-d
 
 @kernel()
 def degeneracy(rows):  # type: ignore[no-untyped-def]
-    """The largest least degree of any part of the graph: no order is narrower."""
+    """Return the largest least degree of any part of the graph: no order is narrower."""
     n = len(rows)
     found = np.empty(n, np.int64)
     degree = np.empty(n, np.int64)
@@ -141,7 +141,7 @@ def degeneracy(rows):  # type: ignore[no-untyped-def]
 
 @kernel()
 def count_cliques(compatible, members, known, limit):  # type: ignore[no-untyped-def]
-    """How many cliques the members have, and Σ 2^-(how many of its first `known` each holds).
+    """Return the number of cliques, and Σ 2^-(how many of its first `known` each holds).
 
     The empty one counts; after `limit` cliques it gives up and says so by the count -1.
     """

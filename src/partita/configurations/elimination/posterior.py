@@ -26,8 +26,10 @@ ROUNDS = 50
 
 @kernel()
 def _best_cell(theta, i, near, labels, sizes, gains, seen):  # type: ignore[no-untyped-def]
-    """Where i gains most among cells whose members are all its neighbours, -1 if nowhere; and
-    whether it would rather be alone than where it is."""
+    """Return the best cell for i among those of its neighbours only, -1 if none.
+
+    Also return whether i would rather be alone than where it is.
+    """
     for j in near:
         gains[labels[j]] += theta[i, j]
         seen[labels[j]] += 1
@@ -44,7 +46,7 @@ def _best_cell(theta, i, near, labels, sizes, gains, seen):  # type: ignore[no-u
 
 @kernel()
 def climb(theta, first, near):  # type: ignore[no-untyped-def]
-    """Labels of a configuration that hardly any single move improves.
+    """Return the labels of a configuration that hardly any single move improves.
 
     The neighbours of i are near[first[i]:first[i+1]].
     """
@@ -71,7 +73,7 @@ def climb(theta, first, near):  # type: ignore[no-untyped-def]
 
 
 def potentials(theta: FloatArray, steps: Sequence[Step]) -> FloatArray:
-    """a, feasible for every cell up to rounding."""
+    """Return a, feasible for every cell up to rounding."""
     near = theta > -np.inf
     np.fill_diagonal(near, False)
     first = np.concatenate([[0], np.cumsum(near.sum(axis=1))])
@@ -93,7 +95,7 @@ ONE = 1e-9  # by how much the probabilities of a template's cells may miss 1
 
 
 def frontier(theta: FloatArray, plan: FrontierPlan | None = None) -> FrontierPosterior:
-    """The exact distribution; a plan that is not given is made, and followed whatever it costs."""
+    """Return the exact distribution; without a plan, one is made and followed whatever it costs."""
     chosen = plan or frontier_order.plan(theta)
     if chosen.bytes == math.inf:
         raise TooLarge(
@@ -105,8 +107,10 @@ def frontier(theta: FloatArray, plan: FrontierPlan | None = None) -> FrontierPos
 
 
 class _Solved(NamedTuple):
-    """The recursion that was run, log Z of rescaled weights, pairs, E[Σ_C log w(C)], and log2
-    of a bound on the probability of what vanished."""
+    """The recursion, log Z of rescaled weights, pairs and E[Σ_C log w(C)].
+
+    The last field is log2 of a bound on the probability of what vanished.
+    """
 
     recursion: Recursion
     log_total: float
@@ -116,7 +120,7 @@ class _Solved(NamedTuple):
 
     @property
     def sound(self) -> bool:
-        """Did nothing vanish that matters, and have every template's cells probability 1 in all?"""
+        """Whether nothing that matters vanished, and each template's cells sum to probability 1."""
         lost = self.loss + math.log2(len(self.pairs) + 1)
         missing = np.abs(np.diag(self.pairs) - 1.0).max(initial=0.0)
         return bool(lost < HARMLESS and missing < ONE)
@@ -134,12 +138,12 @@ def _solved(recursion: Recursion) -> _Solved:
 
 
 def _copied(recursion: Recursion) -> Recursion:
-    """For one way down: what is forgotten on it is kept for the next."""
+    """Copy for one way down; the original keeps what that forgets."""
     return replace(recursion, messages=dict(recursion.messages))
 
 
 class FrontierPosterior:
-    """What records.Posterior asks, from one recursion along the steps of an elimination."""
+    """The posterior from one recursion along the steps of an elimination."""
 
     method: Method = "exact"
 
@@ -154,7 +158,7 @@ class FrontierPosterior:
         self.log_normaliser = Figure.exact(solved.log_total + math.fsum(self._scale))
 
     def _solve(self) -> _Solved:
-        """In plain doubles; on logarithms, which is slower, if that loses anything."""
+        """Solve in doubles; on logarithms, which is slower, if that loses anything."""
         with np.errstate(under="ignore", over="ignore", divide="ignore", invalid="ignore"):
             solved = _solved(self._recursion(SUM))
         return solved if solved.sound else _solved(self._recursion(LOG))
@@ -183,7 +187,7 @@ class FrontierPosterior:
         return self._count
 
     def entropy(self) -> Figure:
-        """log Z − Σ_C P(C) log w(C), with the rescaled weights, whose terms are small."""
+        """Return log Z − Σ_C P(C) log w(C), with the rescaled weights, whose terms are small."""
         nats = self._solved.log_total - self._solved.expected
         return Figure.exact(max(0.0, nats) / LOG2)
 

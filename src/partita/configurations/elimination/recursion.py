@@ -27,7 +27,7 @@ class Message(NamedTuple):
 
 
 class Operand(NamedTuple):
-    """What a step or a join multiplies: a dense table and listed entries, times 2^exponent."""
+    """A factor of a step or a join: a dense table and listed entries, times 2^exponent."""
 
     table: FloatArray
     masks: IntArray
@@ -40,7 +40,7 @@ class Operand(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """The ways on at a step: its template covered from below, or a cell chosen now."""
+    """The choices at a step: its template covered from below, or a cell chosen now."""
 
     covered: FloatArray
     chosen: Operand
@@ -76,7 +76,7 @@ class Recursion:
     # up
 
     def total(self) -> float:
-        """log Z, or the largest log-weight; no message is kept."""
+        """Return log Z, or the largest log-weight; no message is kept."""
         for n, step in enumerate(self.steps):
             self.messages[n] = self._message(step)
             for child in step.children:
@@ -84,7 +84,7 @@ class Recursion:
         return self._at_roots()
 
     def keep(self) -> float:
-        """The same, and what the way down needs is kept."""
+        """Return the same as `total`, and keep what the way down needs."""
         for first, last in self._ranges():
             self._fill(first, last)
             self._thin(first, last)
@@ -99,7 +99,7 @@ class Recursion:
                 self.messages[n] = self._message(self.steps[n])
 
     def _thin(self, first: int, last: int) -> None:
-        """Forget the messages that were made and used up inside one of several blocks."""
+        """Delete the messages that were made and used up inside one of several blocks."""
         for step in self.steps[first:last] if self.blocks > 1 else ():
             for child in step.children:
                 if child >= first:
@@ -124,7 +124,7 @@ class Recursion:
         return np.zeros(1 << bits) if self.kind == SUM else np.full(1 << bits, -np.inf)
 
     def _normal(self, table: FloatArray, exponent: int) -> Message:
-        """Divided by a power of two so that the largest entry is near 1: no digit changes."""
+        """Divide by a power of two so that the largest entry is near 1: no digit changes."""
         if self.kind == SUM:
             exponent += kernels.normalise(table)
         return Message(table, exponent)
@@ -138,7 +138,7 @@ class Recursion:
     # what a step is made of
 
     def products(self, step: Step) -> list[Message]:
-        """The product of the first messages of its children, for every number of them."""
+        """Return the product of the first messages of its children, for every number of them."""
         if not step.children:
             return [Message(np.full(1, 1.0 if self.kind == SUM else 0.0), 0)]
         made = [self.messages[step.children[0]]]
@@ -150,14 +150,14 @@ class Recursion:
         return made
 
     def operand(self, join: Join, left: Message, right: Message) -> Operand:
-        """Two messages as a join multiplies them: the possible entries of one are listed."""
+        """Return two messages as a join multiplies them: the possible entries of one are listed."""
         entries = gathered(right.table, join.listed, 0)
         found = np.flatnonzero(entries != (0.0 if self.kind == SUM else -np.inf))
         table = gathered(left.table, join.dense, 0)
         return Operand(table, found << join.own, entries[found], left.exponent + right.exponent)
 
     def choices(self, step: Step, product: Message) -> Choices:
-        """T with the template covered; T without it, and the cells that it may choose."""
+        """Return T with the template covered; T without it, and the cells that it may choose."""
         masks, logs = kernels.cells_from(
             self.theta, self.scale, step.vertex, step.members, step.own
         )
@@ -171,14 +171,14 @@ class Recursion:
     # down
 
     def descending(self) -> Iterator[int]:
-        """Steps from the last to the first, each while its children's messages are there."""
+        """Yield steps from the last to the first, each while its children's messages exist."""
         for first, last in reversed(self._ranges()):
             self._fill(first, last)
             yield from reversed(range(first, last))
             self._thin(first, last)
 
     def cells(self) -> Iterator[Cells]:
-        """Every cell with its probability, step by step from the last."""
+        """Yield every cell with its probability, step by step from the last."""
         slopes: dict[int, Message] = {}
         for n in self.descending():
             step = self.steps[n]
@@ -204,7 +204,7 @@ class Recursion:
         return Cells(step, chosen.masks, logs, p), self._normal(below, slope.exponent)
 
     def _pull(self, slope: Message, by: Operand) -> FloatArray:
-        """The derivative by the table."""
+        """Return the derivative by the table."""
         if self.kind == SUM and dense.pays(by.masks, by.bits, len(slope.table)):
             return dense.pull(slope.table, len(by.table), by.masks, by.weights)
         table = self._empty(by.bits)
@@ -212,7 +212,7 @@ class Recursion:
         return table
 
     def _dot(self, slope: Message, by: Operand) -> FloatArray:
-        """The derivative by the listed entries."""
+        """Return the derivative by the listed entries."""
         if self.kind == SUM and dense.pays(by.masks, by.bits, len(slope.table)):
             return dense.dot(slope.table, by.table, by.masks)
         found: FloatArray = kernels.dot(self.kind, by.table, slope.table, by.bits, by.masks)
@@ -247,7 +247,7 @@ class Recursion:
         )
 
     def _note_loss(self, exponent: int, bits: int) -> None:
-        """Note how probable, at most, the products are that vanished at a step or a join.
+        """Record the largest probability of the products that vanished at a step or a join.
 
         Entries of tables and slopes and (by the choice of `scale`) weights are at most about 1,
         so each of at most 2^bits vanished sums has less than 2^(SMALLEST + exponent).
@@ -256,13 +256,13 @@ class Recursion:
 
 
 def block_ranges(steps: int, blocks: int) -> list[tuple[int, int]]:
-    """From where to where each block of steps goes."""
+    """Return the first and last step of each block."""
     edges = [steps * k // blocks for k in range(blocks + 1)]
     return list(pairwise(edges))
 
 
 def gathered(source: FloatArray, positions: IntArray, base: int) -> FloatArray:
-    """The part of a table at `base`, its bit j taken from positions[j]."""
+    """Return the part of a table at `base`, its bit j taken from positions[j]."""
     to = np.empty(1 << len(positions))
     kernels.gather(source, positions, base, to)
     return to

@@ -17,7 +17,7 @@ CLIQUES = 2_000_000  # so many are counted along one order; then every subset co
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
-    """Two tables into one: bit j of the dense operand lies at `dense[j]` in what is given.
+    """Two tables into one: bit j of the dense operand lies at `dense[j]` of the result.
 
     The bits of the result are first those of the dense operand alone (`own` of them), then the
     shared ones, then those of the listed operand alone. The dense operand is the left one.
@@ -55,12 +55,12 @@ class Step:
 
     @property
     def bits(self) -> int:
-        """How many of the message's bits are bits of T."""
+        """The number of the message's bits that are bits of T."""
         return len(self.table)
 
 
 class _Product(NamedTuple):
-    """Of some messages: the joins that make it, its bits, a bound on its possible entries."""
+    """The product of messages: its joins, its bits, a bound on its possible entries."""
 
     joins: tuple[Join, ...]
     dims: tuple[int, ...]
@@ -81,7 +81,7 @@ def _positions(wanted: Sequence[int], given: Sequence[int]) -> IntArray:
 
 
 def _product(children: Sequence[Step]) -> _Product:
-    """The joins of messages, the fullest first and each of the others then listed."""
+    """Return the joins of messages, the fullest first and each of the others then listed."""
     if not children:
         return _Product((), (), 1.0)
     joins: list[Join] = []
@@ -94,7 +94,7 @@ def _product(children: Sequence[Step]) -> _Product:
 
 
 def steps(order: Sequence[int], compatible: BoolArray, widest: int) -> list[Step] | None:
-    """The steps along an order, children first; None if a message has more than `widest` bits."""
+    """Return the steps, children first; None if a message has more than `widest` bits."""
     place = {vertex: n for n, vertex in enumerate(order)}
     later = _later(order, compatible)
     below: list[list[int]] = [[] for _ in order]
@@ -111,7 +111,7 @@ def steps(order: Sequence[int], compatible: BoolArray, widest: int) -> list[Step
 
 
 def _later(order: Sequence[int], compatible: BoolArray) -> list[list[int]]:
-    """For each template the compatible ones that come after it."""
+    """Return, for each template, the compatible ones that come after it."""
     place = np.empty(len(order), dtype=np.int64)
     place[list(order)] = np.arange(len(order))
     near = compatible & (place[:, None] < place[None, :])
@@ -154,7 +154,7 @@ def _step(
 def _choices(
     compatible: BoolArray, members: IntArray, own: int, shared: int, limit: int
 ) -> tuple[int, float]:
-    """How many cells there are, and how many pairs of one and a disjoint subset of T's bits."""
+    """Return the number of cells, and of pairs of one and a disjoint subset of T's bits."""
     if len(members) < 63:
         cliques, share = count_cliques(compatible, members, shared, limit)
         if cliques >= 0:
@@ -163,7 +163,7 @@ def _choices(
 
 
 def _children_first(made: list[Step]) -> list[Step]:
-    """The same steps, each subtree in one piece, the child with the largest tables first.
+    """Return the same steps, each subtree in one piece, the child with the largest tables first.
 
     Fewer messages then wait for their parents at any time.
     """

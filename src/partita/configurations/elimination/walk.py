@@ -19,7 +19,7 @@ COVERED = -1  # the choice of no entry: the template was covered from below
 
 @kernel()
 def ways(sums, state, masks, weights, table, bits, covered, found, values):  # type: ignore[no-untyped-def]
-    """Write every way on from a state, an entry or COVERED, and its value; how many there are.
+    """Write every choice from a state, an entry or COVERED, and its value; return their number.
 
     Values are products where `sums` (tables of sums), else logarithms.
     """
@@ -38,7 +38,7 @@ def ways(sums, state, masks, weights, table, bits, covered, found, values):  # t
 
 @kernel()
 def _accumulate(sums, values, size):  # type: ignore[no-untyped-def]
-    """Running sums of the values, in place; of logarithms up to a common factor."""
+    """Replace the values by their running sums; of logarithms up to a common factor."""
     top = -np.inf
     for k in range(size):
         top = max(top, values[k])
@@ -50,7 +50,7 @@ def _accumulate(sums, values, size):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _first_above(values, size, mark):  # type: ignore[no-untyped-def]
-    """The first of rising values above the mark, or the last; one of no weight is never it."""
+    """Return the first of rising values above the mark, or the last with any weight."""
     low, high = 0, size - 1
     while low < high:
         middle = (low + high) // 2
@@ -63,8 +63,10 @@ def _first_above(values, size, mark):  # type: ignore[no-untyped-def]
 
 @kernel()
 def draw(kind, states, order, uniforms, masks, weights, table, bits, covered):  # type: ignore[no-untyped-def]
-    """For every state one way on, drawn by its share; `order` sorts the states, so that the
-    ways of each are summed up once."""
+    """Draw one choice for every state, by its share.
+
+    `order` sorts the states, so that the choices of each are summed up once.
+    """
     sums = kind == SUM
     picks = np.empty(len(states), np.int64)
     found, values = np.empty(len(masks) + 1, np.int64), np.empty(len(masks) + 1)
@@ -80,7 +82,7 @@ def draw(kind, states, order, uniforms, masks, weights, table, bits, covered):  
 
 @kernel()
 def deposit(states, positions):  # type: ignore[no-untyped-def]
-    """Every state with its bit j moved to positions[j]."""
+    """Return every state with its bit j moved to positions[j]."""
     moved = np.zeros(len(states), np.int64)
     for row in range(len(states)):
         for j in range(len(positions)):
@@ -118,7 +120,7 @@ def canonical(labels):  # type: ignore[no-untyped-def]
 
 @kernel()
 def log_weights(theta, labels):  # type: ignore[no-untyped-def]
-    """Of every row (labels from 0 to n-1) the sum of theta over pairs that share a label."""
+    """Return, for every row (labels from 0 to n-1), the sum of theta over pairs with one label."""
     n = labels.shape[1]
     sums = np.zeros(len(labels))
     last, before = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -139,24 +141,24 @@ NOTHING: FloatArray = np.empty(0)
 
 
 class Picks(NamedTuple):
-    """For every row that goes on: which row it was, and which entry it took."""
+    """For every row that continues: its source row, and the entry it took."""
 
     rows: IntArray
     entries: IntArray
 
 
 class Chooser(Protocol):
-    """Decides how rows go on."""
+    """Decides how rows continue."""
 
     rows: int
 
     def choose(self, states: IntArray, by: Operand, covered: FloatArray) -> Picks:
-        """From each row's state to the entries taken."""
+        """Return the entries taken from each row's state."""
 
 
 @dataclass(slots=True, eq=False)
 class Drawn:
-    """Every row takes one way, by its share."""
+    """Every row takes one choice, drawn by its share."""
 
     rows: int
     kind: int
@@ -183,7 +185,7 @@ class Drawn:
 
 @dataclass(slots=True, eq=False)
 class Highest:
-    """The k rows go on that can end highest; `reach` says how far below the best each ends."""
+    """The k rows continue that can end highest; `reach` is how far below the best each ends."""
 
     k: int
     rows: int = 1
@@ -206,7 +208,7 @@ class Highest:
     def _ways(
         self, rows: IntArray, state: int, by: Operand, covered: FloatArray, floor: float
     ) -> tuple[IntArray, IntArray, FloatArray]:
-        """All ways on of the rows with one state that can end at the floor or above."""
+        """Return all choices of the rows with one state that can end at the floor or above."""
         entries, values = np.empty(len(by.masks) + 1, np.int64), np.empty(len(by.masks) + 1)
         size = ways(False, state, by.masks, by.weights, by.table, by.bits, covered, entries, values)
         behind = values[:size] - values[:size].max()
@@ -218,7 +220,7 @@ class Highest:
 
 
 class _Trail(NamedTuple):
-    """At one choice: which row each row was before and, at a step, its cell or COVERED."""
+    """One choice: the source of each row and, at a step, its cell or COVERED."""
 
     rows: IntArray
     step: int = -1
@@ -226,7 +228,7 @@ class _Trail(NamedTuple):
 
 
 def walk(recursion: Recursion, chooser: Chooser) -> IntArray:
-    """Rows of labels, in restricted growth form; the recursion's messages have been kept."""
+    """Return rows of labels, in restricted growth form; the recursion's messages must be kept."""
     waiting: dict[int, IntArray] = {}
     trail: list[_Trail] = []
     for n in recursion.descending():
@@ -275,7 +277,7 @@ def _choose(
     covered: FloatArray,
     chooser: Chooser,
 ) -> tuple[Picks, IntArray]:
-    """The choice, and the rows' states rearranged as it says, those that wait too."""
+    """Choose, and rearrange the rows' states accordingly, the waiting ones too."""
     picks = chooser.choose(states, by, covered)
     for child in waiting:
         waiting[child] = waiting[child][picks.rows]

@@ -18,7 +18,7 @@ from partita.records import FloatArray, IntArray
 def beam(
     mentions: Mentions, network: Network, n: int, width: int
 ) -> tuple[IntArray, FloatArray, float]:
-    """Rows of labels, their log P from the highest down, and the highest log P dropped."""
+    """Return rows of labels, their log P from the highest down, and the highest log P dropped."""
     old, new = _states(n, width), _states(n, width)
     counts, fresh = np.zeros(width, np.int64), np.zeros(width, np.int64)
     scores, kept, dropped = np.zeros(width), 1, -np.inf
@@ -65,7 +65,7 @@ def _copy(source: State, target: State, j: int, count: int) -> None:
 
 @kernel()
 def _strongest(pool: FloatArray, width: int) -> tuple[IntArray, float]:
-    """The places of the highest values, from the highest down, and the highest one left out."""
+    """Return the places of the highest values, highest first, and the highest one left out."""
     possible = np.flatnonzero(pool > -np.inf)
     values = pool[possible]
     if len(values) > width:

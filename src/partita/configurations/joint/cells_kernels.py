@@ -52,7 +52,7 @@ TRUE_MATCH = 4  # from this level on the heads agree and no numeral differs
 
 @kernel()
 def empty_state(n: int) -> State:
-    """No mention placed, room for n."""
+    """Return a state without mentions, with room for n."""
     return (
         np.zeros(n, np.int64),
         np.full(n, -1, np.int64),
@@ -63,7 +63,7 @@ def empty_state(n: int) -> State:
 
 @kernel()
 def place(mentions: Mentions, state: State, j: int, c: int, count: int) -> int:
-    """Put mention j into cell c, which is new if c = count; the number of cells then."""
+    """Put mention j into cell c, which is new if c = count; return the number of cells."""
     attributes = mentions[0]
     home, before, cells, recent = state
     place_of = count
@@ -110,13 +110,13 @@ def _remember(mention: Small, cell: IntArray, j: int) -> None:
 
 @kernel()
 def same_sort(a: int, b: int) -> bool:
-    """Nothing known says that the sorts differ."""
+    """Return whether the known sorts do not differ."""
     return a == b or a == 0 or b == 0
 
 
 @kernel()
 def all_bits(mentions: Mentions, state: State, j: int, c: int) -> int:
-    """The relation bits to any member of a cell."""
+    """Return the relation bits to any member of a cell."""
     bits, i = 0, state[2][c, LAST]
     while i >= 0:
         bits |= mentions[1][j, i]
@@ -126,7 +126,10 @@ def all_bits(mentions: Mentions, state: State, j: int, c: int) -> int:
 
 @kernel()
 def level(bits: int) -> int:
-    """Likeness by words: 0 none … 3 other numeral, 4 same head … 7 part of a name, 8 same text."""
+    """Return the likeness by words.
+
+    0 none … 3 other numeral, 4 same head … 7 part of a name, 8 same text.
+    """
     if bits & SAME_TEXT:
         return 8
     if bits & SAME_HEAD:
@@ -149,7 +152,7 @@ def _head_level(bits: int) -> int:
 
 @kernel()
 def look_through(mentions: Mentions, state: State, j: int, c: int, seen: IntArray) -> None:
-    """What mention j finds in the members of cell c, from the last one back."""
+    """Compare mention j with the members of cell c, from the last one back."""
     attributes, relations = mentions
     seen[:] = 0
     seen[NEAREST], seen[MODIFIERS_THERE] = -1, 6
@@ -190,8 +193,10 @@ def _compare_words(member: Small, bits: int, seen: IntArray) -> None:
 
 @kernel()
 def _turns(mention: Small, member: Small, seen: IntArray) -> None:
-    """How many paragraphs ago the cell was I, and was you: 1 in this one, 2, 3, 4 for more; who
-    speaks changes with the paragraph, so the I of the one before is often the you of this one."""
+    """Note how many paragraphs ago the cell was I, and was you: 1 in this one, 2, 3, 4 for more.
+
+    Who speaks changes with the paragraph, so the I of the one before is often the you of this one.
+    """
     ago = 1 + min(3, max(0, mention[PARAGRAPH] - member[PARAGRAPH]))
     if member[KIND] == ME and seen[LAST_ME] == 0:
         seen[LAST_ME] = ago
@@ -201,7 +206,7 @@ def _turns(mention: Small, member: Small, seen: IntArray) -> None:
 
 @kernel()
 def _owned(mention: Small, member: Small, home: IntArray, bits: int) -> int:
-    """0 not both possessed, 1 by others, 2 by the same, 3 by the same and the heads agree."""
+    """Return 0 not both possessed, 1 by others, 2 by the same, 3 by the same with one head."""
     if mention[OWNER] < 0 or member[OWNER] < 0:
         return 0
     if home[mention[OWNER]] != home[member[OWNER]]:
@@ -211,7 +216,7 @@ def _owned(mention: Small, member: Small, home: IntArray, bits: int) -> int:
 
 @kernel()
 def habit(attributes: Small, home: IntArray, j: int) -> tuple[int, int]:
-    """How mentions such as j went so far, and the cell of the last of them, -1 for none.
+    """Return where mentions such as j went so far, and the cell of the last of them, -1 for none.
 
     0 nothing to tell from, 1 stayed once or twice, 2 always stayed, 3 mostly, 4 mixed, 5 mostly
     changed: a document that keeps to one "you" goes on to do so.
@@ -230,7 +235,7 @@ def habit(attributes: Small, home: IntArray, j: int) -> tuple[int, int]:
 
 @kernel()
 def _such(member: Small, mention: Small) -> bool:
-    """Pronouns of one kind; nouns and names of one head."""
+    """Return whether both are pronouns of one kind, or nouns or names of one head."""
     if not same_sort(member[SORT], mention[SORT]):
         return False
     if mention[KIND] > LAST_PRONOUN:

@@ -62,7 +62,7 @@ LEVELS = 10  # of likeness by words: see kernels.level
 
 @dataclass(frozen=True, slots=True)
 class Characteristic:
-    """What is observed, in how many values."""
+    """An observed characteristic and its number of values."""
 
     name: str
     values: int
@@ -164,11 +164,11 @@ OTHER = ("other sort", "other sort, same head", "other sort, same text")
 
 
 def sizes(characteristics: tuple[Characteristic, ...]) -> IntArray:
-    """The number of values of each."""
+    """Return the number of values of each."""
     return np.array([each.values for each in characteristics], dtype=np.int64)
 
 
 def offsets(characteristics: tuple[Characteristic, ...], first: int = 0) -> IntArray:
-    """Where the values of each begin when all are laid in one row."""
+    """Return where the values of each begin when all are laid in one row."""
     found: IntArray = first + np.concatenate([[0], np.cumsum(sizes(characteristics))[:-1]])
     return found.astype(np.int64)

@@ -94,19 +94,19 @@ MEN = listed(
 
 
 def words_of(template: Template) -> list[str]:
-    """The words of an expression in lower case."""
+    """Return the words of an expression in lower case."""
     given = template.context.get("WORDS")
     return [str(word) for word in given] if given else template.text.lower().split()
 
 
 def surface(template: Template) -> str:
-    """The one word that an expression consists of, else its head."""
+    """Return the one word that an expression consists of, else its head."""
     words = words_of(template)
     return words[0] if len(words) == 1 else template.head.lower()
 
 
 def kind_of(template: Template) -> int:
-    """The number of the expression's kind in KINDS."""
+    """Return the number of the expression's kind in KINDS."""
     return KINDS.index(_pronoun(template) or _nominal(template))
 
 
@@ -143,7 +143,7 @@ def is_plural(template: Template) -> bool:
 
 
 def gender_of(template: Template, kind: int) -> int:
-    """A bit by the pronoun, by the slot, or by a noun or title that names men or women; else 0."""
+    """Return a bit by the pronoun, the slot, or a noun or title for men or women; else 0."""
     by_pronoun = {HE: MASCULINE, SHE: FEMININE, IT: NEUTER}.get(kind)
     by_slot = {"masc": MASCULINE, "fem": FEMININE, "neut": NEUTER}.get(
         str(template.context.get("GENDER"))
@@ -177,7 +177,7 @@ class JointColumns:
 
 
 def joint_columns(templates: Sequence[Template], lexicon: Mapping[str, int]) -> JointColumns:
-    """What the joint model needs of a document; the lexicon numbers the lexemes that it knows."""
+    """Return the arrays that the joint model reads of a document, lexemes as numbers."""
     from partita.configurations.joint.features_kernels import relations
 
     order = sorted(range(len(templates)), key=lambda n: (templates[n].start, templates[n].end))
@@ -198,14 +198,14 @@ def joint_columns(templates: Sequence[Template], lexicon: Mapping[str, int]) -> 
 
 
 def lexeme(template: Template) -> str:
-    """Under what word the lexicon looks up an expression: its head, pronouns marked."""
+    """Return the lexicon's word for an expression: its head, pronouns marked."""
     mark = "*" if kind_of(template) <= LAST_PRONOUN else ""
     return mark + (surface(template) if mark else template.head.lower())
 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """The words of an expression that tell something; nothing for a pronoun."""
+    """The informative words of an expression; none for a pronoun."""
 
     head: str
     content: list[str]
@@ -230,7 +230,7 @@ def _number(word: str, numbers: dict[str, int]) -> int:
 
 
 def _strings(text: _Text, numbers: dict[str, int]) -> tuple[int, int, int, int]:
-    """Text, stem of the head, initials and the text without spaces, each as a number."""
+    """Return text, stem of the head, initials and the text without spaces, each as a number."""
     if not text.content:
         return 0, 0, 0, 0
     initials = "".join(word[0] for word in text.content) if len(text.content) > 1 else ""
@@ -243,7 +243,7 @@ def _strings(text: _Text, numbers: dict[str, int]) -> tuple[int, int, int, int]:
 
 
 def _sets(held: Sequence[Sequence[str]], numbers: dict[str, int]) -> tuple[IntArray, IntArray]:
-    """Ascending numbers of distinct words, one after another, and where each begins."""
+    """Return ascending numbers of distinct words, one after another, and where each begins."""
     each = [sorted({_number(word, numbers) for word in words}) for words in held]
     begin = np.cumsum([0] + [len(words) for words in each]).astype(np.int64)
     return begin, np.array([word for words in each for word in words], dtype=np.int64)
@@ -269,7 +269,7 @@ def _attributes(
 
 
 def _refers(row: NDArray[np.int32], template: Template) -> None:
-    """How the expression refers."""
+    """Return how the expression refers."""
     kind, word = kind_of(template), surface(template)
     pronoun = kind <= LAST_PRONOUN
     determiner = str(template.context.get("DETERMINER", ""))
@@ -285,7 +285,7 @@ def _refers(row: NDArray[np.int32], template: Template) -> None:
 
 
 def _stands(row: NDArray[np.int32], template: Template, length: int) -> None:
-    """Where the expression stands."""
+    """Return where the expression stands."""
     row[ROLE] = _place(str(template.context.get("ROLE", "")), ROLES)
     row[SENTENCE], row[PARAGRAPH] = template.sentence, template.context.get("PARAGRAPH", 0)
     row[START], row[END] = template.start, template.end
@@ -298,7 +298,7 @@ def _modifiers(template: Template) -> list[str]:
 
 
 def _complement(template: Template) -> int:
-    """What follows the head: nothing, "of", a relative clause, another preposition, other words."""
+    """Return what follows the head: nothing, "of", a clause, another preposition, other words."""
     words, begin = words_of(template), template.head.lower()[:HEAD_LETTERS]
     heads = [n for n, word in enumerate(words) if word[:HEAD_LETTERS] == begin]
     after = words[heads[-1] + 1 :] if heads else []
@@ -312,7 +312,7 @@ def _place(value: str, among: Sequence[str]) -> int:
 
 
 def _parents(found: NDArray[np.int32], templates: Sequence[Template]) -> None:
-    """What contains an expression, and who possesses it; only what is longer contains."""
+    """Return what contains an expression, and who possesses it; only longer ones contain."""
     places = {template.id: n for n, template in enumerate(templates)}
     found[:, PARENT] = found[:, OWNER] = -1
     for n, template in enumerate(templates):
@@ -331,7 +331,7 @@ def _contains(outer: Template, inner: Template) -> bool:
 
 
 def _tied(templates: Sequence[Template]) -> IntArray:
-    """What each template is in apposition to, and what it is the predicate of; -1 for none."""
+    """Return what each template is in apposition to, and is the predicate of; -1 for none."""
     places = {template.id: n for n, template in enumerate(templates)}
     ties = ("APPOSITION_OF", "COPULA_OF")
     tied = [[places.get(str(t.context.get(tie, "")), -1) for tie in ties] for t in templates]

@@ -49,7 +49,7 @@ def relations(
     modifiers: Sets,
     tied: IntArray,
 ) -> Relations:
-    """relations[later, earlier]; strings holds text, stem, initials and compact text of each."""
+    """Fill relations[later, earlier]; strings: text, stem, initials and compact text of each."""
     n = len(attributes)
     found = np.zeros((n, n), np.int32)
     for j in range(n):
@@ -104,7 +104,7 @@ def _names(names: Sets, i: int, j: int) -> int:
 
 @kernel()
 def _numerals(numerals: Sets, i: int, j: int) -> int:
-    """Both hold numerals, and none in common."""
+    """Return whether both hold numerals, and none in common."""
     begin, held = numerals
     both = begin[i + 1] > begin[i] and begin[j + 1] > begin[j]
     return OTHER_NUMERAL if both and _common(begin, held, i, j) == 0 else 0

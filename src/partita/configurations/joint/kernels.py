@@ -57,7 +57,7 @@ TOTALS = 10
 
 @kernel()
 def binned(x: int, values: int) -> int:
-    """1, 2, 3, 4–5, 6–9, 10–19, 20–49, 50 and more, as 0 to 7, cut to so many values."""
+    """Return 1, 2, 3, 4–5, 6–9, 10–19, 20–49, 50 and more as 0 to 7, cut to so many values."""
     edges = (1, 2, 3, 5, 9, 19, 49)
     found = 0
     for edge in edges:
@@ -77,7 +77,7 @@ def describe(
     among: IntArray,
     other: IntArray,
 ) -> int:
-    """Fill codes of the cells of j's sort and of "new"; the number of those cells.
+    """Fill the codes of the cells of j's sort and of "new"; return the number of those cells.
 
     `among` holds those cells; `other` the class of each other cell, -1 for these.
     """
@@ -217,7 +217,7 @@ def _agreement(mention: Small, cell: IntArray, seen: IntArray, out: Codes) -> No
 
 @kernel()
 def _gender(bits: int) -> int:
-    """0 unknown, 1 masculine, 2 feminine, 3 neuter, 4 several."""
+    """Return 0 unknown, 1 masculine, 2 feminine, 3 neuter, 4 several."""
     if bits == column.NEUTER:
         return 3
     return bits if bits <= column.FEMININE else 4
@@ -225,7 +225,7 @@ def _gender(bits: int) -> int:
 
 @kernel()
 def _pronouns(attributes: Small, mention: Small, cell: IntArray, out: Codes) -> None:
-    """The cell's last pronoun: none, of this kind as last member, earlier one, other, as before."""
+    """Code the cell's last pronoun: none, this kind last, this kind earlier, other, as before."""
     kind = mention[column.KIND]
     out[code.C_SPEAKING] = cell[CELL_KINDS] & 7
     out[code.C_SPOKEN_OF] = (cell[CELL_KINDS] >> column.HE) & 15
@@ -250,7 +250,7 @@ def _syntax(bits: int, last_bits: int, out: Codes) -> None:
 
 @kernel()
 def _agrees(mention: Small, cell: IntArray, out: Codes) -> bool:
-    """Number, gender, person and nesting allow it."""
+    """Return whether number, gender, person and nesting allow it."""
     number = mention[column.NUMBER]
     both = number > 0 and cell[NUMBERS] > 0
     if both and cell[NUMBERS] != THIRD_AS_NUMBER and cell[NUMBERS] != number:
@@ -270,7 +270,7 @@ def _agrees(mention: Small, cell: IntArray, out: Codes) -> bool:
 
 @kernel()
 def _count(seen: IntArray, totals: IntArray, levels: IntArray, out: Codes) -> None:
-    """What this cell adds to the totals over all cells of the sort."""
+    """Add this cell to the totals over all cells of the sort."""
     likeness = seen[LEVEL]
     out[code.C_LIKE_RANK] = 0
     if likeness < NO_WORDS:
@@ -287,7 +287,7 @@ def _count(seen: IntArray, totals: IntArray, levels: IntArray, out: Codes) -> No
 
 @kernel()
 def _relative(seen: IntArray, totals: IntArray, levels: IntArray, codes: Codes) -> None:
-    """What needs all cells: likest or not, rivals, share of the head."""
+    """Fill the codes that need all cells: likest or not, rivals, share of the head."""
     best, met = totals[BEST], False
     for r in range(len(codes)):
         out = codes[r]
@@ -300,7 +300,7 @@ def _relative(seen: IntArray, totals: IntArray, levels: IntArray, codes: Codes) 
 
 @kernel()
 def _head_share(mine: int, everyone: int) -> int:
-    """0 none, 1 under a quarter, 2 under a half, 3 under all, 4 all."""
+    """Return 0 none, 1 under a quarter, 2 under a half, 3 under all, 4 all."""
     if mine == 0:
         return 0
     if mine == everyone:
@@ -336,7 +336,7 @@ def _new(
 
 @kernel()
 def _split(mention: Small, heads: int, cells: int) -> int:
-    """How many earlier mentions share the head, and whether in one, few or many cells."""
+    """Return how many earlier mentions share the head, and whether in one, few or many cells."""
     if heads == 0 or mention[column.KIND] <= column.LAST_PRONOUN:
         return 0
     spread = 0 if cells == 1 else 1 if 2 * cells <= heads + 1 else 2

@@ -57,19 +57,19 @@ class JointModel:
 
     @property
     def lexemes(self) -> dict[str, int]:
-        """The number of each known word."""
+        """The number of each word in the lexicon."""
         return {word: n + 1 for n, word in enumerate(self.lexicon)}
 
     @property
     def network(
         self,
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray, IntArray]:
-        """As the kernels take it."""
+        """The arrays that the kernels take."""
         return (self.table, self.bias, self.out, self.other, *layout())
 
 
 def layout() -> tuple[IntArray, IntArray]:
-    """Where the values of each characteristic begin in the table; for "new" the lexeme is last."""
+    """Return where the values of each characteristic begin in the table, "new" and lexemes last."""
     started = np.append(code.offsets(code.NEW, JOINED), STARTED)
     return code.offsets(code.CELL), started
 
@@ -81,12 +81,12 @@ FIELDS = (
 
 
 def read_joint_model(path: str | Path) -> JointModel:
-    """The joint model that a file holds."""
+    """Return the joint model in a file."""
     return parse_joint_model(whole_text(path), str(path))
 
 
 def shipped_joint_model() -> JointModel:
-    """The joint model that comes with the package."""
+    """Return the joint model that comes with the package."""
     text = shipped_text("joint")
     if text is None:
         raise InputError("no parameters of a model 'joint' are shipped")
@@ -94,12 +94,12 @@ def shipped_joint_model() -> JointModel:
 
 
 def write_joint_model(path: str | Path, model: JointModel) -> None:
-    """Replace a file, or leave it as it was."""
+    """Write the file atomically: it is replaced, or left as it was."""
     write_atomically(path, joint_model_text(model))
 
 
 def joint_model_text(model: JointModel) -> str:
-    """As JSON, one row of the table a line; the same bytes for the same model."""
+    """Return the model as JSON, a line for each row of the table; always the same bytes."""
     head = {"version": VERSION, "model": "joint", "characteristics": _characteristics()}
     arrays = {
         "table": model.table, "bias": model.bias, "out": model.out, "other": model.other
@@ -138,7 +138,7 @@ def _numbers(row: FloatArray) -> str:
 
 
 def parse_joint_model(text: str, file: str) -> JointModel:
-    """A joint model from JSON text; the file is named in errors."""
+    """Return a joint model from JSON text; errors name the file."""
     place = Place(file)
     given = _known(parsed(text, place), place)
     source = fields(given["learned_from"], "learned_from", place, needed=("description", "sha256"))
@@ -160,7 +160,7 @@ def parse_joint_model(text: str, file: str) -> JointModel:
 
 
 def _known(given: Any, place: Place) -> Mapping[str, Any]:
-    """The version first, then the model and what it observes: of others nothing is known."""
+    """Check the version first, then the model and its characteristics."""
     version = given.get("version") if isinstance(given, dict) else None
     if version is not None and (type(version) is not int or version != VERSION):
         place.refuse(f"version is {version!r}; this release reads version {VERSION}")

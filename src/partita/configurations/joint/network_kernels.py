@@ -27,7 +27,7 @@ CODES, NEW_CODES = len(code.CELL), len(code.NEW)
 
 @kernel()
 def scratch(n: int, units: int) -> Scratch:
-    """Room for the codes of one decision."""
+    """Return the arrays for the codes of one decision."""
     return (
         np.zeros((n + 1, CODES), np.uint8),
         np.zeros(NEW_CODES, np.uint8),
@@ -39,7 +39,7 @@ def scratch(n: int, units: int) -> Scratch:
 
 @kernel()
 def _score(network: Network, codes: Codes, which: int, lexeme: int, hidden: FloatArray) -> float:
-    """The score of one choice; `lexeme` counts for "new" only."""
+    """Return the score of one choice; `lexeme` counts for "new" only."""
     table, offsets = network[0], network[4] if which == JOIN else network[5]
     hidden[:] = network[1][which]
     for k in range(len(codes)):
@@ -66,7 +66,7 @@ def choices(
     room: Scratch,
     logs: FloatArray,
 ) -> None:
-    """logs[c] = log P(mention j joins cell c), logs[count] = log P(it starts a new one)."""
+    """Fill logs[c] = log P(mention j joins cell c), logs[count] = log P(it starts a new one)."""
     codes, new, among, other, hidden = room
     found = describe(mentions, state, j, count, codes, new, among, other)
     for c in range(count):
@@ -90,7 +90,7 @@ def _log_sum(logs: FloatArray) -> float:
 
 @kernel()
 def log_probabilities(mentions: Mentions, network: Network, rows: IntArray) -> FloatArray:
-    """log P of configurations, given as rows of labels in the order of decisions."""
+    """Return log P of configurations, rows of labels in the order of decisions."""
     n, found = rows.shape[1], np.zeros(len(rows))
     room, logs = scratch(n, network[0].shape[1]), np.zeros(n + 1)
     for b in range(len(rows)):
@@ -110,7 +110,7 @@ def drawn(
     sums: FloatArray,
     squares: FloatArray,
 ) -> tuple[IntArray, FloatArray]:
-    """One configuration a row of uniforms, and the entropy of its decisions in nats.
+    """Draw one configuration for each row of uniforms; return the entropy of its decisions in nats.
 
     Adds to sums[later, earlier] the probability, at the decision, that the two share a cell, and
     its square to squares: that varies less than whether they do. Empty sums are left alone.
@@ -135,7 +135,7 @@ def drawn(
 
 @kernel()
 def _picked(shares: FloatArray, uniform: float) -> int:
-    """The choice into whose share of the whole the uniform falls."""
+    """Return the choice into whose share of the whole the uniform falls."""
     left, c = uniform * shares.sum(), 0
     while c < len(shares) - 1 and left >= shares[c]:
         left -= shares[c]

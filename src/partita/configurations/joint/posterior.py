@@ -60,7 +60,7 @@ Mentions = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampled:
-    """What the draws say: pair probabilities in the order of decisions, and the entropy."""
+    """What draws estimate: pair probabilities in the order of decisions, and the entropy."""
 
     value: FloatArray
     error: FloatArray
@@ -69,7 +69,7 @@ class Sampled:
 
 @dataclass(slots=True, eq=False)
 class JointPosterior:
-    """Answers all of records.Posterior; `order[k]` is the template that is decided as k-th."""
+    """The joint model's posterior; `order[k]` is the template that is decided as k-th."""
 
     order: IntArray
     mentions: Mentions
@@ -108,18 +108,18 @@ class JointPosterior:
         return 0.0 if self.size <= NINE else float(self._draws().error.max(initial=0.0))
 
     def log_weight(self, labels: IntArray) -> float:
-        """log P of one configuration."""
+        """Return log P of one configuration."""
         return float(self.log_weights(np.asarray(labels, dtype=np.int64)[None, :])[0])
 
     def log_weights(self, rows: IntArray) -> FloatArray:
-        """log P of several configurations."""
+        """Return log P of several configurations."""
         from partita.configurations.joint.network_kernels import log_probabilities
 
         found: FloatArray = log_probabilities(self.mentions, self.network, self.decided(rows))
         return found
 
     def decided(self, rows: IntArray) -> IntArray:
-        """Rows of labels of templates in text order as labels in the order of decisions."""
+        """Return labels in text order as labels in the order of decisions."""
         return np.array([restricted_growth(row) for row in rows[:, self.order].tolist()])
 
     def count(self) -> int:
@@ -146,7 +146,7 @@ class JointPosterior:
         raise Unavailable("cell probabilities need an exact answer; draws give pair probabilities")
 
     def best(self, k: int) -> Best:
-        """By beam search, with the exact log P of each; `gap` bounds what it may have missed."""
+        """List the best by beam search, with exact log P; `gap` bounds what it may have missed."""
         if self.size <= NINE:
             return self._enumerated().best(k)
         from partita.configurations.joint.beam_kernels import beam
@@ -186,7 +186,7 @@ class JointPosterior:
 
 
 def _sample(posterior: JointPosterior) -> Sampled:
-    """Means over draws; the error is that of a mean of independent draws."""
+    """Return means over independent draws, with their standard errors."""
     from partita.configurations.joint.network_kernels import drawn
 
     n, count = posterior.size, posterior.draw_count

@@ -29,7 +29,7 @@ BoolArray = NDArray[np.bool_]
 
 
 def within(joint: JointPosterior, compatible: BoolArray, seed: int = 0) -> Within:
-    """The joint model with what is known a priori."""
+    """Return the joint model given which pairs are incompatible."""
     if joint.size <= NINE:
         rows = _allowed(partitions(joint.size), compatible)
         logs = joint.log_weights(rows)
@@ -45,7 +45,7 @@ def within(joint: JointPosterior, compatible: BoolArray, seed: int = 0) -> Withi
 
 
 def _normaliser(kept: int, tried: int, met: float) -> Figure:
-    """log P(compatible): the share of draws, and no less than what they have met."""
+    """Estimate log P(compatible) by the share of draws, at least the probability of those met."""
     share = kept / tried
     error = math.sqrt((1.0 - share) / kept)
     return Figure.estimate(max(math.log(share), met), error)
@@ -54,7 +54,7 @@ def _normaliser(kept: int, tried: int, met: float) -> Figure:
 def _drawn(
     joint: JointPosterior, compatible: BoolArray, rng: np.random.Generator
 ) -> tuple[IntArray, int]:
-    """Compatible draws, and how many were made for them."""
+    """Return compatible draws, and the number of draws made for them."""
     kept: list[IntArray] = []
     while len(kept) < BLOCKS and sum(map(len, kept)) < ENOUGH:
         kept.append(_allowed(joint.draws(BLOCK, rng), compatible))
@@ -67,7 +67,7 @@ def _drawn(
 
 
 def _allowed(rows: IntArray, compatible: BoolArray) -> IntArray:
-    """The rows of labels that join no incompatible pair."""
+    """Return the rows of labels that join no incompatible pair."""
     left, right = np.nonzero(np.triu(~compatible, 1))
     kept: IntArray = rows[~(rows[:, left] == rows[:, right]).any(axis=1)]
     return kept
@@ -75,8 +75,11 @@ def _allowed(rows: IntArray, compatible: BoolArray) -> IntArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Within:
-    """Answers all of records.Posterior. `rows` are all configurations or, with how often each was
-    drawn, those that were met; `possible` is how many there are, where that is known."""
+    """The joint model's posterior given the incompatible pairs.
+
+    `rows` are all configurations or, with how often each was drawn, those that were met;
+    `possible` is the number of configurations, where that is known.
+    """
 
     joint: JointPosterior
     compatible: BoolArray
@@ -121,12 +124,12 @@ class Within:
         return Figure.exact(math.log2(self.possible))
 
     def shares(self) -> FloatArray:
-        """Of the rows."""
+        """Return the probability of each row."""
         found: FloatArray = np.exp(self.logs - self.log_normaliser.value)
         return found if self.numbers is None else self.numbers / self.met
 
     def entropy(self) -> Figure:
-        """E[−log P], in bits."""
+        """Return E[−log P], in bits."""
         bits = (self.log_normaliser.value - self.logs) / math.log(2)
         mean = max(0.0, float(self.shares() @ bits))
         if self.exact:
@@ -152,12 +155,12 @@ class Within:
         return cell_marginals(self.rows, self.shares())
 
     def best(self, k: int) -> Best:
-        """Of all, or of those that were met."""
+        """List the best of all configurations, or of those met."""
         order = np.argsort(-self.logs, kind="stable")[:k]
         return Best(self.rows[order], self.logs[order], 0.0 if self.exact else math.inf)
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
-        """From all configurations; of draws, some of them again."""
+        """Draw from all configurations, or again from the draws."""
         chosen = rng.choice(len(self.rows), size=count, p=self.shares() / self.shares().sum())
         rows: IntArray = self.rows[chosen]
         return rows

@@ -30,7 +30,7 @@ class Kept:
 
     @property
     def slack(self) -> float:
-        """Rounding of logarithms, outward: sums of up to `size`² terms of their magnitude."""
+        """A bound on the rounding of logarithms: sums of up to `size`² terms of their magnitude."""
         return 1e-11 + 1e-13 * self.size + 1e-14 * abs(max(self.kept, -1e9)) + 1e-15 * self.size**2
 
     @property
@@ -45,7 +45,7 @@ class Kept:
         return Figure.interval(self.kept - self.slack, high)
 
     def pairs(self, within: FloatArray) -> Marginals:
-        """Of all from the pair probabilities within what was kept."""
+        """Bound all pair probabilities, from those within what was kept."""
         if self.exact:
             return Marginals.exact(np.clip(within, 0.0, 1.0))
         lost = min(1.0, self.residual + 1e-11)
@@ -55,7 +55,7 @@ class Kept:
         return Marginals((low + high) / 2, low, high, "interval")
 
     def entropy(self, within: float, log2_count: float) -> Figure:
-        """Of all, in bits, from the entropy within what was kept."""
+        """Bound the entropy of the whole in bits, from that within what was kept."""
         if self.exact:
             return Figure.exact(max(0.0, within))
         least = 1.0 - min(1.0, self.residual + 1e-11)
@@ -67,13 +67,13 @@ class Kept:
 
 
 def _mixed(share: float, known: float, rest: float) -> float:
-    """The entropy of a mixture of disjoint parts."""
+    """Return the entropy of a mixture of disjoint parts."""
     between = -sum(s * math.log2(s) for s in (share, 1.0 - share) if s > 0)
     return between + share * known + (1.0 - share) * rest
 
 
 def bell_bits(n: int) -> float:
-    """An upper bound for log₂ of the number of configurations of n templates.
+    """Return an upper bound for log₂ of the number of configurations of n templates.
 
     Template k has at most k choices, and Bell numbers are below (0.792 n / ln(n + 1))ⁿ.
     """
@@ -83,7 +83,7 @@ def bell_bits(n: int) -> float:
 
 
 def log_sum(logs: FloatArray) -> float:
-    """The logarithm of a sum of exponentials; minus infinity for none."""
+    """Return the logarithm of a sum of exponentials; minus infinity for none."""
     top = float(logs.max(initial=-math.inf))
     return top if math.isinf(top) else top + math.log(float(np.exp(logs - top).sum()))
 
@@ -92,13 +92,13 @@ ISLANDS, WORK = 16, 2e8
 
 
 def count(model: Merger) -> int | None:
-    """Exactly, or None; what must be together counts as one."""
+    """Return the exact number, or None; templates that must corefer count as one."""
     first = np.unique(model.groups, return_index=True)[1]
     return number(model.compatible[np.ix_(first, first)])
 
 
 def log2_count(model: Merger) -> Figure:
-    """The logarithm of the number, or an estimate of it."""
+    """Return log₂ of the number, or an estimate of it."""
     exact = count(model)
     return _estimated(model) if exact is None else Figure.exact(math.log2(exact))
 
@@ -117,7 +117,7 @@ def _estimated(model: Merger) -> Figure:
 
 
 def _even(model: Merger) -> Merger:
-    """The model in which every possible configuration weighs the same."""
+    """Return the model in which every possible configuration weighs the same."""
     first = np.unique(model.groups, return_index=True)[1]
     possible = model.compatible[np.ix_(first, first)]
     yes = np.where(possible, 0.0, -math.inf)

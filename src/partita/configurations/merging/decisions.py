@@ -27,7 +27,7 @@ RESIDUAL = 0.01  # a larger share that may be missing says less than draws do
 
 
 def chosen(model: Merger, budget: Budget, seed: int, method: str) -> Posterior:
-    """The posterior of a part by this method, or by the best that the budget allows."""
+    """Return the posterior of a part by this method, or by the best that the budget allows."""
     if method in ("auto", "exact"):
         if model.size <= LARGEST:
             return enumerated(model)
@@ -56,7 +56,7 @@ def _exact_or_beyond(model: Merger, budget: Budget, seed: int, needed: bool) -> 
 
 
 def _tried(model: Merger, budget: Budget, room: float, needed: bool) -> tuple[Lattice, float]:
-    """A lattice as large as it promises to be of use, and the size that the whole would have."""
+    """Return a lattice as large as may be useful, and the size that the whole would have."""
     lattice(_states(model), model.size, 1)  # so that compilation is not timed
     start = time.monotonic()
     pilot = PILOT + PILOT_EACH * model.size
@@ -74,7 +74,7 @@ def _tried(model: Merger, budget: Budget, room: float, needed: bool) -> tuple[La
 
 
 def _left(budget: Budget, start: float) -> Budget:
-    """What is left of the time; of units of work there is as much again."""
+    """Return the budget with the remaining time; units of work start anew."""
     return replace(budget, seconds=max(0.1, 0.9 * (budget.seconds + start - time.monotonic())))
 
 
@@ -90,7 +90,7 @@ def _free_fits(model: Merger, budget: Budget) -> bool:
 
 
 def _packs(model: Merger) -> bool:
-    """Does what two templates may have to do with each other fit into a word?"""
+    """Return whether what relates two templates fits into a word."""
     return reach_of(model) <= BITS
 
 
@@ -103,7 +103,7 @@ def _states(model: Merger) -> States:
 
 
 def _decisions(model: Merger, budget: Budget) -> float:
-    """How many decisions the budget allows, by time and by what they and their states take."""
+    """Return how many decisions the budget allows, by time and by memory."""
     work = float(RATE * budget.seconds if budget.work is None else budget.work)
     if model.size <= SMALL or not _packs(model):
         return work
@@ -113,7 +113,7 @@ def _decisions(model: Merger, budget: Budget) -> float:
 
 
 def predicted(tried: Lattice, reach: int) -> float:
-    """How many decisions the whole lattice would have, from how it grew before it was cut."""
+    """Predict the number of decisions of the whole lattice, from its growth before it was cut."""
     sizes = [len(step.target) for step in tried.steps]
     if tried.mass.exact:
         return float(sum(sizes))
@@ -135,7 +135,7 @@ def _decided(model: Merger, budget: Budget, found: Lattice) -> Decided:
 
 
 def _bounded(model: Merger, budget: Budget, room: float) -> Listed | Decided:
-    """What a bounded search finds, and a bound for the rest."""
+    """Return the result of a bounded search, and a bound for the rest."""
     if _packs(model):
         return _decided(model, budget, lattice(_states(model), model.size, room))
     from partita.configurations.merging.particles import beam, plan
@@ -167,7 +167,7 @@ def merging(
     seed: int = 0,
     method: str = "auto",
 ) -> Product:
-    """The distribution that the merger's decisions give, templates in text order."""
+    """Return the distribution that the merger's decisions give, templates in text order."""
     if method not in METHODS:
         raise InputError(f"unknown method {method!r}, expected one of {', '.join(METHODS)}")
     model = merger(probabilities, compatible, must)
@@ -182,7 +182,7 @@ def merging(
 
 
 def _parts(model: Merger) -> list[IntArray]:
-    """Templates of which none is ever drawn to one of another part.
+    """Return independent parts: no template is ever drawn to one of another part.
 
     Where p is 0, a tail says no for certain. An excluded pair with p > 0 still has its no of
     1 − p, which depends on what both have done before: it keeps two parts together.
@@ -193,7 +193,7 @@ def _parts(model: Merger) -> list[IntArray]:
 
 
 def _shares(sizes: list[int]) -> list[float]:
-    """Parts of the budget: the work grows with size, and small parts need none."""
+    """Divide the budget: the work grows with size, and small parts need none."""
     weights = [0.0 if size <= 9 else float(size) ** 2 for size in sizes]
     total = sum(weights) or 1.0
     return [weight / total if weight else 1.0 for weight in weights]

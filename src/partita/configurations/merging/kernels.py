@@ -1,4 +1,4 @@
-"""Compiled loops for large sets: sets of tails, states with what is allowed, and fellows."""
+"""Compiled loops for large sets: sets of tails, states and pair marginals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from partita.compilation import kernel
 
 @kernel(fastmath={"reassoc"})
 def shared(left, p, q):  # type: ignore[no-untyped-def]
-    """See merging_free.shared; in blocks that stay in the cache."""
+    """Compute `unconstrained.shared` in blocks that stay in the cache."""
     block = min(len(left), 4096)
     after, asked = np.zeros(len(left)), np.zeros(len(p))
     for start in range(0, len(left), block):
@@ -34,7 +34,7 @@ def _share_low(part, after, step, p, q):  # type: ignore[no-untyped-def]
 
 @kernel(fastmath={"reassoc"})
 def _share(tails, after, p, q):  # type: ignore[no-untyped-def]
-    """The chances of these sets, of which the share p goes on without the tail asked."""
+    """Update the probabilities of these sets; the share p continues without the tail asked."""
     asked = 0.0
     for i in range(len(tails)):
         chance = tails[i]
@@ -46,7 +46,7 @@ def _share(tails, after, p, q):  # type: ignore[no-untyped-def]
 
 @kernel()
 def expand(sets, words, width, after_width, after_words, yes, no, facts, room):  # type: ignore[no-untyped-def]
-    """All decisions about a template from all states, and the different states after them.
+    """Return all decisions about a template from all states, and the distinct states after them.
 
     See merging_packed for the packing; `joined` is the bit of the tail, −1 for a new cell.
     """
@@ -84,7 +84,7 @@ def expand(sets, words, width, after_width, after_words, yes, no, facts, room): 
 
 @kernel()
 def _doubled(table, key):  # type: ignore[no-untyped-def]
-    """The same entries in twice the room."""
+    """Return the same entries in twice the room."""
     larger = np.full((2 * len(table), table.shape[1]), -1, dtype=np.int64)
     for entry in table:
         if entry[0] >= 0:
@@ -104,7 +104,7 @@ def _in_order(table, found):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _unpack(tails, words, width, bits, allowed):  # type: ignore[no-untyped-def]
-    """The tails of a state and whom their cells allow; returns their number."""
+    """Write the tails of a state and what their cells allow; return their number."""
     per, field = 62 // width, (1 << width) - 1
     cells, d = 0, 0
     while tails:
@@ -119,7 +119,7 @@ def _unpack(tails, words, width, bits, allowed):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _place(i, cells, bits, allowed, width, facts, key):  # type: ignore[no-untyped-def]
-    """The key of the state after cell i was joined; False if an awaited template has no place."""
+    """Write the key of the state after joining cell i; False where an awaited one has no place."""
     allows, mates, elsewhere, awaited, live, _ = facts
     word, shift, union = 1, 0, 0
     key[:] = 0
@@ -144,7 +144,7 @@ def _place(i, cells, bits, allowed, width, facts, key):  # type: ignore[no-untyp
 
 @kernel()
 def _slot(key, table):  # type: ignore[no-untyped-def]
-    """Where the key is in the table, or where it belongs."""
+    """Return where the key is in the table, or where it belongs."""
     mixed = 0
     for word in key:
         mixed = (mixed ^ word) * 0x2545F4914F6CDD1D
@@ -162,7 +162,7 @@ def _slot(key, table):  # type: ignore[no-untyped-def]
 
 @kernel()
 def before(first, target, joined, chance, tails, start, after_tails, after_start, after, own):  # type: ignore[no-untyped-def]
-    """The fellows of every tail before a template, from those after it.
+    """Return the pair marginals of every tail before a template, from those after it.
 
     `joined` is a tail's bit. With `own` a first column is added, for the template itself.
     """

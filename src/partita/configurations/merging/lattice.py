@@ -1,4 +1,4 @@
-"""All ways of deciding as a lattice: states are (tail, whom it still allows) for every live cell.
+"""The lattice of all decisions: states are (tail, what its cell still allows) for every live cell.
 
 Configurations and paths are one to one. With w the weight of a decision s → s',
 mass(s) = Σ w · mass(s'), the total is the mass of the first state, and a decision is taken with
@@ -34,7 +34,7 @@ class Step:
     weight: FloatArray
 
     def only(self, kept: BoolArray) -> Step:
-        """Without the decisions that lead to other states than these, which are renumbered."""
+        """Return only the decisions that lead to these states, which are renumbered."""
         number = np.cumsum(kept) - 1
         stays = kept[self.target]
         first = np.concatenate([[0], np.cumsum(stays)])[self.first]
@@ -48,16 +48,16 @@ class States(Protocol):
     def __len__(self) -> int: ...
 
     def choices(self) -> IntArray:
-        """At most so many decisions does each state have."""
+        """Return an upper bound on the decisions of each state."""
 
     def take(self, kept: IntArray) -> States:
-        """Only these states."""
+        """Return only these states."""
 
     def tails(self) -> IntArray:
-        """The live tails of each state as bits: d is the template d + 1 before the next."""
+        """Return the live tails of each state as bits: d is the template d + 1 before the next."""
 
     def grow(self, x: int) -> tuple[Step, States]:
-        """All decisions about template x."""
+        """Return all decisions about template x."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +78,7 @@ class Lattice:
         return sum(len(step.target) for step in self.steps)
 
     def chances(self, x: int) -> FloatArray:
-        """The probability of each decision about x, given its state."""
+        """Return the probability of each decision about x, given its state."""
         step = self.steps[x]
         before = np.repeat(self.masses[x], np.diff(step.first))
         with np.errstate(invalid="ignore"):
@@ -86,7 +86,7 @@ class Lattice:
         return np.nan_to_num(chance, copy=False)
 
     def taken(self) -> Iterator[tuple[Step, FloatArray, FloatArray]]:
-        """Each step with the probability of its decisions given their state, and of both."""
+        """Yield each step with its decisions' probabilities given their state, and of both."""
         visited: FloatArray = np.ones(1)
         for x, step in enumerate(self.steps):
             chance = self.chances(x)
@@ -95,7 +95,7 @@ class Lattice:
             visited = _gathered(step, share, len(self.masses[x + 1]))
 
     def visited(self) -> list[FloatArray]:
-        """The probability of every state before each template, and at the end."""
+        """Return the probability of every state before each template, and at the end."""
         found: list[FloatArray] = [np.ones(1)]
         for (step, _, share), masses in zip(self.taken(), self.masses[1:], strict=True):
             found.append(_gathered(step, share, len(masses)))
@@ -103,14 +103,14 @@ class Lattice:
 
 
 def _gathered(step: Step, shares: FloatArray, states: int) -> FloatArray:
-    """What comes together in the states that a step leads to."""
+    """Sum the values over the decisions that lead to each state."""
     sums: FloatArray = np.bincount(step.target, shares, states).astype(np.float64)
     return sums
 
 
 @dataclass(slots=True, eq=False)
 class _Growth:
-    """A lattice as it grows: forward masses are worked out when something must go."""
+    """A growing lattice: forward masses are computed when states must be dropped."""
 
     states: States
     steps: list[Step] = field(default_factory=list)
@@ -141,7 +141,7 @@ class _Growth:
 
 
 def _forward(step: Step, reached: FloatArray) -> FloatArray:
-    """The log-mass that arrives in each state; where it underflows, a bound for it."""
+    """Return the log-mass that arrives in each state; where it underflows, a bound for it."""
     arriving = np.repeat(reached, np.diff(step.first)) + step.weight
     top = float(arriving.max(initial=-math.inf))
     if top == -math.inf:
@@ -152,7 +152,7 @@ def _forward(step: Step, reached: FloatArray) -> FloatArray:
 
 
 def lattice(states: States, size: int, decisions: float) -> Lattice:
-    """Grown with at most so many decisions: three quarters as they come, then evenly.
+    """Grow a lattice with at most so many decisions: three quarters freely, then evenly.
 
     The mass that a dropped state could still have had is at most the mass that reached it.
     """
@@ -186,7 +186,7 @@ def _masses(steps: list[Step], last: int) -> tuple[FloatArray, ...]:
 
 
 def _sums(step: Step, logs: FloatArray) -> FloatArray:
-    """For every state the logarithm of the sum over its decisions."""
+    """Return, for every state, the logarithm of the sum over its decisions."""
     top = most(step, logs)
     with np.errstate(invalid="ignore", divide="ignore"):
         scaled = np.exp(logs - np.repeat(top, np.diff(step.first)))
@@ -195,7 +195,7 @@ def _sums(step: Step, logs: FloatArray) -> FloatArray:
 
 
 def most(step: Step, values: FloatArray) -> FloatArray:
-    """For every state the largest value of its decisions; minus infinity if it has none."""
+    """Return, for every state, the largest value of its decisions; −∞ if it has none."""
     ended = np.append(values, -math.inf)
     top = np.maximum.reduceat(ended, step.first[:-1])
     return np.where(np.diff(step.first) > 0, top, -math.inf)

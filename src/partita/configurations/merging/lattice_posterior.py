@@ -28,7 +28,7 @@ def best_first(
     bound: Callable[[int, int], float],
     k: int,
 ) -> Best:
-    """The k best paths from state 0; `bound` never underestimates what is still to come."""
+    """Return the k best paths from state 0; `bound` never underestimates the rest of a path."""
     order = count(1)
     heap: list[tuple[float, int, int, int, float, Path]] = [(0.0, 0, 0, 0, 0.0, None)]
     found: list[tuple[float, IntArray]] = []
@@ -46,7 +46,7 @@ def best_first(
 
 
 def ordered(size: int, found: list[tuple[float, IntArray]], gap: float = 0.0) -> Best:
-    """The list by falling weight: rounding in the bounds may have swapped near equals."""
+    """Sort by falling weight: rounding in the bounds may have swapped near equals."""
     weights: FloatArray = np.array([weight for weight, _ in found], dtype=np.float64)
     labels = np.array([row for _, row in found], dtype=np.int64).reshape(len(found), size)
     by = np.argsort(-weights, kind="stable")
@@ -54,7 +54,7 @@ def ordered(size: int, found: list[tuple[float, IntArray]], gap: float = 0.0) ->
 
 
 def labels_of(path: Path, size: int) -> IntArray:
-    """A path of decisions, last first, as labels in restricted growth form."""
+    """Return a path of decisions, last first, as labels in restricted growth form."""
     tails = []
     while path is not None:
         path, tail = path
@@ -68,7 +68,7 @@ def labels_of(path: Path, size: int) -> IntArray:
 
 
 def fellows(lattice: Lattice) -> FloatArray:
-    """For i < j the probability that j is in i's cell."""
+    """Return, for i < j, the probability that j is in i's cell."""
     n, visited = len(lattice.steps), lattice.visited()
     within = np.zeros((n, n))
     known = np.zeros((len(lattice.masses[-1]), n, 0))
@@ -79,7 +79,7 @@ def fellows(lattice: Lattice) -> FloatArray:
 
 
 def _before(step: Step, chance: FloatArray, x: int, after: FloatArray) -> FloatArray:
-    """The table before x, tails by later templates, from the one after it."""
+    """Return the table before x, tails by later templates, from the one after it."""
     tables = np.zeros((len(chance) + 1, x, after.shape[2] + 1))  # an empty one ends the last sum
     tables[:-1, :, 1:] = after[step.target, :x]
     joins = np.flatnonzero(step.joined >= 0)
@@ -97,7 +97,7 @@ LISTABLE = 200_000  # so many configurations are listed where that is the only w
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decided:
-    """The distribution by a lattice of decisions; answers all of records.Posterior."""
+    """The posterior by a lattice of decisions."""
 
     model: Merger
     lattice: Lattice
@@ -130,7 +130,7 @@ class Decided:
         return log2_count(self.model)
 
     def entropy(self) -> Figure:
-        """The decisions' entropies, each as often as its state is visited."""
+        """Sum the decisions' entropies, each weighted by the probability of its state."""
         total = 0.0
         for _, chance, share in self.lattice.taken():
             some = chance > 0
@@ -155,7 +155,7 @@ class Decided:
         return cell_marginals(*self._all())
 
     def paths(self) -> float:
-        """How many configurations have any weight."""
+        """Return the number of configurations with any weight."""
         ways: FloatArray = np.ones(len(self.lattice.masses[-1]))
         for step in reversed(self.lattice.steps):
             sums = np.append(ways[step.target], 0.0)
@@ -163,7 +163,7 @@ class Decided:
         return float(ways[0])
 
     def _all(self) -> tuple[IntArray, FloatArray]:
-        """Every configuration with its probability."""
+        """Return every configuration with its probability."""
         state, share = np.zeros(1, dtype=np.int64), np.ones(1)
         labels, cells = np.zeros((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64)
         for x, step in enumerate(self.lattice.steps):
@@ -205,7 +205,7 @@ class Decided:
 
 
 def _choose(step: Step, chances: FloatArray, state: IntArray, rng: np.random.Generator) -> IntArray:
-    """For each draw one of its state's decisions."""
+    """Choose one of its state's decisions for each draw."""
     bounds = np.concatenate([[0.0], np.cumsum(chances)])
     low, high = step.first[state], step.first[state + 1]
     at = bounds[low] + rng.random(len(state)) * (bounds[high] - bounds[low])
@@ -214,7 +214,7 @@ def _choose(step: Step, chances: FloatArray, state: IntArray, rng: np.random.Gen
 
 
 def _joined(labels: IntArray, cells: IntArray, tails: IntArray) -> tuple[IntArray, IntArray]:
-    """Rows of labels with one template more, which joins these tails or starts a cell."""
+    """Return rows of labels with one template more, which joins these tails or starts a cell."""
     rows = np.arange(len(labels))
     home = np.where(tails < 0, cells, labels[rows, tails] if labels.shape[1] else cells)
     return np.column_stack([labels, home]), cells + (tails < 0)

@@ -18,7 +18,7 @@ from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Metho
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
-    """Configurations as rows of labels, most probable first; answers all of records.Posterior."""
+    """Configurations as rows of labels, most probable first, as a posterior."""
 
     model: Merger
     labels: IntArray
@@ -51,7 +51,7 @@ class Listed:
         return Figure.exact(math.log2(self.possible))
 
     def probabilities(self) -> FloatArray:
-        """Within the list."""
+        """Return the probabilities within the list."""
         shares: FloatArray = np.exp(self.log_weights - self.mass.kept)
         return shares
 
@@ -86,7 +86,7 @@ class Listed:
 
 
 def cell_marginals(labels: IntArray, shares: FloatArray) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Every cell of these configurations with its probability, first members first."""
+    """Return every cell of these configurations with its probability, first members first."""
     n = labels.shape[1]
     bits = 1 << np.arange(n)
     masks = (labels[:, :, None] == np.arange(n)) * bits[:, None]
@@ -100,7 +100,7 @@ def cell_marginals(labels: IntArray, shares: FloatArray) -> Iterator[tuple[tuple
 
 
 def enumerated(model: Merger) -> Listed:
-    """Every possible configuration of at most nine templates, in one pass over a table."""
+    """List every possible configuration of at most nine templates, in one pass over a table."""
     table = _table(model.size)
     later, earlier = np.tril_indices(model.size, -1)
     yes, no = model.log_yes[later, earlier], model.log_no[later, earlier]
@@ -114,7 +114,7 @@ def enumerated(model: Merger) -> Listed:
 def listed(
     model: Merger, labels: IntArray, weights: FloatArray, mass: Kept, possible: int | None
 ) -> Listed:
-    """The list in order; equal weights stay in the order given."""
+    """Return the list in order; equal weights keep their order."""
     if mass.kept == -math.inf:
         raise InputError("the pair probabilities and must-links leave no configuration possible")
     order = np.argsort(-weights, kind="stable")
@@ -127,7 +127,7 @@ def listed(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    """All partitions of n and, for each pair of each, what the merger makes of it, as 0 or 1."""
+    """All partitions of n and, for each pair of each, its role for the merger, as 0 or 1."""
 
     labels: IntArray
     together: FloatArray
@@ -148,7 +148,7 @@ def _table(n: int) -> _Table:
 
 
 def _neighbours(labels: IntArray) -> tuple[IntArray, IntArray]:
-    """For each row and template the latest earlier and earliest later member of its cell."""
+    """Return, for each row and template, the nearest earlier and later member of its cell."""
     before, after = np.full_like(labels, -1), np.full_like(labels, labels.shape[1])
     for x in range(labels.shape[1]):
         for y in range(x):
@@ -159,7 +159,7 @@ def _neighbours(labels: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _product(table: FloatArray, logs: FloatArray) -> FloatArray:
-    """Sums of logarithms by a table of 0 and 1, in which 0 times minus infinity is 0."""
+    """Sum logarithms by a table of 0 and 1, in which 0 times minus infinity is 0."""
     never = np.isneginf(logs)
     sums: FloatArray = table @ np.where(never, 0.0, logs)
     sums[table @ never > 0] = -math.inf
@@ -167,7 +167,7 @@ def _product(table: FloatArray, logs: FloatArray) -> FloatArray:
 
 
 def _settled(pairs: FloatArray) -> FloatArray:
-    """Symmetric with ones on the diagonal, whatever the rounding."""
+    """Make the matrix symmetric with ones on the diagonal, whatever the rounding."""
     pairs = np.clip((pairs + pairs.T) / 2, 0.0, 1.0)
     np.fill_diagonal(pairs, 1.0)
     return pairs

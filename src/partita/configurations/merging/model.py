@@ -15,7 +15,7 @@ from partita.records import BoolArray, FloatArray, IntArray, components
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Merger:
-    """What the merger knows about n templates in text order.
+    """What the merger uses about n templates in text order.
 
     `log_yes` and `log_no` hold log p and log(1 − p). `compatible` is closed under `groups`, which
     number the templates that must be together alike: who may not be with my mate may not be
@@ -33,11 +33,11 @@ class Merger:
 
     @property
     def linked(self) -> bool:
-        """Are there any must-links?"""
+        """Whether there are any must-links."""
         return bool(self.groups.max(initial=-1) + 1 < self.size)
 
     def part(self, members: IntArray) -> Merger:
-        """The same for some of the templates."""
+        """Return the same model for some of the templates."""
         if len(members) == self.size:
             return self
         block = np.ix_(members, members)
@@ -45,7 +45,7 @@ class Merger:
         return Merger(self.log_yes[block], self.log_no[block], self.compatible[block], groups)
 
     def log_weight(self, labels: IntArray) -> float:
-        """Of one configuration, before normalisation; minus infinity if it is impossible."""
+        """Return the log-weight of a configuration, unnormalised; −∞ if it is impossible."""
         together = labels[:, None] == labels[None, :]
         if (together & ~self.compatible).any() or not possible_groups(together, self.groups):
             return -math.inf
@@ -57,13 +57,13 @@ class Merger:
 
 
 def possible_groups(together: BoolArray, groups: IntArray) -> bool:
-    """Does every must-link hold?"""
+    """Return whether every must-link holds."""
     first = np.unique(groups, return_index=True)[1][groups]
     return bool(together[np.arange(len(groups)), first].all())
 
 
 def neighbours(together: BoolArray) -> tuple[IntArray, IntArray]:
-    """The latest earlier and the earliest later member of each template's cell (−1, n: none)."""
+    """Return the latest earlier and earliest later member of each template's cell (−1, n: none)."""
     n = len(together)
     order = np.arange(n)
     below = together & (order < order[:, None])
@@ -73,7 +73,7 @@ def neighbours(together: BoolArray) -> tuple[IntArray, IntArray]:
 
 
 def merger(probabilities: FloatArray, compatible: BoolArray, must: BoolArray) -> Merger:
-    """The model of these pair probabilities under these exclusions and must-links."""
+    """Return the model of these pair probabilities under these exclusions and must-links."""
     p = np.asarray(probabilities, dtype=np.float64)
     if not ((p >= 0) & (p <= 1) | np.eye(len(p), dtype=bool)).all():
         raise InputError("pair probabilities must lie between 0 and 1")
@@ -87,7 +87,7 @@ def merger(probabilities: FloatArray, compatible: BoolArray, must: BoolArray) ->
 
 
 def spread(apart: BoolArray, groups: IntArray) -> BoolArray:
-    """Incompatible pairs and what follows from them for the mates of both."""
+    """Return incompatible pairs, extended to the must-linked mates of both."""
     found = np.argwhere(apart & (groups[:, None] == groups[None, :]))
     if len(found):
         raise Contradiction(str(found[0, 0]), str(found[0, 1]))
@@ -98,7 +98,10 @@ def spread(apart: BoolArray, groups: IntArray) -> BoolArray:
 
 
 def bites(model: Merger) -> bool:
-    """May a yes be forbidden, or a configuration dropped? If not, the total is 1 identically."""
+    """Return whether a yes may be forbidden or a configuration dropped.
+
+    If not, the total is 1 identically.
+    """
     if model.linked:
         return True
     if model.compatible.all():
@@ -107,7 +110,7 @@ def bites(model: Merger) -> bool:
 
 
 def _forbids(model: Merger) -> bool:
-    """Can a template be drawn to a tail in whose cell an incompatible one may be?"""
+    """Return whether a template can be drawn to a tail whose cell may hold an incompatible one."""
     members: list[int] = []  # for each tail a mask of all that its cell may hold
     for x in range(model.size):
         drawn = np.flatnonzero(model.log_yes[x, :x] > -math.inf)
@@ -121,12 +124,12 @@ def _forbids(model: Merger) -> bool:
 
 
 def mask(row: BoolArray) -> int:
-    """The positions that are set, as the bits of an integer."""
+    """Return the positions that are set, as the bits of an integer."""
     return sum(1 << int(i) for i in np.flatnonzero(row))
 
 
 def reach_of(model: Merger) -> int:
-    """The largest distance in text order over which two templates have to do with each other."""
+    """Return the largest distance in text order over which two templates are related."""
     related = np.tril(model.compatible | (model.log_yes > -math.inf), -1)
     later, earlier = np.nonzero(related)
     return int((later - earlier).max(initial=1))
@@ -136,7 +139,7 @@ Question = tuple[int, int, bool]
 
 
 def questions(labels: Sequence[int] | IntArray, compatible: NDArray[np.bool_]) -> list[Question]:
-    """All questions, template after template, as positions in text order."""
+    """Return all questions, template after template, as positions in text order."""
     cells: dict[int, list[int]] = {}  # by recency: the last one is the latest
     asked: list[Question] = []
     for later, label in enumerate(int(label) for label in labels):

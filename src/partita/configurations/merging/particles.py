@@ -19,7 +19,7 @@ NEGLIGIBLE = 40.0  # e**-40 of the largest choice is less than what a double can
 
 @kernel()
 def _line(asks, home, last, order, cells, line):  # type: ignore[no-untyped-def]
-    """The tails that a template asks, latest first: from its list or the cells', the shorter."""
+    """List the tails that a template asks, latest first: its list or the cells', the shorter."""
     found = 0
     if cells <= len(asks):
         for c in range(cells):
@@ -34,7 +34,7 @@ def _line(asks, home, last, order, cells, line):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _choices(line, yes, no, check, counts_closed, mate, home, sizes, seen, tails, gains):  # type: ignore[no-untyped-def]
-    """What a template may do in one configuration: (number of choices, log-weight of the rest).
+    """List a template's choices in one configuration: (their number, log-weight of the rest).
 
     `check` lists earlier templates that are incompatible with it (`counts_closed`), or those that
     are compatible: a cell is open if it has none of the former, or as many of the latter as it
@@ -67,7 +67,7 @@ def _choices(line, yes, no, check, counts_closed, mate, home, sizes, seen, tails
 
 @kernel()
 def _shares(line, p, q, check, counts_closed, home, sizes, seen, tails, shares):  # type: ignore[no-untyped-def]
-    """The same without logarithms for a template that is free to choose: (number, sum)."""
+    """List the choices without logarithms for an unbound template: (number, sum)."""
     for y in check:
         seen[home[y]] += 1
     found, left, total = 0, 1.0, 0.0
@@ -87,7 +87,7 @@ def _shares(line, p, q, check, counts_closed, home, sizes, seen, tails, shares):
 
 @kernel()
 def join(x, t, home, last, sizes, order, cells):  # type: ignore[no-untyped-def]
-    """Let x join the cell of t, or start one; returns the number of cells."""
+    """Let x join the cell of t, or start one; return the number of cells."""
     label = cells if t < 0 else home[t]
     if t >= 0:
         place = 0
@@ -104,7 +104,7 @@ def join(x, t, home, last, sizes, order, cells):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _pick(found, shares, uniform):  # type: ignore[no-untyped-def]
-    """One of the choices in proportion to its share."""
+    """Pick one of the choices in proportion to its share."""
     total = 0.0
     for c in range(found):
         total += shares[c]
@@ -118,7 +118,7 @@ def _pick(found, shares, uniform):  # type: ignore[no-untyped-def]
 
 @kernel()
 def draw(x, row, counts_closed, mate, home, last, sizes, order, cells, logs, scores, uniform):  # type: ignore[no-untyped-def]
-    """x decides in every configuration at random among what is allowed; returns the work done.
+    """Let x choose at random in every configuration; return the work done.
 
     `logs` gather the log of the mass that was allowed, `scores` the log-weights.
     """
@@ -163,7 +163,7 @@ def _scaled(found, gains):  # type: ignore[no-untyped-def]
 
 @kernel()
 def widen(x, row, counts_closed, mate, home, last, sizes, order, cells, scores):  # type: ignore[no-untyped-def]
-    """Every choice of x in every configuration: source, tail, log-weight; and what was left."""
+    """List every choice of x in every configuration: source, tail, log-weight; and the rest."""
     asks, yes, no, _, _, check = row
     seen = np.zeros(home.shape[1] + 1, dtype=np.int64)
     line, tails = np.empty(x + 1, dtype=np.int64), np.empty(x + 1, dtype=np.int64)
@@ -193,7 +193,7 @@ def join_all(x, tails, home, last, sizes, order, cells):  # type: ignore[no-unty
 
 @kernel()
 def together(home, weights, sums):  # type: ignore[no-untyped-def]
-    """Add each configuration's weight to the pairs that it joins, later by earlier; how many?"""
+    """Add each configuration's weight to the pairs it joins, later by earlier; return how many."""
     n, joined = home.shape[1], 0
     before = np.empty(home.shape, dtype=np.int32)
     last = np.empty(n + 1, dtype=np.int32)
@@ -227,7 +227,7 @@ def gather(z, pairs, sums, squares, products):  # type: ignore[no-untyped-def]
 
 @kernel()
 def settle(sums, squares, products, total, z_squares, effective, islands):  # type: ignore[no-untyped-def]
-    """The sums of gather become, in their place, pair probabilities and their bounds.
+    """Turn the sums of `gather` in place into pair probabilities and their bounds.
 
     What all islands saw never or always has the error of one draw.
     """
@@ -260,7 +260,7 @@ class Plan:
 
     @property
     def cost(self) -> int:
-        """About the work of one draw, if a template meets no more tails than this."""
+        """The approximate work of one draw, if a template meets no more tails than this."""
         return sum(min(len(row[0]), 64) + len(row[-1]) + 8 for row in self.rows)
 
 
@@ -278,7 +278,7 @@ def plan(model: Merger) -> Plan:
 
 
 def _earlier_mates(groups: IntArray) -> IntArray:
-    """For each template the latest one before it that it must be with; −1 for none."""
+    """Return, for each template, the latest earlier one that it must be with; −1 for none."""
     seen: dict[int, int] = {}
     mates = np.full(len(groups), -1, dtype=np.int64)
     for x, group in enumerate(groups.tolist()):
@@ -289,7 +289,7 @@ def _earlier_mates(groups: IntArray) -> IntArray:
 
 @dataclass(slots=True, eq=False)
 class Crowd:
-    """Configurations in the making, one a row.
+    """Partial configurations, one a row.
 
     `home` is each template's cell, `last` and `sizes` are each cell's tail and size, `order` the
     tails from the oldest on, `cells` their number.
@@ -304,7 +304,7 @@ class Crowd:
     work: int = 0
 
     def choose(self, rows: IntArray, upto: int) -> None:
-        """These configurations instead, of which `upto` templates are placed."""
+        """Replace the configurations by these, of which `upto` templates are placed."""
         for part in (self.home, self.last, self.sizes, self.order):
             part[:, :upto] = part[rows, :upto]
         self.cells, self.scores = self.cells[rows], self.scores[rows]
@@ -319,7 +319,7 @@ BYTES = 4 * 4 + 4  # of one template in one configuration, while one table is ch
 
 
 def island(planned: Plan, count: int, rng: np.random.Generator) -> tuple[Crowd, FloatArray, float]:
-    """Draws, their log-weights relative to each other, and the estimate of log Z."""
+    """Return draws, their log-weights relative to each other, and the estimate of log Z."""
     drawn, logs, total = crowd(count, planned.size), np.zeros(count), 0.0
     for x, row in enumerate(planned.rows):
         drawn.work += draw(
@@ -337,7 +337,7 @@ def island(planned: Plan, count: int, rng: np.random.Generator) -> tuple[Crowd, 
 
 
 def _chosen(shares: FloatArray, rng: np.random.Generator) -> IntArray:
-    """As many as there are, each as often as its share says, with one random offset."""
+    """Resample as many as there are, by their shares, with one random offset."""
     count = len(shares)
     at = (np.arange(count) + rng.random()) / count
     bounds = np.cumsum(shares)
@@ -346,7 +346,7 @@ def _chosen(shares: FloatArray, rng: np.random.Generator) -> IntArray:
 
 
 def beam(model: Merger, planned: Plan, width: int) -> Listed:
-    """The best beginnings, template by template; the mass of the others bounds what is missing."""
+    """Return the best beginnings, template by template; the dropped mass bounds what is missing."""
     kept = crowd(1, planned.size)
     dropped: list[float] = []
     single = -math.inf
@@ -365,14 +365,14 @@ def beam(model: Merger, planned: Plan, width: int) -> Listed:
 
 
 def _largest(weight: FloatArray, width: int) -> IntArray:
-    """The places of the largest, in order."""
+    """Return the places of the largest, in order."""
     if len(weight) <= width:
         return np.arange(len(weight))
     return np.sort(np.argpartition(-weight, width)[:width])
 
 
 def _extended(kept: Crowd, source: IntArray, joined: IntArray, weight: FloatArray, x: int) -> Crowd:
-    """The chosen beginnings with template x in its place."""
+    """Return the chosen beginnings with template x in its place."""
     home, last, sizes, order = (t[source] for t in (kept.home, kept.last, kept.sizes, kept.order))
     after = Crowd(home, last, sizes, order, kept.cells[source], weight)
     join_all(x, joined, after.home, after.last, after.sizes, after.order, after.cells)

@@ -39,7 +39,7 @@ RATE = 6e7  # units of work a second, about
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampled:
-    """The distribution by weighted draws; answers all of records.Posterior."""
+    """The posterior by weighted draws."""
 
     model: Merger
     planned: Plan
@@ -112,7 +112,7 @@ class _Sums:
 def sampled(
     model: Merger, budget: Budget, seed: int, reference: Listed | Decided, why: str
 ) -> Sampled:
-    """Islands of more and more draws until the pairs are close enough or the budget is spent."""
+    """Draw larger and larger islands until the pairs are close enough or the budget is spent."""
     planned, top = plan(model), reference.best(200)
     most = _most_draws(model, budget)
     room = RATE * budget.seconds if budget.work is None else float(budget.work)
@@ -131,7 +131,7 @@ def sampled(
 
 
 def _most_draws(model: Merger, budget: Budget) -> int:
-    """How many draws an island may have beside the tables of pairs."""
+    """Return how many draws an island may have beside the tables of pairs."""
     tables = 10 * 8 * model.size**2
     draws = (budget.memory - tables) // (2 * BYTES * model.size)
     if draws < 64:
@@ -194,13 +194,13 @@ def _islands(planned: Plan, count: int, seed: int, top: Best) -> tuple[FloatArra
 
 
 def _among(rows: NDArray[np.int32], listed: IntArray) -> BoolArray:
-    """Which rows are listed? By a hash; both are in restricted growth form."""
+    """Return which rows are listed, by a hash; both are in restricted growth form."""
     mixer = np.random.default_rng(0).integers(1, 1 << 62, rows.shape[1])
     return np.isin(rows @ mixer, listed @ mixer)
 
 
 def _spread(z: FloatArray, values: FloatArray) -> float:
-    """The relative error of Σ z·values."""
+    """Return the relative error of Σ z·values."""
     weighted = z * values
     mean = float(weighted.mean())
     if mean == 0:
@@ -209,21 +209,21 @@ def _spread(z: FloatArray, values: FloatArray) -> float:
 
 
 def _ratio(sums: _Sums, values: FloatArray) -> tuple[float, float]:
-    """Σ z·values / Σ z with its error."""
+    """Return Σ z·values / Σ z with its error."""
     total = float(sums.z.sum())
     mean = float(sums.z @ values) / total
     return mean, math.sqrt(float(((sums.z * (values - mean)) ** 2).sum())) / total
 
 
 def _marginals(sums: _Sums, effective: float) -> Marginals:
-    """The pairs; their sums are used up, for large sets have no room for both."""
+    """Return the pair marginals; their sums are used up to save memory for large sets."""
     total, squares = float(sums.z.sum()), float(sums.z @ sums.z)
     settle(sums.pairs, sums.squares, sums.products, total, squares, effective, len(sums.z))
     return Marginals(sums.pairs, sums.squares, sums.products, "estimate")
 
 
 def _bits(sums: _Sums, log_z: float, error: float) -> Figure:
-    """log Z − E[log weight], in bits."""
+    """Return log Z − E[log weight], in bits."""
     mean, spread = _ratio(sums, sums.score)
     value = max(0.0, (log_z - mean) / math.log(2))
     return Figure.estimate(value, math.hypot(spread, error) / math.log(2))
@@ -232,7 +232,7 @@ def _bits(sums: _Sums, log_z: float, error: float) -> Figure:
 def _plausible(
     sums: _Sums, top: Best, reference: Listed | Decided, log_z: float, error: float
 ) -> bool:
-    """Does the estimate agree with what is known for certain?
+    """Return whether the estimate agrees with the proven bounds.
 
     The total is at least the mass that a search has kept, and the draws must meet the best known
     configurations as often as their weights say: that they never do is how such draws fail.

@@ -44,7 +44,7 @@ def rules(model: Merger) -> Rules:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SmallStates:
-    """Rows of masks, −1 for what is not a live tail. See merging_lattice.States."""
+    """States as rows of masks, −1 for what is not a live tail (see `lattice.States`)."""
 
     model: Merger
     rules: Rules
@@ -61,7 +61,7 @@ class SmallStates:
         return SmallStates(self.model, self.rules, self.rows[kept])
 
     def tails(self) -> IntArray:
-        """Not asked of small sets: their fellows are found without it."""
+        """Raise: small sets compute their pair marginals without the tails."""
         return np.zeros(0, dtype=np.int64)
 
     def grow(self, x: int) -> tuple[Step, SmallStates]:
@@ -78,7 +78,7 @@ class SmallStates:
         return step, SmallStates(self.model, self.rules, fresh)
 
     def _answers(self, x: int) -> list[tuple[int, IntArray, FloatArray]]:
-        """For each tail (and for none) the states in which x may join it, and the weights."""
+        """Return, for each tail (and none), the states in which x may join it, and weights."""
         spent = np.zeros(len(self))
         found = []
         for t in range(x - 1, -1, -1):
@@ -93,7 +93,7 @@ class SmallStates:
     def _place(
         self, x: int, t: int, source: IntArray, weight: FloatArray
     ) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
-        """The rows after x has joined t; without those in which an awaited one has no place."""
+        """Return the rows after x has joined t, without those where an awaited one has no place."""
         known, rows = self.rules, self.rows[source]
         elsewhere = (known.awaited[x - 1] if x else 0) & ~known.mates[x]
         allowed = (rows[:, t] if t >= 0 else ~elsewhere) & known.allows[x]
@@ -108,12 +108,12 @@ class SmallStates:
 
 
 def small_states(model: Merger) -> SmallStates:
-    """The one state before the first template."""
+    """Return the one state before the first template."""
     return SmallStates(model, rules(model), np.full((1, model.size), -1, dtype=np.int64))
 
 
 def _distinct(rows: IntArray) -> tuple[IntArray, IntArray]:
-    """The different rows, and for each row its place among them."""
+    """Return the different rows, and for each row its place among them."""
     if not len(rows):
         return rows, np.zeros(0, dtype=np.int64)
     packed = np.ascontiguousarray(rows, dtype=np.int16)  # 14 templates fit
@@ -124,7 +124,7 @@ def _distinct(rows: IntArray) -> tuple[IntArray, IntArray]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Near:
-    """merging_states.Rules seen from each template: bit e is e + 1 after it, bit d is d before."""
+    """The rules relative to each template: bit e is e + 1 after it, bit d is d before."""
 
     allows: IntArray
     mates: IntArray
@@ -135,7 +135,7 @@ class _Near:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedStates:
-    """See merging_lattice.States."""
+    """States packed into words (see `lattice.States`)."""
 
     model: Merger
     near: _Near
@@ -158,7 +158,7 @@ class PackedStates:
         return PackedStates(self.model, self.near, self.reach, self.x, *parts)
 
     def width(self, x: int) -> int:
-        """Bits of a field before template x."""
+        """Return the bits of a field before template x."""
         return max(1, min(self.model.size - x, self.reach))
 
     def grow(self, x: int) -> tuple[Step, PackedStates]:
@@ -183,7 +183,7 @@ class PackedStates:
 
 
 def _facts(near: _Near, x: int) -> tuple[int, int, int, int, int, bool]:
-    """allows, mates, awaited elsewhere before x, awaited after it, live tails, is x bound?"""
+    """Return allows, mates, awaited elsewhere before x, awaited after it, live tails, x bound."""
     elsewhere = int(near.awaited[x - 1]) >> 1 & ~int(near.mates[x]) if x else 0
     masks = (near.allows[x], near.mates[x], elsewhere, near.awaited[x], near.live[x])
     allows, mates, others, awaited, live = (int(m) for m in masks)
@@ -191,7 +191,7 @@ def _facts(near: _Near, x: int) -> tuple[int, int, int, int, int, bool]:
 
 
 def packed_states(model: Merger) -> PackedStates:
-    """The one state before the first template; nothing may reach further than a word."""
+    """Return the state before the first template; no relation may reach further than a word."""
     known, n = rules(model), model.size
     full = (1 << BITS) - 1
     allows, mates, awaited = (
@@ -205,19 +205,19 @@ def packed_states(model: Merger) -> PackedStates:
 
 
 def _reversed(mask: int, x: int) -> int:
-    """Bit d for template x − d."""
+    """Return bit d for template x − d."""
     return sum(1 << d for d in range(min(x + 1, BITS)) if mask >> (x - d) & 1)
 
 
 def words_needed(model: Merger) -> int:
-    """The longest key of a state, in words."""
+    """Return the longest key of a state, in words."""
     n, reach = model.size, min(reach_of(model), model.size)
     widths = [(min(x, reach), max(1, min(n - x, reach))) for x in range(n + 1)]
     return 1 + max(-(-cells // (BITS // width)) for cells, width in widths)
 
 
 def fellows(lattice: Lattice, memory: int) -> FloatArray:
-    """See merging_fellows.fellows; in blocks of later templates, as memory allows."""
+    """Return the pair marginals, in blocks of later templates, as memory allows."""
     n, visited = len(lattice.steps), lattice.visited()
     within = np.zeros((n, n))
     starts = [_starts(tails) for tails in lattice.tails]
@@ -230,12 +230,12 @@ def fellows(lattice: Lattice, memory: int) -> FloatArray:
 
 
 def _starts(tails: IntArray) -> IntArray:
-    """Where the rows of each state begin, one for each of its tails, and the end."""
+    """Return where the rows of each state begin, one for each of its tails, and the end."""
     return np.concatenate([[0], np.cumsum(np.bitwise_count(tails).astype(np.int64))])
 
 
 def _largest(starts: list[IntArray], block: int) -> int:
-    """The most entries that a table has with so many columns at once."""
+    """Return the largest number of entries of a table with so many columns at once."""
     left = [min(block, len(starts) - 1 - x) for x in range(len(starts))]
     return max(int(start[-1]) * columns for start, columns in zip(starts, left, strict=True))
 
@@ -248,7 +248,7 @@ def _block(
     low: int,
     high: int,
 ) -> None:
-    """Fill the columns from low to high, as far back as they have fellows.
+    """Fill the columns from low to high, as far back as they have marginals.
 
     A table holds only the columns of templates that are still to come.
     """

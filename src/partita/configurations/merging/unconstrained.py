@@ -16,7 +16,7 @@ from partita.records import Best, BoolArray, Budget, Figure, FloatArray, IntArra
 
 
 def simulate(model: Merger, count: int, rng: np.random.Generator) -> IntArray:
-    """Independent configurations as rows of labels."""
+    """Draw independent configurations as rows of labels."""
     labels = np.zeros((count, model.size), dtype=np.int64)
     tail = np.zeros((count, model.size), dtype=bool)
     cells = np.zeros(count, dtype=np.int64)
@@ -31,7 +31,7 @@ def simulate(model: Merger, count: int, rng: np.random.Generator) -> IntArray:
 def _ask(
     model: Merger, x: int, labels: IntArray, tail: BoolArray, rng: np.random.Generator
 ) -> BoolArray:
-    """Let x ask the tails of every draw, latest first; who is left starts a new cell."""
+    """Let x ask the tails of every draw, latest first; where none answers yes, it starts a cell."""
     alone = np.ones(len(labels), dtype=bool)
     for t in np.flatnonzero(model.log_yes[x, :x] > -math.inf)[::-1]:
         asked = np.flatnonzero(alone & tail[:, t])
@@ -47,7 +47,7 @@ COMPILED = 15  # from so many tails on, compiled loops pay for their start
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Free:
-    """The exact distribution where no yes is ever forbidden; answers all of records.Posterior."""
+    """The exact posterior where no yes is ever forbidden."""
 
     model: Merger
     asked: FloatArray
@@ -72,12 +72,12 @@ class Free:
         return log2_count(self.model)
 
     def links(self) -> FloatArray:
-        """D: for an earlier and a later template the probability that the later joins it."""
+        """Return D: for an earlier and a later template the probability that the later joins it."""
         linked: FloatArray = (self.asked * np.exp(self.model.log_yes)).T
         return linked
 
     def entropy(self) -> Figure:
-        """Every question asked adds the entropy of its answer."""
+        """Sum the entropies of the answers, each weighted by the probability of its question."""
         yes, no = np.tril(self.model.log_yes, -1), np.tril(self.model.log_no, -1)
         with np.errstate(invalid="ignore"):
             each = np.nan_to_num(np.exp(yes) * yes) + np.nan_to_num(np.exp(no) * no)
@@ -98,7 +98,7 @@ class Free:
     def _chains(
         self, cell: tuple[int, ...], share: float, links: FloatArray
     ) -> Iterator[tuple[tuple[int, ...], float]]:
-        """All cells that begin like this one, depth first."""
+        """Yield all cells that begin like this one, depth first."""
         if self.ends[cell[-1]] > 0:
             yield cell, share * float(self.ends[cell[-1]])
         for later in np.flatnonzero(links[cell[-1]]).tolist():
@@ -113,24 +113,24 @@ class Free:
 
 
 def window(model: Merger) -> int:
-    """The largest distance in text order over which a template may be drawn to a tail."""
+    """Return the largest distance in text order over which a template may be drawn to a tail."""
     later, earlier = np.nonzero(np.tril(model.log_yes > -math.inf, -1))
     return int((later - earlier).max(initial=1))
 
 
 def bytes_needed(model: Merger) -> int:
-    """The tables of the forward pass at their largest."""
+    """Return the bytes of the tables of the forward pass at their largest."""
     return 24 << max(0, window(model) - 1)
 
 
 def questions_needed(model: Merger) -> int:
-    """How many questions the forward pass asks."""
+    """Return the number of questions that the forward pass asks."""
     width = window(model)
     return (model.size - width + 1) * width << max(0, width - 2)
 
 
 def free(model: Merger, budget: Budget) -> Free:
-    """One pass forward over all sets of tails; the latest template is always one of them.
+    """Compute one forward pass over all sets of tails; the latest template is always one of them.
 
     A table has an entry for every set of older tails: bit d is the tail d + 2 places back.
     """
@@ -150,7 +150,7 @@ def free(model: Merger, budget: Budget) -> Free:
 
 
 def _forget(chances: FloatArray, x: int, width: int, ends: FloatArray) -> FloatArray:
-    """Leave out the tail that nothing later is drawn to; if it is one, its cell ends with it."""
+    """Remove the tail that nothing later is drawn to; if it is one, its cell ends with it."""
     if len(chances) < 1 << width:
         return chances
     halves = _with_bit(chances, width - 1)
@@ -160,12 +160,12 @@ def _forget(chances: FloatArray, x: int, width: int, ends: FloatArray) -> FloatA
 
 
 def _with_bit(table: FloatArray, d: int) -> FloatArray:
-    """A view of a table over sets with the membership of tail d as its middle axis."""
+    """Return a view of a table over sets with the membership of tail d as its middle axis."""
     return table.reshape(-1, 2, 1 << d)
 
 
 def shared(left: FloatArray, p: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """A template asks every set of tails: sets without the one joined, chances of being asked.
+    """Let a template ask every set of tails: sets without the one joined, chances of being asked.
 
     `left` is spent. The last figure is the chance that all say no.
     """
@@ -187,7 +187,7 @@ def _compiled() -> Share:
 
 
 def most(model: Merger, budget: Budget) -> list[FloatArray]:
-    """Backward: for every set of older tails before each template the best that can still come."""
+    """Compute backward, for every set of older tails before each template, the best completion."""
     width, n = window(model), model.size
     needs = sum(8 << min(x, width) for x in range(n))
     if needs > budget.memory:
@@ -213,7 +213,7 @@ def _best_answer(model: Merger, x: int, older: int, later: FloatArray) -> FloatA
 
 
 def _choices(model: Merger) -> Callable[[int, int], list[Choice]]:
-    """What a template may do, given the set of tails before it."""
+    """Return a function that lists a template's choices given the set of tails before it."""
     full = (1 << window(model)) - 1
 
     def choices(x: int, tails: int) -> list[Choice]:

@@ -1,1 +1,1 @@
-"""Markov chains over configurations, honestly reported."""
+"""Markov chains over configurations, with convergence checks."""

@@ -29,13 +29,13 @@ STEEPEST = 3.0  # beyond this log-odds a partner is not picked any more often
 
 
 def predicted_bytes(n: int, compatible: int) -> int:
-    """What a run needs at its peak: neighbours, counts of four chains, and the answer."""
+    """Predict the peak memory of a run: neighbours, counts of four chains, and the answer."""
     pairs = compatible // 2
     return 8 * compatible + pairs * (8 * STARTS + 40) + 40 * n * n + (1 << 24)
 
 
 def neighbours(theta: FloatArray) -> Pairs:
-    """The compatible pairs by rows; a partner is picked in proportion to min(odds, e³)."""
+    """Return the compatible pairs by rows; partners are picked in proportion to min(odds, e³)."""
     from partita.configurations.sampled.kernels import Pairs
 
     n = len(theta)
@@ -53,19 +53,19 @@ def neighbours(theta: FloatArray) -> Pairs:
 
 
 def tied(pairs: Pairs) -> bool:
-    """Whether any two templates exclude each other."""
+    """Return whether any two templates exclude each other."""
     return len(pairs.near) < len(pairs.theta) * (len(pairs.theta) - 1)
 
 
 def _running(gains: FloatArray) -> FloatArray:
-    """Running sums of the chances, ending at 1."""
+    """Return running sums of the chances, ending at 1."""
     weights = np.exp(np.clip(gains, -30.0, STEEPEST))
     sums = np.cumsum(weights)
     return sums / sums[-1] if len(sums) else sums
 
 
 def starts(pairs: Pairs, rng: np.random.Generator) -> list[State]:
-    """One state for each chain, as far from each other as can be had cheaply."""
+    """Return one state for each chain, as dispersed as is cheap."""
     n = len(pairs.theta)
     apart = np.arange(n)
     return [
@@ -86,7 +86,7 @@ def state_of(pairs: Pairs, labels: IntArray) -> State:
 
 
 def _together(possible: np.ndarray) -> IntArray:
-    """Each template in turn into the largest cell that can take it."""
+    """Put each template in turn into the largest cell that can take it."""
     labels = np.full(len(possible), -1, dtype=np.int64)
     shared: list[np.ndarray] = []  # by cell: with whom all of its members are compatible
     sizes: list[int] = []
@@ -103,12 +103,12 @@ def _together(possible: np.ndarray) -> IntArray:
 
 
 def _steepest(theta: FloatArray) -> float:
-    """The largest log-odds either way, or 1; row by row, to need no room."""
+    """Return the largest log-odds either way, or 1; row by row, to save memory."""
     return max(1.0, *(float(np.abs(row[row > -np.inf]).max()) for row in theta))
 
 
 def cooled(pairs: Pairs, rng: np.random.Generator) -> State:
-    """Templates dealt in a random order, then warmth taken away step by step."""
+    """Return a state from a random order of templates by annealing."""
     from partita.configurations.sampled.kernels import blank, place
     from partita.configurations.sampled.runs import run, states
 
@@ -134,14 +134,14 @@ Other = TypeVar("Other")
 
 
 def together(work: Callable[[One], Other], each: Iterable[One]) -> list[Other]:
-    """The work on each, on all processors: compiled code lets go of the interpreter."""
+    """Apply the work to each item, on all processors: compiled code releases the lock."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(work, each))
 
 
 @dataclass(slots=True)
 class Chain:
-    """A state that wanders, with its own randomness, and what it has counted in this round."""
+    """A state, its own random numbers, and its counts in this round."""
 
     pairs: Pairs
     state: State
@@ -164,7 +164,7 @@ class Chain:
         self.scores.append(scores)
 
     def census(self, marks: NDArray[np.uint64], sweeps: int) -> FloatArray:
-        """For each of so many further sweeps whether it ends in one of the marked partitions."""
+        """Return, for each further sweep, whether it ends in one of the marked partitions."""
         from partita.configurations.sampled.runs import hits
 
         found = np.zeros(sweeps)
@@ -175,7 +175,7 @@ class Chain:
         return found
 
     def release(self) -> None:
-        """Give back the counts, the largest thing in memory."""
+        """Free the counts, which take the most memory."""
         self.counts, self.total, self.scores = self.counts[:0].copy(), self.total[:0].copy(), []
 
     def forget(self) -> None:
@@ -186,7 +186,7 @@ class Chain:
 def wander(
     pairs: Pairs, state: State, count: int, apart: int, rng: np.random.Generator
 ) -> NDArray[np.int32]:
-    """Go on from a state; so many states, so many sweeps apart, as rows of labels."""
+    """Continue from a state; return so many states, so many sweeps apart, as rows of labels."""
     from partita.configurations.sampled.runs import run, states
 
     n = len(pairs.theta)
@@ -196,7 +196,7 @@ def wander(
 
 
 def chains(pairs: Pairs, seeds: np.random.SeedSequence) -> list[Chain]:
-    """One for each start."""
+    """Return one chain for each start."""
     from partita.configurations.sampled.runs import elite
 
     n = len(pairs.theta)
@@ -213,7 +213,7 @@ def chains(pairs: Pairs, seeds: np.random.SeedSequence) -> list[Chain]:
 
 
 def explore(every: list[Chain], meter: Meter, progress: Progress = None) -> Summary:
-    """Rounds until the error is small and the chains agree, or nothing is left."""
+    """Run rounds until the error is small and the chains agree, or the budget is spent."""
     # short at first, but not so short that adding up the counts takes longer than counting
     tally = Tally(every, 4 + len(every[0].counts) // (100 * len(every[0].pairs.theta)), meter)
     tally.add(BATCHES)
@@ -252,7 +252,7 @@ class Tally:
         return len(self.every[0].scores)
 
     def room(self) -> int:
-        """How many more batches of this length are allowed."""
+        """Return how many more batches of this length are allowed."""
         return int(min(self.meter.sweeps() / (self.length * len(self.every)), 1e9))
 
     def add(self, batches: int) -> None:

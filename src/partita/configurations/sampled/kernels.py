@@ -49,7 +49,7 @@ class State(NamedTuple):
 
 
 def blank(n: int) -> State:
-    """No template placed yet."""
+    """Return a state without templates."""
     ints = np.zeros((11, n + 1), dtype=np.int64)
     ints[0] = n
     ints[5, :n] = ints[6, :n] = np.arange(n)
@@ -59,14 +59,14 @@ def blank(n: int) -> State:
 
 @compiled
 def new_cell(s: State) -> int:
-    """An empty cell; in use as soon as somebody is attached to it."""
+    """Return an empty cell; it is in use when a template is attached to it."""
     cell: int = s.cells[s.cells[len(s.cells) - 1]]
     return cell
 
 
 @compiled
 def trade(s: State, cell: int, spot: int) -> None:
-    """Let a cell change places with the one that stands at that spot."""
+    """Swap a cell with the one at that position."""
     other, old = s.cells[spot], s.where[cell]
     s.cells[spot], s.cells[old] = cell, other
     s.where[cell], s.where[other] = spot, old
@@ -104,7 +104,7 @@ def detach(s: State, i: int) -> None:
 
 @compiled
 def meet(p: Pairs, s: State, i: int) -> tuple[int, float]:
-    """List in `seen` the cells that may take a template in hand, with its theta to each in `sum`.
+    """List in `seen` the cells that may take a removed template, with its theta to each in `sum`.
 
     How many they are, and the largest sum, or 0 if to be alone is better.
     """
@@ -116,7 +116,7 @@ def meet(p: Pairs, s: State, i: int) -> tuple[int, float]:
 
 @compiled
 def meet_all(p: Pairs, s: State, i: int) -> tuple[int, float]:
-    """For a template with many neighbours: incompatible members make the sum minus infinity."""
+    """Do so for a template with many neighbours: incompatible members make the sum −∞."""
     n = len(s.cells) - 1
     used, kept, top = s.cells[n], 0, 0.0
     for t in range(used):
@@ -135,7 +135,7 @@ def meet_all(p: Pairs, s: State, i: int) -> tuple[int, float]:
 
 @compiled
 def meet_near(p: Pairs, s: State, i: int) -> tuple[int, float]:
-    """For a template with few neighbours: a cell will do if all its members are among them."""
+    """Do so for a template with few neighbours: all members of a cell must be among them."""
     n, count = len(s.cells) - 1, 0
     for t in range(p.first[i], p.first[i + 1]):
         cell = s.label[p.near[t]]
@@ -160,7 +160,7 @@ def meet_near(p: Pairs, s: State, i: int) -> tuple[int, float]:
 
 @compiled
 def weigh(s: State, count: int, top: float) -> float:
-    """exp(x_c - top) of the cells seen into `part`; their sum and exp(-top), to be alone."""
+    """Write exp(x_c - top) of the cells seen into `part`; return their sum, and exp(-top) alone."""
     total = np.exp(-top)
     for t in range(count):
         s.part[t] = np.exp(s.sum[s.seen[t]] - top)
@@ -170,14 +170,14 @@ def weigh(s: State, count: int, top: float) -> float:
 
 @compiled
 def log_room(p: Pairs, s: State, i: int) -> float:
-    """log(1 + sum over cells of exp(x_c)): what an absent template would add to log Z."""
+    """Return log(1 + sum over cells of exp(x_c)): what an absent template would add to log Z."""
     count, top = meet(p, s, i)
     return float(top + np.log(weigh(s, count, top)))
 
 
 @compiled
 def place(p: Pairs, s: State, i: int, old: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Put an absent template, last in the old cell, where its conditional probability says.
+    """Put an absent template, last in the old cell, into a cell drawn from its conditional.
 
     The largest x_c, and the sum of exp(x_c) over its exponential.
     """
@@ -202,7 +202,7 @@ def place(p: Pairs, s: State, i: int, old: int, rng: np.random.Generator) -> tup
 
 @compiled
 def renew(p: Pairs, s: State, i: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Take a template out and put it where its conditional probability says."""
+    """Remove a template and put it into a cell drawn from its conditional."""
     old = s.label[i]
     detach(s, i)
     return place(p, s, i, old, rng)
@@ -210,7 +210,7 @@ def renew(p: Pairs, s: State, i: int, rng: np.random.Generator) -> tuple[float, 
 
 @compiled
 def to_cell(p: Pairs, s: State, i: int) -> float:
-    """The theta of a template to the other members of its own cell."""
+    """Return the theta of a template to the other members of its own cell."""
     total, j = 0.0, s.after[i]
     while j != i:
         total += p.theta[i, j]

@@ -1,4 +1,4 @@
-"""What is left of a budget, in sweeps: seconds left / seconds a sweep, or work left."""
+"""The rest of a budget in sweeps: seconds left / seconds a sweep, or work left."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ class Meter:
         return cls(time.monotonic() + budget.seconds, budget.work)
 
     def share(self, part: float) -> Meter:
-        """A meter for that part of what is left."""
+        """Return a meter for that part of the rest."""
         now = time.monotonic()
         work = None if self.work is None else self.work * part
         return Meter(now + (self.end - now) * part, work, self.pace)
 
     def settle(self, part: Meter, given: float) -> None:
-        """Take back what a part, given so much, has left."""
+        """Take back what a part, which started with so much, has left."""
         if self.work is not None and part.work is not None:
             self.work -= self.work * given - max(part.work, 0.0)
         self.pace = part.pace
 
     def charge(self, sweeps: float, since: float) -> None:
-        """So many sweeps were made since then."""
+        """Charge so many sweeps made since then."""
         if self.work is not None:
             self.work -= sweeps
         self.pace = max(time.monotonic() - since, 1e-9) / max(sweeps, 1e-9)
@@ -43,7 +43,7 @@ class Meter:
         return self.sweeps() <= 0.0
 
     def sweeps(self) -> float:
-        """How many more are allowed; unknown, so infinite, before the first are charged."""
+        """Return how many more are allowed; infinite before the first are charged."""
         if self.work is not None:
             return max(self.work, 0.0)
         left = max(self.end - time.monotonic(), 0.0)

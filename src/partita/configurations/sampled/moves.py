@@ -20,7 +20,7 @@ from partita.configurations.sampled.kernels import (
 
 @compiled
 def partner(p: Pairs, i: int, rng: np.random.Generator) -> int:
-    """A compatible template, drawn with chances that do not depend on the state."""
+    """Draw a compatible template with chances that do not depend on the state."""
     low, high = p.first[i], p.first[i + 1]
     if low == high:
         return i
@@ -31,7 +31,7 @@ def partner(p: Pairs, i: int, rng: np.random.Generator) -> int:
 
 @compiled
 def gather(s: State, i: int, j: int, rng: np.random.Generator) -> int:
-    """Shuffle the members of two cells (or one) into `room`, i and j first; how many."""
+    """Shuffle the members of two cells (or one) into `room`, i and j first; return how many."""
     s.room[0], s.room[1] = i, j
     s.side[0], s.side[1] = 0, 1
     count = 2
@@ -54,7 +54,7 @@ def gather(s: State, i: int, j: int, rng: np.random.Generator) -> int:
 
 @compiled
 def allot(p: Pairs, s: State, count: int, drawn: bool, rng: np.random.Generator) -> float:
-    """Deal `room` onto two sides one by one; the log-chance of the deal, drawn or as it stands."""
+    """Deal `room` onto two sides one by one; return the log-chance of the deal."""
     log_q = 0.0
     for t in range(2, count):
         k = s.room[t]
@@ -76,7 +76,7 @@ def allot(p: Pairs, s: State, count: int, drawn: bool, rng: np.random.Generator)
 
 @compiled
 def between(p: Pairs, s: State, count: int) -> float:
-    """The sum of theta across the two sides."""
+    """Return the sum of theta across the two sides."""
     total = 0.0
     for t in range(1, count):
         for u in range(t):
@@ -117,7 +117,7 @@ def split_merge(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) ->
 
 @compiled
 def chance_of(p: Pairs, s: State, i: int, count: int, side: int) -> float:
-    """How likely `partner` picks, for i, a template of that side of `room`."""
+    """Return the chance that `partner` picks, for i, a template of that side of `room`."""
     for t in range(count):
         s.met[s.room[t]] = 1 + s.side[t]
     total, last = 0.0, 0.0
@@ -132,7 +132,7 @@ def chance_of(p: Pairs, s: State, i: int, count: int, side: int) -> float:
 
 @compiled
 def entangled(p: Pairs, s: State, count: int) -> int:
-    """Move to the front of `room` what hangs together with room[0] by incompatibility."""
+    """Move to the front of `room` what is connected with room[0] by incompatibility."""
     tied, t = 1, 0
     while t < tied:
         for u in range(tied, count):
@@ -146,7 +146,7 @@ def entangled(p: Pairs, s: State, count: int) -> int:
 
 @compiled
 def exchange(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) -> bool:
-    """Let i and all that it excludes, and all that these exclude, change sides with j's cell.
+    """Let i and its connected incompatible templates change sides with j's cell.
 
     The tied templates are the same seen from either state, so the move is its own reverse.
     """
@@ -173,7 +173,7 @@ def exchange(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) -> bo
 
 @compiled
 def swing(p: Pairs, s: State, tied: int, count: int) -> float:
-    """The sum of theta between what is tied and what stays, on the same side."""
+    """Return the sum of theta between the moved and the remaining templates of the same side."""
     total = 0.0
     for t in range(tied):
         for u in range(tied, count):
@@ -192,7 +192,7 @@ def swap_tied(s: State, tied: int, ours: int, theirs: int) -> None:
 
 @compiled
 def sweep(p: Pairs, s: State, moves: int, tied: bool, rng: np.random.Generator) -> None:
-    """Every template once, then so many moves of two cells (half of them exchanges if tied)."""
+    """Renew every template once, then make so many moves of two cells (half exchanges if tied)."""
     n = len(p.first) - 1
     for i in range(n):
         renew(p, s, i, rng)

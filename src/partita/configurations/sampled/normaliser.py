@@ -24,7 +24,7 @@ CENSUS_TARGET = 0.005  # the standard error, in nats, at which it ends
 def census(
     every: list[Chain], visited: Elite, meter: Meter, progress: Progress = None
 ) -> Figure | None:
-    """The log-normaliser, or None if too little of the mass was visited."""
+    """Return the log-normaliser, or None if too little of the mass was visited."""
     marks, log_mass = np.sort(visited.marks), float(np.logaddexp.reduce(visited.scores))
     shares = np.zeros((len(every), 0))
     while shares.shape[1] < 2 or _unsure(shares, meter):
@@ -41,14 +41,14 @@ def census(
 
 
 def _counted(every: list[Chain], marks: NDArray[np.uint64], batches: int) -> FloatArray:
-    """The share of hits, chain × batch."""
+    """Return the share of hits, chain × batch."""
     found = np.stack(together(lambda chain: chain.census(marks, LENGTH * batches), every))
     shares: FloatArray = found.reshape(len(every), batches, LENGTH).mean(axis=2)
     return shares
 
 
 def _unsure(shares: FloatArray, meter: Meter) -> bool:
-    """Whether more sweeps are worth it and allowed."""
+    """Return whether more sweeps are worth it and allowed."""
     more = shares.size * LENGTH / 2
     return bool(
         shares.mean() >= SHARE and _census_error(shares) > CENSUS_TARGET and meter.sweeps() >= more
@@ -56,7 +56,7 @@ def _unsure(shares: FloatArray, meter: Meter) -> bool:
 
 
 def _census_error(shares: FloatArray) -> float:
-    """Of the log of the mean share: by batches, and not less than chains differ."""
+    """Return the error of the log of the mean share: by batches, at least as chains differ."""
     by_batch = shares.std(ddof=1) / np.sqrt(shares.size)
     by_chain = shares.mean(axis=1).std(ddof=1) / np.sqrt(len(shares))
     once = 1.0 / (shares.size * LENGTH)  # a miss that was as likely not to be seen
@@ -72,7 +72,7 @@ MOST = 2000  # steps on one rung in one pass
 
 
 class Ladder:
-    """Passes for one set: where they begin, in which order templates go, what they have summed."""
+    """Passes for one set: their starts, the order of templates, and their sums."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Ladder:
         self.cost = float((np.minimum(rungs, 12 + 4 * np.log2(1 + rungs / 8))).sum()) / n
 
     def passes(self, count: int, steps: int, meter: Meter) -> FloatArray:
-        """So many at once; their means, pass × down or up × side of the bridge × rung."""
+        """Run so many at once; return means, pass × down or up × side of the bridge × rung."""
         begun = time.monotonic()
         seeds = self.seeds.spawn(count)
         sums = together(lambda t: self._one(self.made + t, steps, seeds[t]), range(count))
@@ -101,7 +101,7 @@ class Ladder:
         return np.stack(sums)
 
     def sweeps(self, steps: int) -> float:
-        """What one pass is worth: down, up, and a quarter more to settle on every rung."""
+        """Return the sweeps of one pass: down, up, and a quarter more to settle on every rung."""
         return 2.5 * steps * self.cost + self.fresh
 
     def _one(self, number: int, steps: int, seed: np.random.SeedSequence) -> FloatArray:
@@ -115,7 +115,7 @@ class Ladder:
         return np.maximum(sums.reshape(2, 2, n)[:, :, 1:] / steps, 1e-300)
 
     def centred(self, meter: Meter) -> None:
-        """Short passes that tell where the bridges stand: first the mean of l, then better."""
+        """Run short passes that place the bridges: first the mean of l, then better."""
         most = max(meter.sweeps() / 20 / (2.5 * self.cost), 1.0)
         self.centre[1:] = self.passes(1, int(min(10, most)), meter)[0, :, 1].mean(axis=0)
         for steps in sorted({int(min(20, most)), int(min(40, most))}):
@@ -123,7 +123,7 @@ class Ladder:
             self.centre[1:] = np.maximum(self.centre[1:] + sums[0] - sums[1], 0.0)
 
     def figure(self, sums: FloatArray) -> Figure:
-        """The estimate from all passes, and its error."""
+        """Return the estimate from all passes, and its error."""
         count = len(sums)
         both, base = sums.sum(axis=1), float(self.centre[1:].sum())
         whole = both.sum(axis=0)
@@ -145,7 +145,7 @@ def _bridges(sums: FloatArray) -> float:
 
 
 def log_normaliser(ladder: Ladder, meter: Meter, progress: Progress = None) -> Figure:
-    """Passes until the error is small or nothing is left; six at the least."""
+    """Run passes until the error is small or the budget is spent; six at least."""
     if len(ladder.order) == 1:
         return Figure.exact(0.0)
     ladder.fresh = int(min(ladder.fresh, 1 + meter.sweeps() / (8 * PASSES)))
@@ -168,7 +168,7 @@ def _error(figure: Figure) -> float:
 
 
 def rungs(pairs: Pairs, marginal: FloatArray) -> IntArray:
-    """An order in which neighbours follow each other and each has support from those before.
+    """Return an order in which neighbours follow each other and each has support from earlier ones.
 
     First whoever is likely to be with somebody already there, the best supported first; then
     whoever is nearest.
@@ -188,5 +188,5 @@ def rungs(pairs: Pairs, marginal: FloatArray) -> IntArray:
 
 
 def _squash(x: FloatArray) -> FloatArray:
-    """Into (-1, 1), keeping the order."""
+    """Map into (-1, 1), keeping the order."""
     return x / (1.0 + np.abs(x))

@@ -48,7 +48,7 @@ LOOKS = 3e7  # around how many configurations to look, times n²
 
 
 def united(every: list[Elite]) -> Elite:
-    """All that any chain kept, each once, best first."""
+    """Return all that any chain kept, each once, best first."""
     marks = np.concatenate([e.marks[: e.filled[0]] for e in every])
     scores = np.concatenate([e.scores[: e.filled[0]] for e in every])
     labels = np.concatenate([e.labels[: e.filled[0]] for e in every])
@@ -61,12 +61,12 @@ def united(every: list[Elite]) -> Elite:
 
 
 def log_mass(visited: Elite) -> float:
-    """The log of the summed weights of what was visited: no normaliser is below it."""
+    """Return the log of the summed weights of the visited: no normaliser is below it."""
     return float(np.logaddexp.reduce(visited.scores))
 
 
 def missed(pairs: Pairs, visited: Elite, rng: np.random.Generator, meter: Meter) -> float:
-    """The largest log-weight of what cooling finds and no chain visited; minus infinity if none."""
+    """Return the largest log-weight that cooling finds and no chain visited; −∞ if none."""
     from partita.configurations.sampled.runs import mark
 
     known, best = set(visited.marks.tolist()), -np.inf
@@ -80,7 +80,7 @@ def missed(pairs: Pairs, visited: Elite, rng: np.random.Generator, meter: Meter)
 
 
 def best_visited(pairs: Pairs, visited: Elite, k: int) -> Best:
-    """The k best found; nothing is known about what was not."""
+    """Return the k best found; nothing is claimed about the unvisited."""
     found = _widened(pairs, visited, max(k, 1))
     rows = [restricted_growth(row) for row in found.labels[: found.filled[0]]]
     weights = np.array([_log_weight(pairs.theta, row) for row in rows])
@@ -90,7 +90,7 @@ def best_visited(pairs: Pairs, visited: Elite, k: int) -> Best:
 
 
 def _widened(pairs: Pairs, visited: Elite, k: int) -> Elite:
-    """Look around the k best, the best first, until all have been looked around."""
+    """Expand the k best, the best first, until all have been expanded."""
     from partita.configurations.sampled.runs import elite, expand
 
     n = len(pairs.theta)
@@ -129,7 +129,7 @@ COUNTING = 3.0  # seconds, for an estimate of the number of configurations
 
 @dataclass(eq=False)
 class SampledPosterior:
-    """What chains say, and whether it may be called an answer."""
+    """The estimates of chains, and whether they have converged."""
 
     size: int
     log_normaliser: Figure
@@ -169,7 +169,7 @@ class SampledPosterior:
 
     @cached_property
     def _log2_count(self) -> Figure:
-        """Of the exact number, or the normaliser of the same set with all log-odds 0."""
+        """log₂ of the exact number, or the normaliser of the same set with all log-odds 0."""
         number = self.count()
         if number is not None:
             return Figure.exact(math.log2(number))
@@ -177,7 +177,7 @@ class SampledPosterior:
         return _bits(sampled(level, self.counting, self.seed).log_normaliser)
 
     def entropy(self) -> Figure:
-        """Never below 0, whatever the noise."""
+        """Return the entropy, never below 0 whatever the noise."""
         value = self.log_normaliser.value - self.summary.score
         error = self.log_normaliser.high - self.log_normaliser.value
         error = math.hypot(error, self.summary.score_error)
@@ -199,7 +199,7 @@ class SampledPosterior:
         return best_visited(self.near, self.visited, k)
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
-        """One chain goes on from where one of the chains stands; states far enough apart."""
+        """Draw states far enough apart by continuing one of the chains."""
         state = state_of(self.near, self.last[rng.integers(len(self.last))])
         rows = wander(self.near, state, count, _fresh(self.summary), rng)
         return np.array([restricted_growth(row) for row in rows]).reshape(count, self.size)
@@ -208,7 +208,7 @@ class SampledPosterior:
 def sampled(
     theta: FloatArray, budget: Budget, seed: int, progress: Progress = None
 ) -> SampledPosterior:
-    """Chains until they agree or the budget is spent, then the normaliser.
+    """Run chains until they agree or the budget is spent, then estimate the normaliser.
 
     With `budget.work`, a number of sweeps, the result is the same on any machine; otherwise the
     clock decides.
@@ -270,7 +270,7 @@ def _megabytes(count: int) -> str:
 def _judged(
     estimate: Figure, summary: Summary, visited: float, found: float
 ) -> tuple[Figure, bool, str]:
-    """The normaliser, whether all this is an answer, and why.
+    """Return the normaliser, whether the estimates count as an answer, and why.
 
     `visited` is the log of the summed weights of what was visited, `found` the largest log-weight
     of what was not.
@@ -298,12 +298,12 @@ def _judged(
 
 
 def _fresh(summary: Summary) -> int:
-    """Sweeps until a state is nearly independent of where it began."""
+    """Return the sweeps until a state is nearly independent of its start."""
     return int(min(max(2.0, 3.0 * summary.slowness), FRESH))
 
 
 def _square(near: Pairs, values: FloatArray, diagonal: float) -> FloatArray:
-    """The matrix of compatible pairs i < j given row by row; 0 for all others."""
+    """Return the matrix of compatible pairs i < j given row by row; 0 for all others."""
     matrix = np.zeros_like(near.theta)
     for i in range(len(matrix)):
         there = near.near[near.first[i] : near.first[i + 1]]

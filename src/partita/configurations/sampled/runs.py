@@ -1,4 +1,4 @@
-"""Compiled runs of the chain: what is counted on the way, and the ladder down to no template.
+"""Compiled runs of the chain, their counts, and the ladder down to no template.
 
 Z_k / Z_(k-1) = c · E_(k-1)[σ(l - log c)] / E_k[σ(log c - l)], l = log(1 + sum of exp(x_c)) of the
 k-th template, E_k over partitions of the first k: one bridge for every template, any c.
@@ -52,7 +52,7 @@ def elite(capacity: int, n: int) -> Elite:
 
 
 class Notes(NamedTuple):
-    """What a run writes down: counts of pairs, a score a sweep, the best, states on the way.
+    """The records of a run: counts of pairs, a score a sweep, the best, states on the way.
 
     Without scores none of the first three; without rows no states.
     """
@@ -64,14 +64,14 @@ class Notes(NamedTuple):
 
 
 def states(count: int, n: int) -> Notes:
-    """Notes of nothing but so many states."""
+    """Return notes of nothing but so many states."""
     rows = np.zeros((count, n), dtype=np.int32)
     return Notes(np.zeros(0, dtype=np.int32), np.zeros(0), elite(0, n), rows)
 
 
 @compiled
 def mark(s: State, keys: NDArray[np.uint64]) -> np.uint64:
-    """A hash of the partition, whatever its cells are called."""
+    """Return a hash of the partition, whatever its cells are called."""
     total = np.uint64(0)
     for i in range(len(keys)):
         if s.head[s.label[i]] != i:
@@ -87,7 +87,7 @@ def mark(s: State, keys: NDArray[np.uint64]) -> np.uint64:
 
 @compiled
 def weakest(e: Elite) -> int:
-    """A free place, or that of the least of them."""
+    """Return a free place, or that of the least of them."""
     filled: int = e.filled[0]
     if filled < len(e.scores):
         return filled
@@ -116,7 +116,7 @@ def remember(e: Elite, s: State) -> bool:
 
 @compiled
 def rescore(p: Pairs, s: State) -> None:
-    """The log-weight afresh, so that rounding does not add up."""
+    """Compute the log-weight afresh, so that rounding does not add up."""
     n = len(p.first) - 1
     total = 0.0
     for i in range(n):
@@ -130,7 +130,7 @@ def rescore(p: Pairs, s: State) -> None:
 
 @compiled
 def count_pairs(p: Pairs, s: State, counts: NDArray[np.int32]) -> None:
-    """One more for every pair that shares a cell; compatible pairs i < j are numbered by rows."""
+    """Count every pair that shares a cell; compatible pairs i < j are numbered by rows."""
     n = len(p.first) - 1
     for i in range(n):
         low, high = p.first[i], p.first[i + 1]
@@ -153,7 +153,7 @@ def run(
     notes: Notes,
     rng: np.random.Generator,
 ) -> None:
-    """So many sweeps, and notes of them."""
+    """Run so many sweeps, and take notes of them."""
     n = len(p.first) - 1
     rescore(p, s)
     for t in range(sweeps):
@@ -179,7 +179,7 @@ def hits(
     found: FloatArray,
     rng: np.random.Generator,
 ) -> None:
-    """For each of so many sweeps 1 if it ends in a partition with one of the sorted marks."""
+    """Write, for each sweep, 1 if it ends in a partition with one of the sorted marks."""
     for t in range(len(found)):
         sweep(p, s, moves, tied, rng)
         name = mark(s, keys)
@@ -203,7 +203,7 @@ def adopt(p: Pairs, s: State, labels: IntArray) -> None:
 
 @compiled
 def expand(p: Pairs, s: State, e: Elite) -> None:
-    """Remember every partition that one single move away is good enough."""
+    """Remember every partition that is one single move away and good enough."""
     for i in range(len(p.first) - 1):
         old, own = s.label[i], to_cell(p, s, i)
         take(p, s, i)
@@ -254,7 +254,7 @@ def ladder(
     sums: FloatArray,
     rng: np.random.Generator,
 ) -> None:
-    """Down the rungs and up again.
+    """Go down the rungs and up again.
 
     sums[0, k] is of σ(l - c) without template k, sums[1, k] of σ(c - l) with it, sums[2:] the same
     on the way up.
@@ -283,7 +283,7 @@ def rung(
     sums: FloatArray,
     rng: np.random.Generator,
 ) -> None:
-    """So many steps with the first k + 1, after a quarter as many to settle.
+    """Make so many steps with the first k + 1, after a quarter as many to settle.
 
     Where the centre is not a number yet, sums[1, k] is of l itself.
     """

@@ -1,4 +1,4 @@
-"""What chains agree on: means over batches, their standard error, and how far chains differ.
+"""Summaries of chains: means over batches, their standard error, and how far chains differ.
 
 error² = variance of batch means / batches · max(1, F), F = the variance between chains' means over
 what batches within chains make expect, pooled over pairs: 1 for chains that mix.
@@ -25,7 +25,7 @@ PIECE = 1 << 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
-    """Of one round: pairs i < j row by row, the log-weight, and the signs of mixing."""
+    """One round: pairs i < j row by row, the log-weight, and the signs of mixing."""
 
     sweeps: int  # by each chain
     pairs: FloatArray
@@ -43,12 +43,12 @@ class Summary:
 
     @property
     def mixing(self) -> bool:
-        """Whether chains seem to have forgotten where they began."""
+        """Whether the chains seem independent of their starts."""
         return self.drift <= MIXING and self.scale <= SCALE
 
     @property
     def agreed(self) -> bool:
-        """Whether nothing speaks against having mixed, whatever the error."""
+        """Whether no sign speaks against mixing, whatever the error."""
         return self.disagreement <= APART and self.drift <= DRIFT and self.scale <= SCALE
 
     @property
@@ -63,7 +63,7 @@ def summary(
     batches: int,
     scores: FloatArray,
 ) -> Summary:
-    """From counts by chain, summed squares of batch counts, and log-weights, chain × sweep."""
+    """Summarise counts by chain, summed squares of batch counts, and log-weights, chain × sweep."""
     spread = _spread(totals, squares, length, batches)
     draws = len(totals) * length * batches
     # chains that stand still count as one draw each, not as one for every batch
@@ -99,7 +99,7 @@ class _Spread(NamedTuple):
 def _spread(
     totals: list[NDArray[np.float32]], squares: FloatArray, length: int, batches: int
 ) -> _Spread:
-    """Piece by piece: for thousands of templates the pairs are many."""
+    """Compute in pieces: thousands of templates have many pairs."""
     mean, variance = np.zeros(len(squares)), np.zeros(len(squares))
     inside = outside = apart = 0.0
     for piece in pieces(len(squares)):
@@ -124,7 +124,7 @@ def _ratio(above: float, below: float) -> float:
 
 
 def _scale(scores: FloatArray) -> float:
-    """R-hat over half chains: sqrt(1 + variance of their means / variance within)."""
+    """Return R-hat over half chains: sqrt(1 + variance of their means / variance within)."""
     halves = scores[:, : scores.shape[1] // 2 * 2].reshape(2 * len(scores), -1)
     means, within = halves.mean(axis=1), halves.var(axis=1).mean()
     size = float(np.abs(scores).max(initial=1.0))
@@ -132,12 +132,12 @@ def _scale(scores: FloatArray) -> float:
 
 
 def _rounded(variance: float, size: float) -> float:
-    """Zero where it is no more than the rounding of numbers of this size."""
+    """Return zero where it is no more than the rounding of numbers of this size."""
     return float(variance) if variance > (1e-12 * size) ** 2 else 0.0
 
 
 def _score_error(scores: FloatArray, batches: int) -> float:
-    """Of the mean log-weight, by batches, and not less than chains differ."""
+    """Return the error of the mean log-weight, by batches, at least as chains differ."""
     means = scores.reshape(len(scores), batches, -1).mean(axis=2)
     by_batch = means.std(ddof=1) / np.sqrt(means.size)
     by_chain = means.mean(axis=1).std(ddof=1) / np.sqrt(len(means))

@@ -28,7 +28,7 @@ class Pool:
 
 
 def pool(theta: FloatArray, start: IntArray, weight: float, k: int, meter: Meter) -> Pool:
-    """About the k best around the start, by rounds in which each kept one is expanded once.
+    """Return about the k best around the start, by rounds in which each is expanded once.
 
     However small the budget, k are found if there are as many.
     """
@@ -55,7 +55,7 @@ class _Rounds:
         return not self.expanded.all()
 
     def round(self) -> int:
-        """Expand as many as there is room for; returns the number of configurations written.
+        """Expand as many as there is room for; return the number of configurations written.
 
         What was dropped before is too light to be written again, so that only those kept must be
         known to avoid writing one twice; one for whose moves there was no room is expanded again.
@@ -91,14 +91,14 @@ CLOSE = 0.05  # of the distance from the best to the K-th: what prices may lie a
 
 
 def best(theta: FloatArray, k: int, budget: Budget) -> Best:
-    """The k best configurations (at least one), with a gap of 0 where the budget could prove it."""
+    """Return the k best configurations (at least one), with a gap of 0 where proved in budget."""
     _compile()
     return _best(theta, max(k, 1), Meter(budget))
 
 
 @cache
 def _compile() -> None:
-    """Compilation is no part of anybody's budget: a small search, before the clock starts."""
+    """Compile with a small search before the clock starts: the budget excludes compilation."""
     ring = np.abs(np.subtract.outer(np.arange(7), np.arange(7)))
     theta = np.where(np.isin(ring, (1, 6)), 1.0, np.where(ring == 0, 0.0, -0.5))
     _best(theta, 1, Meter(Budget(work=10**6)))
@@ -122,7 +122,7 @@ class _Found:
 
 
 def _proved(theta: FloatArray, near: Pool, k: int, meter: Meter) -> _Found:
-    """All configurations above the K-th of the pool, by covers with cheap cells."""
+    """Return all configurations above the K-th of the pool, by covers with cheap cells."""
     threshold = float(near.weights[k - 1])
     distance = float(near.weights[0]) - threshold
     a = prices(theta, near.labels[0], CLOSE * distance, meter)
@@ -139,7 +139,7 @@ def _proved(theta: FloatArray, near: Pool, k: int, meter: Meter) -> _Found:
 
 
 def _most_cells(n: int, budget: Budget) -> int:
-    """A quarter of the memory; a cell takes its mask and its cost, and twice that while sorting."""
+    """Return how many fit a quarter of the memory: a mask and a cost, twice while sorting."""
     return max(1 << 12, budget.memory // 4 // (32 * ((n + 63) // 64) + 64))
 
 
@@ -150,7 +150,7 @@ class _Covers:
 
 
 def _covers(cells: Columns, below: float, n: int, k: int, meter: Meter) -> _Covers:
-    """The k covers of least cost below the given one."""
+    """Return the k covers of least cost below the given one."""
     from partita.configurations.search.covers import DONE, FULL, covers
 
     begin, masks, costs = _by_first(cells, n)
@@ -175,7 +175,7 @@ def _covers(cells: Columns, below: float, n: int, k: int, meter: Meter) -> _Cove
 
 
 def _by_first(cells: Columns, n: int) -> tuple[IntArray, NDArray[np.uint64], FloatArray]:
-    """The cells by the first template in them, then by cost, and where each template's begin."""
+    """Sort the cells by first template, then by cost; return where each template's begin."""
     lowest = np.full(len(cells.costs), n)
     for word in range(cells.masks.shape[1] - 1, -1, -1):
         bits = cells.masks[:, word]
@@ -188,7 +188,7 @@ def _by_first(cells: Columns, n: int) -> tuple[IntArray, NDArray[np.uint64], Flo
 
 
 def _listed(theta: FloatArray, found: _Found, back: IntArray, k: int) -> Best:
-    """The k best of those found, each once, ties by their labels."""
+    """Return the k best of those found, each once, ties by their labels."""
     from partita.configurations.search.neighbours import renumber
 
     rows = np.ascontiguousarray(found.labels[:, back])
@@ -201,6 +201,6 @@ def _listed(theta: FloatArray, found: _Found, back: IntArray, k: int) -> Best:
 
 
 def good_order(labels: IntArray) -> IntArray:
-    """Templates by cell, the largest cells first: what must be together is decided early."""
+    """Order templates by cell, the largest cells first: what must be together is decided early."""
     sizes = np.bincount(labels)
     return np.lexsort((labels, -sizes[labels]))

@@ -15,7 +15,7 @@ DONE, PAUSED, FULL = 0, 1, 2
 
 @kernel()
 def descend(theta: FloatArray, a: FloatArray, below: float, found: FloatArray) -> int:
-    """Rows of 0 and 1: distinct cells with r < below, grown greedily from every template."""
+    """Find distinct cells with r < below, as rows of 0 and 1, grown from every template."""
     n = len(a)
     count = 0
     for seed in range(n):
@@ -82,7 +82,7 @@ def project(
 
 @kernel()
 def most_off(x: FloatArray, a: FloatArray, half: FloatArray, u: int) -> float:
-    """The most that templates from u on can take off the reduced cost of a cell."""
+    """Return the most that templates from u on can take off the reduced cost of a cell."""
     alone, mixed = 0.0, 0.0
     for w in range(u, len(a)):
         alone += max(x[w], 0.0)
@@ -105,7 +105,7 @@ def cheap_cells(
     costs: FloatArray,
     nodes: int,
 ) -> int:
-    """All cells with r < below, depth first; can be paused and goes on from its arrays.
+    """List all cells with r < below, depth first; can be paused and goes on from its arrays.
 
     With x_w = Σ_{i∈C} θ_iw, what templates from u on can still take off r(C) is at most
     Σ_w max(0, x_w), because a cell of them alone has r ≥ 0, and at most

@@ -1,4 +1,4 @@
-"""Configurations of small total cost from cells of small cost, depth first in compiled loops.
+"""Compiled search for configurations of small total cost, from cells of small cost.
 
 The log-weight of a configuration is Σ_i a_i − Σ_{cells} r(C) and no r is negative, so the best
 configurations are the exact covers of least cost. The first template that is not yet covered
@@ -21,7 +21,7 @@ DONE, PAUSED, FULL = 0, 1, 2
 
 @kernel()
 def first_free(covered: Masks, start: int, n: int) -> int:
-    """The first template from start on that is not covered."""
+    """Return the first template from start on that is not covered."""
     i = start
     while i < n and (covered[i >> 6] >> np.uint64(i & 63)) & np.uint64(1):
         i += 1
@@ -61,7 +61,7 @@ def covers(
     found: FloatArray,
     nodes: int,
 ) -> int:
-    """All covers with total cost < below; can be paused and goes on from its arrays.
+    """List all covers with total cost < below; can be paused and goes on from its arrays.
 
     cells[begin[i]:begin[i + 1]] begin with template i and are sorted by cost. `place` holds the
     depth, the number of covers found and the nodes of this call.

@@ -23,7 +23,7 @@ class Meter:
     started: float = field(default_factory=time.monotonic)
 
     def allowance(self, most: float = SLICE) -> int:
-        """How many nodes may be visited now before asking again; 0 when the budget is used up."""
+        """Return how many nodes may be visited before the next check; 0 when all is spent."""
         if self.budget.work is not None:
             return int(max(0, min(most, self.budget.work - self.spent)))
         return int(most) if self.seconds_left() > 0.0 else 0

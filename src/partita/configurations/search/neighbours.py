@@ -1,4 +1,4 @@
-"""Good configurations around a good one: single moves, kept while they are among the best found."""
+"""Good configurations around a good one: single moves, kept while among the best."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Keys = NDArray[np.uint64]
 
 @kernel()
 def mixed(key: np.uint64) -> np.uint64:
-    """Scrambled bits, so that sums over cells tell configurations apart (0 stays 0)."""
+    """Scramble the bits, so that sums over cells tell configurations apart (0 stays 0)."""
     key = (key ^ (key >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
     key = (key ^ (key >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     return key ^ (key >> np.uint64(32))
@@ -22,7 +22,7 @@ def mixed(key: np.uint64) -> np.uint64:
 
 @kernel()
 def remember(seen: Keys, key: np.uint64) -> bool:
-    """Put a key into a table of open addresses; False if it was there."""
+    """Put a key into a table of open addresses; return False if it was there."""
     last = np.uint64(len(seen) - 1)
     slot = key & last
     while seen[slot] != np.uint64(0):
@@ -35,7 +35,7 @@ def remember(seen: Keys, key: np.uint64) -> bool:
 
 @kernel()
 def key_of(labels: Labels, names: Keys) -> np.uint64:
-    """The same for the same configuration, whatever its cells are called."""
+    """Return a key of the configuration, whatever its cells are called."""
     cells = np.zeros(len(labels) + 1, dtype=np.uint64)
     for i in range(len(labels)):
         cells[labels[i]] += names[i]
@@ -57,7 +57,7 @@ def expand(
     weights: FloatArray,
     count: int,
 ) -> int:
-    """Write to `room` what single moves make of one configuration, if new and heavier than `above`.
+    """Write to `room` the single moves from one configuration, if new and heavier than `above`.
 
     Returns the number of rows in use; where that is all there are, moves may have been passed over.
     """
@@ -113,7 +113,7 @@ def expand_all(
 
 @kernel()
 def renumber(theta: FloatArray, rows: IntArray) -> FloatArray:
-    """Renumber each row's labels by first appearance, in place; returns their log-weights."""
+    """Renumber each row's labels by first appearance, in place; return their log-weights."""
     n = rows.shape[1]
     weights = np.zeros(len(rows))
     for k in range(len(rows)):

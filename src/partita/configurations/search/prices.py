@@ -33,12 +33,12 @@ class Columns:
 
 
 def simple_prices(theta: FloatArray) -> FloatArray:
-    """a_i = ½ Σ_j max(0, θ_ij): feasible whatever the log-odds are."""
+    """Return a_i = ½ Σ_j max(0, θ_ij): feasible whatever the log-odds are."""
     return np.asarray(0.5 * np.maximum(theta, 0.0).sum(axis=1))
 
 
 def prices(theta: FloatArray, labels: IntArray, near: float, meter: Meter) -> FloatArray | None:
-    """Feasible prices near the log-weight of the given configuration; None if work ran out."""
+    """Return feasible prices near the log-weight of the configuration; None if work ran out."""
     from partita.configurations.search.cell_kernels import project
 
     state = _State(theta, labels, near)
@@ -57,7 +57,7 @@ def prices(theta: FloatArray, labels: IntArray, near: float, meter: Meter) -> Fl
 
 
 def _lacking(theta: FloatArray, a: FloatArray, state: _State, meter: Meter) -> float:
-    """What must be added to each price: the tolerance, or nothing if it is feasible as it is.
+    """Return what to add to each price: the tolerance, or 0 if they are feasible.
 
     The second matters where many configurations weigh the same as the best: with prices above it
     all of them would have to be visited.
@@ -69,20 +69,20 @@ def _lacking(theta: FloatArray, a: FloatArray, state: _State, meter: Meter) -> f
 
 
 def rounding(theta: FloatArray) -> float:
-    """More than what sums of log-odds over a configuration can lose: each adds at most n² terms."""
+    """Bound the rounding of sums of log-odds over a configuration: each adds at most n² terms."""
     sizes = np.abs(theta[np.isfinite(theta)]).sum()
     return 4.0 * UNIT * len(theta) * float(sizes)
 
 
 def shares(theta: FloatArray, labels: IntArray) -> FloatArray:
-    """Half of each template's log-odds to its cell: they add up to the log-weight."""
+    """Return half of each template's log-odds to its cell: they add up to the log-weight."""
     together = labels[:, None] == labels[None, :]
     half = 0.5 * np.where(together, theta, 0.0).sum(axis=1)
     return np.asarray(np.maximum(half, 0.0))
 
 
 class _State:
-    """The constraints found so far and the gap that is aimed at."""
+    """The constraints so far and the target gap."""
 
     def __init__(self, theta: FloatArray, labels: IntArray, near: float) -> None:
         cells = (labels[None, :] == np.unique(labels)[:, None]).astype(np.float64)
@@ -105,7 +105,7 @@ class _State:
 def _broken(
     theta: FloatArray, penalised: FloatArray, a: FloatArray, tolerance: float, meter: Meter
 ) -> FloatArray | None:
-    """Cells with r < −tolerance as rows of 0 and 1, none only if there are none.
+    """Return cells with r < −tolerance as rows of 0 and 1; none only if there are none.
 
     The exhaustive search may pass over a cell when a part of it has −tolerance ≤ r < 0: then each
     part adds at most the tolerance, so that a + tolerance is feasible in any case.
@@ -123,7 +123,7 @@ def _broken(
 
 
 def cheap(theta: FloatArray, a: FloatArray, below: float, meter: Meter, most: int) -> Columns:
-    """All cells with a reduced cost below the given one, or as many as fit or were reached."""
+    """Return all cells with a reduced cost below the limit, or as many as fit or were reached."""
     from partita.configurations.search.cell_kernels import DONE, FULL, cheap_cells
 
     n = len(a)
@@ -149,13 +149,13 @@ def cheap(theta: FloatArray, a: FloatArray, below: float, meter: Meter, most: in
 
 
 def rows_of(masks: Masks, n: int) -> FloatArray:
-    """Bit masks as rows of 0 and 1."""
+    """Return bit masks as rows of 0 and 1."""
     bits = np.unpackbits(masks.astype("<u8").view(np.uint8), axis=1, bitorder="little")
     return bits[:, :n].astype(np.float64)
 
 
 def half_gains(theta: FloatArray) -> FloatArray:
-    """half[u, w] = ½ Σ_{v ≥ u} max(0, θ_wv)."""
+    """Return half[u, w] = ½ Σ_{v ≥ u} max(0, θ_wv)."""
     positive = 0.5 * np.maximum(theta, 0.0)
     return np.ascontiguousarray(np.cumsum(positive[::-1], axis=0)[::-1])
 

@@ -1,1 +1,1 @@
-"""The exam of 1992: keys and responses of MUC-4, mapped, compared and counted."""
+"""The MUC-4 exam of 1992: keys and responses mapped, compared and counted."""

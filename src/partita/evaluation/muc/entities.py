@@ -28,7 +28,7 @@ Entity = tuple[frozenset[str], bool]  # its strings, and whether it may be missi
 
 
 def score_entities(response: Iterable[Incident], key: Iterable[Incident]) -> dict[str, Tally]:
-    """For each role how many entities are found, too many and missing."""
+    """Return, for each role, how many entities are found, spurious and missing."""
     given, wanted = _by_message(response), _by_message(key)
     return {
         role: sum(
@@ -56,7 +56,7 @@ def _compared(
 
 
 def _entities(incidents: Sequence[Incident], slots: tuple[int, ...]) -> list[Entity]:
-    """The fills of all templates; those that share a string are one entity."""
+    """Merge the fills of all templates that share a string into entities."""
     found: list[Entity] = []
     for incident in incidents:
         for slot in slots:
@@ -78,7 +78,7 @@ def _joined(entities: list[Entity], new: Entity) -> list[Entity]:
 
 
 def _aligned(given: Sequence[frozenset[str]], wanted: Sequence[Entity]) -> set[int]:
-    """The places of the key's entities that are found."""
+    """Return the places of the key's entities that are found."""
     if not given or not wanted:
         return set()
     from scipy.optimize import linear_sum_assignment

@@ -23,7 +23,7 @@ Location = tuple[str, tuple[tuple[str, ...], ...]]
 
 @lru_cache(maxsize=1 << 14)
 def location(text: str) -> Location:
-    """The country and the places below it; a range between two places holds both."""
+    """Return the country and the places below it; a range between two places holds both."""
     country, *below = (part.strip() for part in _KIND.sub(" ", text.upper()).split(":"))
     places = (tuple(filter(None, (p.strip() for p in part.split(" - ")))) for part in below)
     return _tidy(country), tuple(tuple(map(_tidy, names)) for names in places if names)
@@ -113,7 +113,7 @@ _LINKS = frozenset(
 
 
 def compare_strings(response: str, key: str) -> Verdict:
-    """Of two strings; nothing that they share says that the response is correct."""
+    """Compare two strings; sharing only uninformative words is not correct."""
     given, wanted = _words(response), _words(key)
     if given == wanted or _words(_ASIDE.sub(" ", response)) == wanted:
         return CORRECT
@@ -128,14 +128,14 @@ def compare_strings(response: str, key: str) -> Verdict:
 
 @lru_cache(maxsize=1 << 16)
 def _words(text: str) -> tuple[str, ...]:
-    """The words that tell something; all of them where none does."""
+    """Return the informative words; all of them where there are none."""
     found = tuple(_WORD.findall(text.upper()))
     return tuple(w for w in found if w not in _SMALL and w not in _NATIONS) or found
 
 
 @lru_cache(maxsize=1 << 16)
 def _head(text: str) -> str:
-    """The last word before a preposition, a relative pronoun or a comma."""
+    """Return the last word before a preposition, a relative pronoun or a comma."""
     first = re.split(r"[,;]", _ASIDE.sub(" ", text.upper()))[0]
     head = ""
     for word in _WORD.findall(first):
@@ -146,12 +146,12 @@ def _head(text: str) -> str:
 
 
 def _within(few: tuple[str, ...], many: tuple[str, ...]) -> bool:
-    """One after another, without a gap."""
+    """Return whether `few` occurs in `many` without a gap."""
     return any(many[n : n + len(few)] == few for n in range(len(many) - len(few) + 1))
 
 
 def compare(slot: Slot, response: Fill, key: Fill) -> Verdict:
-    """The best over all alternatives of the key; a wrong tag makes what is correct partial."""
+    """Return the best over all alternatives of the key; a wrong tag makes correct partial."""
     value = max(_value(slot, given, wanted) for given in response.values for wanted in key.values)
     if not slot.tagged or value <= PARTIAL:
         return value
@@ -159,7 +159,7 @@ def compare(slot: Slot, response: Fill, key: Fill) -> Verdict:
 
 
 def tag(response: Sequence[str], key: Sequence[str]) -> Verdict:
-    """Of the strings that a fill refers to; correct if neither refers to any."""
+    """Compare the strings that two fills refer to; correct if neither refers to any."""
     if not response or not key:
         return CORRECT if not response and not key else INCORRECT
     return max(compare_strings(given, wanted) for given in response for wanted in key)

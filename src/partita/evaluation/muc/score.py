@@ -24,7 +24,7 @@ from partita.records import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many fills are correct, partial, incorrect, spurious, missing."""
+    """Counts of correct, partial, incorrect, spurious and missing fills."""
 
     correct: int = 0
     partial: int = 0
@@ -62,7 +62,7 @@ class Tally:
         return self.points / self.actual if self.actual else 0.0
 
     def f(self, beta: float = 1.0) -> float:
-        """Below 1 precision weighs more, above 1 recall."""
+        """Return F; with beta below 1 precision weighs more, above 1 recall."""
         below = beta**2 * self.precision + self.recall
         return (1 + beta**2) * self.precision * self.recall / below if below else 0.0
 
@@ -72,7 +72,12 @@ _REQUIRED = 1e-3
 
 
 def count(slot: Slot, response: Sequence[Fill], key: Sequence[Fill]) -> Tally:
-    """What is left over on both sides is incorrect; beyond that, spurious or missing."""
+    """Count the fills of two lists.
+
+    What is left over on both sides is incorrect; beyond that, spurious or missing.
+
+    What is left over on both sides is incorrect; beyond that, spurious or missing.
+    """
     pairs = matched(slot, response, key)
     verdicts = [compare(slot, response[r], key[k]) for r, k in pairs]
     taken = {k for _, k in pairs}
@@ -89,7 +94,7 @@ def count(slot: Slot, response: Sequence[Fill], key: Sequence[Fill]) -> Tally:
 
 
 def matched(slot: Slot, response: Sequence[Fill], key: Sequence[Fill]) -> list[tuple[int, int]]:
-    """Pairs of places, each correct or partial, with the largest sum of verdicts."""
+    """Return pairs of places, each correct or partial, with the largest sum of verdicts."""
     if not response or not key:
         return []
     table: FloatArray = np.array([[compare(slot, r, k) for k in key] for r in response])
@@ -110,7 +115,7 @@ TYPE = 4
 def mapped(
     response: Sequence[Incident], key: Sequence[Incident]
 ) -> list[tuple[Incident, Incident]]:
-    """The pairs of one message."""
+    """Return the pairs of one message."""
     if not response or not key:
         return []
     from scipy.optimize import linear_sum_assignment
@@ -122,7 +127,7 @@ def mapped(
 
 
 def gain(response: Incident, key: Incident) -> float:
-    """The points of all slots; 0 for two that may not be mapped."""
+    """Return the points of all slots; 0 for two that may not be mapped."""
     if not alike(response, key):
         return 0.0
     return sum(count(slot, response.of(slot.number), key.of(slot.number)).points for slot in SCORED)
@@ -190,13 +195,13 @@ class Score:
 
 
 def _total(parts: Iterable[Tallies], kind: str = "") -> Tally:
-    """Of all slots that are scored; the templates' own row is none of them."""
+    """Sum all scored slots; the templates' own row is not one of them."""
     chosen = [slot.name for slot in SCORED if not kind or slot.kind == kind]
     return sum((part.get(name, EMPTY) for part in parts for name in chosen), EMPTY)
 
 
 def score(messages: Iterable[str], response: Sequence[Incident], key: Sequence[Incident]) -> Score:
-    """All messages of the key; templates that the response has for others are spurious."""
+    """Score all messages of the key; the response's templates for others are spurious."""
     given, wanted = _by_message(response), _by_message(key)
     parts: tuple[dict[str, Tally], ...] = ({}, {}, {})
     told: dict[str, Tallies] = {}
