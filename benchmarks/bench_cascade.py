@@ -19,7 +19,8 @@ from partita.corpora.documents import corpus_path
 from partita.records import Message
 from partita.rules.domain_files import read_domain
 from partita.rules.extractor import Extractor
-from partita.text.messages import analysed, read_messages
+from partita.text.layout import parse_layout
+from partita.text.messages import read_messages
 from partita.text.tagger_models import shipped_tagger
 
 MUC = Path(__file__).parents[2] / "shared" / "data" / "muc4" / "dev"
@@ -108,8 +109,8 @@ def test_ten_times_the_length(extractor: Extractor, ratio: Callable[..., None]) 
     """One message, and one ten times as long."""
     text = "\n\n".join(message.text for message in corpora()["corpus"][:40])
     short, long = (
-        analysed("short", text, "", 0),
-        analysed("long", "\n\n".join([text] * LONGER), "", 0),
+        parse_layout("short", text, "", 0),
+        parse_layout("long", "\n\n".join([text] * LONGER), "", 0),
     )
     value = seconds(lambda: extractor.templates(long)) / seconds(lambda: extractor.templates(short))
     ratio(f"a message of {LONGER} × the length", value, "the message", MOST)

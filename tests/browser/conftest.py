@@ -18,7 +18,7 @@ from browser.person import Person, installed
 from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import open_workspace
 from partita.cli.demo import demo
-from partita.text.raw_messages import Given
+from partita.text.raw_messages import RawMessage
 from patience import PATIENCE
 
 SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
@@ -73,7 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("page")
     workspace = open_workspace(found / "partita.db")
     settings = Settings(budget=usual_budget("evidential"))
-    harm = Given(HOSTILE_MESSAGE, HOSTILE_TEXT, "test")
+    harm = RawMessage(HOSTILE_MESSAGE, HOSTILE_TEXT, "test")
     workspace.ingest([harm], settings, name=HOSTILE, workers=1)
     messages = [CORPUS / f"{name}.txt" for name in WORK]
     workspace.ingest(messages, settings, name="work", workers=1)

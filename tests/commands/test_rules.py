@@ -12,7 +12,7 @@ from extraction.toy import GROUPS, written
 from partita.app.authoring import lint_domain, trace_messages
 from partita.cli.authoring import rules
 from partita.corpora.documents import corpus_path
-from partita.text.messages import analysed
+from partita.text.layout import parse_layout
 
 
 def test_lint_tells_where_and_fails(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_bad_input_is_one_line(tmp_path: Path, arguments: list[str]) -> None:
 
 
 def test_a_text_through_a_shipped_domain() -> None:
-    message = analysed("text", "A rail depot was found in Kinston.")
+    message = parse_layout("text", "A rail depot was found in Kinston.")
     phases = trace_messages([message], "depots")[0].seen
     assert any(win.kind == "ng" for one in phases for wins in one.wins for win in wins)
 

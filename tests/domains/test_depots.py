@@ -18,7 +18,7 @@ from partita.reference.sets import BoolArray, coreference_sets
 from partita.rules.domain_files import load_domain, read_domain
 from partita.rules.extractor import Extractor
 from partita.rules.lint import linted
-from partita.text.messages import analysed
+from partita.text.layout import parse_layout
 from partita.text.tagger_models import shipped_tagger
 
 A = {"FACILITY": "DEPOT", "NUMBER": 1, "LOCATION": "KINSTON", "TYPE": "RAIL"}
@@ -33,7 +33,7 @@ def extractor() -> Extractor:
 
 
 def templates(text: str) -> tuple[Template, ...]:
-    return extractor().templates(analysed("m", text))
+    return extractor().templates(parse_layout("m", text))
 
 
 def slots(text: str) -> dict[str, dict[str, Any]]:
@@ -184,7 +184,7 @@ def test_ties_between_templates() -> None:
 
 
 def test_many_messages_give_what_each_gives_alone() -> None:
-    messages = [analysed(str(n), text) for n, text in enumerate((MESSAGE, "", "The depot."))]
+    messages = [parse_layout(str(n), text) for n, text in enumerate((MESSAGE, "", "The depot."))]
     together = list(extractor().templates_of(messages))
     assert together == [extractor().templates(message) for message in messages]
     assert together[1] == ()

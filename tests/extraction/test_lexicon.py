@@ -6,7 +6,7 @@ import pytest
 
 from partita.rules.domain import Entry
 from partita.rules.lexicon import Forms, Lexicon, united
-from partita.text.tokens import cut_words
+from partita.text.tokens import lower_words
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_verbs_that_are_known_are_found_back() -> None:
 
 
 def lexicon(*entries: Entry) -> Lexicon:
-    return Lexicon.of(entries, (), cut_words)
+    return Lexicon.of(entries, (), lower_words)
 
 
 def test_tags_decide_what_a_word_means() -> None:

@@ -17,7 +17,16 @@ from oracles.tagging import plain_tags
 from partita.evaluation.extraction import measure_tagging
 from partita.text import tagger as tagging_words
 from partita.text import tagger_kernels as tagging_kernels
-from partita.text.tagger import COLUMN, FEATURES, PADDING, Entry, Tagger, capitals, shape, templates
+from partita.text.tagger import (
+    COLUMN,
+    FEATURES,
+    PADDING,
+    Entry,
+    Tagger,
+    capitals,
+    feature_templates,
+    shape,
+)
 from partita.text.tagger_models import shipped_tagger
 from partita.training.tagger import read_tagged, upper_case
 
@@ -117,12 +126,12 @@ def test_kernels_and_columns_agree_on_their_numbers() -> None:
     for name in ("LOWER", "CAPITALISED", "UPPER", "MIXED", "NO_TAG"):
         assert getattr(tagging_kernels, name) == getattr(tagging_words, name)
     assert tagging_kernels.WIDTH == PADDING
-    assert len(templates().places) == len(set(FEATURES))
+    assert len(feature_templates().places) == len(set(FEATURES))
 
 
 def test_features_must_be_columns_with_offsets() -> None:
     with pytest.raises(ValueError, match=r"word\+9"):
-        templates(("word+9",))
+        feature_templates(("word+9",))
 
 
 @pytest.mark.parametrize(

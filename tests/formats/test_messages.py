@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from partita.errors import InputError, PartitaError
 from partita.records import Message, Region
-from partita.text.messages import analysed, read_messages, read_texts, sniffed
+from partita.text.layout import parse_layout
+from partita.text.messages import detect_form, read_messages, read_texts
 
 MUC = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "muc4"
 PAPER = """Subj: Kinston Military Rail Depot
@@ -25,14 +26,14 @@ ENDS = ["\n", "\r\n", "\r", "\x85", "\u2028", "\x0c", "\x0b"]
 
 def shown(text: str) -> list[tuple[str, str]]:
     return [
-        (region.kind, text[region.start : region.end]) for region in analysed("m", text).regions
+        (region.kind, text[region.start : region.end]) for region in parse_layout("m", text).regions
     ]
 
 
 def cells(text: str) -> list[tuple[str, int, int, int, str, str]]:
     return [
         (r.kind, r.table, r.row, r.column, r.column_name, text[r.start : r.end])
-        for r in analysed("m", text).regions
+        for r in parse_layout("m", text).regions
         if r.table >= 0
     ]
 
@@ -68,7 +69,7 @@ def file(folder: Path, name: str, content: str | bytes) -> Path:
 
 
 def test_the_papers_message_is_a_subject_line_and_a_paragraph() -> None:
-    message = analysed("paper", PAPER, "paper.txt")
+    message = parse_layout("paper", PAPER, "paper.txt")
     assert message.fields == {"subject": "Kinston Military Rail Depot"}
     assert message.regions == (Region("subject", 6, 33, 0), Region("text", 35, len(PAPER) - 1, 1))
 
@@ -80,7 +81,7 @@ def test_any_line_end_gives_the_same_regions(end: str) -> None:
     left = [(kind, part.split()) for kind, part in shown(text)]
     assert [(kind, part.split()) for kind, part in shown(other)] == left
     assert len(left) == 2 + 6 + 2
-    assert analysed("m", other).text == other
+    assert parse_layout("m", other).text == other
 
 
 def test_header_fields_are_kept_and_only_the_subject_is_a_region() -> None:
@@ -88,7 +89,7 @@ def test_header_fields_are_kept_and_only_the_subject_is_a_region() -> None:
         "INTELLIGENCE REPORT\nDTG: 150430ZMAR96\nFROM: 3rd Fleet\n   and others\nX-Copy: none\n"
         "To: A\nTo: B\n\nSUBJECT: Depots near\n  Kinston\n\nA depot was found.\n"
     )
-    message = analysed("m", text)
+    message = parse_layout("m", text)
     assert message.fields == {
         "dtg": "150430ZMAR96",
         "from": "3rd Fleet and others",
@@ -122,7 +123,7 @@ def test_routing_lines_and_markings_are_layout() -> None:
         "UNCLAS SECTION 01 OF 02\nSUBJ: (U) KINSTON DEPOT (U)\n1. (U) A DEPOT WAS FOUND NEAR\n"
         "KINSTON.\nA. (U) IT IS LARGE.\nB. (U) IT IS OLD.\n2. (S//NF) ANOTHER.\nBT\n#0001\nNNNN\n"
     )
-    message = analysed("m", text)
+    message = parse_layout("m", text)
     assert message.fields["from"] == "JICPAC HONOLULU HI"
     assert message.fields["to"] == "RUEKJCS/DIA"
     assert message.fields["classification"] == "UNCLAS SECTION 01 OF 02"
@@ -137,13 +138,16 @@ def test_routing_lines_and_markings_are_layout() -> None:
 
 def test_slashed_sets_are_fields() -> None:
     text = "MSGID/INTREP/3FLT//\nSUBJ/KINSTON RAIL\nDEPOT//\nA DEPOT WAS FOUND.\n"
-    assert analysed("m", text).fields == {"msgid": "INTREP/3FLT", "subject": "KINSTON RAIL DEPOT"}
+    assert parse_layout("m", text).fields == {
+        "msgid": "INTREP/3FLT",
+        "subject": "KINSTON RAIL DEPOT",
+    }
     assert shown(text) == [("subject", "KINSTON RAIL\nDEPOT"), ("text", "A DEPOT WAS FOUND.")]
 
 
 def test_what_follows_the_last_known_field_is_not_lost() -> None:
     text = "Subj: Depots\nFacility: rail depot\nLocation: Kinston\n\nText."
-    assert analysed("m", text).fields == {"subject": "Depots"}
+    assert parse_layout("m", text).fields == {"subject": "Depots"}
     assert [part for _, part in shown(text)] == [
         "Depots", "Facility", "rail depot", "Location", "Kinston", "Text.",
     ]  # fmt: skip
@@ -155,7 +159,7 @@ def test_prose_that_looks_a_little_like_a_header_stays_prose() -> None:
         "Note that: this holds.",
         "12:30 now.",
     ):
-        assert analysed("m", text).fields == {}
+        assert parse_layout("m", text).fields == {}
         assert shown(text) == [("text", text)]
 
 
@@ -325,7 +329,7 @@ TEXTS = st.one_of(
 @settings(deadline=None, max_examples=600)
 @given(TEXTS)
 def test_regions_are_ordered_disjoint_and_inside_any_text(text: str) -> None:
-    message = analysed("m", text)
+    message = parse_layout("m", text)
     assert message.text == text
     at = 0
     for region in message.regions:
@@ -401,7 +405,7 @@ def test_twice_the_same_id_names_both_files_and_loses_nothing_else(tmp_path: Pat
     three = file(tmp_path, "n.txt", "Three.")
     found = list(read_messages([one, two, three]))
     assert [getattr(item, "text", None) for item in found] == ["One.", None, "Three."]
-    assert str(found[1]) == f"{two}: the id 'm' stands in {one} already; expected another"
+    assert str(found[1]) == f"{two}: duplicate id 'm'; first used in {one}"
 
 
 def test_json_lines_with_errors_by_line(tmp_path: Path) -> None:
@@ -429,7 +433,7 @@ def test_json_lines_with_errors_by_line(tmp_path: Path) -> None:
     assert [one.line for one in bad] == [3, 4, 7, 8, 9, 10, 11]
     assert "is not JSON" in str(bad[0])
     assert "has no field 'text'" in str(bad[1])
-    assert f"{path}, line 1 already" in str(bad[4])
+    assert f"first used in {path}, line 1" in str(bad[4])
 
 
 def test_json_lines_know_their_line_ends_and_wide_encodings(tmp_path: Path) -> None:
@@ -497,29 +501,29 @@ def test_muc_keys_in_a_folder_are_no_messages(tmp_path: Path) -> None:
 
 
 def test_the_form_is_sniffed_and_can_be_given(tmp_path: Path) -> None:
-    assert sniffed(b'\n{"text": "x"}', "utf-8") == "jsonl"
-    assert sniffed(b"\n DEV-MUC3-0001 (NOSC)\n", "utf-8") == "muc"
-    assert sniffed("{x}".encode("utf-16"), "utf-8") == "text"
+    assert detect_form(b'\n{"text": "x"}', "utf-8") == "jsonl"
+    assert detect_form(b"\n DEV-MUC3-0001 (NOSC)\n", "utf-8") == "muc"
+    assert detect_form("{x}".encode("utf-16"), "utf-8") == "text"
     path = file(tmp_path, "m.txt", '{"text": "x"}')
     assert [message.text for message in messages(path, form="text")] == ['{"text": "x"}']
     assert errors(path, form="muc") == [
-        f"{path}: has no line such as DEV-MUC3-0001 (NOSC); expected MUC messages"
+        f"{path}: has no line such as DEV-MUC3-0001 (NOSC) (expected MUC messages)"
     ]
 
 
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (b"", "is empty; expected a message"),
-        (b" \r\n\t", "is empty; expected a message"),
-        (b"a depot\0", "is binary: character 7 is NUL; expected plain text"),
-        ("depot".encode("utf-16-le"), "(perhaps --encoding utf-16-le)"),
-        (b"\x89PNG\r\n\x1a\n\0\0", "is a picture; expected plain text"),
+        (b"", "is empty (expected a message)"),
+        (b" \r\n\t", "is empty (expected a message)"),
+        (b"a depot\0", "is binary: character 7 is NUL (expected plain text)"),
+        ("depot".encode("utf-16-le"), "; try --encoding utf-16-le"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "is a picture (expected plain text)"),
         ("Caf\xe9".encode("latin-1") + b" x", "byte 3 is not utf-8"),
         ("Café".encode()[:-1], "ends within a character at byte 3"),
         (b"\xef\xbb\xbfCaf\xe9 x", "byte 6 is not utf-8"),
         (b"\xff\xfea", "ends within a character at byte 2"),
-        (b"x" * 101, "has more than 9.537e-05 MB, the limit of one message"),
+        (b"x" * 101, "is larger than 9.537e-05 MB, the limit for one message"),
     ],
 )
 def test_what_cannot_be_read_is_one_clear_line(tmp_path: Path, data: bytes, problem: str) -> None:
@@ -536,17 +540,17 @@ def test_what_is_not_there_and_what_is_no_encoding(tmp_path: Path) -> None:
     empty.mkdir()
     assert errors(missing, empty) == [
         f"{missing}: cannot be read: No such file or directory",
-        f"{empty}: is a folder without files; expected messages",
+        f"{empty}: is a folder without files (expected messages)",
     ]
     for name in ("martian", "hex"):
-        with pytest.raises(InputError, match="is not an encoding of text that Python reads"):
+        with pytest.raises(InputError, match="is not a text encoding known to Python"):
             list(read_messages(tmp_path, encoding=name))
 
 
 def test_a_long_json_line_is_refused_and_the_next_is_read(tmp_path: Path) -> None:
     text = f'{{"text": "{"x" * 3_000_000}"}}\n{{"text": "short"}}'
     found = list(read_messages(file(tmp_path, "m.jsonl", text), limit=1 << 20))
-    assert str(found[0]).endswith("line 1: has more than 1 MB, the limit of one message")
+    assert str(found[0]).endswith("line 1: is larger than 1 MB, the limit for one message")
     assert isinstance(found[1], Message)
     assert found[1].id == "m-2"
 

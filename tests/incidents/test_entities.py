@@ -12,7 +12,7 @@ from partita.domains.incidents.pipeline import extractor
 from partita.domains.incidents.readings import Part, Reading
 from partita.domains.incidents.stories import stories
 from partita.rules.extractor import Extractor
-from partita.text.layout import analysed
+from partita.text.layout import parse_layout
 
 
 @cache
@@ -22,7 +22,7 @@ def reader() -> Extractor:
 
 def found(text: str, role: str, *heads: str) -> list[Entity]:
     """The entities of all mentions whose lemma ends in one of the heads."""
-    story = next(stories([analysed("M1", text)], reader()))
+    story = next(stories([parse_layout("M1", text)], reader()))
     all_ = tuple(mentions(story))
     none = np.zeros((0, 0))
     parts = [

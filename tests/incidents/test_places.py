@@ -18,7 +18,7 @@ from partita.domains.incidents.slot_choice import places
 from partita.domains.incidents.stories import stories
 from partita.errors import InputError
 from partita.rules.extractor import Extractor
-from partita.text.layout import analysed
+from partita.text.layout import parse_layout
 
 
 @cache
@@ -29,7 +29,7 @@ def reader() -> Extractor:
 def case_of(text: str, dateline: str = "LIMA", lists: Path | None = None) -> Case:
     whole = f"DEV-MUC3-0001 (OURS)\n\n   {dateline}, 9 JAN 90 -- [TEXT] {text}\n"
     known = read_gazetteer(lists) if lists else None
-    story = next(stories([analysed("DEV-MUC3-0001", whole)], reader(), known))
+    story = next(stories([parse_layout("DEV-MUC3-0001", whole)], reader(), known))
     return case(Reading(story, (), np.zeros((0, 6)), np.zeros((len(story.sentences), 7)), 0.5))
 
 

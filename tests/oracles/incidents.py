@@ -14,7 +14,7 @@ from partita.domains.incidents.incident_models import Experts
 from partita.domains.incidents.pipeline import extractor
 from partita.domains.incidents.stories import Story, stories
 from partita.domains.incidents.training import train
-from partita.text.messages import analysed
+from partita.text.layout import parse_layout
 
 VICTIMS = (("MAYOR", "MAYOR"), ("PEASANTS", "THREE PEASANTS"), ("PRIEST", "PRIEST"))
 ACTORS = ("GUERRILLAS", "TERRORISTS", "ARMED MEN")
@@ -97,7 +97,7 @@ def examples() -> tuple[tuple[Story, tuple[Incident, ...]], ...]:
     """Stories with their keys."""
     given = list(_messages())
     header = [f"DEV-MUC3-{n:04d} (OURS)\n\n   {text}\n" for n, (text, _) in enumerate(given, 1)]
-    messages = [analysed(f"DEV-MUC3-{n:04d}", text) for n, text in enumerate(header, 1)]
+    messages = [parse_layout(f"DEV-MUC3-{n:04d}", text) for n, text in enumerate(header, 1)]
     found = stories(messages, extractor())
     return tuple((story, key) for story, (_, key) in zip(found, given, strict=True))
 

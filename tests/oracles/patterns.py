@@ -11,7 +11,7 @@ from typing import Any
 
 from partita.rules.patterns import Macro, Words, parse_macro
 from partita.rules.syntax import Atom, Choice, Label, Node, Repeat, Row, Test
-from partita.text.tokens import cut_words
+from partita.text.tokens import lower_words
 
 Spans = tuple[tuple[str, int, int], ...]  # label, start, end, in the order in which they close
 Parse = tuple[int, Spans]
@@ -109,6 +109,6 @@ def _precedes(after: Node, phrases: Phrases, at: int, below: Mapping[str, frozen
     return any(end == at for start in range(at) for end, _ in parses(after, phrases, start, below))
 
 
-def parse(text: str, macros: Mapping[str, Macro] | None = None, words: Words = cut_words) -> Node:
+def parse(text: str, macros: Mapping[str, Macro] | None = None, words: Words = lower_words) -> Node:
     """The tree of a pattern; `words` cuts a quoted text as the message will be cut."""
     return parse_macro(text, macros or {}, words).node

@@ -11,7 +11,7 @@ import pytest
 from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import Workspace, open_workspace
 from partita.cli.demo import MESSAGE
-from partita.text.raw_messages import Given
+from partita.text.raw_messages import RawMessage
 from partita.web.config import ServiceConfig
 from partita.web.server import running
 from patience import PATIENCE
@@ -29,7 +29,7 @@ TEXTS = {
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("service") / "partita.db"
     workspace = open_workspace(path)
-    given = [Given(name, text, "test") for name, text in TEXTS.items()]
+    given = [RawMessage(name, text, "test") for name, text in TEXTS.items()]
     settings = Settings(budget=usual_budget("evidential"))
     workspace.ingest(given, settings, name="demo", workers=1)
     workspace.close()

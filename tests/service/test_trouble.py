@@ -22,7 +22,7 @@ import pytest
 
 from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import open_workspace
-from partita.text.raw_messages import Given
+from partita.text.raw_messages import RawMessage
 from partita.web import process_pool, server
 from partita.web.config import ServiceConfig
 from partita.web.server import running
@@ -363,7 +363,7 @@ def test_a_training_that_fails_says_why(own: tuple[str, Path]) -> None:
     """A run of a model that keys do not teach."""
     address, store = own
     workspace = open_workspace(store)
-    given = [Given("one", "A depot was found. The depot is empty.", "test")]
+    given = [RawMessage("one", "A depot was found. The depot is empty.", "test")]
     settings = Settings(model="uniform", budget=usual_budget("uniform"))
     workspace.ingest(given, settings, name="even", workers=1)
     workspace.close()

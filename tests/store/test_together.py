@@ -8,11 +8,11 @@ from oracles.stored import rows
 from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import Workspace
 from partita.store.opening import open_store
-from partita.text.raw_messages import Given
+from partita.text.raw_messages import RawMessage
 
 SETTINGS = Settings(budget=usual_budget("evidential"))
 TEXTS = [
-    Given(f"m{n}", f"A depot was found {n + 2} km from the river. The depot is large.", "test")
+    RawMessage(f"m{n}", f"A depot was found {n + 2} km from the river. The depot is large.", "test")
     for n in range(12)
 ]
 

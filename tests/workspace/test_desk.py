@@ -16,7 +16,7 @@ from partita.app.workspace import Workspace, open_workspace
 from partita.cli.demo import MESSAGE
 from partita.errors import InputError, PartitaError, StoreTrouble, Unknown
 from partita.results.result_lines import schema
-from partita.text.raw_messages import Given
+from partita.text.raw_messages import RawMessage
 
 TEXTS = {
     "kinston": MESSAGE,
@@ -26,8 +26,8 @@ TEXTS = {
 SETTINGS = Settings(budget=usual_budget("evidential"))
 
 
-def given(**texts: str) -> list[Given]:
-    return [Given(name, text, "test") for name, text in (texts or TEXTS).items()]
+def given(**texts: str) -> list[RawMessage]:
+    return [RawMessage(name, text, "test") for name, text in (texts or TEXTS).items()]
 
 
 @pytest.fixture(scope="module")
@@ -199,12 +199,16 @@ def test_texts_that_no_file_could_hold(desk):
     for text, said in (("a\0b", "NUL"), ("\ud800", "surrogate"), ("  ", "is empty")):
         assert said in refusal(InputError, desk.resolve, text, SETTINGS)
         assert said in refusal(InputError, desk.ingest, given(a=text), SETTINGS, "r")
-    assert "cannot be the id" in refusal(InputError, desk.ingest, [Given("", "x", "t")], SETTINGS)
-    long = [Given("x" * 401, "A depot.", "t"), Given("y" * 400, "A depot.", "t")]
+    assert "cannot be the id" in refusal(
+        InputError, desk.ingest, [RawMessage("", "x", "t")], SETTINGS
+    )
+    long = [RawMessage("x" * 401, "A depot.", "t"), RawMessage("y" * 400, "A depot.", "t")]
     name = desk.ingest(long, SETTINGS, workers=1)
     assert desk.run(name)["outcome"] == "complete, 1 failed"
     assert desk.messages(name)["total"] == 1
-    assert "cannot be the id" in refusal(InputError, desk.ingest, [Given("\n", "x", "t")], SETTINGS)
+    assert "cannot be the id" in refusal(
+        InputError, desk.ingest, [RawMessage("\n", "x", "t")], SETTINGS
+    )
 
 
 @pytest.mark.parametrize("name", ["../up", "a/b", ".hidden", "\x1b[0m", "x" * 101, "a?b", " "])

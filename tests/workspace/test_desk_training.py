@@ -18,7 +18,7 @@ from partita.cli.demo import MESSAGE
 from partita.corpora.keys import read_keys
 from partita.errors import InputError, Unknown
 from partita.store import runs
-from partita.text.raw_messages import Given
+from partita.text.raw_messages import RawMessage
 from partita.training.parameter_files import parse_pair_parameters
 
 SETTINGS = Settings(budget=usual_budget("evidential"))
@@ -39,7 +39,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """Two messages, each with a key that the model holds least likely."""
     found = open_workspace(tmp_path_factory.mktemp("desk") / "store.db")
     texts = {"kinston": MESSAGE, "tarboro": OTHER}
-    found.ingest([Given(n, t, "test") for n, t in texts.items()], SETTINGS, "r", workers=1)
+    found.ingest([RawMessage(n, t, "test") for n, t in texts.items()], SETTINGS, "r", workers=1)
     for name in ("kinston.1", "tarboro.1"):
         cells = found.set("r", name)["configurations"][-1]["cells"]
         found.key("r", name, cells, "anna")
@@ -193,10 +193,10 @@ def test_what_cannot_be_exported(desk, tmp_path):
 
 def test_runs_that_cannot_learn(desk):
     settings = Settings(model="uniform", budget=usual_budget("uniform"))
-    desk.ingest([Given("k", MESSAGE, "test")], settings, "u", workers=1)
+    desk.ingest([RawMessage("k", MESSAGE, "test")], settings, "u", workers=1)
     with pytest.raises(InputError, match="the model uniform, which keys do not teach"):
         desk.train("u")
-    desk.ingest([Given("k", MESSAGE, "test")], SETTINGS, "bare", workers=1)
+    desk.ingest([RawMessage("k", MESSAGE, "test")], SETTINGS, "bare", workers=1)
     with pytest.raises(InputError, match="run bare has no keys; expected at least one"):
         desk.train("bare")
     with pytest.raises(InputError, match="run bare has no keys"):

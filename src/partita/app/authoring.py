@@ -20,7 +20,8 @@ from partita.rules.domain_files import load_domain, read_domain
 from partita.rules.extractor import Extractor
 from partita.rules.lint import failing, linted
 from partita.rules.trace import Seen, Tracer
-from partita.text.messages import analysed, read_messages
+from partita.text.layout import parse_layout
+from partita.text.messages import read_messages
 from partita.text.tagger import Tagger
 from partita.text.tagger_models import read_tagger, shipped_tagger, write_tagger
 from partita.text.tokens import tokenize
@@ -91,7 +92,7 @@ def measure_corpus(corpus: str | Path, domain: str | Path, only: str = "") -> Ex
     if not documents:
         which = f" whose name begins with {only!r}" if only else ""
         raise InputError(f"holds no key of a message{which}", file=str(corpus))
-    messages = [analysed(one.name, one.text) for one in documents]
+    messages = [parse_layout(one.name, one.text) for one in documents]
     found = Extractor(read, shipped_tagger()).templates_of(messages)
     return measure_extraction(zip(documents, found, strict=True), read.schema)
 

@@ -14,7 +14,7 @@ from partita.results.template_json import template_of
 from partita.store import keys, reading, runs
 from partita.store.shapes import PLACE as STORED
 from partita.store.store import Store
-from partita.text.encoding import sound
+from partita.text.encoding import valid_unicode
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -127,4 +127,4 @@ def _author(author: Any) -> str:
     name = text_of(author, "author", PLACE).strip()
     if not name or len(name) > LONGEST or not name.isprintable():
         PLACE.refuse(f"author is {name[:20]!r}; expected a name of up to {LONGEST} letters")
-    return sound(name, "author")
+    return valid_unicode(name, "author")

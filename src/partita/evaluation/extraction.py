@@ -13,7 +13,7 @@ from partita.errors import InputError
 from partita.evaluation.scores import Tally
 from partita.records import Document, Template
 from partita.templates.schema import SORT, Schema, Values
-from partita.text.tagger import Tagger, normal
+from partita.text.tagger import Tagger, normalise_word
 from partita.training.tagger import Tagged
 
 NOTHING = Tally()
@@ -238,7 +238,7 @@ def measure_tagging(tagger: Tagger, sentences: Sequence[Tagged]) -> Tagging:
     words = [word for sentence in sentences for word in sentence.words]
     right = [tag for sentence in sentences for tag in sentence.tags]
     found = tagger.names(words, list(accumulate(len(sentence.words) for sentence in sentences)))
-    unknown = [normal(word) not in tagger.lexicon for word in words]
+    unknown = [normalise_word(word) not in tagger.lexicon for word in words]
     confused = Counter((r, f) for r, f in zip(right, found, strict=True) if r != f)
     hits = [r == f for r, f in zip(right, found, strict=True)]
     return Tagging(

@@ -15,7 +15,7 @@ from partita.rules.lexicon import Cut, Lexicon, Longer, Meaning, united
 from partita.rules.phases import Found, Stage, replaced
 from partita.rules.phrases import Described, Phrase
 from partita.rules.predicates import SEPARATOR, Tests
-from partita.text.tokens import cut_words
+from partita.text.tokens import lower_words
 
 Coded = Callable[[Mapping[str, Any]], list[str]]
 
@@ -231,7 +231,7 @@ def phrases_of(items: Sequence[Described], starts: Sequence[int]) -> tuple[Phras
 class Cascade:
     """A domain's rules, ready for messages."""
 
-    def __init__(self, domain: Domain, cut: Cut = cut_words) -> None:
+    def __init__(self, domain: Domain, cut: Cut = lower_words) -> None:
         self.domain = domain
         self.tests = Tests(domain.sorts.below)
         self.stages = [Stage.of(phase, n, self.tests) for n, phase in enumerate(domain.phases)]

@@ -25,7 +25,7 @@ from partita.rules.domain import (
 from partita.rules.phases import cost
 from partita.rules.predicates import Below
 from partita.rules.syntax import Atom, Choice, Label, Node, Repeat, Row, Test, atoms
-from partita.text.tokens import cut_words
+from partita.text.tokens import lower_words
 
 MOST_PAIRS = 100_000
 
@@ -257,12 +257,12 @@ def _named_slots(domain: Domain) -> Iterator[tuple[At, str]]:
 
 def _words(domain: Domain) -> Iterator[Problem]:
     """Words with hyphens that no message has, as they are cut into several."""
-    multiwords = {cut_words(word) for entry in domain.entries for word in entry.words}
+    multiwords = {lower_words(word) for entry in domain.entries for word in entry.words}
     for phase in domain.phases:
         for rule in phase.rules:
             tests = [t for t in _tests(rule) if t.attribute == "word" and t.operator == "="]
             for word in sorted({one for t in tests for one in t.values if _HYPHEN.fullmatch(one)}):
-                if len(pieces := cut_words(word)) > 1 and pieces not in multiwords:
+                if len(pieces := lower_words(word)) > 1 and pieces not in multiwords:
                     said = f"rule {rule.name!r}: the word {word!r} is cut into {' '.join(pieces)}"
                     yield Problem(rule.at, said, error=False)
 

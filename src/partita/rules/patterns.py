@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from partita.errors import PartitaError
 from partita.rules.syntax import MOST, Atom, Choice, Label, Node, Repeat, Row, Test
-from partita.text.tokens import cut_words
+from partita.text.tokens import lower_words
 
 LONGEST_VALUE = 64  # characters of an attribute that is looked at
 _LONGEST = 200  # characters of a regular expression
@@ -204,7 +204,7 @@ class Macro:
     size: int
 
 
-def parse_macro(text: str, macros: Mapping[str, Macro], words: Words = cut_words) -> Macro:
+def parse_macro(text: str, macros: Mapping[str, Macro], words: Words = lower_words) -> Macro:
     """The tree with its size, for other patterns to name."""
     if len(text) > LONGEST:
         raise Refused(f"a pattern has {len(text):,} characters; at most {LONGEST:,}", 0)

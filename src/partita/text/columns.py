@@ -13,7 +13,7 @@ LONGEST = 45
 
 
 def aligned_cells(line: Line) -> list[Span]:
-    """The cells of a line, split where two blanks stand that do not end a sentence."""
+    """Return the cells of a line, split at two or more blanks that do not end a sentence."""
     if len(line.text) > WIDTH or "  " not in line.text:
         return [(line.start, line.end)] if line.text else []
     at = 0
@@ -25,9 +25,10 @@ def aligned_cells(line: Line) -> list[Span]:
 
 
 def aligned_rows(lines: list[Line], cells: list[list[Span]]) -> list[dict[int, Span]] | None:
-    """The rows of a table by column, or None where the lines do not agree on columns."""
+    """Return the rows of a table by column, or None if the lines do not share columns."""
     placed = [
-        [(s - line.begin, e - line.begin) for s, e in row] for line, row in _both(lines, cells)
+        [(start - line.begin, end - line.begin) for start, end in row]
+        for line, row in zip(lines, cells, strict=True)
     ]
     lengths = [end - start for row in placed for start, end in row]
     if sum(lengths) > LONGEST * len(lengths):
@@ -35,17 +36,13 @@ def aligned_rows(lines: list[Line], cells: list[list[Span]]) -> list[dict[int, S
     columns = _columns(placed)
     if len(columns) < 2 or not _agree(placed, columns):
         return None
-    return [_row(own, where, columns) for own, where in zip(cells, placed, strict=True)]
-
-
-def _both(lines: list[Line], cells: list[list[Span]]) -> list[tuple[Line, list[Span]]]:
-    return list(zip(lines, cells, strict=True))
+    return [_row(row, positions, columns) for row, positions in zip(cells, placed, strict=True)]
 
 
 def _columns(placed: list[list[Span]]) -> list[Span]:
-    """Where the columns run: the cells of the fullest rows, laid over each other.
+    """Return the columns' spans: the union of the cells of the fullest rows.
 
-    If few rows are full the others say more, so all are taken.
+    If only few rows are full, all rows are used.
     """
     most = max(map(len, placed))
     full = [row for row in placed if len(row) == most]
@@ -59,17 +56,17 @@ def _columns(placed: list[list[Span]]) -> list[Span]:
 
 
 def _merged(spans: list[Span]) -> list[Span]:
-    found: list[Span] = []
+    merged: list[Span] = []
     for start, end in spans:
-        if found and start < found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
-            found.append((start, end))
-    return found
+            merged.append((start, end))
+    return merged
 
 
 def _agree(placed: list[list[Span]], columns: list[Span]) -> bool:
-    """Every column but the first has a start or an end that at least half of its rows share."""
+    """Return whether at least half of the rows share a start or an end in each further column."""
     starts: list[Counter[int]] = [Counter() for _ in columns]
     ends: list[Counter[int]] = [Counter() for _ in columns]
     rows = [0] * len(columns)
@@ -87,16 +84,16 @@ def _agree(placed: list[list[Span]], columns: list[Span]) -> bool:
 
 
 def _nearest(start: int, end: int, columns: list[Span]) -> int:
-    """The column that a cell overlaps most, or that is closest to it."""
+    """Return the column that a cell overlaps most, or the closest one."""
     return max(
         range(len(columns)),
         key=lambda n: min(end, columns[n][1]) - max(start, columns[n][0]),
     )
 
 
-def _row(own: list[Span], where: list[Span], columns: list[Span]) -> dict[int, Span]:
+def _row(cells: list[Span], positions: list[Span], columns: list[Span]) -> dict[int, Span]:
     row: dict[int, Span] = {}
-    for span, (start, end) in zip(own, where, strict=True):
+    for span, (start, end) in zip(cells, positions, strict=True):
         n = _nearest(start, end, columns)
         row[n] = (row[n][0], span[1]) if n in row else span
     return row
@@ -108,11 +105,11 @@ TAB_RUNS = re.compile(r"\t+")
 SEMICOLONS = re.compile(r";")
 COMMAS = re.compile(r",")
 QUOTED = re.compile(r'"(?:[^"]|"")*"(?=\s*(?:[,;]|$))')
-SHORT = 40
+SHORT_CELL = 40
 
 
 def bar_cells(text: str, line: Line) -> list[Span]:
-    """Cells between bars; bars at the edges of the line are a frame."""
+    """Return the cells between bars; bars at the edges of the line are a frame."""
     start, end = line.start, line.end
     if BARS.match(line.text):
         start += 1
@@ -126,7 +123,7 @@ def tab_cells(text: str, line: Line) -> list[Span]:
 
 
 def tab_run_cells(text: str, line: Line) -> list[Span]:
-    """Cells between runs of tabs, as people type them to make columns meet."""
+    """Return the cells between runs of tabs, as typed to align columns."""
     return _cells(text, line.start, line.end, TAB_RUNS)
 
 
@@ -139,39 +136,41 @@ def comma_cells(text: str, line: Line) -> list[Span]:
 
 
 def _cells(text: str, start: int, end: int, delimiter: re.Pattern[str]) -> list[Span]:
-    """Spans between delimiters, without blanks and quotation marks around them."""
+    """Return the spans between delimiters, without surrounding blanks and quotation marks."""
     cells = []
     at = start
-    for cut in _cuts(text, start, end, delimiter):
+    for cut in _delimiters(text, start, end, delimiter):
         cells.append(_trimmed(text, at, cut[0]))
         at = cut[1]
     return [*cells, _trimmed(text, at, end)]
 
 
-def _cuts(text: str, start: int, end: int, delimiter: re.Pattern[str]) -> list[Span]:
-    """The delimiters outside of quotation marks; marks quote only at the start of a cell."""
+def _delimiters(text: str, start: int, end: int, delimiter: re.Pattern[str]) -> list[Span]:
+    """Return the delimiters outside quotation marks, which quote only at the start of a cell."""
     cuts: list[Span] = []
     at, open_until = start, start
-    for found in delimiter.finditer(text, start, end):
-        if found.start() < open_until:
+    for match in delimiter.finditer(text, start, end):
+        if match.start() < open_until:
             continue
-        quoted = _quoted(text, at, found.start(), end) if delimiter in (COMMAS, SEMICOLONS) else 0
-        if quoted > found.start():
+        quoted = (
+            _quote_end(text, at, match.start(), end) if delimiter in (COMMAS, SEMICOLONS) else 0
+        )
+        if quoted > match.start():
             open_until = quoted
             continue
-        cuts.append(found.span())
-        at = open_until = found.end()
+        cuts.append(match.span())
+        at = open_until = match.end()
     return cuts
 
 
-def _quoted(text: str, at: int, first: int, end: int) -> int:
-    """Where quotation marks that open a cell close again, or 0."""
+def _quote_end(text: str, at: int, first: int, end: int) -> int:
+    """Return where the quotation marks of a cell close, or 0."""
     while at < first and text[at].isspace():
         at += 1
     if at >= end or text[at] != '"':
         return 0
-    found = QUOTED.match(text, at, end)
-    return found.end() if found else 0
+    match = QUOTED.match(text, at, end)
+    return match.end() if match else 0
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:
@@ -188,32 +187,36 @@ def are_bars(rows: list[list[Span]], lines: list[Line]) -> bool:
 
 
 def are_tabs(rows: list[list[Span]], lines: list[Line]) -> bool:
-    """Two rows with two filled cells each: a tab alone may only indent."""
+    """Return whether two rows have two filled cells each; a single tab may only indent."""
     return sum(sum(s < e for s, e in row) >= 2 for row in rows) >= 2
 
 
 def are_semicolons(rows: list[list[Span]], lines: list[Line]) -> bool:
-    """Prose has semicolons too: two of them in each row or three rows, and cells that are short."""
-    return (len(rows[0]) >= 3 or len(rows) >= 3) and _like_cells(rows, lines)
+    """Return whether short cells recur: at least two semicolons per row, or three rows."""
+    return (len(rows[0]) >= 3 or len(rows) >= 3) and _are_short(rows, lines)
 
 
 def are_commas(rows: list[list[Span]], lines: list[Line]) -> bool:
-    """Prose has commas with blanks after them; a file of values seldom has."""
-    if len(rows) < 2 or len(rows[0]) < 3 or not _like_cells(rows, lines):
+    """Return whether commas separate values; in prose a blank follows each comma."""
+    if len(rows) < 2 or len(rows[0]) < 3 or not _are_short(rows, lines):
         return False
     blanks = sum(line.text.count(", ") for line in lines)
     return blanks * 10 <= len(rows) * (len(rows[0]) - 1) or len(rows) >= 3
 
 
-def _like_cells(rows: list[list[Span]], lines: list[Line]) -> bool:
+def _are_short(rows: list[list[Span]], lines: list[Line]) -> bool:
     lengths = [end - start for row in rows for start, end in row]
     sentences = sum(line.text.endswith((".", "!", "?", ",")) for line in lines)
-    return max(lengths) <= 3 * SHORT and sum(lengths) <= SHORT * len(lengths) and sentences == 0
+    return (
+        max(lengths) <= 3 * SHORT_CELL
+        and sum(lengths) <= SHORT_CELL * len(lengths)
+        and sentences == 0
+    )
 
 
 LABEL = re.compile(r"([A-Za-z][A-Za-z0-9 /().#&'-]{0,29})(?<! ) ?:\s+(?=\S)")
-WORDS = 4
-LONGEST_LABEL = 80
+MOST_WORDS = 4
+LONGEST_VALUE = 80
 SECTIONS = frozenset(
     [
         "activity",
@@ -252,24 +255,24 @@ SECTIONS = frozenset(
 )
 
 
-def labelled(line: Line) -> list[tuple[Span, Span]]:
-    """The labels of a line and their values, or nothing where a part of it has no label."""
-    found = []
+def labelled_values(line: Line) -> list[tuple[Span, Span]]:
+    """Return the labels of a line with their values, or [] if a part has no label."""
+    pairs = []
     for start, end in aligned_cells(line):
         cell = line.text[start - line.start : end - line.start]
         label = LABEL.match(cell)
         if (
             label is None
-            or len(label[1].split()) > WORDS
-            or len(cell) - label.end() > LONGEST_LABEL
+            or len(label[1].split()) > MOST_WORDS
+            or len(cell) - label.end() > LONGEST_VALUE
         ):
             return []
-        found.append(((start, start + label.end(1)), (start + label.end(), end)))
-    return found
+        pairs.append(((start, start + label.end(1)), (start + label.end(), end)))
+    return pairs
 
 
 def is_form(rows: list[list[tuple[Span, Span]]], text: str) -> bool:
-    """Two labelled lines or three labels in one, all different, and values that are not prose."""
+    """Return whether labels are distinct, at least two lines or three labels, with short values."""
     pairs = [pair for row in rows for pair in row]
     names = {text[start:end].lower() for (start, end), _ in pairs}
     prose = sum(text[end - 1] in ".?!" and end - start > 30 for _, (start, end) in pairs)
@@ -277,8 +280,8 @@ def is_form(rows: list[list[tuple[Span, Span]]], text: str) -> bool:
 
 
 def section_label(text: str) -> Span | None:
-    """A word such as `REMARKS:` before a paragraph: the end of the label, the start of the rest."""
-    found = LABEL.match(text[:80])
-    if found is None or found[1].lower() not in SECTIONS:
+    """Return the end of a label such as `REMARKS:` and the start of the text, or None."""
+    label = LABEL.match(text[:80])
+    if label is None or label[1].lower() not in SECTIONS:
         return None
-    return found.end(1), found.end()
+    return label.end(1), label.end()

@@ -1,4 +1,4 @@
-"""Decode bytes: by the byte order mark, the given encoding, or UTF-8."""
+"""Decode bytes by their byte order mark, a named encoding, or UTF-8."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import codecs
 
 from partita.errors import InputError
 
-# UTF-32 before UTF-16: the mark of the one begins with the mark of the other
+# UTF-32 before UTF-16: the UTF-32 mark begins with the UTF-16 mark
 MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -25,53 +25,54 @@ BINARY = (
 )
 
 
-def known_encoding(name: str | None) -> str:
-    """The name of an encoding that Python reads; UTF-8 where none is given."""
+def python_encoding(name: str | None) -> str:
+    """Return Python's name of an encoding, UTF-8 for None."""
     try:
-        b" ".decode(name or "utf-8", errors="replace")  # no bytes at all would not be looked at
+        b" ".decode(name or "utf-8", errors="replace")  # empty input would not be checked
         return codecs.lookup(name or "utf-8").name
     except (LookupError, UnicodeError, ValueError) as error:
-        raise InputError(f"{name!r} is not an encoding of text that Python reads") from error
+        raise InputError(f"{name!r} is not a text encoding known to Python") from error
 
 
-def marked(data: bytes) -> tuple[int, str | None]:
-    """How long the mark at the start is, and the encoding that it names."""
+def byte_order_mark(data: bytes) -> tuple[int, str | None]:
+    """Return the length of the byte order mark and the encoding that it names."""
     for mark, encoding in MARKS:
         if data.startswith(mark):
             return len(mark), encoding
     return 0, None
 
 
-def decoded(data: bytes, encoding: str, file: str, *, line: int | None = None, at: int = 0) -> str:
-    """The text of some bytes of a file that stand `at` an offset; the mark is not part of it."""
+def decode(data: bytes, encoding: str, file: str, *, line: int | None = None, at: int = 0) -> str:
+    """Return the text of bytes that start at the offset `at` of a file, without the mark."""
     if line is None and (kind := next((k for m, k in BINARY if data.startswith(m)), "")):
-        raise InputError(f"is {kind}; expected plain text", file=file)
-    skipped, by_mark = marked(data) if at == 0 else (0, None)
-    encoding = by_mark or encoding
+        raise InputError(f"is {kind} (expected plain text)", file=file)
+    mark_length, mark_encoding = byte_order_mark(data) if at == 0 else (0, None)
+    encoding = mark_encoding or encoding
     try:
-        text = data[skipped:].decode(encoding).removeprefix("\ufeff")
+        text = data[mark_length:].decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        problem = _problem(error, at + skipped, encoding, data)
+        problem = _problem(error, at + mark_length, encoding, data)
         raise InputError(problem, file=file, line=line) from error
     except (UnicodeError, ValueError) as error:
         raise InputError(f"is not {encoding}: {error}", file=file, line=line) from error
     if (nul := text.find("\0")) >= 0:
-        problem = f"is binary: character {nul} is NUL; expected plain text{_wide(data)}"
+        problem = f"is binary: character {nul} is NUL (expected plain text){_utf16_hint(data)}"
         raise InputError(problem, file=file, line=line)
-    return sound(text, file, line)
+    return valid_unicode(text, file, line)
 
 
-def too_long(limit: int, file: str, line: int | None = None) -> InputError:
+def too_long_error(limit: int, file: str, line: int | None = None) -> InputError:
+    """Return the error for a message over the size limit."""
     size = f"{limit / (1 << 20):.4g} MB"
-    return InputError(f"has more than {size}, the limit of one message", file=file, line=line)
+    return InputError(f"is larger than {size}, the limit for one message", file=file, line=line)
 
 
-def sound(text: str, file: str, line: int | None = None) -> str:
-    """A text that can be written again: without halves of surrogate pairs."""
+def valid_unicode(text: str, file: str, line: int | None = None) -> str:
+    """Return the text, or raise InputError if it holds an unpaired surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        problem = f"character {error.start} is half of a surrogate pair; expected whole characters"
+        problem = f"character {error.start} is an unpaired surrogate (expected valid Unicode)"
         raise InputError(problem, file=file, line=line) from error
     return text
 
@@ -79,16 +80,16 @@ def sound(text: str, file: str, line: int | None = None) -> str:
 def _problem(error: UnicodeDecodeError, before: int, encoding: str, data: bytes) -> str:
     place = before + error.start
     if b"\0" in data and not encoding.startswith(("utf-16", "utf-32")):
-        return f"is binary: byte {place} is not {encoding}; expected plain text{_wide(data)}"
+        return f"is binary: byte {place} is not {encoding} (expected plain text){_utf16_hint(data)}"
     if error.reason in ("unexpected end of data", "truncated data"):
-        return f"ends within a character at byte {place}; expected whole {encoding} (cut short?)"
-    return f"byte {place} is not {encoding} ({error.reason}); say which with --encoding"
+        return f"ends within a character at byte {place} (expected complete {encoding}; truncated?)"
+    return f"byte {place} is not {encoding} ({error.reason}); set the encoding with --encoding"
 
 
-def _wide(data: bytes) -> str:
-    """A hint for UTF-16 without a mark: every second byte of Latin text is then a NUL."""
+def _utf16_hint(data: bytes) -> str:
+    """Return a hint for UTF-16 without a mark, where every second byte of Latin text is NUL."""
     start = data[:200]
-    for name, every in (("utf-16-le", start[1::2]), ("utf-16-be", start[::2])):
-        if every and 2 * every.count(0) > len(every):
-            return f" (perhaps --encoding {name})"
+    for name, half in (("utf-16-le", start[1::2]), ("utf-16-be", start[::2])):
+        if half and 2 * half.count(0) > len(half):
+            return f" ; try --encoding {name}"
     return ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from partita.text.lines import POINT, WIDTH, Line, Span
 
-NAMED = re.compile(
+NAMED_FIELD = re.compile(
     r"[*_]{0,2}([A-Za-z][A-Za-z0-9 ./_-]{0,30}?)[*_]{0,2}[ \t]{0,8}:(?!//)[*_]{0,2}(?:\s+|$)"
 )
 SLASHED = re.compile(r"(MSGID|SUBJ|REF|AMPN|NARR|POC|EXER|OPER|DTG|PERID)/")
@@ -20,11 +20,11 @@ MARKING = re.compile(
     r"|U N C L A S(?: S I F I E D)?)"
     r"(?:[ /]{1,2}(?:NOFORN|FOUO|REL TO [A-Z, ]{2,40}|SECTION [0-9 ]{1,4}OF [0-9]{1,3}))*"
 )
-ENDS = re.compile(r"BT|NNNN|#[0-9]{1,5}")
-STARTS = frozenset("TSCRUFBN#")
+END_SIGNS = re.compile(r"BT|NNNN|#[0-9]{1,5}")
+LAYOUT_STARTS = frozenset("TSCRUFBN#")
 PORTION = re.compile(r"\((?:U|C|S|TS|R|FOUO|CUI)(?:/{1,2}[A-Z]{2,8}){0,3}\)\s*")
 SUBJECTS = frozenset({"subj", "subject", "subject_line", "re", "title", "headline", "topic"})
-KNOWN = SUBJECTS | frozenset(
+FIELD_NAMES = SUBJECTS | frozenset(
     """
     from fm to cc bcc info date dtg time sent received ref refs reference references priority
     precedence classification class msgid msg-id message-id msg message msg.no serial source
@@ -35,8 +35,8 @@ KNOWN = SUBJECTS | frozenset(
     """.split()  # noqa: SIM905
 )
 PREAMBLE = 3
-HEADER = 400
-WRAPPED = 55
+MOST_LINES = 400
+WRAP_WIDTH = 55
 
 
 @dataclass(slots=True)
@@ -53,22 +53,22 @@ class Header:
             name = "subject"
             if span[0] < span[1]:
                 self.subjects.append(span)
-        kept = self.fields.get(name)
-        self.fields[name] = value if kept is None else f"{kept}\n{value}"
+        previous = self.fields.get(name)
+        self.fields[name] = value if previous is None else f"{previous}\n{value}"
 
 
 def is_layout(line: Line) -> bool:
-    """A marking such as UNCLASSIFIED alone in its line, or the sign that a transmission ends."""
+    """Return whether a line is only a marking such as UNCLASSIFIED or an end-of-message sign."""
     text = line.text
-    if text[:1] not in STARTS or len(text) > 100:
+    if text[:1] not in LAYOUT_STARTS or len(text) > 100:
         return False
-    return bool(ENDS.fullmatch(text) or MARKING.fullmatch(text))
+    return bool(END_SIGNS.fullmatch(text) or MARKING.fullmatch(text))
 
 
-def unmarked(text: str, start: int, end: int) -> Span:
-    """A span without the portion marks, `(U)` and the like, at its two ends."""
-    if (found := PORTION.match(text, start, end)) and found.end() < end:
-        start = found.end()
+def strip_portion_marks(text: str, start: int, end: int) -> Span:
+    """Return a span without the portion marks, such as `(U)`, at its ends."""
+    if (mark := PORTION.match(text, start, end)) and mark.end() < end:
+        start = mark.end()
     tail = text.rfind("(", max(start, end - 40), end)
     if tail > start and PORTION.fullmatch(text, tail, end):
         end = start + len(text[start:tail].rstrip())
@@ -76,25 +76,25 @@ def unmarked(text: str, start: int, end: int) -> Span:
 
 
 def header_of(lines: list[Line]) -> Header:
-    """The header at the top of a message; `used` is 0 where there is none."""
-    lines = lines[:HEADER]
-    header = Header(first=_first(lines))
+    """Return the header at the top of a message; `used` is 0 if there is none."""
+    lines = lines[:MOST_LINES]
+    header = Header(first=_first_field(lines))
     header.used = header.first
     at = header.first
     while at < len(lines):
-        at = _taken(lines, at, header)
+        at = _parse_line(lines, at, header)
         if at < 0:
             break
     return header if header.fields or header.used > header.first else Header()
 
 
-def _first(lines: list[Line]) -> int:
-    """Where the fields start: a few short lines (a title) may stand before them."""
+def _first_field(lines: list[Line]) -> int:
+    """Return the line where the fields start, after at most a few short title lines."""
     titles = 0
     for n, line in enumerate(lines):
         if not line.text or is_layout(line):
             continue
-        if _starts(line):
+        if _starts_header(line):
             return n
         titles += 1
         if titles > PREAMBLE or len(line.text) > 80 or line.text.endswith(POINT):
@@ -102,52 +102,52 @@ def _first(lines: list[Line]) -> int:
     return 0
 
 
-def _starts(line: Line) -> bool:
-    return _known(line) or ROUTING.match(line.text) is not None
+def _starts_header(line: Line) -> bool:
+    return _is_known_field(line) or ROUTING.match(line.text) is not None
 
 
-def _known(line: Line) -> bool:
+def _is_known_field(line: Line) -> bool:
     if SLASHED.match(line.text):
         return True
-    found = NAMED.match(line.text)
-    return found is not None and _name(found) in KNOWN
+    match = NAMED_FIELD.match(line.text)
+    return match is not None and _field_name(match) in FIELD_NAMES
 
 
-def _name(found: re.Match[str]) -> str:
-    return "_".join(found[1].lower().split())
+def _field_name(match: re.Match[str]) -> str:
+    return "_".join(match[1].lower().split())
 
 
-def _taken(lines: list[Line], at: int, header: Header) -> int:
-    """Take what stands at a line; the line to go on with, or −1 where the header ends."""
+def _parse_line(lines: list[Line], at: int, header: Header) -> int:
+    """Parse the fields at a line; return the next line, or -1 at the end of the header."""
     line = lines[at]
     if not line.text:
         return at + 1
     if is_layout(line):
-        if not ENDS.fullmatch(line.text):
+        if not END_SIGNS.fullmatch(line.text):
             header.keep("classification", line.text, (line.start, line.end))
         header.used = at + 1
         return at + 1
     if ROUTING.match(line.text):
-        return _routed(lines, at, header)
+        return _parse_routing(lines, at, header)
     if SLASHED.match(line.text):
-        return _set(lines, at, header)
-    return _fields(lines, at, header)
+        return _parse_slashed(lines, at, header)
+    return _parse_fields(lines, at, header)
 
 
-def _fields(lines: list[Line], at: int, header: Header) -> int:
-    """A block of named fields up to its last known one: what follows that is the message's own."""
+def _parse_fields(lines: list[Line], at: int, header: Header) -> int:
+    """Parse a block of named fields up to the last field with a standard name."""
     kept: list[tuple[str, str, Span, int]] = []
     last = 0
-    while at < len(lines) and (found := NAMED.match(lines[at].text)):
-        name, line = _name(found), lines[at]
-        after = _continued(lines, at, line.start + found.end(), name)
-        value = " ".join([line.text[found.end() :], *(more.text for more in lines[at + 1 : after])])
-        begin = line.start + found.end()
+    while at < len(lines) and (match := NAMED_FIELD.match(lines[at].text)):
+        name, line = _field_name(match), lines[at]
+        after = _end_of_field(lines, at, line.start + match.end(), name)
+        value = " ".join([line.text[match.end() :], *(more.text for more in lines[at + 1 : after])])
+        begin = line.start + match.end()
         if begin >= line.end and after > at + 1:
             begin = lines[at + 1].start
         at = after
         kept.append((name, value.strip(), (begin, lines[at - 1].end), at))
-        if name in KNOWN or ("-" in name and " " not in name and last):
+        if name in FIELD_NAMES or ("-" in name and " " not in name and last):
             last = len(kept)
     for name, value, span, after in kept[:last]:
         header.keep(name, value, span)
@@ -155,65 +155,65 @@ def _fields(lines: list[Line], at: int, header: Header) -> int:
     return at if last and last == len(kept) else -1
 
 
-def _continued(lines: list[Line], at: int, begin: int, name: str) -> int:
-    """The line after a field: indented lines go on with it, and a subject may be wrapped."""
+def _end_of_field(lines: list[Line], at: int, begin: int, name: str) -> int:
+    """Return the line after a field: indented lines continue it, and a subject may be wrapped."""
     empty = begin >= lines[at].end
     after = at + 1
-    while after < len(lines) and _goes_on(lines, at, after, name, empty and after == at + 1):
+    while after < len(lines) and _continues(lines, at, after, name, empty and after == at + 1):
         after += 1
     return after
 
 
-def _goes_on(lines: list[Line], first: int, at: int, name: str, empty: bool) -> bool:
+def _continues(lines: list[Line], first: int, at: int, name: str, empty: bool) -> bool:
     line, indent = lines[at], lines[first].indent
-    if not line.text or NAMED.match(line.text) or is_layout(line) or len(line.text) > WIDTH:
+    if not line.text or NAMED_FIELD.match(line.text) or is_layout(line) or len(line.text) > WIDTH:
         return False
     if line.indent > indent or (empty and name in SUBJECTS):
         return True
     before = lines[at - 1].text
     last = at + 1 == len(lines) or not lines[at + 1].text
-    wrapped = len(before) >= WRAPPED and not before.endswith(".") and len(line.text) < WRAPPED
+    wrapped = len(before) >= WRAP_WIDTH and not before.endswith(".") and len(line.text) < WRAP_WIDTH
     numbered = line.text[:1] in "-*•(" or line.text[:3].rstrip(" ABCD").endswith((".", ")"))
     return name in SUBJECTS and wrapped and last and not numbered
 
 
-def _routed(lines: list[Line], at: int, header: Header) -> int:
-    """The routing lines of a military message, to their BT or as long as they look the part."""
+def _parse_routing(lines: list[Line], at: int, header: Header) -> int:
+    """Parse the routing lines of a military message, up to BT or while they look like routing."""
     stop = next((n for n in range(at, len(lines)) if lines[n].text == "BT"), -1)
     name = "routing"
     first = at
-    while at == first or (at < len(lines) and _routes(lines[at], before=at < stop)):
+    while at == first or (at < len(lines) and _is_routing(lines[at], before=at < stop)):
         line = lines[at]
-        if found := ADDRESS.match(line.text):
-            name = {"FM": "from"}.get(found[1], found[1].lower())
+        if match := ADDRESS.match(line.text):
+            name = {"FM": "from"}.get(match[1], match[1].lower())
         if line.text:
-            begin = found.end() if found else 0
+            begin = match.end() if match else 0
             header.keep(name, line.text[begin:], (line.start + begin, line.end))
         at += 1
     header.used = at
     return at
 
 
-def _routes(line: Line, *, before: bool) -> bool:
-    """Before the BT everything routes that is no field of its own, and elsewhere what looks it."""
+def _is_routing(line: Line, *, before: bool) -> bool:
+    """Return whether a line is routing: any line but a field before BT, else only by its form."""
     if before or not line.text:
-        return before and not _known(line)
-    if NAMED.match(line.text):
+        return before and not _is_known_field(line)
+    if NAMED_FIELD.match(line.text):
         return False
     return bool(ROUTING.match(line.text) or ADDRESS.match(line.text))
 
 
-def _set(lines: list[Line], at: int, header: Header) -> int:
-    """A slashed set, `SUBJ/KINSTON RAIL DEPOT//`, to its double slash."""
-    found = SLASHED.match(lines[at].text)
-    assert found is not None
+def _parse_slashed(lines: list[Line], at: int, header: Header) -> int:
+    """Parse a slashed set, such as `SUBJ/KINSTON RAIL DEPOT//`, up to its double slash."""
+    match = SLASHED.match(lines[at].text)
+    assert match is not None
     after = at + 1
     while after < len(lines) and lines[after].text and not lines[after - 1].text.endswith("//"):
         after += 1
-    texts = [lines[at].text[found.end() :], *(line.text for line in lines[at + 1 : after])]
+    texts = [lines[at].text[match.end() :], *(line.text for line in lines[at + 1 : after])]
     closed = texts[-1].endswith("//")
     end = lines[after - 1].end - 2 * closed
     value = " ".join(texts).removesuffix("//").strip()
-    header.keep(found[1].lower(), value, (lines[at].start + found.end(), end))
+    header.keep(match[1].lower(), value, (lines[at].start + match.end(), end))
     header.used = after
     return after

@@ -14,10 +14,10 @@ POINT = (".", "!", "?", ";", ",")
 
 
 class Line(NamedTuple):
-    """What a line holds (`start` to `end`, without blanks around it) and where it begins and stops.
+    """A line without the blanks around it, and its bounds in the text.
 
-    All are characters of the text; a blank line has `start` equal to `end`, and `stop` is where
-    the next line begins.
+    `start` and `end` bound the content and are equal for a blank line. The line begins at `begin`;
+    the next line begins at `stop`.
     """
 
     start: int
@@ -32,20 +32,20 @@ class Line(NamedTuple):
 
 
 def lines_of(text: str, start: int = 0) -> list[Line]:
-    """The lines from `start` on, by every line end that Unicode knows."""
-    found = []
+    """Return the lines from `start` on, split at every Unicode line end."""
+    lines = []
     begin = start
     for raw in (text[start:] if start else text).splitlines(keepends=True):
         content = raw.strip()
         inside = begin + (raw.find(content[0]) if content else 0)
         stop = begin + len(raw)
-        found.append(Line(inside, inside + len(content), content, begin, stop))
+        lines.append(Line(inside, inside + len(content), content, begin, stop))
         begin = stop
-    return found
+    return lines
 
 
 def is_rule(line: Line) -> bool:
-    """A line drawn with signs, as under a heading or between the rows of a table."""
+    """Return whether a line is drawn with signs, as under a heading or between table rows."""
     text = line.text
     if text[:1].isalnum() or not 3 <= len(text) <= WIDTH or RULE.fullmatch(text) is None:
         return False
@@ -58,7 +58,7 @@ def is_upper(text: str) -> bool:
 
 
 def is_title(text: str) -> bool:
-    """Every long word starts with a capital letter, as in a heading."""
+    """Return whether every long word starts with a capital letter, as in a heading."""
     words = [word for word in text.split() if len(word) > 3 and word[0].isalpha()]
     first = next((sign for sign in text if sign.isalnum()), "")
     return bool(words) and first == first.upper() and all(word[0].isupper() for word in words)

@@ -16,21 +16,27 @@ from partita.errors import InputError, PartitaError
 from partita.files.strict import Place, parsed, text_of
 from partita.files.text import STANDARD_INPUT
 from partita.records.documents import Message
-from partita.text.encoding import decoded, known_encoding, marked, sound, too_long
-from partita.text.layout import analysed
+from partita.text.encoding import (
+    byte_order_mark,
+    decode,
+    python_encoding,
+    too_long_error,
+    valid_unicode,
+)
+from partita.text.layout import parse_layout
 from partita.text.muc import is_muc, is_muc_key, muc_messages
-from partita.text.raw_messages import Given
+from partita.text.raw_messages import RawMessage
 
-KEYS = "keys.jsonl"  # the keys of a folder of messages, not a message
+KEYS_FILE = "keys.jsonl"  # gold labels that lie beside the messages
 
 
 @dataclass(frozen=True, slots=True)
 class MessageFile:
-    """A file, what its message is called, and whether it was named or found in a folder."""
+    """A file with messages: its path, the name of its message, and whether a folder listed it."""
 
     path: Path
     stem: str
-    found: bool = False
+    in_folder: bool = False
 
     @property
     def file(self) -> str:
@@ -38,32 +44,34 @@ class MessageFile:
 
 
 def message_files(paths: str | Path | Sequence[str | Path]) -> Iterator[MessageFile | InputError]:
-    """The files of all paths in the order given; nothing is opened."""
-    for given in [paths] if isinstance(paths, str | Path) else paths:
-        path = Path(given)
-        if str(given) == STANDARD_INPUT:
+    """Yield the files of all paths in the given order, without opening them."""
+    for name in [paths] if isinstance(paths, str | Path) else paths:
+        path = Path(name)
+        if str(name) == STANDARD_INPUT:
             yield MessageFile(path, "standard-input")
         elif path.is_dir():
-            yield from _folder(path)
+            yield from _folder_files(path)
         else:
             yield MessageFile(path, path.stem)
 
 
-def _folder(folder: Path) -> Iterator[MessageFile | InputError]:
-    """Every file below a folder but hidden ones and keys beside messages, by its path; links to
-    folders are not followed."""
-    found = False
-    for path in sorted(_below(folder), key=lambda path: path.parts):
-        if path.name == KEYS:
+def _folder_files(folder: Path) -> Iterator[MessageFile | InputError]:
+    """Yield the files below a folder, sorted by path.
+
+    Hidden files, the keys file and links to folders are skipped.
+    """
+    empty = True
+    for path in sorted(_files_below(folder), key=lambda path: path.parts):
+        if path.name == KEYS_FILE:
             continue
-        found = True
+        empty = False
         stem = path.relative_to(folder).with_suffix("").as_posix()
-        yield MessageFile(path, stem, found=True)
-    if not found:
-        yield InputError("is a folder without files; expected messages", file=str(folder))
+        yield MessageFile(path, stem, in_folder=True)
+    if empty:
+        yield InputError("is a folder without files (expected messages)", file=str(folder))
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _files_below(folder: Path) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         paths = (Path(parent, name) for name in files if not name.startswith("."))
@@ -76,7 +84,7 @@ Numbered = tuple[int, str | InputError]
 
 @dataclass(frozen=True, slots=True)
 class JsonLines:
-    """A file of JSON lines: what its messages are called, which field is the text, its limits."""
+    """Reader of a file of JSON lines: one message per line, its text in the field `name`."""
 
     file: str
     stem: str
@@ -84,29 +92,29 @@ class JsonLines:
     limit: int
     name: str = "text"
 
-    def read(self, stream: BufferedIOBase) -> Iterator[Given | InputError]:
-        """The messages line by line; a line that cannot be read is an error in its place."""
-        found = False
+    def read(self, stream: BufferedIOBase) -> Iterator[RawMessage | InputError]:
+        """Yield the messages line by line; an unreadable line yields an error."""
+        empty = True
         for number, line in self._lines(stream):
             if isinstance(line, str) and not line.strip():
                 continue
-            found = True
-            yield line if isinstance(line, InputError) else self._given(line, number)
-        if not found:
-            yield InputError("is empty; expected one JSON object per line", file=self.file)
+            empty = False
+            yield line if isinstance(line, InputError) else self._raw(line, number)
+        if empty:
+            yield InputError("is empty (expected one JSON object per line)", file=self.file)
 
     def _lines(self, stream: BufferedIOBase) -> Iterator[Numbered]:
-        """Numbered lines; a wide encoding has no bytes for line ends and is decoded whole."""
+        """Yield numbered lines; UTF-16 and UTF-32 are decoded whole, as lines end in no byte."""
         first = stream.readline(self.limit + 1)
-        encoding = marked(first)[1] or self.encoding
-        if _ends_lines(encoding):
+        encoding = byte_order_mark(first)[1] or self.encoding
+        if _has_line_bytes(encoding):
             yield from self._line_by_line(stream, first, encoding)
             return
         try:
             data = first + stream.read(self.limit + 1)
             if len(data) > self.limit:
-                raise too_long(self.limit, self.file)
-            yield from enumerate(decoded(data, encoding, self.file).splitlines(), 1)
+                raise too_long_error(self.limit, self.file)
+            yield from enumerate(decode(data, encoding, self.file).splitlines(), 1)
         except InputError as error:
             yield 1, error
 
@@ -118,7 +126,7 @@ class JsonLines:
             size = len(data)
             if size > self.limit:
                 size += _skip(stream, data)
-                yield number, too_long(self.limit, self.file, number)
+                yield number, too_long_error(self.limit, self.file, number)
                 number += 1
             else:
                 for line in self._decoded(data, encoding, number, at):
@@ -128,45 +136,47 @@ class JsonLines:
             data = stream.readline(self.limit + 1)
 
     def _decoded(self, data: bytes, encoding: str, number: int, at: int) -> list[str | InputError]:
-        """The text of a line, or of several where only carriage returns end them."""
+        """Return the text of a line, or of several lines that end in carriage returns only."""
         try:
-            text = decoded(data, encoding, self.file, line=number, at=at)
+            text = decode(data, encoding, self.file, line=number, at=at)
         except InputError as error:
             return [error]
         return [*text.removesuffix("\n").removesuffix("\r").split("\r")]
 
-    def _given(self, line: str, number: int) -> Given | InputError:
+    def _raw(self, line: str, number: int) -> RawMessage | InputError:
         place = Place(self.file, number)
         try:
             value = parsed(line, place)
             if not isinstance(value, dict) or self.name not in value:
-                place.refuse(f"has no field {self.name!r}; expected an object with the text")
-            text = sound(text_of(value[self.name], self.name, place), self.file, number)
+                place.refuse(f"has no field {self.name!r} (expected an object with the text)")
+            text = valid_unicode(text_of(value[self.name], self.name, place), self.file, number)
             if not text.strip():
-                place.refuse(f"the field {self.name!r} is empty; expected the message's text")
-            said = {key: value[key] for key in value if key not in (self.name, "id")}
-            fields = {sound(key, self.file, number): _shown(said[key]) for key in said}
-            return Given(self._id(value.get("id"), number), text, self.file, number, 0, fields)
+                place.refuse(f"the field {self.name!r} is empty (expected the text of the message)")
+            others = {key: value[key] for key in value if key not in (self.name, "id")}
+            fields = {
+                valid_unicode(key, self.file, number): _field_text(others[key]) for key in others
+            }
+            return RawMessage(self._id(value.get("id"), number), text, self.file, number, 0, fields)
         except InputError as error:
             return error
 
-    def _id(self, given: Any, number: int) -> str:
-        if given is None or given == "":
+    def _id(self, value: Any, number: int) -> str:
+        if value is None or value == "":
             return f"{self.stem}-{number}"
-        if isinstance(given, bool) or not isinstance(given, str | int):
-            problem = "the id is neither a text nor a whole number"
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            problem = "the id is neither a string nor an integer"
             raise InputError(problem, file=self.file, line=number)
-        return sound(str(given), self.file, number)
+        return valid_unicode(str(value), self.file, number)
 
 
-def _ends_lines(encoding: str) -> bool:
-    """Whether a byte 10 is a line end and nothing else, so that lines can be cut undecoded."""
+def _has_line_bytes(encoding: str) -> bool:
+    """Return whether the byte 10 always ends a line, so that lines can be split undecoded."""
     wide = encoding.replace("_", "-").startswith(("utf-16", "utf-32"))
     return not wide and "\n".encode(encoding) == b"\n"
 
 
 def _skip(stream: BufferedIOBase, data: bytes) -> int:
-    """Read to the end of a line that is too long to keep; how many bytes that were."""
+    """Read to the end of an overlong line and return the number of bytes skipped."""
     skipped = 0
     while data and not data.endswith(b"\n"):
         data = stream.readline(CHUNK)
@@ -174,8 +184,8 @@ def _skip(stream: BufferedIOBase, data: bytes) -> int:
     return skipped
 
 
-def _shown(value: Any) -> str:
-    """What a field says as text; halves of surrogate pairs stay escaped."""
+def _field_text(value: Any) -> str:
+    """Return a field's value as text; unpaired surrogates stay escaped."""
     if isinstance(value, str):
         return value.encode(errors="backslashreplace").decode()
     return json.dumps(value, sort_keys=True)
@@ -185,16 +195,15 @@ MessageForm = Literal["text", "jsonl", "muc"]
 LIMIT = 64 << 20
 START = 1 << 14
 JSON_SUFFIXES = frozenset({".jsonl", ".ndjson", ".json"})
-MUC_EXPECTED = "has no line such as DEV-MUC3-0001 (NOSC); expected MUC messages"
+MUC_EXPECTED = "has no line such as DEV-MUC3-0001 (NOSC) (expected MUC messages)"
 
 __all__ = [
     "LIMIT",
     "MessageForm",
-    "analysed",
-    "message_of",
+    "detect_form",
+    "parse_message",
     "read_messages",
     "read_texts",
-    "sniffed",
 ]
 
 
@@ -206,17 +215,17 @@ def read_messages(
     limit: int = LIMIT,
     name: str = "text",
 ) -> Iterator[Message | PartitaError]:
-    """The messages of files and folders; what cannot be read is an error in its place."""
-    for given in read_texts(paths, form=form, encoding=encoding, limit=limit, name=name):
-        yield given if isinstance(given, PartitaError) else message_of(given)
+    """Yield the messages of files and folders; whatever cannot be read yields an error."""
+    for raw in read_texts(paths, form=form, encoding=encoding, limit=limit, name=name):
+        yield raw if isinstance(raw, PartitaError) else parse_message(raw)
 
 
-def message_of(given: Given) -> Message:
-    """A text with its layout analysed."""
-    message = analysed(given.id, given.text, given.file, given.offset)
-    if not given.fields:
+def parse_message(raw: RawMessage) -> Message:
+    """Return the message with its layout parsed."""
+    message = parse_layout(raw.id, raw.text, raw.file, raw.offset)
+    if not raw.fields:
         return message
-    return replace(message, fields={**given.fields, **message.fields})
+    return replace(message, fields={**raw.fields, **message.fields})
 
 
 def read_texts(
@@ -226,9 +235,9 @@ def read_texts(
     encoding: str | None = None,
     limit: int = LIMIT,
     name: str = "text",
-) -> Iterator[Given | PartitaError]:
-    """The same before the layout is analysed: for those who do that in many processes."""
-    reader = _Reader(form, known_encoding(encoding), limit, name)
+) -> Iterator[RawMessage | PartitaError]:
+    """Yield messages before their layout is parsed, so that worker processes can parse it."""
+    reader = _Reader(form, python_encoding(encoding), limit, name)
     for file in message_files(paths):
         if isinstance(file, InputError):
             yield file
@@ -239,11 +248,11 @@ def read_texts(
             yield error
 
 
-def sniffed(start: bytes, encoding: str, suffix: str = "") -> MessageForm:
-    """The form of a file by its suffix and its first bytes."""
-    skipped, by_mark = marked(start)
+def detect_form(start: bytes, encoding: str, suffix: str = "") -> MessageForm:
+    """Return the form of a file, judged by its suffix and first bytes."""
+    mark_length, mark_encoding = byte_order_mark(start)
     try:
-        text = start[skipped:].decode(by_mark or encoding, errors="replace")
+        text = start[mark_length:].decode(mark_encoding or encoding, errors="replace")
     except UnicodeError:
         return "text"
     if suffix.lower() in JSON_SUFFIXES or text.lstrip().startswith(('{"', '{ "')):
@@ -253,7 +262,7 @@ def sniffed(start: bytes, encoding: str, suffix: str = "") -> MessageForm:
 
 @dataclass(slots=True)
 class _Reader:
-    """How files are read, and where each id stood first."""
+    """Settings for reading files, and the place where each id first occurred."""
 
     form: MessageForm | None
     encoding: str
@@ -261,62 +270,62 @@ class _Reader:
     name: str
     places: dict[str, str] = field(default_factory=dict)
 
-    def file(self, file: MessageFile) -> Iterator[Given | InputError]:
-        with _opened(file) as stream:
+    def file(self, file: MessageFile) -> Iterator[RawMessage | InputError]:
+        with _open(file) as stream:
             start = stream.peek(START)[:START]
-            form = self.form or sniffed(start, self.encoding, file.path.suffix)
-            for given in self._given(stream, file, form):
-                yield given if isinstance(given, InputError) else self._once(given)
+            form = self.form or detect_form(start, self.encoding, file.path.suffix)
+            for raw in self._raw(stream, file, form):
+                yield raw if isinstance(raw, InputError) else self._once(raw)
 
-    def _given(
+    def _raw(
         self, stream: BufferedIOBase, file: MessageFile, form: MessageForm
-    ) -> Iterator[Given | InputError]:
+    ) -> Iterator[RawMessage | InputError]:
         if form == "jsonl":
             lines = JsonLines(file.file, file.stem, self.encoding, self.limit, self.name)
             yield from lines.read(stream)
             return
         text = self._text(stream, file)
         if form == "muc":
-            yield from _muc(text, file)
-        elif not (file.found and is_muc_key(text)):
-            yield Given(file.stem, text, file.file)
+            yield from _muc_texts(text, file)
+        elif not (file.in_folder and is_muc_key(text)):
+            yield RawMessage(file.stem, text, file.file)
 
     def _text(self, stream: BufferedIOBase, file: MessageFile) -> str:
         data = stream.read(self.limit + 1)
         if len(data) > self.limit:
-            raise too_long(self.limit, file.file)
-        text = decoded(data, self.encoding, file.file)
+            raise too_long_error(self.limit, file.file)
+        text = decode(data, self.encoding, file.file)
         if not text.strip():
-            raise InputError("is empty; expected a message", file=file.file)
+            raise InputError("is empty (expected a message)", file=file.file)
         return text
 
-    def _once(self, given: Given) -> Given | InputError:
-        """A text whose id is new, or an error that names both places."""
-        if given.id not in self.places:
-            self.places[given.id] = given.place
-            return given
-        problem = f"the id {given.id!r} stands in {self.places[given.id]} already"
-        return InputError(f"{problem}; expected another", file=given.file, line=given.line)
+    def _once(self, raw: RawMessage) -> RawMessage | InputError:
+        """Return the message if its id is new, otherwise an error that names both places."""
+        if raw.id not in self.places:
+            self.places[raw.id] = raw.place
+            return raw
+        problem = f"duplicate id {raw.id!r}; first used in {self.places[raw.id]}"
+        return InputError(problem, file=raw.file, line=raw.line)
 
 
-def _muc(text: str, file: MessageFile) -> Iterator[Given | InputError]:
-    found = False
+def _muc_texts(text: str, file: MessageFile) -> Iterator[RawMessage | InputError]:
+    empty = True
     for title in muc_messages(text):
-        found = True
+        empty = False
         if text[title.end : title.stop].strip():
-            own = text[title.start : title.stop]
-            yield Given(title.name, own, file.file, title.line, title.start)
+            content = text[title.start : title.stop]
+            yield RawMessage(title.name, content, file.file, title.line, title.start)
         else:
             yield InputError(f"{title.name} is empty", file=file.file, line=title.line)
-    if not found:
+    if empty:
         yield InputError(MUC_EXPECTED, file=file.file)
 
 
 @contextmanager
-def _opened(file: MessageFile) -> Iterator[BufferedReader]:
+def _open(file: MessageFile) -> Iterator[BufferedReader]:
     try:
         if str(file.path) == STANDARD_INPUT:
-            # what stands for standard input in tests has no peek
+            # sys.stdin.buffer may be a stream without peek
             stream: BufferedReader = BufferedReader(cast(Any, sys.stdin.buffer))
             yield stream
             stream.detach()

@@ -18,11 +18,11 @@ DATELINE = re.compile(
 )
 TAG = re.compile(r"\s*\[([^\[\]]{1,300})\]")
 EXTENTS = frozenset({"TEXT", "SUMMARY", "EXCERPT", "EXCERPTS"})
-TAGS = 8
+MOST_TAGS = 8
 
 
 class Title(NamedTuple):
-    """A message's id, its line, where its title starts and ends, and where the message stops."""
+    """The id of a message, its line, and the bounds of its title and of the message."""
 
     name: str
     line: int
@@ -33,23 +33,23 @@ class Title(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MucHeader:
-    """What the dateline and the tags say, and the character at which the message's text starts."""
+    """The fields of dateline and tags, and where the text of the message starts."""
 
     start: int
     fields: dict[str, str] = field(default_factory=dict)
 
 
 def muc_messages(text: str) -> list[Title]:
-    """The titles of the messages of a file, in order."""
-    found = [
+    """Return the titles of the messages of a file, in order."""
+    titles = [
         (title[1], number, line)
         for number, line in enumerate(lines_of(text), 1)
         if (title := _title(line))
     ]
-    stops = (line.begin for _, _, line in found[1:])
+    stops = (line.begin for _, _, line in titles[1:])
     return [
         Title(name, number, line.begin, line.end, len(text) if stop is None else stop)
-        for (name, number, line), stop in zip_longest(found, stops)
+        for (name, number, line), stop in zip_longest(titles, stops)
     ]
 
 
@@ -58,18 +58,18 @@ def _title(line: Line) -> re.Match[str] | None:
 
 
 def is_muc(text: str) -> bool:
-    """Whether the first line that is not blank is the title of a MUC message."""
+    """Return whether the first non-blank line is the title of a MUC message."""
     start = text.lstrip()[:200].splitlines()
     return bool(start) and TITLE.fullmatch(start[0].rstrip()) is not None
 
 
 def is_muc_key(text: str) -> bool:
-    """Answer keys, which lie beside the messages and are none."""
+    """Return whether a text is a file of answer keys."""
     return KEY.match(text[:10_000]) is not None
 
 
 def muc_header(text: str) -> MucHeader:
-    """The header of one message: title, dateline, and the tags up to [TEXT] or its like."""
+    """Return the header of one message: title, dateline, and tags up to [TEXT] or similar."""
     fields: dict[str, str] = {}
     at = 0
     if title := TITLE.match(text.lstrip()):
@@ -78,17 +78,19 @@ def muc_header(text: str) -> MucHeader:
             fields["site"] = title[2]
     if dateline := DATELINE.match(text, at):
         at = dateline.end()
-        fields["dateline"] = _joined(dateline[0].removesuffix("--"))
-        fields |= {name: _joined(said) for name, said in dateline.groupdict().items() if said}
-    return MucHeader(_tagged(text, at, fields), fields)
+        fields["dateline"] = _single_spaced(dateline[0].removesuffix("--"))
+        fields |= {
+            name: _single_spaced(value) for name, value in dateline.groupdict().items() if value
+        }
+    return MucHeader(_text_start(text, at, fields), fields)
 
 
-def _tagged(text: str, at: int, fields: dict[str, str]) -> int:
-    """Where the text starts: after the tag that says how much of it is there, if one does."""
+def _text_start(text: str, at: int, fields: dict[str, str]) -> int:
+    """Return where the text starts: after the tag that names its extent, if there is one."""
     tags: list[str] = []
     after = at
-    while len(tags) < TAGS and (found := TAG.match(text, after)):
-        tag, after = _joined(found[1]), found.end()
+    while len(tags) < MOST_TAGS and (match := TAG.match(text, after)):
+        tag, after = _single_spaced(match[1]), match.end()
         if tag in EXTENTS:
             fields["extent"] = tag
             if tags:
@@ -100,5 +102,5 @@ def _tagged(text: str, at: int, fields: dict[str, str]) -> int:
     return at
 
 
-def _joined(text: str) -> str:
+def _single_spaced(text: str) -> str:
     return " ".join(text.split())

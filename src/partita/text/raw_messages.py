@@ -1,4 +1,4 @@
-"""The text of a message as it was read, before its layout is parsed."""
+"""A message as it was read, before its layout is parsed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """A text with its id, where it was read, and what was said about it.
+class RawMessage:
+    """A text with its id, its place in a file and its metadata fields.
 
-    `offset` is the character of the file's text at which it starts.
+    `offset` is the position of its first character in the text of the file.
     """
 
     id: str

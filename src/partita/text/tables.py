@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from partita.text import columns as delimited
-from partita.text.columns import aligned_cells, aligned_rows, is_form, labelled
+from partita.text.columns import aligned_cells, aligned_rows, is_form, labelled_values
 from partita.text.lines import Line, Span, is_rule, is_upper
 
 WIDEST = 20_000
@@ -77,14 +77,14 @@ HEADINGS = frozenset(
 )
 Splitter = Callable[[str, Line], list[Span]]
 Check = Callable[[list[list[Span]], list[Line]], bool]
-# delimiter, how to split, how to be sure; bars first since a line with bars is hardly prose, and
-# runs of tabs before tabs only where the lines then agree better
+# delimiters, splitter, check; bars come first since prose rarely has any, and runs of tabs come
+# before single tabs where neighbouring lines then agree better
 KINDS: tuple[tuple[str, Splitter, Check], ...] = (
     ("|\u2502\u2503\u2551", delimited.bar_cells, delimited.are_bars),
     ("\t", delimited.tab_run_cells, delimited.are_tabs),
     ("\t", delimited.tab_cells, delimited.are_tabs),
 )
-WEAK: tuple[tuple[str, Splitter, Check], ...] = (
+WEAK_KINDS: tuple[tuple[str, Splitter, Check], ...] = (
     (";", delimited.semicolon_cells, delimited.are_semicolons),
     (",", delimited.comma_cells, delimited.are_commas),
 )
@@ -92,9 +92,9 @@ WEAK: tuple[tuple[str, Splitter, Check], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Lines `first` to `last` (inclusive) as rows of cells by column; the first may be a heading.
+    """Lines `first` to `last` (inclusive) as rows of cells by column; row 0 may be a heading.
 
-    In a form the labels, row 0, stand between their values, row 1.
+    In a form, row 0 holds the labels and row 1 the values.
     """
 
     first: int
@@ -104,50 +104,50 @@ class Table:
 
 
 def tables_of(text: str, lines: list[Line]) -> list[Table]:
-    """The tables among the lines, in order; every line is in one at most."""
+    """Return the tables among the lines, in order; no line is in two tables."""
     free = [bool(line.text) and len(line.text) <= WIDEST for line in lines]
-    found: list[Table] = []
-    _take(_forms(text, lines, free), found, free)
+    tables: list[Table] = []
+    _take(_forms(text, lines, free), tables, free)
     for signs, splitter, check in KINDS:
         if splitter is delimited.tab_run_cells and not _agree_better(text, lines, free):
             continue
         if any(sign in text for sign in signs):
-            _take(_delimited(text, lines, free, signs, splitter, check), found, free)
-    _take(_aligned(text, lines, free), found, free)
-    for sign, splitter, check in WEAK:
-        apart = [*_apart(lines, free, sign), False]
-        weak = _delimited(text, lines, apart[:-1], sign, splitter, check)
-        whole = (t for t in weak if not (apart[t.first - 1] or apart[t.last + 1]))
-        _take(whole, found, free)
-    return sorted(found, key=lambda table: table.first)
+            _take(_delimited(text, lines, free, signs, splitter, check), tables, free)
+    _take(_aligned(text, lines, free), tables, free)
+    for sign, splitter, check in WEAK_KINDS:
+        in_block = [*_blocks_with(lines, free, sign), False]
+        weak = _delimited(text, lines, in_block[:-1], sign, splitter, check)
+        whole = (t for t in weak if not (in_block[t.first - 1] or in_block[t.last + 1]))
+        _take(whole, tables, free)
+    return sorted(tables, key=lambda table: table.first)
 
 
-def _take(tables: Iterator[Table], found: list[Table], free: list[bool]) -> None:
+def _take(tables: Iterator[Table], taken: list[Table], free: list[bool]) -> None:
     for table in list(tables):
-        found.append(table)
+        taken.append(table)
         free[table.first : table.last + 1] = [False] * (table.last + 1 - table.first)
 
 
 def _agree_better(text: str, lines: list[Line], free: list[bool]) -> bool:
-    """Whether runs of tabs give neighbouring lines the same number of cells more often."""
+    """Return whether splitting at runs of tabs gives more neighbouring lines equal cell counts."""
     if "\t\t" not in text:
         return False
     tabbed = [line for line, ok in zip(lines, free, strict=True) if ok and "\t" in line.text]
     single = [len(delimited.tab_cells(text, line)) for line in tabbed]
     runs = [len(delimited.tab_run_cells(text, line)) for line in tabbed]
-    return _alike(runs) > _alike(single)
+    return _equal_neighbours(runs) > _equal_neighbours(single)
 
 
-def _alike(counts: list[int]) -> int:
+def _equal_neighbours(counts: list[int]) -> int:
     return sum(left == right for left, right in pairwise(counts))
 
 
-def _apart(lines: list[Line], free: list[bool], sign: str) -> list[bool]:
-    """The lines of blocks that hold a sign in every line, so that no prose goes in or out.
+def _blocks_with(lines: list[Line], free: list[bool], sign: str) -> list[bool]:
+    """Return which lines are in blocks with the sign in every line.
 
-    A line that ends with a colon may introduce them.
+    An introductory line that ends with a colon is allowed.
     """
-    apart = [False] * len(lines)
+    in_block = [False] * len(lines)
     start = 0
     for n in range(len(lines) + 1):
         if n < len(lines) and free[n] and (sign in lines[n].text or start < 0):
@@ -156,19 +156,19 @@ def _apart(lines: list[Line], free: list[bool], sign: str) -> list[bool]:
             start = n + 1 if n == start and lines[n].text.endswith(":") else -1
             continue
         if 0 <= start < n - 1:
-            apart[start:n] = [True] * (n - start)
+            in_block[start:n] = [True] * (n - start)
         start = n + 1
-    return apart
+    return in_block
 
 
 def _forms(text: str, lines: list[Line], free: list[bool]) -> Iterator[Table]:
     run: list[int] = []
     rows: list[list[tuple[Span, Span]]] = []
     for n, line in enumerate(lines):
-        own = labelled(line) if free[n] and ":" in line.text else []
-        if own:
+        cells = labelled_values(line) if free[n] and ":" in line.text else []
+        if cells:
             run.append(n)
-            rows.append(own)
+            rows.append(cells)
         elif run and free[n] and line.indent > lines[run[-1]].indent + 1:
             label, (start, _) = rows[-1][-1]
             rows[-1][-1] = (label, (start, line.end))
@@ -190,27 +190,27 @@ def _form(text: str, first: int, last: int, rows: list[list[tuple[Span, Span]]])
 def _delimited(
     text: str, lines: list[Line], free: list[bool], signs: str, splitter: Splitter, check: Check
 ) -> Iterator[Table]:
-    """Runs of lines with equally many cells; in tables with bars rules are drawn between them."""
+    """Yield tables of lines with equal cell counts; tables with bars may contain rules."""
     run: list[int] = []
     rows: list[list[Span]] = []
     for n, line in enumerate(lines):
         if not free[n] or (run and "|" in signs and is_rule(line)):
             if not free[n] and run:
-                yield from _checked(text, lines, run, rows, check)
+                yield from _checked_table(text, lines, run, rows, check)
                 run, rows = [], []
             continue
-        own = splitter(text, line) if any(sign in line.text for sign in signs) else []
-        if run and len(own) != len(rows[0]):
-            yield from _checked(text, lines, run, rows, check)
+        cells = splitter(text, line) if any(sign in line.text for sign in signs) else []
+        if run and len(cells) != len(rows[0]):
+            yield from _checked_table(text, lines, run, rows, check)
             run, rows = [], []
-        if len(own) > 1 and not is_rule(line):
+        if len(cells) > 1 and not is_rule(line):
             run.append(n)
-            rows.append(own)
+            rows.append(cells)
     if run:
-        yield from _checked(text, lines, run, rows, check)
+        yield from _checked_table(text, lines, run, rows, check)
 
 
-def _checked(
+def _checked_table(
     text: str, lines: list[Line], run: list[int], rows: list[list[Span]], check: Check
 ) -> Iterator[Table]:
     if not check(rows, [lines[n] for n in run]):
@@ -221,20 +221,20 @@ def _checked(
 
 
 def _aligned(text: str, lines: list[Line], free: list[bool]) -> Iterator[Table]:
-    """Runs of lines with several cells; a blank line or a rule may stand between two of them."""
+    """Yield tables of lines with several cells; a blank line or rule may separate two rows."""
     cells = [aligned_cells(line) if ok else [] for line, ok in zip(lines, free, strict=True)]
     for run in _runs(lines, cells):
         rows = aligned_rows([lines[n] for n in run], [cells[n] for n in run])
         if rows is not None:
-            yield _headed(text, run, rows)
+            yield _table(text, run, rows)
             continue
         for part in _parts(run, lines):
             rows = aligned_rows([lines[n] for n in part], [cells[n] for n in part])
             if rows is not None:
-                yield _headed(text, part, rows)
+                yield _table(text, part, rows)
 
 
-def _headed(text: str, run: list[int], rows: list[dict[int, Span]]) -> Table:
+def _table(text: str, run: list[int], rows: list[dict[int, Span]]) -> Table:
     table = Table(run[0], run[-1], tuple(rows))
     return replace(table, headed=_is_headed(text, table, run))
 
@@ -256,13 +256,13 @@ def _runs(lines: list[Line], cells: list[list[Span]]) -> Iterator[list[int]]:
 
 
 def _bridged(lines: list[Line], cells: list[list[Span]], n: int) -> bool:
-    """A rule, a blank line or a row with one cell, when the next line is a row again."""
+    """Return whether a rule, blank line or one-cell row stands between two rows."""
     follows = n + 1 < len(cells) and len(cells[n + 1]) > 1
     return is_rule(lines[n]) or (follows and len(cells[n - 1]) > 1)
 
 
 def _parts(run: list[int], lines: list[Line]) -> Iterator[list[int]]:
-    """A run cut where lines are missing between its rows."""
+    """Yield the parts of a run, split where lines are missing between rows."""
     part = run[:1]
     for before, n in pairwise(run):
         if n > before + 1:
@@ -275,7 +275,7 @@ def _parts(run: list[int], lines: list[Line]) -> Iterator[list[int]]:
 
 
 def _is_headed(text: str, table: Table, run: list[int]) -> bool:
-    """Whether the first row names the columns: a rule under it says so, or what it holds."""
+    """Return whether the first row names the columns, judged by a rule under it or its words."""
     first, rest = table.rows[0], table.rows[1:]
     if not rest or not first:
         return False
@@ -287,15 +287,17 @@ def _is_headed(text: str, table: Table, run: list[int]) -> bool:
     below = [text[start:end] for row in rest for start, end in row.values()]
     if is_upper("".join(names)) and not any(map(is_upper, below)):
         return True
-    if 2 * sum(map(_is_name, names)) >= len(names) and 2 * sum(map(_is_name, below)) < len(below):
+    if 2 * sum(map(_is_column_name, names)) >= len(names) and 2 * sum(
+        map(_is_column_name, below)
+    ) < len(below):
         return True
     return any(_is_numeric([text[slice(*row[n])] for row in rest if n in row]) for n in first)
 
 
-def _is_name(cell: str) -> bool:
+def _is_column_name(cell: str) -> bool:
     return any(word.strip("().:#*") in HEADINGS for word in cell.lower().split()[:4])
 
 
 def _is_numeric(cells: list[str]) -> bool:
-    """Most of a column has digits, so a word above it is its name."""
+    """Return whether most cells of a column have digits."""
     return 2 * sum(any(sign.isdigit() for sign in cell) for cell in cells) > len(cells)

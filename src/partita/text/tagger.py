@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from partita.records import IntArray
 
-# The columns of a word. `context` holds the word's way of capitals until the sentence is seen,
-# then whether capitals tell anything there; `fixed` is the tag of a word that has only one.
+# The columns of a word. `context` holds its capitalisation until its sentence is processed, then
+# the case of the sentence; `fixed` is the tag of a word that has only one.
 COLUMNS = (
     "word", "form", "suffix1", "suffix2", "suffix3", "suffix4", "suffix5", "prefix1", "prefix2",
     "prefix3", "shape", "flat", "class", "context", "fixed", "nothing",
 )  # fmt: skip
 COLUMN = {name: place for place, name in enumerate(COLUMNS)}
-JOINED = 3  # columns that one feature may join
+JOINED = 3  # most columns in one feature
 
 FEATURES = (
     "word", "form context", "suffix1", "suffix2", "suffix3", "suffix4", "suffix5",
@@ -36,14 +36,14 @@ FEATURES = (
 
 
 class Templates(NamedTuple):
-    """Features as numbers: where the columns stand, and what a step of each earlier tag moves."""
+    """Features as numbers: the columns they read, and the shift per number of each earlier tag."""
 
     places: NDArray[np.int64]  # [feature, JOINED, (offset, column)]
     steps: NDArray[np.uint32]  # [feature, (tag-1, tag-2)], 0 where a feature has no such tag
 
 
-def templates(features: tuple[str, ...] = FEATURES) -> Templates:
-    """The features as the compiled loop takes them."""
+def feature_templates(features: tuple[str, ...] = FEATURES) -> Templates:
+    """Return the features as arrays for the compiled loop."""
     places = np.zeros((len(features), JOINED, 2), dtype=np.int64)
     places[:, :, 1] = COLUMN["nothing"]
     steps = np.zeros((len(features), 2), dtype=np.uint32)
@@ -52,32 +52,32 @@ def templates(features: tuple[str, ...] = FEATURES) -> Templates:
         for back in (offset for name, offset in parts if name == "tag"):
             # Odd and large: rows of different tags must neither meet nor overlap.
             steps[row, -back - 1] = (0x9E3779B1, 0x85EBCA77)[-back - 1]
-        seen = [(offset, COLUMN[name]) for name, offset in parts if name != "tag"]
-        places[row, : len(seen)] = np.array(seen, dtype=np.int64).reshape(-1, 2)
+        columns = [(offset, COLUMN[name]) for name, offset in parts if name != "tag"]
+        places[row, : len(columns)] = np.array(columns, dtype=np.int64).reshape(-1, 2)
     return Templates(places, steps)
 
 
 def _part(text: str) -> tuple[str, int]:
-    found = re.fullmatch(r"([a-z]+[1-5]?)([-+][12])?", text)
-    if found is None:
+    match = re.fullmatch(r"([a-z]+[1-5]?)([-+][12])?", text)
+    if match is None:
         raise ValueError(f"{text!r} is not a column with an offset")
-    return found[1], int(found[2] or 0)
+    return match[1], int(match[2] or 0)
 
 
 Rows = NDArray[np.uint32]
 
 NO_TAG = 255
-LONGEST = 64  # characters of a word that are looked at, half of them from its end
-FEW, MOST = 1 << 12, 1 << 18  # rows at first; rows after which words are forgotten
+LONGEST = 64  # characters of a word in use, half of them from its end
+FEW, MOST = 1 << 12, 1 << 18  # initial rows; rows after which the cache is emptied
 DIGITS = re.compile(r"\d")
 RUNS = re.compile(r"(.)\1{2,}", re.DOTALL)
-# The ways of capitals; numbers and single capitals have none.
+# Capitalisation; numbers and single capitals have none.
 NEITHER, LOWER, CAPITALISED, UPPER, MIXED = range(5)
 UNKNOWN = 1  # the code of every word that is not in the lexicon
 
 
 class Entry(NamedTuple):
-    """What the lexicon says of a word: the class of its tags, and the tag if there is but one."""
+    """The lexicon entry of a word: the class of its tags, and its tag if it has only one."""
 
     number: int
     fixed: int
@@ -87,21 +87,21 @@ Lexicon = Mapping[str, Entry]
 NOT_LISTED = Entry(0, NO_TAG)
 
 
-def normal(word: str) -> str:
-    """A word without its capitals and its digits: what the lexicon lists."""
+def normalise_word(word: str) -> str:
+    """Return a word in lower case with digits as 0, as the lexicon lists it."""
     return DIGITS.sub("0", word.lower())
 
 
-def row(word: str, lexicon: Lexicon) -> list[int]:
-    """The columns of one word."""
+def word_columns(word: str, lexicon: Lexicon) -> list[int]:
+    """Return the columns of one word."""
     if len(word) > LONGEST:
         word = word[: LONGEST // 2] + word[-LONGEST // 2 :]
-    text = normal(word)
+    text = normalise_word(word)
     entry = lexicon.get(text)
-    known = (UNKNOWN, UNKNOWN) if entry is None else (_code("w", text), _code("f", word))
+    codes = (UNKNOWN, UNKNOWN) if entry is None else (_code("w", text), _code("f", word))
     number, fixed = entry or NOT_LISTED
     return [
-        *known,
+        *codes,
         *(_code(f"s{n}", text[-n:] if len(text) > n else f"^{text}") for n in range(1, 6)),
         *(_code(f"p{n}", text[:n]) for n in range(1, 4)),
         _code("x", shape(word)), _code("y", shape(text)),
@@ -114,7 +114,7 @@ def _code(kind: str, text: str) -> int:
 
 
 def shape(word: str) -> str:
-    """Letters as x or X, digits as d, no run longer than two: "Tu-154s" is "Xx-ddx"."""
+    """Return letters as x or X and digits as d, runs cut to two: "Tu-154s" is "Xx-ddx"."""
     return RUNS.sub(r"\1\1", "".join(map(_sign, word)))[:12]
 
 
@@ -125,7 +125,7 @@ def _sign(letter: str) -> str:
 
 
 def capitals(word: str) -> int:
-    """Which way of capitals a word has."""
+    """Return the capitalisation of a word."""
     if word.isupper():
         return UPPER if sum(map(str.isalpha, word)) > 1 else NEITHER
     if word.islower():
@@ -136,55 +136,55 @@ def capitals(word: str) -> int:
 
 
 class Forms:
-    """The rows of the words met so far: row 0 is the place outside a sentence."""
+    """Cache of the rows of words; row 0 stands for positions outside a sentence."""
 
-    __slots__ = ("_known", "_lexicon", "_lock", "_rows")
+    __slots__ = ("_lexicon", "_lock", "_numbers", "_rows")
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon, self._lock = lexicon, Lock()
         self._forget()
 
     def _forget(self) -> None:
-        self._known: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
         self._rows: Rows = np.zeros((FEW, len(COLUMNS)), dtype=np.uint32)
         self._rows[0, COLUMN["fixed"]] = NO_TAG
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._numbers)
 
     def of(self, words: Iterable[str]) -> tuple[IntArray, Rows]:
-        """The row number of every word, and the rows; memory stays bounded."""
+        """Return the row number of every word, and the rows; memory stays bounded."""
         words = list(words)
         with self._lock:
-            if len(self._known) > MOST:
+            if len(self._numbers) > MOST:
                 self._forget()
             try:
-                numbers = list(map(self._known.__getitem__, words))
+                numbers = list(map(self._numbers.__getitem__, words))
             except KeyError:
                 self._learn(words)
-                numbers = list(map(self._known.__getitem__, words))
+                numbers = list(map(self._numbers.__getitem__, words))
             return np.array(numbers, dtype=np.int64), self._rows
 
     def _learn(self, words: list[str]) -> None:
-        new = [word for word in dict.fromkeys(words) if word not in self._known]
-        first = len(self._known) + 1
+        new = [word for word in dict.fromkeys(words) if word not in self._numbers]
+        first = len(self._numbers) + 1
         if first + len(new) > len(self._rows):
             # A new array: another thread may still be reading the old one.
             grown = np.zeros((2 * (first + len(new)), len(COLUMNS)), dtype=np.uint32)
             grown[:first] = self._rows[:first]
             self._rows = grown
         for number, word in enumerate(new, first):
-            self._rows[number] = row(word, self._lexicon)
-            self._known[word] = number
+            self._rows[number] = word_columns(word, self._lexicon)
+            self._numbers[word] = number
 
 
-TAGS = 64  # how many tags a tagger may have
-PADDING = 64  # weights after the last place of the table
+TAGS = 64  # most tags of a tagger
+PADDING = 64  # weights after the last index of the table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tagger:
-    """Learned weights, the lexicon, and what they were learned from."""
+    """Learned weights, the lexicon, and the data they were learned from."""
 
     tags: tuple[str, ...]
     table: NDArray[np.int8]
@@ -203,10 +203,10 @@ class Tagger:
         if places < 1 or places & (places - 1):
             raise ValueError(f"the table has {places} places; expected a power of two")
         object.__setattr__(self, "forms", Forms(self.lexicon))
-        object.__setattr__(self, "templates", templates())
+        object.__setattr__(self, "templates", feature_templates())
 
     def tag(self, words: Sequence[str], ends: Sequence[int] | IntArray) -> NDArray[np.uint8]:
-        """The number of each word's tag; `ends` has the place after each sentence's last word."""
+        """Return the number of each word's tag; `ends` holds the index after each sentence."""
         from partita.text.tagger_kernels import tag_all
 
         bounds = checked_ends(ends, len(words))
@@ -215,13 +215,13 @@ class Tagger:
         return tag_all(numbers, rows, bounds, places, steps, self.table, len(self.tags))
 
     def names(self, words: Sequence[str], ends: Sequence[int] | IntArray) -> list[str]:
-        """The tags of words by name."""
+        """Return the tags of words by name."""
         return [self.tags[number] for number in self.tag(words, ends).tolist()]
 
 
 def checked_ends(ends: Sequence[int] | IntArray, words: int) -> IntArray:
-    """The ends of sentences as an array: they rise, and the last is the number of words."""
-    found = np.asarray(ends, dtype=np.int64)
-    if (found[-1] if len(found) else 0) != words or (np.diff(found, prepend=0) < 0).any():
+    """Return the ends of sentences as an array; they rise to the number of words."""
+    bounds = np.asarray(ends, dtype=np.int64)
+    if (bounds[-1] if len(bounds) else 0) != words or (np.diff(bounds, prepend=0) < 0).any():
         raise ValueError(f"ends of sentences must rise to the number of words, {words}")
-    return found
+    return bounds

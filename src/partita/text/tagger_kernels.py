@@ -11,13 +11,12 @@ from partita.records import IntArray
 Codes = NDArray[np.uint32]
 Seen = NDArray[np.uint32]
 
-WIDTH = 64  # the weights read for a feature: a constant that the compiler can unroll
-REACH = 2  # words outside a sentence that features may ask for
-FORM, WORD, SHAPE, FLAT, CONTEXT, FIXED = 1, 0, 10, 11, 13, 14  # columns, as in tagging_features
+WIDTH = 64  # weights read per feature; a constant, so that the compiler unrolls the loop
+REACH = 2  # words around a word that features read
+FORM, WORD, SHAPE, FLAT, CONTEXT, FIXED = 1, 0, 10, 11, 13, 14  # columns, as in tagger.COLUMNS
 NO_TAG = 255
-LOWER, CAPITALISED, UPPER, MIXED = 1, 2, 3, 4  # ways of capitals, as in tagging_words
-# What capitals tell in a sentence: as usual; nothing, for all is upper case; nothing, for all is
-# lower case; little, for it is a title.
+LOWER, CAPITALISED, UPPER, MIXED = 1, 2, 3, 4  # capitalisation, as in tagger
+# The case of a sentence: usual, all upper case, all lower case, or a title.
 USUAL, ALL_UPPER, ALL_LOWER, TITLE = 0, 1, 2, 3
 
 
@@ -31,39 +30,39 @@ def tag_all(
     table: NDArray[np.int8],
     tags: int,
 ) -> NDArray[np.uint8]:
-    """The tags of all sentences, from left to right."""
-    found = np.empty(len(words), dtype=np.uint8)
+    """Return the tags of all sentences, from left to right."""
+    result = np.empty(len(words), dtype=np.uint8)
     seen = np.zeros((_longest(ends) + 2 * REACH, rows.shape[1]), dtype=np.uint32)
     codes = np.empty(len(places), dtype=np.uint32)
     scores = np.empty(WIDTH, dtype=np.int32)
     mask = np.uint32(len(table) - WIDTH - 1)
     start = 0
     for end in ends:
-        _see(words, rows, start, end, seen)
+        _load_sentence(words, rows, start, end, seen)
         first, second = tags, tags
         for place in range(end - start):
             tag = int(seen[place + REACH, FIXED])
             if tag == NO_TAG:
                 _codes(seen, place + REACH, places, codes)
-                tag = _best(codes, steps, first, second, table, mask, tags, scores)
-            found[start + place] = tag
+                tag = _best_tag(codes, steps, first, second, table, mask, tags, scores)
+            result[start + place] = tag
             first, second = tag, first
         start = end
-    return found
+    return result
 
 
 @kernel()
 def codes_all(words: IntArray, rows: Seen, ends: IntArray, places: IntArray) -> Codes:
-    """The codes of every word's features, before the tags have moved them."""
-    found = np.empty((len(words), len(places)), dtype=np.uint32)
+    """Return the codes of every word's features before the shift by earlier tags."""
+    result = np.empty((len(words), len(places)), dtype=np.uint32)
     seen = np.zeros((_longest(ends) + 2 * REACH, rows.shape[1]), dtype=np.uint32)
     start = 0
     for end in ends:
-        _see(words, rows, start, end, seen)
+        _load_sentence(words, rows, start, end, seen)
         for place in range(end - start):
-            _codes(seen, place + REACH, places, found[start + place])
+            _codes(seen, place + REACH, places, result[start + place])
         start = end
-    return found
+    return result
 
 
 @kernel()
@@ -76,13 +75,13 @@ def _longest(ends: IntArray) -> int:
 
 
 @kernel()
-def _see(words: IntArray, rows: Seen, start: int, end: int, seen: Seen) -> None:
-    """The rows of a sentence between empty ones; where capitals tell nothing, they are not seen."""
+def _load_sentence(words: IntArray, rows: Seen, start: int, end: int, seen: Seen) -> None:
+    """Copy the rows of a sentence between empty rows; hide case where it is uninformative."""
     length = end - start
     for place in range(length):
         seen[place + REACH] = rows[words[start + place]]
     seen[length + REACH : length + 2 * REACH] = 0
-    kind = _kind(seen, length)
+    kind = _sentence_case(seen, length)
     for place in range(REACH, length + REACH):
         if kind in (ALL_UPPER, ALL_LOWER):
             seen[place, SHAPE] = seen[place, FLAT]
@@ -91,8 +90,8 @@ def _see(words: IntArray, rows: Seen, start: int, end: int, seen: Seen) -> None:
 
 
 @kernel()
-def _kind(seen: Seen, length: int) -> int:
-    """What capitals tell in a sentence."""
+def _sentence_case(seen: Seen, length: int) -> int:
+    """Return the case of a sentence."""
     count = np.zeros(5, dtype=np.int64)
     for place in range(length):
         count[seen[place + REACH, CONTEXT]] += 1
@@ -108,7 +107,7 @@ def _kind(seen: Seen, length: int) -> int:
 
 @kernel()
 def _codes(seen: Seen, place: int, places: IntArray, codes: Codes) -> None:
-    """One code for every feature of the word at a place."""
+    """Write one code for every feature of the word at a place."""
     for feature in range(len(places)):
         at = places[feature]
         mixed = np.uint64(seen[place + at[0, 0], at[0, 1]]) * np.uint64(0x9E3779B97F4A7C15)
@@ -120,7 +119,7 @@ def _codes(seen: Seen, place: int, places: IntArray, codes: Codes) -> None:
 
 
 @kernel()
-def _best(
+def _best_tag(
     codes: Codes,
     steps: Codes,
     first: int,
@@ -130,7 +129,7 @@ def _best(
     tags: int,
     scores: NDArray[np.int32],
 ) -> int:
-    """The tag with the greatest sum; of equals, the one that is listed first."""
+    """Return the tag with the greatest score, the first of equals."""
     scores[:] = 0
     for feature in range(len(codes)):
         moved = codes[feature] + steps[feature, 0] * np.uint32(first)

@@ -27,17 +27,17 @@ ABOUT = ("version", "model", "features", "tags", "words", "learned_from", "seed"
 
 @cache
 def shipped_tagger() -> Tagger:
-    """The tagger that comes with the package."""
+    """Return the tagger that comes with the package."""
     from importlib.resources import files
 
     file = files("partita.parameters").joinpath(SHIPPED)
     if not file.is_file():
-        raise InputError("no parameters of a tagger are shipped")
+        raise InputError("the package contains no tagger")
     return parse_tagger(file.read_bytes(), f"shipped {SHIPPED}")
 
 
 def read_tagger(path: str | Path) -> Tagger:
-    """The tagger that a file holds."""
+    """Return the tagger of a file."""
     try:
         return parse_tagger(Path(path).read_bytes(), str(path))
     except OSError as error:
@@ -45,20 +45,20 @@ def read_tagger(path: str | Path) -> Tagger:
 
 
 def write_tagger(path: str | Path, tagger: Tagger) -> None:
-    """Replace a file, or leave it as it was."""
+    """Write a tagger, replacing the file atomically."""
     place = Path(path)
-    beside = place.with_name(f".{place.name}.{os.getpid()}.partial")
+    partial = place.with_name(f".{place.name}.{os.getpid()}.partial")
     try:
-        beside.write_bytes(tagger_bytes(tagger))
-        beside.replace(place)
+        partial.write_bytes(tagger_bytes(tagger))
+        partial.replace(place)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from error
     finally:
-        beside.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
 
 
 def tagger_bytes(tagger: Tagger) -> bytes:
-    """As npz; the same bytes for the same tagger."""
+    """Return the npz bytes of a tagger; the same tagger gives the same bytes."""
     about = {
         "version": VERSION,
         "model": "tagger",
@@ -80,15 +80,15 @@ def tagger_bytes(tagger: Tagger) -> bytes:
     return stream.getvalue()
 
 
-def parse_tagger(given: bytes, file: str) -> Tagger:
-    """A tagger from the bytes of an npz file; the file is named in errors."""
+def parse_tagger(data: bytes, file: str) -> Tagger:
+    """Return the tagger from the bytes of an npz file; `file` is named in errors."""
     place = Place(file)
-    arrays = _arrays(given, place)
+    arrays = _arrays(data, place)
     about = _about(arrays["about"].tobytes(), place)
     source = fields(about["learned_from"], "learned_from", place, needed=("description", "sha256"))
     digest = text_of(source["sha256"], "sha256", place)
     if not re.fullmatch("[0-9a-f]{64}", digest):
-        place.refuse("sha256 is not a hash; expected 64 digits from 0 to f")
+        place.refuse("sha256 is not a hash (expected 64 hexadecimal digits)")
     tags = tuple(text_of(tag, "a tag", place) for tag in list_of(about["tags"], "tags", place))
     try:
         return Tagger(
@@ -104,37 +104,37 @@ def parse_tagger(given: bytes, file: str) -> Tagger:
         raise InputError(str(error), file=file) from error
 
 
-def _arrays(given: bytes, place: Place) -> dict[str, NDArray[Any]]:
-    """The arrays by name, each of the type and the one dimension that are expected."""
+def _arrays(data: bytes, place: Place) -> dict[str, NDArray[Any]]:
+    """Return the arrays by name, checked for type and dimension."""
     try:
-        with np.load(BytesIO(given), allow_pickle=False) as found:
-            if not isinstance(found, NpzFile) or set(found.files) != set(ARRAYS):
+        with np.load(BytesIO(data), allow_pickle=False) as file:
+            if not isinstance(file, NpzFile) or set(file.files) != set(ARRAYS):
                 raise ValueError
-            arrays = {name: found[name] for name in ARRAYS}
-    except Exception as error:  # damaged zip files raise whatever their readers stumble on
-        problem = f"is not a tagger: expected an npz file with {', '.join(ARRAYS)}"
+            arrays = {name: file[name] for name in ARRAYS}
+    except Exception as error:  # damaged zip files raise all kinds of errors
+        problem = f"is not a tagger (expected an npz file with {', '.join(ARRAYS)})"
         raise InputError(problem, file=place.file) from error
     for name, kind in ARRAYS.items():
         if arrays[name].dtype != kind or arrays[name].ndim != 1:
-            place.refuse(f"{name} is not a row of {np.dtype(kind).name}")
+            place.refuse(f"{name} is not a one-dimensional array of {np.dtype(kind).name}")
     return arrays
 
 
 def _about(text: bytes, place: Place) -> Mapping[str, Any]:
-    """The version first, then the model and its features: of others nothing is known."""
+    """Return the metadata, checked for version, model and features."""
     try:
-        given = parsed(text.decode(), place)
+        value = parsed(text.decode(), place)
     except UnicodeDecodeError as error:
         raise InputError("about is not UTF-8", file=place.file) from error
-    version = given.get("version") if isinstance(given, dict) else None
+    version = value.get("version") if isinstance(value, dict) else None
     if version is not None and (type(version) is not int or version != VERSION):
         place.refuse(f"version is {version!r}; this release reads version {VERSION}")
-    found = fields(given, "about", place, needed=ABOUT)
-    if found["model"] != "tagger":
-        place.refuse(f"holds parameters of {found['model']!r}; expected 'tagger'")
-    if found["features"] != list(FEATURES):
-        place.refuse("was learned with other features than this Partita has")
-    return found
+    about = fields(value, "about", place, needed=ABOUT)
+    if about["model"] != "tagger":
+        place.refuse(f"holds parameters of {about['model']!r} (expected 'tagger')")
+    if about["features"] != list(FEATURES):
+        place.refuse("was trained with features unknown to this version")
+    return about
 
 
 def _lexicon(
@@ -142,14 +142,14 @@ def _lexicon(
 ) -> dict[str, Entry]:
     listed = [text_of(word, "a word", place) for word in list_of(words, "words", place)]
     if not len(listed) == len(set(listed)) == len(classes) == len(fixed):
-        place.refuse("words, classes and fixed tags are not of one length, each word once")
+        place.refuse("words, classes and fixed must have equal length, without duplicate words")
     if ((fixed >= tags) & (fixed != NO_TAG)).any():
-        place.refuse(f"a word has a fixed tag that is not one of the {tags} tags")
+        place.refuse(f"a word has a fixed tag outside the {tags} tags")
     entries = map(Entry, classes.tolist(), fixed.tolist())
     return dict(zip(listed, entries, strict=True))
 
 
-def _figures(given: Any, place: Place) -> dict[str, float]:
-    if not isinstance(given, dict):
+def _figures(figures: Any, place: Place) -> dict[str, float]:
+    if not isinstance(figures, dict):
         place.refuse("figures is not an object")
-    return {name: number_of(value, name, place) for name, value in given.items()}
+    return {name: number_of(value, name, place) for name, value in figures.items()}

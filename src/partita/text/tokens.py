@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from partita.records import Message
 
-# with their point they are one token
+# one token together with their full stop
 ABBREVIATIONS = frozenset(
     re.findall(
         r"\S+",
@@ -79,7 +79,7 @@ PATTERNS = (
     r"\S",
 )
 
-# the ends of words that are cut by what follows the blank behind them: 150430Z MAR 96, 35° 14' N,
+# ends of words whose tokens depend on the text after the blank: 150430Z MAR 96, 35° 14' N,
 # 18STG 1234, J. Smith, No. 4
 OPEN_ENDED = re.compile(
     r"\d{6}Z(?:[A-Z]{3})?$|°[^NSEW]*$|\d{1,2}[C-HJ-NP-X][A-HJ-NP-Z]{2}$"
@@ -95,19 +95,19 @@ Scanned = tuple[list[str], list[int], list[int]]
 
 
 def scan(text: str, start: int, end: int) -> Scanned:
-    """The tokens of text[start:end] with where they begin and end in the text."""
-    found: Scanned = ([], [], [])
+    """Return the tokens of text[start:end] with their offsets in the text."""
+    scanned: Scanned = ([], [], [])
     while start < end:
-        start = _words(text, start, end, found)
-    return found
+        start = _split_words(text, start, end, scanned)
+    return scanned
 
 
-def _words(text: str, start: int, end: int, found: Scanned) -> int:
-    """Cut words until a token has taken more than its word; where to go on."""
-    texts, starts, ends = found
+def _split_words(text: str, start: int, end: int, scanned: Scanned) -> int:
+    """Split words until a token reaches beyond its word; return where to go on."""
+    texts, starts, ends = scanned
     for match in _WORD.finditer(text, start, end):
         word, (begin, stop) = match[0], match.span()
-        pieces = _pieces(word) if stop - begin <= LONGEST else _cut(word)
+        pieces = _pieces(word) if stop - begin <= LONGEST else _split(word)
         if len(pieces) == 1:
             texts.append(word)
             starts.append(begin)
@@ -119,7 +119,7 @@ def _words(text: str, start: int, end: int, found: Scanned) -> int:
                 begin += len(piece)
                 ends.append(begin)
         else:
-            behind = _in_context(text, begin, stop, end, found)
+            behind = _split_in_context(text, begin, stop, end, scanned)
             if behind > stop:
                 return behind
     return end
@@ -127,19 +127,19 @@ def _words(text: str, start: int, end: int, found: Scanned) -> int:
 
 @lru_cache(maxsize=REMEMBERED)
 def _pieces(word: str) -> tuple[str, ...]:
-    return _cut(word)
+    return _split(word)
 
 
-def _cut(word: str) -> tuple[str, ...]:
-    """The tokens of a word, or nothing where what follows the word decides."""
+def _split(word: str) -> tuple[str, ...]:
+    """Return the tokens of a word, or () if they depend on the text after the word."""
     if OPEN_ENDED.search(word, max(0, len(word) - LONGEST)):
         return ()
     return tuple(match[0] for match in _TOKEN.finditer(word))
 
 
-def _in_context(text: str, begin: int, stop: int, end: int, found: Scanned) -> int:
-    """Cut a word with what follows it in sight; the end of its last token."""
-    texts, starts, ends = found
+def _split_in_context(text: str, begin: int, stop: int, end: int, scanned: Scanned) -> int:
+    """Split a word together with the text after it; return the end of its last token."""
+    texts, starts, ends = scanned
     for match in _TOKEN.finditer(text, begin, end):
         texts.append(match[0])
         starts.append(match.start())
@@ -159,27 +159,29 @@ _STARTERS = frozenset(
         "before when while if as but and however according no one two some all both meanwhile",
     )
 )
-# where everything is in upper case a capital letter says nothing, and fewer words can be trusted
+# in upper-case text a capital letter carries no information, so fewer words are safe
 _UPPER_STARTERS = frozenset(
     re.findall(
         r"\S+",
         "the this these those it he she they we i there here however meanwhile according",
     )
 )
-_NEVER = frozenset(("e.g.", "i.e."))
-# Abbreviations behind which a sentence may end; behind a title or "No." a name or number follows.
-_LAST = frozenset(("etc.", "al.", "inc.", "ltd.", "co.", "corp.", "jr.", "sr.", "km.", "mi."))
+_NEVER_FINAL = frozenset(("e.g.", "i.e."))
+# Abbreviations that may end a sentence; a title or "No." is followed by a name or number.
+_FINAL_ABBREVIATIONS = frozenset(
+    ("etc.", "al.", "inc.", "ltd.", "co.", "corp.", "jr.", "sr.", "km.", "mi.")
+)
 _INITIALS = re.compile(r"(?:[^\W\d_]\.){2,}")
 _ROW = re.compile(r"[.?!]{2,}")
 
 
 def sentence_ends(texts: Sequence[str], space: Sequence[int]) -> Iterator[int]:
-    """The places behind the last tokens of the sentences; the last is behind all tokens."""
+    """Yield the index after the last token of each sentence."""
     count, place = len(texts), 0
     while place < count:
         place += 1
         token = texts[place - 1]
-        if token[-1] not in ".?!…" or not _stops(texts, place, space):
+        if token[-1] not in ".?!…" or not _ends_sentence(texts, place, space):
             continue
         while place < count and texts[place] in CLOSERS and not space[place]:
             place += 1
@@ -191,47 +193,47 @@ def sentence_ends(texts: Sequence[str], space: Sequence[int]) -> Iterator[int]:
         yield count
 
 
-def _stops(texts: Sequence[str], behind: int, space: Sequence[int]) -> bool:
-    """Whether the token before this place ends a sentence."""
-    token, following = texts[behind - 1], _next(texts, behind)
+def _ends_sentence(texts: Sequence[str], behind: int, space: Sequence[int]) -> bool:
+    """Return whether the token before an index ends a sentence."""
+    token, following = texts[behind - 1], _next_word(texts, behind)
     if token in STOPS or _ROW.fullmatch(token):
-        if not following or _numbering(texts, behind):
+        if not following or _is_numbering(texts, behind):
             return False
-        return _begins(following) or (token in "?!" and bool(space[behind]))
+        return _can_begin(following) or (token in "?!" and bool(space[behind]))
     low = token.lower()
-    if low in _LAST or (_INITIALS.fullmatch(token) and low not in _NEVER):
+    if low in _FINAL_ABBREVIATIONS or (_INITIALS.fullmatch(token) and low not in _NEVER_FINAL):
         before = texts[behind - 2] if behind > 1 else ""
         starters = _UPPER_STARTERS if before.isupper() else _STARTERS
         return following.lower() in starters and following[0].isupper()
     return False
 
 
-def _next(texts: Sequence[str], place: int) -> str:
-    """The first token behind that closes nothing and opens nothing."""
+def _next_word(texts: Sequence[str], place: int) -> str:
+    """Return the first token from an index on that is no quotation mark or bracket."""
     while place < len(texts) and (texts[place] in CLOSERS or texts[place] in _OPENERS):
         place += 1
     return texts[place] if place < len(texts) else ""
 
 
-def _begins(token: str) -> bool:
+def _can_begin(token: str) -> bool:
     return not token[0].islower() and token[0] not in ",;:%/&"
 
 
-def _numbering(texts: Sequence[str], behind: int) -> bool:
-    """The point of "1." or "A." at the head of a region, which numbers it."""
+def _is_numbering(texts: Sequence[str], behind: int) -> bool:
+    """Return whether the full stop belongs to "1." or "A." at the start of a region."""
     return behind == 2 and (texts[0].isdigit() or (len(texts[0]) == 1 and texts[0].isalpha()))
 
 
-NONE, BLANK, LINE = 0, 1, 2  # what stands before a token
+NONE, BLANK, LINE = 0, 1, 2  # what precedes a token
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
     """Columns over the tokens of a message, in text order.
 
-    `starts` and `ends` are characters of the message's text; `region` is a place in its regions;
-    `sentence` counts from 0. `ends_of_sentences` has for each sentence the place behind its last
-    token. `space` says what stands before a token: nothing, a blank, or the end of a line.
+    `starts` and `ends` are offsets in the text of the message, `region` is an index into its
+    regions, `sentence` counts from 0. `ends_of_sentences` holds the index after the last token of
+    each sentence. `space` tells what precedes a token: nothing, a blank, or a line end.
     """
 
     texts: list[str] = field(default_factory=list)
@@ -247,45 +249,47 @@ class Tokens:
 
 
 def tokenize(message: Message) -> Tokens:
-    """The tokens of all regions; a sentence never leaves its region."""
-    found = Tokens()
+    """Return the tokens of all regions; no sentence crosses a region."""
+    tokens = Tokens()
     for place, region in enumerate(message.regions):
         texts, starts, ends = scan(message.text, region.start, region.end)
         if texts:
-            _add(found, texts, starts, ends, place, message.text)
-    return found
+            _append(tokens, texts, starts, ends, place, message.text)
+    return tokens
 
 
-def _add(
-    found: Tokens, texts: list[str], starts: list[int], ends: list[int], place: int, text: str
+def _append(
+    tokens: Tokens, texts: list[str], starts: list[int], ends: list[int], place: int, text: str
 ) -> None:
-    space = _spaces(text, starts, ends, region=bool(found.texts))
+    space = _spaces(text, starts, ends, region=bool(tokens.texts))
     begin = 0
     for end in sentence_ends(texts, space):
-        found.sentence.extend([len(found.ends_of_sentences)] * (end - begin))
-        found.ends_of_sentences.append(len(found.texts) + end)
+        tokens.sentence.extend([len(tokens.ends_of_sentences)] * (end - begin))
+        tokens.ends_of_sentences.append(len(tokens.texts) + end)
         begin = end
-    found.texts.extend(texts)
-    found.starts.extend(starts)
-    found.ends.extend(ends)
-    found.space.extend(space)
-    found.region.extend([place] * len(texts))
+    tokens.texts.extend(texts)
+    tokens.starts.extend(starts)
+    tokens.ends.extend(ends)
+    tokens.space.extend(space)
+    tokens.region.extend([place] * len(texts))
 
 
 def _spaces(text: str, starts: Sequence[int], ends: Sequence[int], *, region: bool) -> list[int]:
-    """Before each token; what begins a region begins a line, but for the first of all."""
-    found = [LINE if region else NONE]
+    """Return what precedes each token; a region begins a line unless it is the first."""
+    spaces = [LINE if region else NONE]
     for end, start in zip(ends, starts[1:], strict=False):
         if end == start:
-            found.append(NONE)
+            spaces.append(NONE)
         elif start == end + 1 and text[end] == " ":
-            found.append(BLANK)
+            spaces.append(BLANK)
         else:
-            found.append(LINE if len(text[end:start].splitlines()) > 1 else _one(text[end:start]))
-    return found
+            spaces.append(
+                LINE if len(text[end:start].splitlines()) > 1 else _space(text[end:start])
+            )
+    return spaces
 
 
-def _one(between: str) -> int:
+def _space(between: str) -> int:
     return LINE if between[-1:] in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029" else BLANK
 
 
@@ -293,8 +297,8 @@ _PLAIN = re.compile(r"[a-z]+(?: [a-z]+)*")
 _CLITICS = ("cannot", "gonna", "wanna", "gotta")
 
 
-def cut_words(text: str) -> tuple[str, ...]:
-    """The words in lower case."""
+def lower_words(text: str) -> tuple[str, ...]:
+    """Return the words of a text in lower case."""
     low = text.lower()
     if _PLAIN.fullmatch(low) and not any(word in low for word in _CLITICS):
         return tuple(low.split())

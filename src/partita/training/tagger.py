@@ -26,9 +26,9 @@ from partita.text.tagger import (
     Lexicon,
     Rows,
     Tagger,
-    normal,
-    row,
-    templates,
+    feature_templates,
+    normalise_word,
+    word_columns,
 )
 
 # The genres of GUM whose texts are free: what shipped parameters may be learned from.
@@ -74,7 +74,7 @@ def occurrences(sentences: Iterable[Tagged]) -> dict[str, Counter[str]]:
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for words, tags in sentences:
         for word, tag in zip(words, tags, strict=True):
-            found[normal(word)][tag] += 1
+            found[normalise_word(word)][tag] += 1
     return found
 
 
@@ -244,8 +244,8 @@ def _lessons(
 ) -> Lessons:
     number = {word: n for n, word in enumerate(dict.fromkeys(w for s in taught for w in s.words))}
     code = {tag: n for n, tag in enumerate(tags)}
-    rows = np.array([row(word, lexicon) for word in number], dtype=np.uint32)
-    times = np.array([often.get(normal(word), 1) for word in number], dtype=np.float64)
+    rows = np.array([word_columns(word, lexicon) for word in number], dtype=np.uint32)
+    times = np.array([often.get(normalise_word(word), 1) for word in number], dtype=np.float64)
     words = np.array([number[word] for s in taught for word in s.words], dtype=np.int64)
     return Lessons(
         words,
@@ -278,7 +278,7 @@ def _run(
     from partita.text.tagger_kernels import codes_all
     from partita.training.tagger_kernels import learn_pass
 
-    places, steps = templates()
+    places, steps = feature_templates()
     table = np.zeros((1 << plan.bits) + PADDING, dtype=np.float32)
     squares, mean = np.zeros_like(table), np.zeros(len(table))
     for done in range(plan.passes):

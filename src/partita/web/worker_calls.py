@@ -128,10 +128,10 @@ class ComputingCalls:
         return json_bytes(self._workspace.fuse(contents, request.runs, options))
 
     def ingest(self, body: bytes, run: str) -> bytes:
-        from partita.text.raw_messages import Given
+        from partita.text.raw_messages import RawMessage
 
         request = parse(NewMessageRequest, body)
-        message = Given(request.id, request.text, "the message")
+        message = RawMessage(request.id, request.text, "the message")
         self._workspace.ingest([message], name=run, workers=1)
         return json_bytes(self._workspace.message(run, request.id))
 
