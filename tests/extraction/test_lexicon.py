@@ -124,4 +124,4 @@ def test_forms_that_are_listed_take_the_place_of_those_that_are_made() -> None:
 
 @pytest.mark.parametrize("verbs", [("gun", "gunned"), ("gunned", "gun")])
 def test_of_two_verbs_with_one_form_the_longer_is_meant(verbs: tuple[str, ...]) -> None:
-    assert Lexicon.of((), verbs, cut_words).forms.lemma("gunned", "VBN") == "gunned"
+    assert Lexicon.of((), verbs, lower_words).forms.lemma("gunned", "VBN") == "gunned"
