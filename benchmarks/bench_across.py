@@ -33,7 +33,7 @@ from partita.domains import find_domain
 from partita.fusion.account_results import result_accounts
 from partita.fusion.accounts import Account, Accounts, gathered
 from partita.fusion.across import FusedAccounts, Task, added, fuse_accounts
-from partita.text.raw_messages import Given
+from partita.text.raw_messages import RawMessage
 
 TABLES = {"archive": 0.9, "survey": 0.8, "press": 0.7, "forum": 0.6}
 COVERAGE = 0.7
@@ -52,7 +52,7 @@ def task() -> Task:
 
 def reports(texts: Sequence[tuple[str, str]], name: str = "reports") -> Accounts:
     """Messages through run, and its results as accounts."""
-    given = (Given(message, text, f"{message}.txt") for message, text in texts)
+    given = (RawMessage(message, text, f"{message}.txt") for message, text in texts)
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.jsonl"
         lines = (

@@ -22,7 +22,7 @@ from partita.domains import ParameterText
 from partita.pipeline import Stages
 from partita.results.result_lines import schema
 from partita.results.saved_results import Alone, read_results
-from partita.text.raw_messages import Given
+from partita.text.raw_messages import RawMessage
 
 KINSTON = "Subj: a rail depot\n\nA depot in Kinston. The depot is near the ammunition depot.\n"
 BRIDGE = "The bridge was seen.\n"
@@ -213,7 +213,7 @@ def test_files_that_cannot_be_written(folder, tmp_path):
 
 
 def test_pieces_hold_everything_in_order():
-    texts = [Given(f"m{n}", "x" * (n * 997 % 30_000), "f") for n in range(100)]
+    texts = [RawMessage(f"m{n}", "x" * (n * 997 % 30_000), "f") for n in range(100)]
     pieces = [piece.items for piece in run_batch._pieces(iter(texts))]
     assert [one for piece in pieces for one in piece] == texts
     assert max(map(len, pieces)) <= run_batch.CHUNK
@@ -221,7 +221,7 @@ def test_pieces_hold_everything_in_order():
 
 def test_few_messages_need_no_other_process(monkeypatch):
     monkeypatch.setattr(batch, "_pool", None)
-    texts = [Given(f"m{n}", BRIDGE, "f") for n in range(5)]
+    texts = [RawMessage(f"m{n}", BRIDGE, "f") for n in range(5)]
     found = list(run_messages(texts, StandIn(), Forms(json=True), workers=8))
     assert [one.name for one in found] == ["m0", "m1", "m2", "m3", "m4"]
 

@@ -51,7 +51,7 @@ def test_the_domain_has_no_problem() -> None:
 def test_the_message_of_the_paper(text: str) -> None:
     schema = extractor().domain.schema
     found = resolve(
-        analysed("m", text), Stages(extractor().templates, schema, Coins(), solve_many)
+        parse_layout("m", text), Stages(extractor().templates, schema, Coins(), solve_many)
     ).templates
     depots = [one for one in found if one.sort == "DEPOT"]
     assert [dict(one.slots) for one in depots] == [A, B, C, D]

@@ -20,8 +20,8 @@ from partita.records.tables import Columns, Tabular
 from partita.results.result_lines import result_line
 from partita.results.saved_results import Alone, Result, result_of
 from partita.results.template_json import entity_json
-from partita.text.messages import message_of, read_texts
-from partita.text.raw_messages import Given
+from partita.text.messages import parse_message, read_texts
+from partita.text.raw_messages import RawMessage
 
 if TYPE_CHECKING:
     from partita.app.explain import Explanation
@@ -220,12 +220,12 @@ def run(
     return documents
 
 
-def _texts(source: Any, name: str, encoding: str | None) -> Iterator[Given | Message]:
+def _texts(source: Any, name: str, encoding: str | None) -> Iterator[RawMessage | Message]:
     if isinstance(source, Message):
         yield source
     elif isinstance(source, str):
         _refuse_file_name(source)
-        yield Given(name, source, "")
+        yield RawMessage(name, source, "")
     elif isinstance(source, os.PathLike):
         for text in read_texts(os.fspath(source), encoding=encoding):
             if isinstance(text, PartitaError):
@@ -252,8 +252,8 @@ def _refuse_file_name(text: str) -> None:
         raise InputError(f"{text!r} names a file: pass pathlib.Path({text!r}) to read it")
 
 
-def _resolved(text: Given | Message, runner: Runner) -> ResolvedMessage:
-    message = text if isinstance(text, Message) else message_of(text)
+def _resolved(text: RawMessage | Message, runner: Runner) -> ResolvedMessage:
+    message = text if isinstance(text, Message) else parse_message(text)
     try:
         resolved = runner.resolve(message)
     except InputError as error:

@@ -16,8 +16,8 @@ from partita.errors import PartitaError
 from partita.pipeline import Resolved
 from partita.results.result_lines import result_line, singletons_line
 from partita.results.template_json import entity_json
-from partita.text.messages import message_of
-from partita.text.raw_messages import Given as RawMessage
+from partita.text.messages import parse_message
+from partita.text.raw_messages import RawMessage as RawMessage
 
 CHUNK = 16  # messages handed to a worker at a time
 CHARACTERS = 60_000  # or so much text
@@ -122,10 +122,10 @@ def _failure(message: RawMessage, problem: str, forms: Forms) -> Outcome:
 
 def _outcome(message: RawMessage, runner: Runner, forms: Forms) -> Outcome:
     if forms.answers:
-        lines = runner.answers(message_of(message)).removesuffix("\n").split("\n")
+        lines = runner.answers(parse_message(message)).removesuffix("\n").split("\n")
         incidents = sum(line[:3] == "1. " and line[-1] != "*" for line in lines)
         return Outcome(message.id, lines=tuple(lines), sizes=(incidents, 0, 0))
-    resolved = runner.resolve(message_of(message))
+    resolved = runner.resolve(parse_message(message))
     run = {"text": text_hash(message.text), **runner.provenance}
     return Outcome(
         message.id,

@@ -20,7 +20,7 @@ from partita.results.saved_results import Result, result_of
 from partita.store import keys, reading, runs
 from partita.store.shapes import PLACE
 from partita.store.store import Store
-from partita.text.raw_messages import Given as RawMessage
+from partita.text.raw_messages import RawMessage as RawMessage
 from partita.training.pair_parameters import PairParameters
 from partita.training.parameter_files import (
     pair_parameters_text,

@@ -26,9 +26,9 @@ from partita.store import keys, reading, runs
 from partita.store.exporting import FORMS, export_table, table_named
 from partita.store.shapes import PLACE
 from partita.store.store import Store
-from partita.text.encoding import sound
-from partita.text.messages import LIMIT, message_of, read_texts
-from partita.text.raw_messages import Given as RawMessage
+from partita.text.encoding import valid_unicode
+from partita.text.messages import LIMIT, parse_message, read_texts
+from partita.text.raw_messages import RawMessage as RawMessage
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -85,7 +85,7 @@ def run_parameters(store: Store, name: str) -> Path | None:
 def resolved(text: str, runner: Runner, message: str = "message") -> dict[str, Any]:
     """Resolve one text and return it as pages show it."""
     raw = checked(RawMessage(message, text, message))
-    return message_object(raw, runner.resolve(message_of(raw))) | {"keys": {}}
+    return message_object(raw, runner.resolve(parse_message(raw))) | {"keys": {}}
 
 
 def checked(message: RawMessage) -> RawMessage:
@@ -99,7 +99,7 @@ def checked(message: RawMessage) -> RawMessage:
         raise InputError(f"has {len(text):,} characters (expected at most {LIMIT:,})", file=where)
     if (nul := text.find("\0")) >= 0:
         raise InputError(f"is binary: character {nul} is NUL (expected plain text)", file=where)
-    sound(message.id + text, where)
+    valid_unicode(message.id + text, where)
     return message
 
 

@@ -60,10 +60,10 @@ def demo(width: int = 80, colour: bool = False) -> Iterator[str]:
 def _message(runner: Runner, width: int, colour: bool) -> Iterator[str]:
     """What is extracted from it, and who is who by the domain's own pair model."""
     from partita.pipeline import resolve
-    from partita.text.messages import analysed
+    from partita.text.layout import parse_layout
     from partita.views.distribution import text
 
-    found = resolve(analysed("kinston", MESSAGE), runner.stages)
+    found = resolve(parse_layout("kinston", MESSAGE), runner.stages)
     yield "\nWhat its rules extract: a template for every expression\n\n"
     for template in found.templates:
         yield from _template(template, width)
@@ -87,12 +87,12 @@ def _kept(runner: Runner, width: int) -> Iterator[str]:
 
 def _stored(runner: Runner) -> str:
     from partita.app.workspace import open_workspace
-    from partita.text.raw_messages import Given
+    from partita.text.raw_messages import RawMessage
 
     workspace = open_workspace()
     try:
         workspace.runners[runner.settings] = runner
-        message = Given("kinston", MESSAGE, PAPER)
+        message = RawMessage("kinston", MESSAGE, PAPER)
         workspace.ingest([message], runner.settings, RUN, workers=1)
         return workspace.store.name
     finally:

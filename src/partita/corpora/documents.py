@@ -14,7 +14,7 @@ from partita.errors import InputError
 from partita.files.strict import Place
 from partita.records import Document, Template
 from partita.records.keys import Key
-from partita.text.messages import KEYS
+from partita.text.messages import KEYS_FILE
 
 ENDING = "*.txt"
 
@@ -25,7 +25,7 @@ def read_keyed_messages(folder: str | Path) -> Iterator[Document]:
     A key's message is the file of that name without its ending; offsets are characters.
     """
     texts = {file.stem: file for file in message_files(folder)}
-    for place, key in sorted(_keys(Path(folder) / KEYS), key=lambda found: found[1].message):
+    for place, key in sorted(_keys(Path(folder) / KEYS_FILE), key=lambda found: found[1].message):
         if key.message not in texts:
             place.refuse(f"key of message {key.message!r}, but there is no {key.message}.txt")
         yield _document(key, _text(texts[key.message]), place)
@@ -123,7 +123,7 @@ def read_documents(keys: Any, source: str | None = None) -> Iterator[Document]:
 def _source_of(path: Path) -> str:
     if path.suffix == KEYS_FORM:
         return "keys"
-    return "messages" if (path / KEYS).is_file() else "corefud"
+    return "messages" if (path / KEYS_FILE).is_file() else "corefud"
 
 
 def _keyed_sets(path: Path, seen: Seen) -> Iterator[Document]:

@@ -298,11 +298,11 @@ def schema_of(domain: str | None, corpora: Iterable[Path] = ()) -> Schema | None
 
 def _domain_folders(corpora: Iterable[Path]) -> Iterator[Path]:
     """Yield the folders of domains that hold the corpora."""
-    from partita.text.messages import KEYS
+    from partita.text.messages import KEYS_FILE
 
     for path in corpora:
         folder = path.resolve() if path.is_dir() else path.resolve().parent
-        if (folder.parent / "domain.yaml").is_file() and (folder / KEYS).is_file():
+        if (folder.parent / "domain.yaml").is_file() and (folder / KEYS_FILE).is_file():
             yield folder.parent
 
 
