@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import Self
 
@@ -57,7 +56,7 @@ class IncidentDomain(RuleDomain):
 
     def __init__(self, folder: str | Path) -> None:
         super().__init__(folder)
-        self.parameter_file = Path(str(files("partita.parameters"))) / "incidents.json"
+        self.parameter_file = self.folder / "parameters.json"
         self.gazetteer: Gazetteer | None = None
         self.gazetteer_file: Path | None = None
 
