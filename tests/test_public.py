@@ -12,6 +12,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 
 def test_the_public_names() -> None:
     assert partita.__all__ == [
+        "Belief",
         "Budget",
         "Clusters",
         "Configuration",
@@ -35,6 +36,7 @@ def test_the_public_names() -> None:
         "cluster",
         "evaluate",
         "explain",
+        "fuse",
         "run",
         "solve",
         "train",

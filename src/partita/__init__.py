@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from partita.app.cluster import Clusters, cluster
     from partita.app.evaluate import Evaluation, evaluate
     from partita.app.explain import Explanation, explain
+    from partita.app.fuse_contents import Belief, fuse
     from partita.app.run import ResolvedMessage, run
     from partita.app.solve import solve
     from partita.app.train import TrainedModel, train
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Belief",
     "Budget",
     "Clusters",
     "Configuration",
@@ -63,6 +65,7 @@ __all__ = [
     "cluster",
     "evaluate",
     "explain",
+    "fuse",
     "run",
     "solve",
     "train",
@@ -74,6 +77,7 @@ _HOMES = {
         "app.cluster": ("Clusters", "cluster"),
         "app.evaluate": ("Evaluation", "evaluate"),
         "app.explain": ("Explanation", "explain"),
+        "app.fuse_contents": ("Belief", "fuse"),
         "app.run": ("ResolvedMessage", "run"),
         "app.solve": ("solve",),
         "app.train": ("TrainedModel", "train"),

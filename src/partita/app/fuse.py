@@ -287,6 +287,17 @@ def _account_notes(given: Accounts, fused: FusedAccounts) -> list[str]:
     return told
 
 
+def fuse_sources(
+    paths: Sequence[Path], wanted: Wanted, domain: str = "", parameters: Path | None = None
+) -> Fusion | Things:
+    """Fuse things where it must be resolved which is which, else the objects that claims name."""
+    files, slots = sorted_out(wanted.kinds)
+    asked = as_asked(paths, wanted, files, domain, parameters)
+    if asked is None:
+        return fuse_files(paths, replace(wanted, kinds=slots))
+    return fuse_things(paths, asked)
+
+
 def sorted_out(kinds: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Kinds of files, by name ("" for all), apart from kinds of slots."""
     files: dict[str, str] = {}

@@ -1,15 +1,34 @@
-"""Fuse sources that are held in memory."""
+"""Fuse sources that are held in memory: texts of files, data frames, lists."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from partita.app.fuse import Asked, Wanted, as_asked, fuse_files, fuse_things
+from partita.app.fuse import (
+    Asked,
+    Fusion,
+    Things,
+    Wanted,
+    as_asked,
+    fuse_files,
+    fuse_sources,
+    fuse_things,
+)
+from partita.app.solve import parameters_path
 from partita.errors import InputError
+from partita.linkage.frames import is_frame, object_rows
+from partita.records.tables import Columns, Tabular
+
+if TYPE_CHECKING:
+    from partita.app.train import TrainedModel
+
+CLAIMS = {3: ("object", "source", "value"), 4: ("object", "source", "slot", "value")}
 
 GIVEN = "reliabilities"  # the folder of what stands in none of the sources
 
@@ -165,3 +184,230 @@ def _plain(told: Any, folder: str) -> Any:
     if isinstance(told, list):
         return [_plain(value, folder) for value in told]
     return told.replace(folder, "") if isinstance(told, str) else told
+
+
+@dataclass(frozen=True, slots=True)
+class BelievedValue:
+    """A value that a slot of an object may have; None where none of the stated values is true."""
+
+    object: str
+    slot: str
+    value: str | None
+    probability: float
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReliability:
+    """How reliable a source is, within which interval, and how many claims it makes."""
+
+    source: str
+    slot: str
+    reliability: float
+    low: float
+    high: float
+    claims: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Belief(Tabular):
+    """What several sources say, as one belief: values with probabilities, sources with reliability.
+
+    The values of one slot of one object add up to 1, most probable first and unknown last;
+    `notes` say what was
+    noticed in the sources. The tables are `values`, `sources` and `copying`.
+    """
+
+    report: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> tuple[BelievedValue, ...]:
+        """Every value of every slot, with its probability and the sources that state it."""
+        things = self.report.get("objects") or self.report.get("entities") or ()
+        return tuple(
+            value
+            for thing in things
+            for slot, belief in thing["slots"].items()
+            for value in _believed(thing.get("object") or thing["id"], slot, belief)
+        )
+
+    @property
+    def most_probable(self) -> dict[tuple[str, str], BelievedValue]:
+        """The most probable value by object and slot."""
+        best: dict[tuple[str, str], BelievedValue] = {}
+        for one in self.values:
+            key = (one.object, one.slot)
+            if key not in best or one.probability > best[key].probability:
+                best[key] = one
+        return best
+
+    @property
+    def sources(self) -> tuple[SourceReliability, ...]:
+        """The reliability of every source, by slot where claims name slots."""
+        names = ("source", "reliability", "low", "high", "claims")
+        return tuple(
+            SourceReliability(slot=one.get("slot", ""), **{name: one[name] for name in names})
+            for one in self.report["sources"]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as `partita fuse --json` writes it."""
+        return dict(self.report)
+
+    def _tables(self) -> Mapping[str, Callable[[], Columns]]:
+        return {
+            "values": lambda: _field_columns(BelievedValue, self.values),
+            "sources": lambda: _field_columns(SourceReliability, self.sources),
+            "copying": lambda: _row_columns(self.report["copying"]),
+        }
+
+    def __repr__(self) -> str:
+        objects = len({one.object for one in self.values})
+        return f"Belief({objects:,} objects, {len(self.report['sources']):,} reliabilities)"
+
+
+def fuse(
+    claims: Any,
+    *,
+    truth: Any = None,
+    known: Any = None,
+    reliability: Any = None,
+    hierarchy: Any = None,
+    objects: Any = None,
+    columns: Sequence[str] = (),
+    kinds: Mapping[str, str] | None = None,
+    tolerance: float = 0.0,
+    one_to_one: str | None = None,
+    discount_copies: bool = False,
+    without: str | None = None,
+    domain: str = "",
+    parameters: str | os.PathLike[str] | TrainedModel | None = None,
+) -> Belief:
+    """Combine what several sources say into one belief.
+
+    `claims` is a file, a data frame, a list of dicts, a list of tuples (object, source, value) or
+    (object, source, slot, value), a list of files and data frames, or a mapping from the names of
+    sources to these. Columns are those of the files of `partita fuse`: object, source and either
+    value or one column for each slot. Without a column source, each file or name is a source.
+
+    `truth` (to measure against), `known` (to learn from), `reliability`, `hierarchy` and `objects`
+    are tables in the same forms, or mappings: truths by object, reliabilities by source, parents
+    by name. `kinds` gives the kind of a slot, as in {"built": "date"}. The other arguments are the
+    options of the command `partita fuse`.
+    """
+    with TemporaryDirectory(prefix="partita-") as name:
+        files = _Files(Path(name))
+        wanted = Wanted(
+            truth=files.table(truth, "truth", ("object", "value")),
+            known=files.table(known, "known", ("object", "value")),
+            reliability=files.table(reliability, "reliability", ("source", "reliability")),
+            hierarchy=files.table(hierarchy, "hierarchy", ("name", "parent")),
+            objects=files.table(objects, "objects", ("object",)),
+            columns=tuple(columns),
+            kinds=tuple(f"{slot}={kind}".lstrip("=") for slot, kind in (kinds or {}).items()),
+            tolerance=tolerance,
+            separator=one_to_one,
+            discount=discount_copies,
+            without=without,
+        )
+        try:
+            fused = fuse_sources(files.sources(claims), wanted, domain, parameters_path(parameters))
+        except InputError as error:
+            raise files.located(error) from None
+        return Belief(files.cleaned(_report(fused, without)), fused.notes)
+
+
+def _report(fused: Fusion | Things, without: str | None) -> dict[str, Any]:
+    from partita.views.fused_things import things_json
+    from partita.views.fusion import fused_json
+
+    if isinstance(fused, Things):
+        return things_json(fused.fused, fused.domain, fused.changes, without)
+    return fused_json(fused.fused, fused.measured, fused.changes, without)
+
+
+def _believed(name: str, slot: str, belief: Mapping[str, Any]) -> Iterator[BelievedValue]:
+    for one in belief["values"]:
+        value = one["value"]
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        yield BelievedValue(name, slot, text, one["probability"], tuple(one["sources"]))
+    if belief["unknown"] > 0.0:
+        yield BelievedValue(name, slot, None, belief["unknown"])
+
+
+def _field_columns(record: Any, rows: Sequence[Any]) -> Columns:
+    return {one.name: [getattr(row, one.name) for row in rows] for one in fields(record)}
+
+
+def _row_columns(rows: Sequence[Mapping[str, Any]]) -> Columns:
+    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Tables in memory as files in a temporary folder, which the readers of files take."""
+
+    folder: Path
+
+    def sources(self, claims: Any) -> list[Path]:
+        """Return the file of every source."""
+        if isinstance(claims, Mapping):
+            return [self._file(one, str(name), CLAIMS) for name, one in claims.items()]
+        if isinstance(claims, str | os.PathLike) or is_frame(claims):
+            return [self._file(claims, "claims", CLAIMS)]
+        if not isinstance(claims, Iterable):
+            expected = "a file, a data frame, a list of dicts or tuples, or a list of these"
+            raise TypeError(f"claims must be {expected}, not {type(claims).__name__}")
+        listed = list(claims)
+        if not listed:
+            raise InputError("there is no source to fuse")
+        if isinstance(listed[0], Mapping | tuple):
+            return [self._file(listed, "claims", CLAIMS)]
+        return [self._file(one, f"claims-{n}", CLAIMS) for n, one in enumerate(listed, 1)]
+
+    def table(self, value: Any, name: str, columns: Sequence[str]) -> Path | None:
+        """Return the file of a table beside the sources."""
+        if isinstance(value, Mapping):
+            value = list(value.items())
+        elif isinstance(value, list) and value and isinstance(value[0], str) and len(columns) == 1:
+            value = [(one,) for one in value]
+        return None if value is None else self._file(value, name, {len(columns): columns})
+
+    def _file(self, value: Any, name: str, columns: Mapping[int, Sequence[str]]) -> Path:
+        if isinstance(value, str | os.PathLike):
+            return Path(value)
+        if not is_frame(value) and not isinstance(value, Iterable):
+            expected = "a file, a data frame, or a list of dicts or tuples"
+            raise TypeError(f"{name} must be {expected}, not {type(value).__name__}")
+        value = value if is_frame(value) else list(value)
+        width = (
+            len(value[0]) if not is_frame(value) and value and isinstance(value[0], tuple) else 0
+        )
+        names = columns.get(width, next(iter(columns.values())))
+        path = self.folder / f"{name.replace('/', '_')}.jsonl"
+        with path.open("w", encoding="utf-8") as stream:
+            for rows in object_rows(value, names, f"a row of {name}"):
+                for row in zip(*rows.values, strict=True):
+                    cells = {c: _json_value(v) for c, v in zip(rows.columns, row, strict=True)}
+                    stream.write(json.dumps(cells, ensure_ascii=False) + "\n")
+        return path
+
+    def located(self, error: InputError) -> InputError:
+        """Name a table in memory and its row instead of the temporary file and its line."""
+        if error.file is None or Path(error.file).parent != self.folder:
+            return error
+        name = Path(error.file).stem
+        where = name if error.line is None else f"{name}, row {error.line}"
+        return InputError(error.problem, file=where)
+
+    def cleaned(self, report: dict[str, Any]) -> dict[str, Any]:
+        """Leave the temporary folder out of the names of files."""
+        return _bare(report, f"{self.folder}/")
+
+
+def _json_value(value: Any) -> Any:
+    """Return a value as JSON holds it: dates as texts, missing values as null."""
+    if isinstance(value, float) and value != value:
+        return None
+    return value if isinstance(value, str | int | float | list | None) else str(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +12,7 @@ from partita.cli import options
 from partita.cli.console import error_boundary
 
 if TYPE_CHECKING:
-    from partita.app.fuse import Fusion, Things, Wanted
+    from partita.app.fuse import Fusion, Things
 
 Sources = Annotated[
     list[Path],
@@ -173,7 +172,7 @@ def fuse(
             console.say(_exam(sources, form, out, json))
             console.flush()
             return
-        from partita.app.fuse import Wanted
+        from partita.app.fuse import Wanted, fuse_sources
 
         wanted = Wanted(
             truth=truth,
@@ -188,27 +187,12 @@ def fuse(
             discount=discount_copies,
             without=without,
         )
-        found = _found(sources, wanted, domain, parameters)
+        found = fuse_sources(sources, wanted, domain, parameters)
         for note in found.notes:
             console.note(note)
         for piece in _pieces(found, without, json):
             console.say(piece)
         console.flush()
-
-
-def _found(
-    sources: list[Path], wanted: Wanted, domain: str, parameters: Path | None
-) -> Fusion | Things:
-    """Things where it must be told which is which, else the objects that claims name."""
-    from partita.app.fuse import as_asked, fuse_files, sorted_out
-
-    files, slots = sorted_out(wanted.kinds)
-    asked = as_asked(sources, wanted, files, domain, parameters)
-    if asked is None:
-        return fuse_files(sources, replace(wanted, kinds=slots))
-    from partita.app.fuse import fuse_things
-
-    return fuse_things(sources, asked)
 
 
 def _exam(sources: list[Path], form: str | None, out: Path | None, json: bool) -> str:
