@@ -27,7 +27,11 @@ CORPUS = ROOT / "src" / "partita" / "domains" / "depots" / "corpus"
 DATA = ROOT.parent / "shared" / "data"
 MODELS = ("uniform", "greedy", "merging", "evidential", "scaled")
 DROPPED = {"rules", "parameters", "partita", "seconds", "duration"}
-DEFAULTS = {"start": 0, "end": 0, "sentence": 0}
+TEMPLATE = {"start": 0, "end": 0, "sentence": 0, "region": "text"}
+TEMPLATE |= dict.fromkeys(("text", "sort", "head", "form", "rule"), "")
+TEMPLATE |= {"slots": {}, "antecedents": [], "context": {}}
+SET = {"must": [], "excluded": 0.0, "gap": 0.0}
+ENTITY = {"name": "", "descriptions": []}
 MESSAGES = 2  # files of a hundred MUC messages
 
 
@@ -219,10 +223,12 @@ def normal(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     kept = {name: normal(item) for name, item in value.items() if not dropped(name, item)}
-    if "text" in value and "id" in value:
-        kept = DEFAULTS | kept
     if "configurations" in value:
-        kept.setdefault("converged", None)
+        kept = SET | kept | {"templates": [TEMPLATE | one for one in kept["templates"]]}
+    if "singletons" in value:
+        kept["singletons"] = [TEMPLATE | one for one in kept["singletons"]]
+    if "anchor" in value and "sort" in value:
+        kept = ENTITY | kept
     return {name: item for name, item in kept.items() if item is not None}
 
 

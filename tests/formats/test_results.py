@@ -40,7 +40,12 @@ def test_table_1():
     assert written["incompatible"] == [["A", "C"], ["B", "C"]]
     assert [p["probability"] for p in written["pairs"]] == [0.671, 0.0, 0.505, 0.0, 0.752, 0.504]
     assert written["pairs"][-1]["marginal"] == pytest.approx(0.1873, abs=1e-4)
-    assert written["remainder"] == {"count": "0", "log2_count": None, "probability": 0.0}
+    assert written["remainder"] == {
+        "count": "0",
+        "log2_count": None,
+        "probability": 0.0,
+        "interval": None,
+    }
     assert written["unlisted"] == {"count": 0, "probability": 0.0}
     assert (written["set"], written["message"], written["count"]) == ("1", "m", "7")
 

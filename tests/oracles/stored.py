@@ -30,18 +30,44 @@ def message(name: str = "m", sets: int = 1, **more: Any) -> dict[str, Any]:
 
 
 def template(name: str, start: int = 0, **more: Any) -> dict[str, Any]:
-    found = {"id": name, "text": f"the {name}", "start": start, "end": start + 5}
-    return found | {"sort": "DEPOT", "slots": {"NUMBER": 1, "USE": ["FUEL", "RAIL"]}} | more
+    return {
+        "id": name,
+        "text": f"the {name}",
+        "start": start,
+        "end": start + 5,
+        "region": "text",
+        "sentence": 0,
+        "sort": "DEPOT",
+        "head": "",
+        "number": None,
+        "form": "",
+        "slots": {"NUMBER": 1, "USE": ["FUEL", "RAIL"]},
+        "rule": "",
+        "antecedents": [],
+        "context": {},
+    } | more
 
 
 def entity(name: str, templates: list[str], **more: Any) -> dict[str, Any]:
-    values = [
-        {"value": "KINSTON", "probability": 0.75, "templates": templates[:1]},
-        {"value": None, "probability": 0.25, "templates": []},
-    ]
-    slots = {"LOCATION": values, "NUMBER": [{"value": 1, "probability": 1.0, "templates": []}]}
-    found = {"id": name, "sort": "DEPOT", "templates": templates, "anchor": templates[0]}
-    return found | {"probability": 0.5, "slots": slots} | more
+    values = [value("KINSTON", 0.75, templates[:1]), value(None, 0.25, [])]
+    return {
+        "id": name,
+        "sort": "DEPOT",
+        "templates": templates,
+        "anchor": templates[0],
+        "name": "",
+        "descriptions": [],
+        **exactly(0.5),
+        "slots": {"LOCATION": values, "NUMBER": [value(1, 1.0, [])]},
+    } | more
+
+
+def value(said: Any, probability: float, templates: list[str]) -> dict[str, Any]:
+    return {"value": said, **exactly(probability), "templates": templates}
+
+
+def exactly(probability: float) -> dict[str, Any]:
+    return {"probability": probability, "interval": None, "error": None}
 
 
 def line(message: str, n: int) -> dict[str, Any]:
@@ -53,20 +79,37 @@ def line(message: str, n: int) -> dict[str, Any]:
         "set": f"{message}.{n}",
         "templates": [template(name, 10 * n + k) for k, name in enumerate(ids)],
         "incompatible": [],
-        "pairs": [{"left": ids[0], "right": ids[1], "probability": 0.7, "marginal": 0.6}],
-        "configurations": [
-            {"cells": [ids], "probability": 0.6},
-            {"cells": [[ids[0]], [ids[1]]], "probability": 0.4},
+        "must": [],
+        "unlisted": None,
+        "pairs": [
+            {
+                "left": ids[0],
+                "right": ids[1],
+                "probability": 0.7,
+                "marginal": 0.6,
+                "interval": None,
+            }
         ],
-        "remainder": {"count": "0", "log2_count": None, "probability": 0.0},
+        "configurations": [
+            {"cells": [ids], "probability": 0.6, "interval": None},
+            {"cells": [[ids[0]], [ids[1]]], "probability": 0.4, "interval": None},
+        ],
+        "remainder": {"count": "0", "log2_count": None, "probability": 0.0, "interval": None},
+        "excluded": 0.0,
         "count": "2",
         "log2_count": 1.0,
+        "log2_count_interval": None,
         "entropy_bits": 0.97,
+        "entropy_bits_interval": None,
         "log_normaliser": None,
+        "log_normaliser_interval": None,
         "conflict": 0.0,
         "model": "evidential",
         "method": "exact",
+        "converged": None,
+        "error": None,
         "optimal": True,
+        "gap": 0.0,
         "reason": "exact by enumeration",
         "seed": 0,
         "entities": [entity(f"E{n}", ids)],

@@ -42,6 +42,36 @@ class Measured:
     values_error: float
     brier: float
     bins: tuple[Bin, ...]
+    statements: Statements
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statements:
+    """Stated probabilities and whether each came true; `of_values` leaves out those of unknown."""
+
+    stated: FloatArray
+    observed: NDArray[np.bool_]
+    of_values: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How well stated probabilities agree with what is true, over all slots."""
+
+    error: float
+    values_error: float
+    brier: float
+    bins: tuple[Bin, ...]
+
+
+def calibration(measured: Sequence[Measured]) -> Calibration:
+    """Return the calibration of the statements of all slots together."""
+    stated = np.concatenate([one.statements.stated for one in measured])
+    observed = np.concatenate([one.statements.observed for one in measured])
+    values = np.concatenate([one.statements.of_values for one in measured])
+    bins = reliability(stated, observed)
+    values_error = reliability_error(reliability(stated[values], observed[values]))
+    return Calibration(reliability_error(bins), values_error, brier(stated, observed), bins)
 
 
 def measure(belief: SlotBelief, truths: Mapping[str, str], nesting: Nesting | None) -> Measured:
@@ -73,6 +103,7 @@ def measure(belief: SlotBelief, truths: Mapping[str, str], nesting: Nesting | No
         reliability_error(reliability(belief.probability[values], right[values])),
         brier(stated, observed),
         bins,
+        Statements(stated, observed, np.arange(len(stated)) < values.sum()),
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
@@ -23,21 +22,22 @@ from partita.records import (
     Remainder,
     Template,
 )
-from partita.results.template_json import entity_json
+from partita.results.template_json import entity_json, template_json
 
 VERSION = 1
 SCHEMA = "results.schema.json"
 SMALL = 16
 PLAIN_BITS = 10_000
-HELD = ("slots", "antecedents", "context")
-SAYING = tuple(f.name for f in fields(Template) if f.name not in ("id", *HELD))
 
 Unlisted = tuple[int, float]  # how many pairs the input does not list, and what they were taken as
 Positions = list[tuple[int, int]]
 
-_said = attrgetter(*SAYING, *HELD)
-_bare = _said(Template(""))
 _text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_said = attrgetter("text", "start", "end", "region", "sentence", "sort", "head", "number", "form",
+                   "slots", "rule", "antecedents", "context")  # fmt: skip
+NOTHING = _said(Template(""))
+BARE = _text(template_json(Template(""))).removeprefix('{"id":"",')
+EXACT = '{{"cells":{},"probability":{},"interval":null}}'
 
 
 def schema() -> dict[str, Any]:
@@ -67,16 +67,14 @@ def result_line(
         f'"version":{VERSION},"message":{_text(message)},"set":{_text(group.name)}',
         f'"templates":{_templates(group.templates, quoted)}',
         f'"incompatible":{_text([[ids[a], ids[b]] for a, b in apart])}',
+        f'"must":{_text([[ids[a], ids[b]] for a, b in must])}',
+        f'"unlisted":{_unlisted(unlisted)}',
     ]
-    if must:
-        parts.append(f'"must":{_text([[ids[a], ids[b]] for a, b in must])}')
-    if unlisted is not None:
-        parts.append(f'"unlisted":{{"count":{unlisted[0]},"probability":{unlisted[1]!r}}}')
     parts.append(f'"pairs":{_pairs(distribution, quoted, apart + must)}')
     parts.append(f'"configurations":{_configurations(distribution.configurations, quoted)}')
     parts += _rest(distribution)
-    if entities is not None:
-        parts.append(f'"entities":{_text([entity_json(entity) for entity in entities])}')
+    listed = None if entities is None else [entity_json(entity) for entity in entities]
+    parts.append(f'"entities":{_text(listed)}')
     return f"{{{','.join(parts)}}}"
 
 
@@ -84,26 +82,9 @@ def singletons_line(
     templates: Iterable[Template], message: str = "", run: Mapping[str, Any] | None = None
 ) -> str:
     """What is alone, as one line; with `run` it also says that the message is done, and how."""
-    alone = [template_object(template) for template in templates]
+    alone = [template_json(template) for template in templates]
     written = {"version": VERSION, "message": message, "singletons": alone}
-    return _text(written if run is None else written | {"run": dict(run)})
-
-
-def template_object(template: Template) -> dict[str, Any]:
-    """The id, and of the other fields those that say something."""
-    written: dict[str, Any] = {"id": template.id}
-    for name, value, nothing in zip(SAYING, _said(template), _bare, strict=False):
-        if value != nothing:
-            written[name] = value
-    if template.slots:
-        written["slots"] = dict(template.slots)
-    if template.antecedents:
-        written["antecedents"] = [
-            {"id": one.id, "preferred": one.preferred} for one in template.antecedents
-        ]
-    if template.context:
-        written["context"] = dict(template.context)
-    return written
+    return _text(written | {"run": None if run is None else dict(run)})
 
 
 def in_text_order(configuration: Configuration, place: Mapping[str, int]) -> list[list[str]]:
@@ -120,9 +101,21 @@ def _positions(ids: Sequence[str], pairs: frozenset[Pair]) -> Positions:
     return sorted((min(both), max(both)) for both in ends)
 
 
+def _bare(template: Template) -> bool:
+    """Whether nothing is known of a template but its id."""
+    return bool(_said(template) == NOTHING)
+
+
+def _unlisted(unlisted: Unlisted | None) -> str:
+    if unlisted is None:
+        return "null"
+    return f'{{"count":{unlisted[0]},"probability":{unlisted[1]!r}}}'
+
+
 def _templates(templates: Iterable[Template], quoted: Sequence[str]) -> str:
+    """Every field of every template; those of bare ones are the same text."""
     written = [
-        f'{{"id":{name}}}' if _said(template) == _bare else _text(template_object(template))
+        f'{{"id":{name},{BARE}' if _bare(template) else _text(template_json(template))
         for template, name in zip(templates, quoted, strict=True)
     ]
     return f"[{','.join(written)}]"
@@ -139,10 +132,12 @@ def _pairs(distribution: Distribution, quoted: Sequence[str], known: Positions) 
     names = ([quoted[n] for n in end.tolist()] for end in at)
     marginals = distribution.marginals
     numbers = [_numbers(m[at]) for m in (distribution.probabilities, marginals.value)]
-    form = '{{"left":{},"right":{},"probability":{!r},"marginal":{!r}'
-    if marginals.kind != "exact":
+    form = '{{"left":{},"right":{},"probability":{!r},"marginal":{!r},"interval":'
+    if marginals.kind == "exact":
+        form += "null"
+    else:
         numbers += [_numbers(m[at]) for m in (marginals.low, marginals.high)]
-        form += ',"interval":[{!r},{!r}]'
+        form += "[{!r},{!r}]"
     return f"[{','.join(map(f'{form}}}}}'.format, *names, *numbers))}]"
 
 
@@ -155,7 +150,7 @@ def _few_pairs(
     n = range(len(quoted))
     written = [
         f'{{"left":{quoted[a]},"right":{quoted[b]},'
-        f'"probability":{given[a][b]!r},"marginal":{came[a][b]!r}}}'
+        f'"probability":{given[a][b]!r},"marginal":{came[a][b]!r},"interval":null}}'
         for a in n
         for b in n[a + 1 :]
         if given[a][b] > 0.0 or (a, b) in known
@@ -176,7 +171,7 @@ def _configurations(listing: Listing, quoted: Sequence[str]) -> str:
     cells = [form(tuple(row)).format(*quoted) for row in listing.rows.tolist()]
     probabilities = map(_number, listing.probabilities)
     if listing.intervals is None:
-        written = map('{{"cells":{},"probability":{}}}'.format, cells, probabilities)
+        written = map(EXACT.format, cells, probabilities)
     else:
         bounds = (_text(list(interval)) for interval in listing.intervals)
         form_with = '{{"cells":{},"probability":{},"interval":{}}}'.format
@@ -200,8 +195,7 @@ def _number(value: float) -> str:
 def _rest(distribution: Distribution) -> Iterator[str]:
     """What remains, the figures of the whole, and how all of it was obtained."""
     yield f'"remainder":{{{_remainder(distribution.remainder)}}}'
-    if distribution.pruned:
-        yield f'"excluded":{_number(distribution.pruned)}'
+    yield f'"excluded":{_number(distribution.pruned)}'
     yield f'"count":{_count(distribution.count)}'
     yield _figure("log2_count", distribution.figures.log2_count)
     yield _figure("entropy_bits", distribution.figures.entropy_bits)
@@ -215,30 +209,24 @@ def _rest(distribution: Distribution) -> Iterator[str]:
 def _trust(distribution: Distribution) -> Iterator[str]:
     """How far the answer can be relied on."""
     marginals = distribution.marginals
-    if distribution.converged is not None:
-        yield f'"converged":{_text(distribution.converged)}'
-    if marginals.kind == "estimate":
-        yield f'"error":{_number(float((marginals.high - marginals.value).max()))}'
-    yield f'"optimal":{_text(distribution.gap == 0.0)}'
-    if distribution.gap:
-        yield f'"gap":{_open(distribution.gap)}'
+    yield f'"converged":{_text(distribution.converged)}'
+    sampled = marginals.kind == "estimate"
+    error = float((marginals.high - marginals.value).max()) if sampled else None
+    yield f'"error":{"null" if error is None else _number(error)}'
+    yield f'"optimal":{_text(distribution.gap == 0.0)},"gap":{_open(distribution.gap)}'
 
 
 def _remainder(remainder: Remainder) -> str:
-    written = (
+    return (
         f'"count":{_count(remainder.count)},"log2_count":{_open(remainder.log2_count)},'
-        f'"probability":{_number(remainder.probability)}'
+        f'"probability":{_number(remainder.probability)},"interval":{_text(remainder.interval)}'
     )
-    if remainder.interval is not None:
-        written += f',"interval":{_text(list(remainder.interval))}'
-    return written
 
 
 def _figure(name: str, figure: Figure) -> str:
-    written = f'"{name}":{_open(figure.value)}'
-    if figure.kind != "exact":
-        written += f',"{name}_interval":[{_open(figure.low)},{_open(figure.high)}]'
-    return written
+    exact = figure.kind == "exact"
+    interval = "null" if exact else f"[{_open(figure.low)},{_open(figure.high)}]"
+    return f'"{name}":{_open(figure.value)},"{name}_interval":{interval}'
 
 
 def _count(count: int | None) -> str:

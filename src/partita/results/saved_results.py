@@ -143,7 +143,7 @@ def _result(given: Mapping[str, Any], place: Place) -> Result:
         int(number_of(given["seed"], "seed", place)),
         given.get("converged"),
         tuple(
-            entity_of(one, place) for one in list_of(given.get("entities", []), "entities", place)
+            entity_of(one, place) for one in list_of(given.get("entities") or [], "entities", place)
         ),
         _optional(given.get("log_normaliser"), "log_normaliser", place),
     )
@@ -222,7 +222,7 @@ def _remainder(value: Any, place: Place) -> Remainder:
 
 
 def _interval(told: Mapping[str, Any], place: Place) -> tuple[float, float] | None:
-    if "interval" not in told:
+    if told.get("interval") is None:
         return None
     low, high = list_of(told["interval"], "interval", place)
     return number_of(low, "low", place), number_of(high, "high", place)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, cast, get_args
 
 from partita.files.strict import Place, fields, integer_of, list_of, number_of, text_of
@@ -16,12 +15,23 @@ OTHERS = ("number", "form", "slots", "antecedents", "context")
 
 
 def template_json(template: Template) -> dict[str, Any]:
-    """Every field, in the order of the record."""
-    written = asdict(template)
-    written["slots"] = dict(template.slots)
-    written["antecedents"] = [asdict(one) for one in template.antecedents]
-    written["context"] = dict(template.context)
-    return written
+    """Return every field, in the order of the record."""
+    return {
+        "id": template.id,
+        "text": template.text,
+        "start": template.start,
+        "end": template.end,
+        "region": template.region,
+        "sentence": template.sentence,
+        "sort": template.sort,
+        "head": template.head,
+        "number": template.number,
+        "form": template.form,
+        "slots": dict(template.slots),
+        "rule": template.rule,
+        "antecedents": [{"id": one.id, "preferred": one.preferred} for one in template.antecedents],
+        "context": dict(template.context),
+    }
 
 
 def template_of(value: Any, place: Place) -> Template:
@@ -84,32 +94,28 @@ ALLOWED = ("anchor", "name", "descriptions", *SPREAD)
 
 
 def entity_json(entity: Entity) -> dict[str, Any]:
-    """What is known of it; a name and descriptions where there are any."""
-    written: dict[str, Any] = {"id": entity.id, "sort": entity.sort}
-    written["templates"] = list(entity.templates)
-    written["anchor"] = entity.anchor
-    if entity.name:
-        written["name"] = entity.name
-    if entity.descriptions:
-        written["descriptions"] = list(entity.descriptions)
-    written |= _figure(entity.figure)
-    written["slots"] = {name: list(map(_value, values)) for name, values in entity.slots.items()}
-    return written
+    """Return every field of an entity."""
+    return {
+        "id": entity.id,
+        "sort": entity.sort,
+        "templates": list(entity.templates),
+        "anchor": entity.anchor,
+        "name": entity.name,
+        "descriptions": list(entity.descriptions),
+        **figure_json(entity.figure),
+        "slots": {name: list(map(_value, values)) for name, values in entity.slots.items()},
+    }
 
 
 def _value(value: SlotValue) -> dict[str, Any]:
-    figure = _figure(value.figure)
+    figure = figure_json(value.figure)
     return {"value": value.value, **figure, "templates": list(value.templates)}
 
 
-def _figure(figure: Figure) -> dict[str, Any]:
-    """Bounds as an interval, an estimate with its standard error."""
-    told: dict[str, Any] = {"probability": figure.value}
-    if figure.kind == "interval":
-        told["interval"] = [figure.low, figure.high]
-    elif figure.kind == "estimate":
-        told["error"] = max(figure.high - figure.value, figure.value - figure.low)
-    return told
+def figure_json(figure: Figure) -> dict[str, Any]:
+    """Return a probability, and its interval or its standard error, where it is not exact."""
+    interval = [figure.low, figure.high] if figure.kind == "interval" else None
+    return {"probability": figure.value, "interval": interval, "error": figure.error}
 
 
 def entity_of(value: Any, place: Place) -> Entity:
@@ -153,10 +159,10 @@ def _plain(value: Any, slot: str, place: Place) -> Plain | None:
 
 def _read_figure(given: Mapping[str, Any], place: Place) -> Figure:
     value = number_of(given["probability"], "probability", place)
-    if "error" in given:
+    if given.get("error") is not None:
         error = number_of(given["error"], "error", place)
         return Figure(value, max(0.0, value - error), min(1.0, value + error), "estimate")
-    if "interval" not in given:
+    if given.get("interval") is None:
         return Figure.exact(value)
     ends = list_of(given["interval"], "interval", place)
     if len(ends) != 2:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from partita.files.strict import Place
-from partita.results.result_lines import VERSION, template_object
-from partita.results.template_json import template_of
+from partita.results.result_lines import VERSION
+from partita.results.template_json import template_json, template_of
 
 Row = dict[str, Any]
 Object = Mapping[str, Any]
@@ -24,6 +24,12 @@ ORDER = (
     *("conflict", "model", "method", "converged", "error", "optimal", "gap", "reason", "seed"),
     "entities",
 )
+# what most sets have in these fields; the store keeps only what differs
+USUAL: dict[str, Any] = {
+    "must": [], "unlisted": None, "excluded": 0.0, "log2_count_interval": None,
+    "entropy_bits_interval": None, "log_normaliser_interval": None, "converged": None,
+    "error": None, "optimal": True, "gap": 0.0,
+}  # fmt: skip
 APART = {"version", "message", "set", "templates", "incompatible", "pairs", "configurations"}
 APART |= {"remainder", "entities", *FIGURES, *MADE}
 
@@ -32,7 +38,8 @@ def set_row(line: Object, position: int) -> Row:
     """A coreference set: figures as columns, and in `more` what only some sets have."""
     remainder = line["remainder"]
     more = {name: value for name, value in line.items() if name not in APART}
-    if "interval" in remainder:
+    more = {name: value for name, value in more.items() if value != USUAL.get(name, "")}
+    if remainder.get("interval") is not None:
         more["remainder_interval"] = remainder["interval"]
     return {
         "set_name": line["set"],
@@ -52,7 +59,7 @@ def set_object(row: Object, inside: Mapping[str, list[Row]]) -> Row:
     interval = more.pop("remainder_interval", None)
     remainder = {
         name: row[f"remainder_{name}"] for name in ("count", "log2_count", "probability")
-    } | ({} if interval is None else {"interval": interval})
+    } | {"interval": interval}
     told = {
         "version": VERSION,
         "message": row["message"],
@@ -60,10 +67,11 @@ def set_object(row: Object, inside: Mapping[str, list[Row]]) -> Row:
         "incompatible": row["incompatible"],
         "remainder": remainder,
         **{name: row[name] for name in (*FIGURES, *MADE)},
+        **USUAL,
         **more,
         **inside,
     }
-    return {name: told[name] for name in ORDER if name in told}
+    return {name: told[name] for name in ORDER}
 
 
 def template_row(template: Object, position: int, set_name: str | None) -> Row:
@@ -80,13 +88,13 @@ def template_row(template: Object, position: int, set_name: str | None) -> Row:
 
 
 def template_again(row: Object, antecedents: Sequence[Object]) -> Row:
-    """The id, and of the other fields those that say something."""
+    """Return every field of a template."""
     told = {name: row[name] for name in TEXTS}
     told |= {"id": row["template"], "start": row["start_at"], "end": row["end_at"]}
     told["antecedents"] = [
         {"id": one["antecedent"], "preferred": one["preferred"]} for one in antecedents
     ]
-    return template_object(template_of(told, PLACE))
+    return template_json(template_of(told, PLACE))
 
 
 def antecedent_rows(template: Object) -> Iterator[Row]:
@@ -143,7 +151,7 @@ def entity_row(entity: Object, position: int, set_name: str | None) -> Row:
 def entity_object(row: Object, values: Iterable[Object]) -> Row:
     told: Row = {"id": row["entity"], "sort": row["sort"], "templates": row["templates"]}
     told["anchor"] = row["anchor"]
-    told |= {name: row[name] for name in ("name", "descriptions") if row[name]}
+    told |= {name: row[name] for name in ("name", "descriptions")}
     told |= _figure_again(row)
     slots: dict[str, list[Row]] = {}
     for one in values:
@@ -180,7 +188,7 @@ def _spread(given: Object) -> Row:
 
 
 def _interval(row: Object) -> Row:
-    return {} if row["low"] is None else {"interval": [row["low"], row["high"]]}
+    return {"interval": None if row["low"] is None else [row["low"], row["high"]]}
 
 
 def _figure(given: Object) -> Row:
@@ -189,5 +197,4 @@ def _figure(given: Object) -> Row:
 
 
 def _figure_again(row: Object) -> Row:
-    error = {} if row["error"] is None else {"error": row["error"]}
-    return {"probability": row["probability"]} | _interval(row) | error
+    return {"probability": row["probability"]} | _interval(row) | {"error": row["error"]}

@@ -13,8 +13,8 @@ import numpy as np
 from partita.fusion.accounts import Account
 from partita.fusion.across import FusedAccounts, Resolved, Thing, ThingChange, find_copying_sources
 from partita.fusion.across_values import SlotOfThing
-from partita.records import Figure
 from partita.results.result_lines import result_line
+from partita.results.template_json import figure_json
 
 THINGS = 20
 VALUES = 4
@@ -128,7 +128,7 @@ def _thing_json(thing: Thing, fused: FusedAccounts, home: dict[str, int]) -> dic
     if thing.name:
         told["name"] = thing.name
     return told | {
-        **_figure(thing.probability),
+        **figure_json(thing.probability),
         "sources": list(thing.sources),
         "anchor": thing.anchor,
         "set": group.ids[0],
@@ -142,7 +142,7 @@ def _slot_json(slot: SlotOfThing, thing: Thing) -> dict[str, Any]:
     values = [
         {
             "value": one.value,
-            **_figure(one.probability),
+            **figure_json(one.probability),
             "sources": sorted({source[name] for name in one.accounts}),
             "accounts": list(one.accounts),
         }
@@ -208,15 +208,6 @@ def _sources(fused: FusedAccounts) -> list[dict[str, Any]]:
             }
         )
     return found
-
-
-def _figure(figure: Figure) -> dict[str, Any]:
-    told: dict[str, Any] = {"probability": figure.value}
-    if figure.kind == "interval":
-        told["interval"] = [figure.low, figure.high]
-    elif figure.kind == "estimate":
-        told["error"] = max(figure.high - figure.value, figure.value - figure.low)
-    return told
 
 
 def _clean(words: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.evaluation.fusion import Measured
+from partita.evaluation.fusion import Measured, calibration
 from partita.fusion.answers import Answer, ValueProbability, answers
 from partita.fusion.belief import SlotBelief, Trust
 from partita.fusion.claims import Claims
@@ -211,7 +211,7 @@ def _said(claims: Claims) -> dict[str, list[dict[str, Any]]]:
 
 
 def _figures(measured: tuple[Measured, ...]) -> dict[str, Any]:
-    """With truths of one slot its accuracy and calibration stand at the top as well."""
+    """Return the figures of every slot, and at the top those of all slots together."""
     if not measured:
         return {}
     slots = {one.slot: _measured_json(one) for one in measured}
@@ -221,6 +221,7 @@ def _figures(measured: tuple[Measured, ...]) -> dict[str, Any]:
         else {
             "accuracy": sum(m.accuracy * m.truths for m in measured)
             / sum(m.truths for m in measured),
+            "calibration": asdict(calibration(measured)),
             "measured": slots,
         }
     )

@@ -11,7 +11,7 @@ export function probability(p) {
 
 /**
  * A probability with its interval or standard error, if it has one.
- * @param {{probability: number, interval?: [number, number], error?: number}} figure
+ * @param {{probability: number, interval?: [number, number]|null, error?: number|null}} figure
  */
 export function figure({ probability: p, interval, error }) {
   if (interval)

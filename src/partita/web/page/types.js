@@ -17,7 +17,7 @@
  * @property {{id: string, preferred: boolean}[]} [antecedents]
  */
 
-/** @typedef {{probability: number, interval?: [number, number], error?: number}} Figure */
+/** @typedef {{probability: number, interval?: [number, number]|null, error?: number|null}} Figure */
 /** @typedef {{left: string, right: string, probability: number, marginal: number}} Pair */
 /** @typedef {Figure & {cells: Cells}} Configuration */
 /** @typedef {Figure & {value: SlotValue, templates: string[]}} Value */
