@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import is_dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import Any
 
 from typer.main import get_command
 
@@ -29,16 +34,67 @@ def reference() -> str:
 def _entry(name: str, thing: object) -> str:
     lines = [f"### `partita.{name}`", "", inspect.getdoc(thing) or "", ""]
     if inspect.isfunction(thing):
-        lines[1:1] = ["", "```", f"{name}{inspect.signature(thing)}", "```"]
-    elif inspect.isclass(thing):
-        for part, value in vars(thing).items():
-            if not part.startswith("_") and (
-                callable(value) or isinstance(value, property | classmethod)
-            ):
-                text = inspect.getdoc(value)
-                lines += [f"- `{part}`: {text.splitlines()[0]}"] if text else []
-        lines.append("")
+        lines[1:1] = ["", "```python", _signature(name, thing), "```"]
+    elif inspect.ismodule(thing):
+        lines += [*_parts(thing), ""]
+    elif inspect.isclass(thing) and not issubclass(thing, Exception):
+        lines += [*_members(thing), ""]
     return "\n".join(lines)
+
+
+def _parts(module: ModuleType) -> Iterator[str]:
+    """The public names of a module, with the first lines about them."""
+    for name in module.__all__:
+        part = getattr(module, name)
+        call = name if inspect.isclass(part) else _signature(name, part)
+        yield f"- `{call}`: {(inspect.getdoc(part) or '').splitlines()[0]}"
+
+
+def _members(thing: type) -> Iterator[str]:
+    """The fields of a class, then its properties and methods, with the first lines about them."""
+    fields = [one.name for one in dataclasses.fields(thing)] if is_dataclass(thing) else []
+    if fields:
+        yield f"Fields: {', '.join(f'`{one}`' for one in fields)}"
+        yield ""
+    for kind in thing.__mro__:
+        for part, value in vars(kind).items():
+            text = inspect.getdoc(value)
+            if part.startswith("_") or part in fields or not text or getattr(thing, part) is None:
+                continue
+            if isinstance(value, property):
+                yield f"- `{part}`: {text.splitlines()[0]}"
+            elif callable(value) or isinstance(value, classmethod):
+                call = _signature(part, getattr(thing, part)).replace("self, ", "")
+                yield f"- `{call.replace('(self)', '()')}`: {text.splitlines()[0]}"
+
+
+class _Text:
+    """An annotation that is shown as it is written."""
+
+    def __init__(self, text: object) -> None:
+        self.text = str(text)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _signature(name: str, function: Any) -> str:
+    """The signature, without quotes around annotations; a long one has a line per argument."""
+    written = inspect.signature(function)
+    parts = [
+        one if one.annotation is one.empty else one.replace(annotation=_Text(one.annotation))
+        for one in written.parameters.values()
+    ]
+    result = _Text(written.return_annotation)
+    text = f"{name}{written.replace(parameters=parts, return_annotation=result)}"
+    if inspect.isfunction(function) and "self" not in written.parameters and len(text) > 88:
+        shown: list[str] = []
+        for one in parts:
+            if one.kind is one.KEYWORD_ONLY and "    *," not in shown:
+                shown.append("    *,")
+            shown.append(f"    {one},")
+        text = "\n".join([f"{name}(", *shown, f") -> {result}"])
+    return text
 
 
 def _help(command: str) -> str:

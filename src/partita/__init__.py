@@ -10,11 +10,13 @@ Verbs, the same as the commands:
     evaluate  measure results against keys
     explain   explain why two templates were resolved as the same or not
 
+The module evidence has mass functions and Dempster's rule.
+
 Every result has to_pandas(), to_arrow() and to_dict(), and shows itself in a
 notebook. Probabilities are plain floats. Errors are subclasses of PartitaError.
 
 >>> import partita
->>> doc = partita.run("A rail depot was found in Kinston. The depot is new.")
+>>> doc = partita.run("A depot was found in Kinston. The depot is new.")
 >>> doc.to_pandas()
 """
 
@@ -22,6 +24,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from partita import evidence
     from partita.app.cluster import Clusters, cluster
     from partita.app.evaluate import Evaluation, evaluate
     from partita.app.explain import Explanation, explain
@@ -64,6 +67,7 @@ __all__ = [
     "Unavailable",
     "cluster",
     "evaluate",
+    "evidence",
     "explain",
     "fuse",
     "run",
@@ -82,6 +86,7 @@ _HOMES = {
         "app.solve": ("solve",),
         "app.train": ("TrainedModel", "train"),
         "domains": ("Domain",),
+        "evidence": ("evidence",),
         "errors": ("Contradiction", "InputError", "PartitaError", "TooLarge", "Unavailable"),
         "records.configurations": ("Configuration",),
         "records.distributions": ("Budget", "Distribution", "PairProbabilities"),
@@ -100,7 +105,8 @@ if not TYPE_CHECKING:  # a type checker sees the imports above, and no other nam
         """Import a public name when it is first used: `import partita` stays quick."""
         if name not in _HOMES:
             raise AttributeError(f"module 'partita' has no attribute {name!r}")
-        value = getattr(import_module(f"partita.{_HOMES[name]}"), name)
+        module = import_module(f"partita.{_HOMES[name]}")
+        value = module if name == _HOMES[name] else getattr(module, name)
         globals()[name] = value
         return value
 

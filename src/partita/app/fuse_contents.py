@@ -213,9 +213,8 @@ class SourceReliability:
 class Belief(Tabular):
     """What several sources say, as one belief: values with probabilities, sources with reliability.
 
-    The values of one slot of one object add up to 1, most probable first and unknown last;
-    `notes` say what was
-    noticed in the sources. The tables are `values`, `sources` and `copying`.
+    The values of one slot of one object add up to 1, most probable first and unknown last. `notes`
+    say what was noticed in the sources. The tables are `values`, `sources` and `copying`.
     """
 
     report: Mapping[str, Any]
