@@ -34,7 +34,7 @@ def reference() -> str:
 def _entry(name: str, thing: object) -> str:
     lines = [f"### `partita.{name}`", "", inspect.getdoc(thing) or "", ""]
     if inspect.isfunction(thing):
-        lines[1:1] = ["", "```python", _signature(name, thing), "```"]
+        lines[1:1] = ["", "```python", _signature(name, thing, width=88), "```"]
     elif inspect.ismodule(thing):
         lines += [*_parts(thing), ""]
     elif inspect.isclass(thing) and not issubclass(thing, Exception):
@@ -78,8 +78,8 @@ class _Text:
         return self.text
 
 
-def _signature(name: str, function: Any) -> str:
-    """The signature, without quotes around annotations; a long one has a line per argument."""
+def _signature(name: str, function: Any, width: int = 1000) -> str:
+    """The signature, without quotes around annotations; a wide one has a line per argument."""
     written = inspect.signature(function)
     parts = [
         one if one.annotation is one.empty else one.replace(annotation=_Text(one.annotation))
@@ -87,7 +87,7 @@ def _signature(name: str, function: Any) -> str:
     ]
     result = _Text(written.return_annotation)
     text = f"{name}{written.replace(parameters=parts, return_annotation=result)}"
-    if inspect.isfunction(function) and "self" not in written.parameters and len(text) > 88:
+    if len(text) > width:
         shown: list[str] = []
         for one in parts:
             if one.kind is one.KEYWORD_ONLY and "    *," not in shown:

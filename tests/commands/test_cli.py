@@ -16,7 +16,9 @@ import pytest
 from typer.testing import CliRunner
 
 from partita.cli import app
+from partita.records import Template
 from partita.results.result_lines import schema
+from partita.results.template_json import template_json
 from patience import PATIENCE, until
 
 TABLE_1 = "left,right,probability\nA,B,.671\nA,C,0\nA,D,.505\nB,C,0\nB,D,.752\nC,D,.504\n"
@@ -167,8 +169,8 @@ def test_sets_that_fail_do_not_stop_the_others(tmp_path):
         "expected a number from 0 to 1",
     ]
     lines = [json.loads(line) for line in out.read_text().splitlines()]
-    assert lines[0]["templates"] == [{"id": "X"}, {"id": "Y"}]
-    assert lines[1]["singletons"] == [{"id": "W"}, {"id": "V"}]
+    assert lines[0]["templates"] == [template_json(Template(name)) for name in "XY"]
+    assert lines[1]["singletons"] == [template_json(Template(name)) for name in "WV"]
 
 
 @pytest.mark.parametrize(
@@ -259,9 +261,9 @@ def test_templates_give_text_and_order(pairs, tmp_path):
     assert "Alone: E" in result.stdout
     found, alone = solved(pairs, "--templates", path)
     assert [t["id"] for t in found["templates"]] == ["D", "C", "B", "A"]
-    assert found["templates"][0] == {"id": "D", "text": "the depot", "start": 3}
+    assert found["templates"][0] == template_json(Template("D", "the depot", 3))
     assert found["configurations"][0]["cells"] == [["D", "B", "A"], ["C"]]
-    assert alone["singletons"] == [{"id": "E", "text": "alone"}]
+    assert alone["singletons"] == [template_json(Template("E", "alone"))]
 
 
 def test_parameters_are_used_or_said_not_to_be(pairs, tmp_path):

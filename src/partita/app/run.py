@@ -164,6 +164,7 @@ class RunOptions(TypedDict, total=False):
     budget: Budget | None
     seed: int
     encoding: str | None
+    gazetteer: str | os.PathLike[str] | None
 
 
 @overload
@@ -187,6 +188,7 @@ def run(
     budget: Budget | None = None,
     seed: int = 0,
     encoding: str | None = None,
+    gazetteer: str | os.PathLike[str] | None = None,
 ) -> ResolvedMessage | list[ResolvedMessage]:
     """Extract entities from a text and resolve coreference.
 
@@ -206,6 +208,7 @@ def run(
         threshold,
         budget or usual_budget(model),
         seed,
+        "" if gazetteer is None else os.fspath(gazetteer),
     )
     runner = Runner(settings).load()
     single = isinstance(source, str | Message | os.PathLike)
