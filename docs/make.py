@@ -34,7 +34,7 @@ def reference() -> str:
 def _entry(name: str, thing: object) -> str:
     lines = [f"### `partita.{name}`", "", inspect.getdoc(thing) or "", ""]
     if inspect.isfunction(thing):
-        lines[1:1] = ["", "```python", _signature(name, thing, width=88), "```"]
+        lines[1:1] = ["", "```", _signature(name, thing, width=88), "```"]
     elif inspect.ismodule(thing):
         lines += [*_parts(thing), ""]
     elif inspect.isclass(thing) and not issubclass(thing, Exception):
