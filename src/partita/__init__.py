@@ -12,8 +12,9 @@ Verbs, the same as the commands:
 
 The module evidence has mass functions and Dempster's rule.
 
-Every result has to_pandas(), to_arrow() and to_dict(), and shows itself in a
-notebook. Probabilities are plain floats. Errors are subclasses of PartitaError.
+Every result has to_pandas(), to_arrow() and to_dict(), and shows itself in
+a notebook. Probabilities are plain floats. Errors are subclasses of
+PartitaError.
 
 >>> import partita
 >>> doc = partita.run("A depot was found in Kinston. The depot is new.")
