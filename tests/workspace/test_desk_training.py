@@ -194,7 +194,7 @@ def test_what_cannot_be_exported(desk, tmp_path):
 def test_runs_that_cannot_learn(desk):
     settings = Settings(model="uniform", budget=usual_budget("uniform"))
     desk.ingest([RawMessage("k", MESSAGE, "test")], settings, "u", workers=1)
-    with pytest.raises(InputError, match="the model uniform, which keys do not teach"):
+    with pytest.raises(InputError, match="the model uniform, which is not trained from keys"):
         desk.train("u")
     desk.ingest([RawMessage("k", MESSAGE, "test")], SETTINGS, "bare", workers=1)
     with pytest.raises(InputError, match="run bare has no keys; expected at least one"):

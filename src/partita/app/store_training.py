@@ -33,9 +33,11 @@ LEARNING = ("greedy", "merging", "evidential", "scaled")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class School:
-    """What a run learns from: its keys, and the parameters before any of them; `pairs` says whether
-    these are the run's own."""
+class TrainingData:
+    """The keys of a run, and the parameters before any of them.
+
+    `pairs` says whether the run has parameters for models over pairs.
+    """
 
     row: dict[str, Any]
     root: str
@@ -47,30 +49,30 @@ class School:
 
     @property
     def model(self) -> str:
-        """For the questions about pairs; of a model without pairs those of evidential."""
-        found = str(self.row["model"])
-        return found if found in LEARNING else "evidential"
+        """The model whose pairs are learned; evidential for a model without pairs."""
+        model = str(self.row["model"])
+        return model if model in LEARNING else "evidential"
 
     @property
     def schema(self) -> Any:
         return find_domain(self.row["asked"]["domain"]).schema
 
 
-def school(store: Store, run: str) -> School:
+def training_data(store: Store, run: str) -> TrainingData:
     with store.reading() as connection:
         rows = [runs.read_run(connection, name) for name in keys.family(connection, run)]
         models = [runs.model_of(connection, row) for row in rows]
-        found = keyed_sets(connection, run)
+        keyed = keyed_sets(connection, run)
         used = [one["key"] for one in keys.counting(keys.read_keys(connection, run))]
     untaught = [n for n, model in enumerate(models) if not (model and model["keys_used"])]
     first = untaught[0] if untaught else len(rows) - 1
     start, latest = (_parameters(rows[n], models[n]) for n in (first, 0))
     own = models[0] is not None and models[0]["kind"] == PAIRS
-    return School(rows[0], rows[-1]["run"], start, latest, found, used, own)
+    return TrainingData(rows[0], rows[-1]["run"], start, latest, keyed, used, own)
 
 
 def _parameters(row: dict[str, Any], model: dict[str, Any] | None) -> PairParameters:
-    """Those of the run; of a model that has no pairs, those of its domain."""
+    """Return the parameters of a run or, if its model has no pairs, those of its domain."""
     if model is not None and model["kind"] == PAIRS:
         return parse_pair_parameters(model["text"], f"model {model['id']}")
     return find_domain(row["asked"]["domain"]).pair_parameters
@@ -79,57 +81,57 @@ def _parameters(row: dict[str, Any], model: dict[str, Any] | None) -> PairParame
 def train(
     store: Store, run: str, workers: int | None = None, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """The model, the run that was resolved with it, and what there is to say about it."""
-    given = school(store, run)
-    _refuse_unteachable(given)
-    if not given.keys:
+    """Train on the keys of a run, resolve its messages again, and return the new model and run."""
+    data = training_data(store, run)
+    _refuse_untrainable(data)
+    if not data.keys:
         raise InputError(f"run {run} has no keys; expected at least one")
     if progress:
-        progress(f"learning from {_counted(given)}")
-    learned = _learned(given)
+        progress(f"learning from {_counted(data)}")
+    learned = _learned(data)
     text = pair_parameters_text(learned)
     name = hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
     report = {
-        "keys": len(given.keys),
+        "keys": len(data.keys),
         "learned_from": learned.learned_from,
         "every_pair": dict(learned.every_pair.figures),
         "merging_questions": dict(learned.questions.figures),
     }
     with store.writing() as connection:
-        runs.add_model(connection, _row(name, text, learned, given, report))
-    new = _again(store, given, text, name, workers, progress)
+        runs.add_model(connection, _row(name, text, learned, data, report))
+    new = _again(store, data, text, name, workers, progress)
     return {"model": name, "run": new, "report": report}
 
 
-def _refuse_unteachable(given: School) -> None:
-    name, model = given.row["run"], given.row["model"]
+def _refuse_untrainable(data: TrainingData) -> None:
+    name, model = data.row["run"], data.row["model"]
     if model not in LEARNING:
-        problem = f"run {name} is of the model {model}, which keys do not teach"
+        problem = f"run {name} is of the model {model}, which is not trained from keys"
         raise InputError(f"{problem}; expected a run of {', '.join(LEARNING)}")
-    if not given.pairs:
-        domain = given.row["domain"]
-        raise InputError(f"run {name} is of the domain {domain}, which has its own way of learning")
+    if not data.pairs:
+        domain = data.row["domain"]
+        raise InputError(f"run {name} is of the domain {domain}, which has its own training")
 
 
-def _learned(given: School) -> PairParameters:
-    source = f"{given.start.learned_from}, and {_counted(given)} of run {given.root}"
-    found = [*given.keys.values()]
-    return label_choice.taught(found, given.start, schema=given.schema, learned_from=source)
+def _learned(data: TrainingData) -> PairParameters:
+    source = f"{data.start.learned_from}, and {_counted(data)} of run {data.root}"
+    keyed = [*data.keys.values()]
+    return label_choice.taught(keyed, data.start, schema=data.schema, learned_from=source)
 
 
-def _counted(given: School) -> str:
-    return f"{len(given.keys):,} keys" if len(given.keys) != 1 else "1 key"
+def _counted(data: TrainingData) -> str:
+    return f"{len(data.keys):,} keys" if len(data.keys) != 1 else "1 key"
 
 
 def _row(
-    name: str, text: str, learned: PairParameters, given: School, report: dict[str, Any]
+    name: str, text: str, learned: PairParameters, data: TrainingData, report: dict[str, Any]
 ) -> dict[str, Any]:
     return {
         "id": name,
         "kind": PAIRS,
         "learned_from": learned.learned_from,
         "text": text,
-        "keys_used": given.used,
+        "keys_used": data.used,
         "report": report,
         "made": now(),
     }
@@ -137,61 +139,61 @@ def _row(
 
 def _again(
     store: Store,
-    given: School,
+    data: TrainingData,
     text: str,
     model: str,
     workers: int | None,
     progress: Progress | None,
 ) -> str:
-    """The texts are those that the store holds: files may have changed, or gone."""
-    settings = settings_of(given.row, text)
+    """Resolve the stored texts again: files may have changed, or be gone."""
+    settings = settings_of(data.row, text)
     with store.reading() as connection:
-        rows = runs.texts(connection, given.row["run"])
+        rows = runs.texts(connection, data.row["run"])
     messages = [
         RawMessage(row["message"], row["text"], row["place"], fields=row["fields"]) for row in rows
     ]
-    name = f"{given.root[: LONGEST_NAME - SHORT - 1]}-{model[:SHORT]}"
-    parent = given.row["run"]
+    name = f"{data.root[: LONGEST_NAME - SHORT - 1]}-{model[:SHORT]}"
+    parent = data.row["run"]
     if name == parent:
         return name
     return ingest(store, messages, Runner(settings), name, workers, progress, parent)
 
 
 def curve(store: Store, run: str) -> dict[str, Any]:
-    """What the keys so far have taught, measured on those held out."""
-    given = school(store, run)
-    _refuse_unteachable(given)
-    found = [*given.keys.values()]
-    return label_choice.curve(found, given.start, model=given.model, schema=given.schema)
+    """Return the learning curve of the keys so far, measured on held-out ones."""
+    data = training_data(store, run)
+    _refuse_untrainable(data)
+    keyed = [*data.keys.values()]
+    return label_choice.curve(keyed, data.start, model=data.model, schema=data.schema)
 
 
 def next_sets(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
-    """Sets that nobody has keyed, the most useful first."""
-    given = school(store, run)
+    """Return the sets without a key, the most useful first."""
+    data = training_data(store, run)
     with store.reading() as connection:
         names = reading.set_names(connection, run)
-        rest = _spread([name for name in names if name not in given.keys])
-        lines = {name: reading.read_set(connection, run, name) for name in [*given.keys, *rest]}
+        rest = _spread([name for name in names if name not in data.keys])
+        lines = {name: reading.read_set(connection, run, name) for name in [*data.keys, *rest]}
     gains = label_choice.next_sets(
         [_set(line) for line in lines.values()],
-        given.latest,
-        given.keys,
-        schema=given.schema,
+        data.latest,
+        data.keys,
+        schema=data.schema,
         limit=limit,
     )
     return [_next(lines[name], gain) for name, gain in gains]
 
 
 def _spread(names: list[str]) -> list[str]:
-    """As many as are compared, from everywhere in a long run."""
+    """Return as many names as are compared, evenly spread over a long run."""
     step = max(1.0, len(names) / label_choice.MOST)
     return [names[int(n * step)] for n in range(min(len(names), label_choice.MOST))]
 
 
 def _set(line: dict[str, Any]) -> CoreferenceSet:
-    found = result_of(line, PLACE)
-    assert isinstance(found, Result)
-    return found.set
+    result = result_of(line, PLACE)
+    assert isinstance(result, Result)
+    return result.set
 
 
 def _next(line: dict[str, Any], gain: float) -> dict[str, Any]:
