@@ -16,7 +16,7 @@ from partita.pairs.characteristics import (
     characteristics_of,
     feature_names,
 )
-from partita.pairs.columns import columns
+from partita.pairs.columns import template_columns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
 from partita.records import Template
@@ -76,7 +76,7 @@ def test_a_million_pairs(
     model = MaximumEntropy(chosen, rng.normal(size=len(feature_names(chosen))), CUTOFFS)
 
     def score() -> None:
-        found = model.pair_probabilities(columns(templates), left, right)
+        found = model.pair_probabilities(template_columns(templates), left, right)
         assert len(found) == MILLION
 
     each = min(seconds(score) for _ in range(3)) / MILLION
@@ -88,7 +88,7 @@ def test_a_million_pairs(
 def test_the_selected_model_on_578_pairs(ratio: Callable[..., None]) -> None:
     """Selection and fit beside the ratios of 578 × 578 names: some tenths of a second."""
     rng = np.random.default_rng(1)
-    known = columns(documents(rng, 60))
+    known = template_columns(documents(rng, 60))
     left, right = np.triu_indices(60, 1)
     asked = rng.permutation(len(left))[:578]
     codes = characteristics_of(known, left[asked], right[asked], PAPER, cutoffs=CUTOFFS)

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.entities import random_set
 from partita.configurations.greedy import greedy_labels
-from partita.entities.entities import called, descriptions, merged_cells
+from partita.entities.entities import descriptions, longest_name, merge_cells
 from partita.records import Configuration, Template
 from partita.reference.sets import coreference_sets
-from partita.templates.schema import plain
+from partita.templates.schema import plain_slots
 
 
 def greedy_configuration(given):
@@ -25,17 +25,17 @@ def greedy_configuration(given):
 
 
 def greedy_merged(given, schema):
-    return merged_cells(greedy_configuration(given), given, schema)
+    return merge_cells(greedy_configuration(given), given, schema)
 
 
 [DEPOTS] = coreference_sets([A, B, C, D], SCHEMA)
 
 
 def test_cells_are_merged_and_in_text_order():
-    cells = merged_cells(Configuration([["C"], ["D", "A", "B"]]), DEPOTS, SCHEMA)
+    cells = merge_cells(Configuration([["C"], ["D", "A", "B"]]), DEPOTS, SCHEMA)
     assert [cell.ids for cell in cells] == [("A", "B", "D"), ("C",)]
-    assert plain(cells[0].values) == dict(A.slots)
-    assert plain(cells[1].values) == dict(C.slots)
+    assert plain_slots(cells[0].values) == dict(A.slots)
+    assert plain_slots(cells[1].values) == dict(C.slots)
 
 
 def test_the_deterministic_merger_takes_the_most_recent_that_fits():
@@ -60,9 +60,9 @@ def test_the_deterministic_merger_leaves_nothing_that_could_be_merged(seed, size
 
 def test_the_longest_name():
     names = [Template(n, slots={"NAME": n}) for n in ("KINSTON", "KINSTON DEPOT")]
-    assert called([*names, D], SCHEMA) == "KINSTON DEPOT"
-    assert called([D], SCHEMA) == ""
-    assert called([Template("x", "Fort Bragg", form="name")], SCHEMA) == "Fort Bragg"
+    assert longest_name([*names, D], SCHEMA) == "KINSTON DEPOT"
+    assert longest_name([D], SCHEMA) == ""
+    assert longest_name([Template("x", "Fort Bragg", form="name")], SCHEMA) == "Fort Bragg"
 
 
 def test_precise_descriptions_come_before_vague_ones():

@@ -14,8 +14,8 @@ from oracles.depots import SCHEMA, A, B, C, D
 from oracles.entities import pairs_of, random_set, slot_shares
 from partita.configurations.solve import solve
 from partita.entities import values as cells
-from partita.entities.entities import anchor_of, entities_of, entity_alone, in_text_order
-from partita.entities.values import Around, Said, slot_values
+from partita.entities.entities import anchor_of, entities_of, number_entities, single_entity
+from partita.entities.values import AnchorCells, SlotTables, slot_values
 from partita.errors import Unavailable
 from partita.records import Distribution, Entity, PairProbabilities, SlotValue, Template
 from partita.reference.sets import coreference_sets
@@ -54,8 +54,8 @@ def test_the_paper():
 def test_seen_from_a_vague_template_values_are_uncertain():
     found = table_1()
     around = cells.cells_of(found)
-    said = Said.of(DEPOTS.templates, SCHEMA)
-    values = slot_values(Around.of(around, 3, 4), said)
+    said = SlotTables.of(DEPOTS.templates, SCHEMA)
+    values = slot_values(AnchorCells.of(around, 3, 4), said)
     where = {v.value: v.probability for v in values["LOCATION"]}
     with_a = found.marginal("A", "D")
     assert where["KINSTON"] == pytest.approx(with_a)
@@ -151,14 +151,14 @@ def test_names_count_by_their_longest_variant():
 
 
 def test_what_is_alone_is_sure():
-    entity = entity_alone(C, SCHEMA)
+    entity = single_entity(C, SCHEMA)
     assert entity.probability == 1.0
     assert told(entity)["LOCATION"] == {"FAIRVIEW": 1.0}
 
 
 def test_numbers_follow_the_text():
     entities = [*reversed(entities_of(table_1(), SCHEMA))]
-    ordered = in_text_order(entities, {"A": 0, "B": 1, "C": 2, "D": 3})
+    ordered = number_entities(entities, {"A": 0, "B": 1, "C": 2, "D": 3})
     assert [(e.id, e.templates[0]) for e in ordered] == [("E1", "A"), ("E2", "C")]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from partita.domains.incidents.characteristics import EVENTS, agreeing
 from partita.pairs.characteristics import characteristics_of
-from partita.pairs.columns import columns
+from partita.pairs.columns import template_columns
 from partita.records import Template
 
 KINDS = ("ATTACK", "BOMBING", "KIDNAPPING", "ARSON", "ROBBERY")
@@ -38,7 +38,7 @@ def event(sentence: int, kind: str = "ATTACK", **told: Any) -> Template:
 
 def observed(s: Template, t: Template) -> dict[str, str]:
     codes = characteristics_of(
-        columns([s, t]), np.array([0]), np.array([1]), EVENTS, cutoffs=(0.0,) * 4
+        template_columns([s, t]), np.array([0]), np.array([1]), EVENTS, cutoffs=(0.0,) * 4
     )[0]
     return {one.name: one.values[code] for one, code in zip(EVENTS, codes.tolist(), strict=True)}
 
@@ -116,7 +116,7 @@ def test_every_code_has_a_name(found: list[Template], places: list[int]) -> None
         for n, (one, at) in enumerate(zip(found, sorted(places), strict=False))
     ]
     left, right = np.triu_indices(len(told), 1)
-    codes = characteristics_of(columns(told), left, right, EVENTS, cutoffs=(0.0,) * 4)
+    codes = characteristics_of(template_columns(told), left, right, EVENTS, cutoffs=(0.0,) * 4)
     for n, one in enumerate(EVENTS):
         assert codes[:, n].max(initial=0) < len(one.values)
 

@@ -10,7 +10,7 @@ import pytest
 from oracles.described import documents
 from partita.errors import InputError
 from partita.pairs.characteristics import PAPER, characters, pairs_of
-from partita.pairs.columns import columns
+from partita.pairs.columns import template_columns
 from partita.pairs.extended import EXTENDED
 from partita.training.maxent import bits
 from partita.training.pair_models import (
@@ -60,7 +60,7 @@ def test_cutoffs_are_quintiles_of_the_pairs_asked(corpus: list[Keyed], taught: T
     assert shares == pytest.approx([0.2] * 5, abs=0.05)
     again = training(corpus[:2], every_pair, EXTENDED, cutoffs=taught.cutoffs)
     assert again.cutoffs == taught.cutoffs
-    known = columns(corpus[0].templates)
+    known = template_columns(corpus[0].templates)
     assert characters(pairs_of(known, np.array([0]), np.array([3]), ())).tolist()[0] >= 0
 
 

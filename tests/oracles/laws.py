@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from partita.records import Template
-from partita.templates.algebra import Described
+from partita.templates.algebra import TemplateLike
 from partita.templates.schema import Schema
 from partita.templates.slots import SlotType, compare
 
@@ -78,7 +78,7 @@ def check(slot: SlotType[Any], a: Any, b: Any, c: Any) -> None:
         check_three(slot, both, a, c)
 
 
-def compatible(s: Described, t: Described, schema: Schema) -> bool:
+def compatible(s: TemplateLike, t: TemplateLike, schema: Schema) -> bool:
     """Nothing known a priori says that the two differ."""
     left, right = (
         schema.values(one) if isinstance(one, Template) else one.values for one in (s, t)

@@ -21,7 +21,7 @@ from partita.records import Document, Template
 from partita.templates.algebra import merge
 from partita.templates.name import Name
 from partita.templates.place import Place
-from partita.templates.schema import SORT, Schema, Values, plain
+from partita.templates.schema import SORT, Schema, Values, plain_slots
 from partita.templates.slots import Value
 from partita.templates.strings import StringsType
 
@@ -139,7 +139,7 @@ def measure_across(
     """`meant` says of accounts which thing they speak of; others are not measured."""
     told = _told(fused, meant)
     by_name = {fact.name: fact for fact in facts}
-    wanted = [(fact, slot) for fact in facts for slot in plain(fact.values)
+    wanted = [(fact, slot) for fact in facts for slot in plain_slots(fact.values)
               if not _left_out(slot, fact, schema)]  # fmt: skip
     right = {(f.name, slot): _right(told.get(f.name), by_name[f.name], slot) for f, slot in wanted}
     said = _said(fused, meant, by_name, schema)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from oracles.described import drawn
 from partita.pairs import columns as antecedents
-from partita.pairs.columns import POSSIBLE, PREFERRED, UNLISTED, listed
+from partita.pairs.columns import POSSIBLE, PREFERRED, UNLISTED, antecedent_table
 from partita.records import Antecedent, Template
 
 
@@ -21,27 +21,27 @@ def _chain(name: str, *listed_ones: str) -> Template:
 
 def test_preferred_is_transitive_and_possible_is_not() -> None:
     templates = [_chain("A"), _chain("B", "A"), _chain("C", "B"), _chain("D", "C", "A")]
-    found = listed(templates)
+    found = antecedent_table(templates)
     codes = {
         (s, t): int(found.of(np.array([s]), np.array([t]))[0]) for t in range(4) for s in range(t)
     }
     assert set(codes.values()) == {PREFERRED}
     templates[2] = _chain("C", "A", "B")
-    found = listed(templates)
+    found = antecedent_table(templates)
     assert found.of(np.array([1, 0]), np.array([2, 2])).tolist() == [POSSIBLE, PREFERRED]
     assert found.of(np.array([1]), np.array([3])).tolist() == [UNLISTED]
 
 
 def test_a_heading_that_prefers_what_stands_below_it() -> None:
     templates = [_chain("A", "C"), _chain("B"), _chain("C", "B")]
-    found = listed(templates)
+    found = antecedent_table(templates)
     codes = found.of(np.array([0, 0, 1]), np.array([1, 2, 2])).tolist()
     assert codes == [PREFERRED, PREFERRED, PREFERRED]
 
 
 def test_an_antecedent_outside_the_document_and_a_circle_do_no_harm() -> None:
     templates = [_chain("A", "B"), _chain("B", "A"), _chain("C", "elsewhere")]
-    found = listed(templates)
+    found = antecedent_table(templates)
     assert found.of(np.array([0, 0]), np.array([1, 2])).tolist() == [PREFERRED, UNLISTED]
 
 
@@ -59,17 +59,17 @@ def test_against_the_closure_by_hand(templates: list[Template]) -> None:
         preferred |= (preferred.astype(int) @ preferred.astype(int)) > 0
     s, t = np.triu_indices(n, 1)
     expected = np.where(preferred, PREFERRED, np.where(possible, POSSIBLE, UNLISTED))[s, t]
-    assert listed(templates).of(s, t).tolist() == expected.tolist()
+    assert antecedent_table(templates).of(s, t).tolist() == expected.tolist()
 
 
 @settings(max_examples=30, deadline=None)
 @given(drawn(least=2))
 def test_the_sorted_list_says_what_the_table_says(templates: list[Template]) -> None:
     s, t = np.triu_indices(len(templates), 1)
-    table = listed(templates)
+    table = antecedent_table(templates)
     assert replace(table, table=None).of(s, t).tolist() == table.of(s, t).tolist()
 
 
 def test_many_templates_need_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(antecedents, "TABLE", 2)
-    assert listed([_chain("A"), _chain("B", "A"), _chain("C")]).table is None
+    assert antecedent_table([_chain("A"), _chain("B", "A"), _chain("C")]).table is None

@@ -22,7 +22,7 @@ from partita.pairs.characteristics import (
     pairs_of,
     quintiles,
 )
-from partita.pairs.columns import Columns, columns
+from partita.pairs.columns import Columns, template_columns
 from partita.pairs.extended import EXTENDED
 from partita.records import Antecedent, Template
 from partita.templates.algebra import relation
@@ -36,7 +36,7 @@ def _every(known: Columns) -> tuple[np.ndarray, np.ndarray]:
 
 def _values(templates: list[Template], schema: object = None) -> list[dict[str, str]]:
     """For each pair in order the value of every characteristic, by name."""
-    known = columns(templates, schema=schema)  # type: ignore[arg-type]
+    known = template_columns(templates, schema=schema)  # type: ignore[arg-type]
     codes = characteristics_of(known, *_every(known), PAPER, cutoffs=CUTOFFS)
     return [{c.name: c.values[k] for c, k in zip(PAPER, row, strict=True)} for row in codes]
 
@@ -92,7 +92,7 @@ def test_quintiles_cut_into_equal_shares() -> None:
 def test_distance_is_from_the_end_of_s_and_never_negative() -> None:
     templates = [Template("A", start=0, end=30), Template("B", start=5, end=9)]
     templates += [Template("C", start=50)]
-    pairs = pairs_of(columns(templates), np.array([0, 2]), np.array([1, 0]), CUTOFFS)
+    pairs = pairs_of(template_columns(templates), np.array([0, 2]), np.array([1, 0]), CUTOFFS)
     assert characters(pairs).tolist() == [0, 20]
 
 
@@ -108,7 +108,7 @@ def test_every_characteristic_is_named_once_and_documented() -> None:
 @settings(max_examples=100, deadline=None)
 @given(drawn(least=2))
 def test_every_code_has_a_value(templates: list[Template]) -> None:
-    known = columns(templates)
+    known = template_columns(templates)
     codes = characteristics_of(known, *_every(known), EXTENDED, cutoffs=CUTOFFS)
     for n, one in enumerate(EXTENDED):
         raw = np.asarray(one.of(pairs_of(known, *_every(known), CUTOFFS))).astype(np.int64)
@@ -120,7 +120,7 @@ def test_every_code_has_a_value(templates: list[Template]) -> None:
 def test_the_order_of_the_two_and_the_size_of_batches_make_no_difference(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    known = columns(documents(np.random.default_rng(4), 20))
+    known = template_columns(documents(np.random.default_rng(4), 20))
     left, right = _every(known)
     whole = characteristics_of(known, left, right, EXTENDED, cutoffs=CUTOFFS)
     monkeypatch.setattr(characteristics, "BATCH", 7)
@@ -130,7 +130,7 @@ def test_the_order_of_the_two_and_the_size_of_batches_make_no_difference(
 
 def test_log_odds_sum_the_weights_of_the_features() -> None:
     rng = np.random.default_rng(2)
-    known = columns(documents(rng, 9))
+    known = template_columns(documents(rng, 9))
     codes = characteristics_of(known, *_every(known), EXTENDED, cutoffs=CUTOFFS)
     weights = rng.normal(size=len(feature_names(EXTENDED)))
     starts = offsets(EXTENDED)[:-1]

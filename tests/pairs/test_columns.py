@@ -8,24 +8,24 @@ from hypothesis import given, settings
 
 from oracles.described import documents, drawn
 from partita.errors import InputError
-from partita.pairs.columns import columns
+from partita.pairs.columns import template_columns
 from partita.pairs.readings import NIL, number
 from partita.records import Template
 
 
 def test_no_templates() -> None:
-    assert len(columns(())) == 0
+    assert len(template_columns(())) == 0
 
 
 def test_two_templates_of_one_name() -> None:
-    with pytest.raises(InputError, match="two templates are called A"):
-        columns([Template("A"), Template("A")])
+    with pytest.raises(InputError, match="duplicate template id A"):
+        template_columns([Template("A"), Template("A")])
 
 
 @settings(max_examples=60, deadline=None)
 @given(drawn())
 def test_rivals_and_the_nearest_one_by_hand(templates: list[Template]) -> None:
-    found = columns(templates)
+    found = template_columns(templates)
     kinds = [(t.sort, number(t)) for t in templates]
     for t in range(len(templates)):
         before = [s for s in range(t) if kinds[s] == kinds[t]]
@@ -40,7 +40,7 @@ def test_rivals_by_compatibility_where_it_is_known() -> None:
     templates = documents(rng, 12)
     compatible = rng.random((12, 12)) < 0.4
     compatible |= compatible.T
-    found = columns(templates, compatible=compatible)
+    found = template_columns(templates, compatible=compatible)
     for t in range(12):
         before = [s for s in range(t) if compatible[s, t]]
         assert found.previous[t] == max(before, default=NIL)
@@ -51,6 +51,6 @@ def test_rivals_by_compatibility_where_it_is_known() -> None:
 
 
 def test_the_nearest_with_the_same_head_and_how_many_have_it() -> None:
-    found = columns([Template(str(n), head=head) for n, head in enumerate("abacba")])
+    found = template_columns([Template(str(n), head=head) for n, head in enumerate("abacba")])
     assert found.previous_head.tolist() == [NIL, NIL, 0, NIL, 1, 2]
     assert found.frequency.tolist() == [3, 2, 3, 1, 2, 3]

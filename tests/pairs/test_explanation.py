@@ -14,7 +14,7 @@ from oracles.described import documents
 from partita.configurations.solve import solve
 from partita.errors import InputError
 from partita.pairs.characteristics import feature_names
-from partita.pairs.columns import columns
+from partita.pairs.columns import template_columns
 from partita.pairs.explanation import explain_pair, explain_set
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
@@ -46,7 +46,7 @@ def test_contributions_reproduce_the_probability(seed: int, scale: float) -> Non
     templates = documents(rng, 6)
     weights = rng.normal(size=len(feature_names(EXTENDED))) * scale
     model = MaximumEntropy(EXTENDED, weights, (10.0, 50.0, 100.0, 200.0))
-    known = columns(templates)
+    known = template_columns(templates)
     found = explain_pair(model, known, "m4", "m1")
     p = float(model.pair_probabilities(known, np.array([1]), np.array([4]))[0])
     total = math.fsum(one.weight for one in found.contributions)
@@ -117,5 +117,5 @@ def test_what_is_known_for_certain_does_no_harm() -> None:
 
 
 def test_an_unknown_template_is_named() -> None:
-    with pytest.raises(InputError, match="no template Z"):
+    with pytest.raises(InputError, match="unknown template Z"):
         explain_set(example(), "A", "Z", 0.5, marginals)

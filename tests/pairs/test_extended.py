@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from partita.pairs.characteristics import characteristics_of
-from partita.pairs.columns import columns
+from partita.pairs.columns import template_columns
 from partita.pairs.extended import EXTENDED
 from partita.records import Template
 
@@ -21,7 +21,7 @@ def value(name: str, s: dict[str, Any], t: dict[str, Any], *between: dict[str, A
     one = next(c for c in EXTENDED if c.name == name)
     last = len(made) - 1
     codes = characteristics_of(
-        columns(made), np.array([0]), np.array([last]), (one,), cutoffs=CUTOFFS
+        template_columns(made), np.array([0]), np.array([last]), (one,), cutoffs=CUTOFFS
     )
     return one.values[codes[0, 0]]
 

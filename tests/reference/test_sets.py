@@ -10,7 +10,7 @@ from oracles.depots import SCHEMA, A, B, C, D
 from oracles.laws import compatible
 from partita.errors import Contradiction, InputError
 from partita.records import Template, pair
-from partita.reference.sets import alone, coreference_sets
+from partita.reference.sets import coreference_sets, unlinked
 
 AREA = Template("E", start=200, slots={"FACILITY": "BRIDGE", "NUMBER": "PLURAL"})
 
@@ -20,7 +20,7 @@ def test_the_papers_set() -> None:
     assert found.templates == (A, B, C, D)
     assert found.incompatible == {("A", "C"), ("B", "C")}
     assert found.must == frozenset()
-    assert alone([D, AREA, B, A, C], [found]) == (AREA,)
+    assert unlinked([D, AREA, B, A, C], [found]) == (AREA,)
 
 
 def test_given_order_decides_where_starts_are_the_same() -> None:
@@ -34,13 +34,13 @@ def test_several_sets_in_text_order() -> None:
     templates = [Template(f"T{n}", start=n, slots={"LOCATION": p}) for n, p in enumerate(places)]
     found = coreference_sets(templates, SCHEMA)
     assert [one.ids for one in found] == [("T0", "T4"), ("T1", "T3")]
-    assert [one.id for one in alone(templates, found)] == ["T2"]
+    assert [one.id for one in unlinked(templates, found)] == ["T2"]
 
 
 def test_nothing_to_find() -> None:
     assert coreference_sets([], SCHEMA) == ()
     assert coreference_sets([A], SCHEMA) == ()
-    assert alone([B, A], []) == (A, B)
+    assert unlinked([B, A], []) == (A, B)
 
 
 def test_cannot_links_part_a_set() -> None:
@@ -56,7 +56,7 @@ def test_must_links_stay_in_the_set_and_spread_what_is_excluded() -> None:
     assert one.ids == ("A", "B", "D")
     assert one.must == {("B", "D")}
     assert one.incompatible == frozenset()
-    assert alone([A, B, C, D], found) == (C,)
+    assert unlinked([A, B, C, D], found) == (C,)
 
 
 def test_a_must_link_over_a_cannot_link() -> None:
@@ -80,7 +80,7 @@ def test_mistakes_are_named() -> None:
         coreference_sets([A, B], SCHEMA, must=[("X", "A")])
     with pytest.raises(InputError, match="template A is paired with itself"):
         coreference_sets([A, B], SCHEMA, must=[("A", "A")])
-    with pytest.raises(InputError, match="two templates are called A"):
+    with pytest.raises(InputError, match="duplicate template id A"):
         coreference_sets([A, B, A], SCHEMA)
     with pytest.raises(InputError, match="template T, slot NUMBER: 'x' is not a number"):
         coreference_sets([Template("T", slots={"NUMBER": "x"})], SCHEMA)
@@ -164,4 +164,4 @@ def test_sets_are_as_defined(data: st.DataObject, templates: list[Template]) -> 
         starts = [t.start for t in one.templates]
         assert starts == sorted(starts)
     singles = {name for group in components if len(group) == 1 for name in group}
-    assert {t.id for t in alone(templates, found)} == singles
+    assert {t.id for t in unlinked(templates, found)} == singles

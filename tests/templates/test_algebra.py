@@ -12,7 +12,7 @@ from oracles.laws import compatible
 from partita.errors import Incompatible, InputError
 from partita.records import Template
 from partita.templates.algebra import Merged, merge, relation, unify
-from partita.templates.schema import plain
+from partita.templates.schema import plain_slots
 
 SLOTS = {
     "FACILITY": ["FACILITY", "DEPOT", "BRIDGE"],
@@ -109,7 +109,7 @@ def test_no_slot_and_no_member_is_forgotten(templates: list[Template]) -> None:
         assert set(both.slots) == set(s.slots) | set(t.slots)
         assert sorted(both.ids) == ["T0", "T1"]
         assert [m.start for m in both.members] == sorted(m.start for m in both.members)
-        assert SCHEMA.read(plain(both.values)) == both.slots
+        assert SCHEMA.read(plain_slots(both.values)) == both.slots
 
 
 def test_the_papers_templates() -> None:
@@ -141,11 +141,11 @@ def test_incompatible_names_templates_slot_and_values() -> None:
 def test_a_merged_template_keeps_its_members() -> None:
     merged = merge([D, A, B], SCHEMA)
     assert merged.members == (A, B, D)
-    assert plain(merged.values) == A.slots
+    assert plain_slots(merged.values) == A.slots
     assert merged.sort == ""
     assert merge([Template("X", sort="depot"), D], SCHEMA).sort == "DEPOT"
 
 
 def test_two_templates_of_one_name() -> None:
-    with pytest.raises(InputError, match="two different templates are called A"):
+    with pytest.raises(InputError, match="duplicate template id A"):
         unify(A, Template("A"), SCHEMA)

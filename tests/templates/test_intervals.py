@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import InputError
-from partita.templates.number import forward, meet
+from partita.templates.number import check_order, intersect
 
 ENDS = st.none() | st.integers(0, 6)
 
@@ -19,12 +19,12 @@ def held(interval: tuple[int | None, int | None]) -> set[int]:
 def test_meet_holds_what_both_hold(
     a: int | None, b: int | None, c: int | None, d: int | None
 ) -> None:
-    both = meet((a, b), (c, d))
+    both = intersect((a, b), (c, d))
     assert (held(both) if both else set()) == held((a, b)) & held((c, d))
 
 
 def test_backwards() -> None:
-    forward(None, 1)
-    forward(2, 2)
+    check_order(None, 1)
+    check_order(2, 2)
     with pytest.raises(InputError, match=r"the range 3\.\.2 runs backwards"):
-        forward(3, 2)
+        check_order(3, 2)

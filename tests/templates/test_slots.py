@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from partita.templates.number import Number, NumberType
-from partita.templates.slots import coherent, compare, plain
+from partita.templates.slots import compare, compatible_union, plain_texts
 
 
 @pytest.mark.parametrize(
@@ -22,10 +22,10 @@ def test_the_five_comparisons(left: Number, right: Number, expected: str) -> Non
 
 def test_coherent() -> None:
     same = frozenset("ab"), frozenset("bc")
-    assert coherent(*same, lambda a, b: a <= b) == frozenset("abc")
-    assert coherent(*same, lambda a, b: a < b) is None
+    assert compatible_union(*same, lambda a, b: a <= b) == frozenset("abc")
+    assert compatible_union(*same, lambda a, b: a < b) is None
 
 
 def test_plain() -> None:
-    assert plain(frozenset({"B"})) == "B"
-    assert plain(frozenset({"B", "A"})) == ["A", "B"]
+    assert plain_texts(frozenset({"B"})) == "B"
+    assert plain_texts(frozenset({"B", "A"})) == ["A", "B"]

@@ -89,6 +89,6 @@ def test_mistakes_are_named() -> None:
         slot.read("depott")
     with pytest.raises(InputError, match="7 is not a sort of the hierarchy"):
         slot.read(7)
-    with pytest.raises(InputError, match="'AMMUNITION' & 'RAIL' are sorts that exclude each other"):
+    with pytest.raises(InputError, match="'AMMUNITION' & 'RAIL' are mutually exclusive sorts"):
         slot.read(["RAIL", "AMMUNITION"])
     assert slot.read(["FACILITY", "DEPOT"]) == slot.read("DEPOT")

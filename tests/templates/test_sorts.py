@@ -157,8 +157,8 @@ def test_a_redundant_link_makes_no_sibling() -> None:
 @pytest.mark.parametrize(
     ("parents", "more", "message"),
     [
-        ({"A": "B", "B": "A"}, {}, "sorts go in a circle: (A > B > A|B > A > B)"),
-        ({"A": "A"}, {}, "sorts go in a circle: A > A"),
+        ({"A": "B", "B": "A"}, {}, "circular sorts: (A > B > A|B > A > B)"),
+        ({"A": "A"}, {}, "circular sorts: A > A"),
         ({"A": "B"}, {}, "sort A has an unknown parent B"),
         ({"rail": None, "RAIL": None}, {}, "sort RAIL is declared twice"),
         ([("A", None), ("A", None)], {}, "sort A is declared twice"),

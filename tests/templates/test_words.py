@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import InputError
-from partita.templates.words import Aliases, symbol, texts
+from partita.templates.words import Aliases, symbol, text_list
 
 
 @given(st.text())
@@ -27,12 +27,12 @@ def test_symbols() -> None:
 @pytest.mark.parametrize("given_", [None, 3, [], [""], ["a", " "], ["a", None], {"a": 1}])
 def test_no_texts(given_: object) -> None:
     with pytest.raises(InputError, match="is not a name"):
-        texts(given_, "a name")
+        text_list(given_, "a name")
 
 
 def test_texts() -> None:
-    assert texts("a", "") == ["a"]
-    assert texts(("a", "b"), "") == ["a", "b"]
+    assert text_list("a", "") == ["a"]
+    assert text_list(("a", "b"), "") == ["a", "b"]
 
 
 def test_aliases() -> None:
@@ -44,5 +44,5 @@ def test_aliases() -> None:
 
 
 def test_an_alias_in_two_groups() -> None:
-    with pytest.raises(InputError, match="alias 'US' stands in two groups"):
+    with pytest.raises(InputError, match="alias 'US' is in two groups"):
         Aliases.of([["USA", "US"], ["United Sugar", "us"]])

@@ -18,7 +18,7 @@ from partita.configurations.odds import ScaledParameters
 from partita.configurations.solve import solve
 from partita.domains import Domain, find_domain, maximum_entropy
 from partita.errors import InputError
-from partita.pairs.columns import columns
+from partita.pairs.columns import template_columns
 from partita.pairs.explanation import PairExplanation, SetExplanation, explain_pair, explain_set
 from partita.pairs.models import MaximumEntropy
 from partita.records import Distribution, FloatArray, Id, PairProbabilities, Template, pair
@@ -235,7 +235,7 @@ def _columns(one: Result, schema: Schema | None) -> Any:
     compatible = np.ones((len(place), len(place)), dtype=np.bool_)
     for left, right in one.set.incompatible:
         compatible[place[left], place[right]] = compatible[place[right], place[left]] = False
-    return columns(one.set.templates, schema=schema, compatible=compatible)
+    return template_columns(one.set.templates, schema=schema, compatible=compatible)
 
 
 def _rest(

@@ -12,7 +12,7 @@ from partita.evaluation import calibration
 from partita.evaluation.learning_curves import PRECISION, Answered, Lesson, Point, adapted, lesson
 from partita.evaluation.learning_curves import learning_curve as points_of
 from partita.evaluation.splits import Cut, cut
-from partita.pairs.columns import columns
+from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy
 from partita.records import CoreferenceSet, Document, FloatArray, Pair
 from partita.records.keys import Key
@@ -117,7 +117,7 @@ def _cut(key: Key, schema: Schema | None) -> Cut:
 
 def _open_pairs(given: CoreferenceSet, model: MaximumEntropy, schema: Schema | None) -> OpenPairs:
     allowed = ~_known(given, given.incompatible)
-    known = columns(given.templates, schema=schema, compatible=allowed)
+    known = template_columns(given.templates, schema=schema, compatible=allowed)
     left, right = np.nonzero(np.triu(allowed & ~_known(given, given.must), 1))
     return OpenPairs(model.codes(known, left, right), left, right, len(given))
 

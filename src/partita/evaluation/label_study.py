@@ -16,7 +16,7 @@ from partita.evaluation.learning_curves import PRECISION, Lesson, lesson
 from partita.evaluation.models import part
 from partita.evaluation.splits import Cut, cut
 from partita.pairs.characteristics import characters, offsets, pairs_of, quintiles
-from partita.pairs.columns import columns
+from partita.pairs.columns import template_columns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
 from partita.pairs.readings import Column
@@ -49,7 +49,7 @@ def nothing_learned(sets: Sequence[Cut]) -> PairParameters:
 
 
 def _distances(one: Cut) -> Column:
-    known = columns(one.document.templates, schema=one.schema, compatible=one.compatible)
+    known = template_columns(one.document.templates, schema=one.schema, compatible=one.compatible)
     asked = every_pair(one.labels, one.compatible)
     return characters(pairs_of(known, asked.left, asked.right, ()))
 

@@ -19,7 +19,7 @@ from partita.evaluation.calibration import bootstrap
 from partita.evaluation.models import Counts, PairFitted
 from partita.evaluation.splits import Cut
 from partita.pairs.characteristics import log_odds
-from partita.pairs.columns import columns
+from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy, probability
 from partita.records import Budget, FloatArray, IntArray, Posterior, restricted_growth
 from partita.training.maxent import Codes, adapt, bits, contexts
@@ -57,7 +57,7 @@ class Lesson:
 def lesson(cut: Cut, start: PairParameters) -> Lesson:
     """Return the training data of one key, with the characteristics of the parameters."""
     templates = cut.document.templates
-    known = columns(templates, schema=cut.schema, compatible=cut.compatible)
+    known = template_columns(templates, schema=cut.schema, compatible=cut.compatible)
     found = every_pair(cut.labels, cut.compatible)
     pairs, by_merger = (
         model.codes(known, found.left, found.right) for model in (start.every_pair, start.questions)

@@ -11,7 +11,7 @@ from partita.errors import InputError
 from partita.evaluation.bits import Excluded, share
 from partita.records import BoolArray, Document, IntArray, components
 from partita.reference.antecedents import with_antecedents
-from partita.reference.sets import compatible, compatible_by
+from partita.reference.sets import compatible, unifiable
 from partita.templates.schema import Schema
 
 
@@ -54,7 +54,7 @@ def cut(document: Document, schema: Schema | None = None) -> Cut:
     Antecedents that come with the templates are kept; where none does, they are looked for.
     """
     given = document.templates
-    allowed = compatible(given) if schema is None else compatible_by(given, schema)
+    allowed = compatible(given) if schema is None else unifiable(given, schema)
     home = components(allowed)
     groups = (np.flatnonzero(home == n) for n in range(int(home.max(initial=-1)) + 1))
     labels = document.labels

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from partita.entities.entities import called
+from partita.entities.entities import longest_name
 from partita.entities.values import cells_of
 from partita.errors import InputError
 from partita.fusion.accounts import Account, Accounts, merge_accounts
@@ -313,7 +313,7 @@ def _thing(view: ThingView, slots: Mapping[str, SlotOfThing], schema: Schema) ->
     return Thing(
         id="",
         sort=sort.values[0].text if sort and sort.values else "",
-        name=called([one.template for one in accounts], schema),
+        name=longest_name([one.template for one in accounts], schema),
         accounts=accounts,
         anchor=view.anchor,
         probability=CERTAIN if len(view.accounts) == 1 else view.around.cells.figure(probability),

@@ -1,7 +1,7 @@
-"""Characteristics of context: what is observed of a pair S, T, where T stands later in the text.
+"""Characteristics of context: observations of a pair S, T, where T is later in the text.
 
-Each is a named function over columns of pairs, x ↦ one of a few values, whose docstring is its
-documentation; these are the paper's own.
+Each is a named function from pairs to one of a few values, and its docstring is its documentation.
+Those here are from the paper.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from partita.pairs.columns import FORMS, Columns
 from partita.pairs.readings import NIL, Bools, Codes, Column, Places
 from partita.records import FloatArray, IntArray
 
-BATCH = 1 << 14  # columns of so many pairs stay in the cache
+BATCH = 1 << 14  # pairs whose columns fit in the cache
 
 Cutoffs = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Pairs of one document's templates, as positions; S stands before T."""
+    """Pairs of one document's templates, as positions; S is before T."""
 
     columns: Columns
     s: Places
@@ -34,7 +34,7 @@ class Pairs:
         return column[self.s], column[self.t]
 
     def equal(self, column: Column) -> Bools:
-        """Whether both hold the same, which is not nil."""
+        """Return whether both hold the same value other than nil."""
         s, t = self.both(column)
         same: Bools = (s == t) & (s != NIL)
         return same
@@ -42,7 +42,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Characteristic:
-    """A function over pairs and the names of the values that its codes stand for."""
+    """A function over pairs, and the names of its values."""
 
     of: Callable[[Pairs], NDArray[np.generic]]
     values: tuple[str, ...]
@@ -57,7 +57,7 @@ class Characteristic:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """A feature pairs a value with the outcome that S and T corefer."""
+        """Return the features: each pairs a value with the outcome that S and T corefer."""
         return tuple(f"{self.name}: {value}" for value in self.values)
 
 
@@ -78,10 +78,10 @@ def slot_relation(pairs: Pairs) -> NDArray[np.generic]:
 
 def values_in_common(pairs: Pairs) -> NDArray[np.generic]:
     """Whether S and T have two or more slot values in common that are not nil."""
-    found = np.zeros(len(pairs.s), dtype=np.uint8)
+    common = np.zeros(len(pairs.s), dtype=np.uint8)
     for slot in pairs.columns.slots:
-        found += slot.equal(pairs.s, pairs.t)
-    return found >= 2
+        common += slot.equal(pairs.s, pairs.t)
+    return common >= 2
 
 
 def same_long_name(pairs: Pairs) -> NDArray[np.generic]:
@@ -125,21 +125,21 @@ PAPER: tuple[Characteristic, ...] = (
 
 
 def characters(pairs: Pairs) -> Column:
-    """Characters between the end of S and the beginning of T, 0 where they overlap."""
+    """Return the characters between the end of S and the start of T, 0 if they overlap."""
     between: Column = np.maximum(pairs.columns.start[pairs.t] - pairs.columns.end[pairs.s], 0)
     return between
 
 
 def quintiles(distances: Iterable[Column]) -> Cutoffs:
-    """The distances that cut the training pairs into five classes of about equal size."""
-    every = np.concatenate([*distances, np.zeros(0, dtype=np.int32)])
-    if not len(every):
+    """Return the distances that split the training pairs into five classes of equal size."""
+    pooled = np.concatenate([*distances, np.zeros(0, dtype=np.int32)])
+    if not len(pooled):
         return (0.0, 0.0, 0.0, 0.0)
-    return tuple(np.quantile(every, (0.2, 0.4, 0.6, 0.8), method="lower").astype(float).tolist())
+    return tuple(np.quantile(pooled, (0.2, 0.4, 0.6, 0.8), method="lower").astype(float).tolist())
 
 
 def pairs_of(columns: Columns, left: IntArray, right: IntArray, cutoffs: Cutoffs) -> Pairs:
-    """The pairs at these positions, whichever of the two comes first."""
+    """Return the pairs at these positions, each in text order."""
     s, t = np.minimum(left, right).astype(np.intp), np.maximum(left, right).astype(np.intp)
     return Pairs(columns, s, t, cutoffs)
 
@@ -152,7 +152,7 @@ def characteristics_of(
     *,
     cutoffs: Cutoffs,
 ) -> Codes:
-    """The values' codes, one row for each pair and one column for each characteristic."""
+    """Return the codes of the values: one row per pair, one column per characteristic."""
     codes = np.empty((len(left), len(chosen)), dtype=np.uint8, order="F")
     for first in range(0, len(left), BATCH):
         batch = slice(first, first + BATCH)
@@ -162,21 +162,25 @@ def characteristics_of(
     return codes
 
 
-def feature_names(chosen: Sequence[Characteristic]) -> tuple[str, ...]:
-    """The features of all characteristics, in order."""
-    return tuple(feature for characteristic in chosen for feature in characteristic.features)
+def feature_names(characteristics: Sequence[Characteristic]) -> tuple[str, ...]:
+    """Return the features of all characteristics, in order."""
+    return tuple(
+        feature for characteristic in characteristics for feature in characteristic.features
+    )
 
 
-def offsets(chosen: Sequence[Characteristic]) -> IntArray:
-    """Where the features of each characteristic begin, and at last how many there are."""
-    return np.cumsum([0, *(len(characteristic.values) for characteristic in chosen)])
+def offsets(characteristics: Sequence[Characteristic]) -> IntArray:
+    """Return where the features of each characteristic begin, and last their number."""
+    return np.cumsum([0, *(len(characteristic.values) for characteristic in characteristics)])
 
 
-def log_odds(codes: Codes, chosen: Sequence[Characteristic], weights: FloatArray) -> FloatArray:
-    """The sum of the weights of the features that a pair has."""
+def log_odds(
+    codes: Codes, characteristics: Sequence[Characteristic], weights: FloatArray
+) -> FloatArray:
+    """Return the sum of the weights of each pair's features."""
     total = np.zeros(len(codes))
-    for n, first in enumerate(offsets(chosen)[:-1]):
-        table = weights[first : first + len(chosen[n].values)]
+    for n, first in enumerate(offsets(characteristics)[:-1]):
+        table = weights[first : first + len(characteristics[n].values)]
         if table.any():
             total += table[codes[:, n]]
     return total

@@ -1,4 +1,4 @@
-"""The templates of a document as integer columns, so that pairs are compared in bulk."""
+"""The templates of a document as integer columns, for comparing pairs in bulk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,17 @@ from numpy.typing import NDArray
 
 from partita.errors import InputError
 from partita.pairs import readings
-from partita.pairs.readings import NIL, Bools, Codes, Column, Places, Sets, classed, interned, sets
+from partita.pairs.readings import (
+    NIL,
+    Bools,
+    Codes,
+    Column,
+    Places,
+    StringSets,
+    class_indices,
+    intern_values,
+    string_sets,
+)
 from partita.records import Form, Template
 from partita.templates.schema import Schema
 from partita.templates.slots import compare
@@ -22,8 +32,8 @@ TABLE = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Listed:
-    """Pairs that are listed, as S·n + T in order, with their codes; or all pairs in a table."""
+class AntecedentTable:
+    """The code of each listed pair, keyed by S·n + T in order, or a table of all pairs."""
 
     size: int
     keys: NDArray[np.int64]
@@ -35,85 +45,89 @@ class Listed:
             return self.table[s, t]
         if not len(self.keys):
             return np.zeros(len(s), dtype=np.uint8)
-        wanted = s * self.size + t
-        at = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        return np.where(self.keys[at] == wanted, self.codes[at], UNLISTED).astype(np.uint8)
+        pair_keys = s * self.size + t
+        index = np.minimum(np.searchsorted(self.keys, pair_keys), len(self.keys) - 1)
+        return np.where(self.keys[index] == pair_keys, self.codes[index], UNLISTED).astype(np.uint8)
 
 
-def listed(templates: Sequence[Template]) -> Listed:
-    """All antecedents that the templates name among themselves, with the chains of preferred ones.
+def antecedent_table(templates: Sequence[Template]) -> AntecedentTable:
+    """Return all antecedents within a document, with chains of preferred ones.
 
-    A later template is S nowhere: what is said of two counts for the pair in text order.
+    The pair is recorded in text order, whichever template names the other.
     """
     n = len(templates)
     place = {template.id: k for k, template in enumerate(templates)}
-    found: dict[int, int] = {}
+    codes: dict[int, int] = {}
     chains: list[set[int]] = [set() for _ in templates]
-    for t in _backwards_last(templates, place):
-        for one in templates[t].antecedents:
-            if (s := place.get(one.id)) is None or s == t:
+    for t in _antecedents_first(templates, place):
+        for antecedent in templates[t].antecedents:
+            if (s := place.get(antecedent.id)) is None or s == t:
                 continue
             key = min(s, t) * n + max(s, t)
-            found[key] = max(found.get(key, UNLISTED), POSSIBLE)
-            if one.preferred:
+            codes[key] = max(codes.get(key, UNLISTED), POSSIBLE)
+            if antecedent.preferred:
                 chains[t] |= {s} | chains[s]
         for s in chains[t] - {t}:
-            found[min(s, t) * n + max(s, t)] = PREFERRED
-    return _listed(n, found)
+            codes[min(s, t) * n + max(s, t)] = PREFERRED
+    return _antecedent_table(n, codes)
 
 
-def _backwards_last(templates: Sequence[Template], place: dict[str, int]) -> list[int]:
-    """Templates after their own preferred antecedents, which a heading may have below it."""
+def _antecedents_first(templates: Sequence[Template], place: dict[str, int]) -> list[int]:
+    """Return the templates ordered after their preferred antecedents."""
     order: list[int] = []
     state = [0] * len(templates)
     for root in range(len(templates)):
         waiting = [root]
         while waiting:
-            here = waiting[-1]
-            if state[here] == 0:
-                state[here] = 1
-                waiting += [k for k in _preferred(templates[here], place) if state[k] == 0]
+            n = waiting[-1]
+            if state[n] == 0:
+                state[n] = 1
+                waiting += [k for k in _preferred(templates[n], place) if state[k] == 0]
             else:
                 waiting.pop()
-                if state[here] == 1:
-                    state[here] = 2
-                    order.append(here)
+                if state[n] == 1:
+                    state[n] = 2
+                    order.append(n)
     return order
 
 
 def _preferred(template: Template, place: dict[str, int]) -> list[int]:
-    return [place[one.id] for one in template.antecedents if one.preferred and one.id in place]
+    return [
+        place[antecedent.id]
+        for antecedent in template.antecedents
+        if antecedent.preferred and antecedent.id in place
+    ]
 
 
-def _listed(n: int, found: dict[int, int]) -> Listed:
-    keys = np.array(sorted(found), dtype=np.int64)
-    codes = np.array([found[key] for key in keys.tolist()], dtype=np.uint8)
+def _antecedent_table(n: int, codes_by_key: dict[int, int]) -> AntecedentTable:
+    keys = np.array(sorted(codes_by_key), dtype=np.int64)
+    codes = np.array([codes_by_key[key] for key in keys.tolist()], dtype=np.uint8)
     table = None
     if n <= TABLE:
         table = np.zeros((n, n), dtype=np.uint8)
         table[keys // max(n, 1), keys % max(n, 1)] = codes
-    return Listed(n, keys, codes, table)
+    return AntecedentTable(n, keys, codes, table)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slot:
-    """One slot of all templates: values by number, and which of two is more specific.
+    """One slot of all templates: values by number, and which values subsume others.
 
-    `table[a, b]` says that value a is subsumed by value b; `lists` are values that are lists.
+    `table[a, b]` tells that value b subsumes value a; `lists` holds values that are lists.
     """
 
     values: Column
     table: Bools | None = None
-    lists: Sets | None = None
+    lists: StringSets | None = None
 
     def equal(self, s: Places, t: Places) -> Bools:
-        """Whether both hold the same value, which is not nil."""
+        """Return whether both hold the same value other than nil."""
         left = self.values[s]
         same: Bools = (left == self.values[t]) & (left != NIL)
         return same
 
     def below(self, s: Places, t: Places) -> Bools:
-        """Whether the value of S is subsumed by that of T."""
+        """Return whether the value of T subsumes that of S."""
         left, right = self.values[s], self.values[t]
         inside: Bools
         if self.table is not None:
@@ -127,18 +141,18 @@ class Slot:
 
 
 def slot_columns(templates: Sequence[Template], schema: Schema | None) -> tuple[Slot, ...]:
-    """The slots that any template fills."""
+    """Return the slots that any template fills."""
     return _typed(templates, schema) if schema is not None else _plain(templates)
 
 
 def _typed(templates: Sequence[Template], schema: Schema) -> tuple[Slot, ...]:
-    said = [schema.values(template) for template in templates]
-    return tuple(_typed_slot(name, said, schema) for name in _names(said))
+    values = [schema.values(template) for template in templates]
+    return tuple(_typed_slot(name, values, schema) for name in _names(values))
 
 
-def _typed_slot(name: str, said: Sequence[Mapping[str, Any]], schema: Schema) -> Slot:
-    values = interned([each.get(name) for each in said])
-    distinct = list(dict.fromkeys(each[name] for each in said if name in each))
+def _typed_slot(name: str, rows: Sequence[Mapping[str, Any]], schema: Schema) -> Slot:
+    values = intern_values([row.get(name) for row in rows])
+    distinct = list(dict.fromkeys(row[name] for row in rows if name in row))
     slot = schema.slot(name)
     narrower = ("identical", "more specific")
     table = [[compare(slot, a, b) in narrower for b in distinct] for a in distinct]
@@ -146,29 +160,29 @@ def _typed_slot(name: str, said: Sequence[Mapping[str, Any]], schema: Schema) ->
 
 
 def _plain(templates: Sequence[Template]) -> tuple[Slot, ...]:
-    said = [_content(template) for template in templates]
-    return tuple(_plain_slot([each.get(name) for each in said]) for name in _names(said))
+    rows = [_content(template) for template in templates]
+    return tuple(_plain_slot([row.get(name) for row in rows]) for name in _names(rows))
 
 
 def _content(template: Template) -> dict[str, Any]:
-    """Sort, head, number and modifiers count as slots; a pronoun, no description, has no head."""
-    own = {
+    """Return slots with sort, head, number and modifiers among them; a pronoun has no head."""
+    properties = {
         "sort": template.sort,
         "head": "" if template.form == "pronoun" else template.head,
         "number": template.number,
         "modifiers": template.context.get("MODIFIERS"),
     }
-    said = {**own, **template.slots}
-    return {name: value for name, value in said.items() if value not in (None, "", [], ())}
+    content = {**properties, **template.slots}
+    return {name: value for name, value in content.items() if value not in (None, "", [], ())}
 
 
-def _plain_slot(given: Sequence[Any]) -> Slot:
-    several = [isinstance(value, list | tuple) for value in given]
-    values = interned([_frozen(value) for value in given])
-    if not any(several):
+def _plain_slot(column: Sequence[Any]) -> Slot:
+    lists = [isinstance(value, list | tuple) for value in column]
+    values = intern_values([_frozen(value) for value in column])
+    if not any(lists):
         return Slot(values)
-    texts = [[] if value is None else _texts(value) for value in given]
-    return Slot(values, lists=sets(texts))
+    texts = [[] if value is None else _texts(value) for value in column]
+    return Slot(values, lists=string_sets(texts))
 
 
 def _frozen(value: Any) -> frozenset[str] | str | None:
@@ -181,8 +195,8 @@ def _texts(value: Any) -> list[str]:
     return [str(each) for each in value] if isinstance(value, list | tuple) else [str(value)]
 
 
-def _names(said: Sequence[Mapping[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(name for each in said for name in each))
+def _names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
 
 
 FORMS: tuple[str, ...] = tuple(form for form in get_args(Form) if form)
@@ -192,17 +206,17 @@ ROLES = ("subject", "object", "oblique", "possessive", "apposition")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """One entry for each template, in text order; NIL (−1) where nothing is known.
+    """Columns with one entry per template, in text order; NIL (-1) where unknown.
 
-    `frequency` is how many templates have the same head. `rivals[k, j]` is how many of the first j
-    templates are of kind k; `previous` and `previous_head` are the nearest earlier template of
-    the same kind and of the same head.
+    `frequency` counts the templates with the same head. `rivals[k, j]` counts those of kind k
+    among the first j; `previous` and `previous_head` are the nearest earlier template of the same
+    kind and of the same head.
     """
 
     templates: tuple[Template, ...]
     ids: tuple[str, ...]
     slots: tuple[Slot, ...]
-    antecedents: Listed
+    antecedents: AntecedentTable
     start: Column
     end: Column
     sentence: Column
@@ -213,12 +227,12 @@ class Columns:
     head_bit: Column
     number: Column
     name: Column
-    name_words: Sets
+    name_words: StringSets
     compact: Column
     initials: Column
     text: Column
-    words: Sets
-    modifiers: Sets
+    words: StringSets
+    modifiers: StringSets
     person: Column
     gender: Column
     speaker: Column
@@ -238,50 +252,50 @@ class Columns:
         return len(self.ids)
 
 
-def columns(
+def template_columns(
     templates: Sequence[Template], *, schema: Schema | None = None, compatible: Bools | None = None
 ) -> Columns:
-    """The columns of a document's templates, which are in text order.
+    """Return the columns of a document's templates, given in text order.
 
-    `schema` gives the slot types; `compatible` says which two templates may corefer, and without
-    it those of one sort and number are taken to be rivals for each other.
+    `schema` gives the slot types. `compatible` tells which two templates may corefer; without it,
+    templates of the same sort and number count as rivals.
     """
     ids = tuple(template.id for template in templates)
     if len(set(ids)) < len(ids):
-        raise InputError(f"two templates are called {Counter(ids).most_common(1)[0][0]}")
-    heads = interned(map(readings.head, templates))
-    words = sets([readings.words(template) for template in templates])
+        raise InputError(f"duplicate template id {Counter(ids).most_common(1)[0][0]}")
+    heads = intern_values(map(readings.head, templates))
+    words = string_sets([readings.words(template) for template in templates])
     names = [readings.name(template) for template in templates]
-    compact, initials = _short(names)
+    compact, initials = _abbreviations(names)
     kind, rivals = _rivals(templates, compatible)
     return Columns(
         templates=tuple(templates),
         ids=ids,
         slots=slot_columns(templates, schema),
-        antecedents=listed(templates),
-        start=_whole(template.start for template in templates),
-        end=_whole(max(template.end, template.start) for template in templates),
-        sentence=_whole(template.sentence for template in templates),
-        form=classed((t.form for t in templates), FORMS, len(FORMS)),
-        region=classed((t.region for t in templates), REGIONS, len(REGIONS)),
-        sort=interned(template.sort for template in templates),
+        antecedents=antecedent_table(templates),
+        start=_integers(template.start for template in templates),
+        end=_integers(max(template.end, template.start) for template in templates),
+        sentence=_integers(template.sentence for template in templates),
+        form=class_indices((t.form for t in templates), FORMS, len(FORMS)),
+        region=class_indices((t.region for t in templates), REGIONS, len(REGIONS)),
+        sort=intern_values(template.sort for template in templates),
         head=heads,
         head_bit=words.bit_of(map(readings.head, templates)),
-        number=interned(map(readings.number, templates)),
-        name=interned(names),
-        name_words=sets([readings.name_words(name) for name in names]),
+        number=intern_values(map(readings.number, templates)),
+        name=intern_values(names),
+        name_words=string_sets([readings.name_words(name) for name in names]),
         compact=compact,
         initials=initials,
-        text=interned(template.text.casefold() for template in templates),
+        text=intern_values(template.text.casefold() for template in templates),
         words=words,
-        modifiers=sets([readings.texts(t.context.get("MODIFIERS")) for t in templates]),
+        modifiers=string_sets([readings.texts(t.context.get("MODIFIERS")) for t in templates]),
         person=_slot(templates, "PERSON", ("1", "2", "3")),
-        gender=interned(str(t.context.get("GENDER", "")) for t in templates),
-        speaker=interned(str(t.context.get("SPEAKER", "")) for t in templates),
+        gender=intern_values(str(t.context.get("GENDER", "")) for t in templates),
+        speaker=intern_values(str(t.context.get("SPEAKER", "")) for t in templates),
         role=_slot(templates, "ROLE", ROLES),
-        pronoun=_whole(map(readings.pronoun, templates)),
-        determiner=_whole(map(readings.determiner, templates)),
-        length=_whole(len(readings.all_words(template)) for template in templates),
+        pronoun=_integers(map(readings.pronoun, templates)),
+        determiner=_integers(map(readings.determiner, templates)),
+        length=_integers(len(readings.all_words(template)) for template in templates),
         frequency=_frequency(heads),
         apposition=_target(templates, ids, "APPOSITION_OF"),
         copula=_target(templates, ids, "COPULA_OF"),
@@ -292,18 +306,18 @@ def columns(
     )
 
 
-def _whole(values: Iterable[int]) -> Column:
+def _integers(values: Iterable[int]) -> Column:
     return np.fromiter(values, dtype=np.int32)
 
 
 def _slot(templates: Sequence[Template], name: str, classes: Sequence[str]) -> Column:
-    return classed((t.context.get(name) for t in templates), classes, len(classes))
+    return class_indices((t.context.get(name) for t in templates), classes, len(classes))
 
 
-def _short(names: Sequence[str]) -> tuple[Column, Column]:
-    """Short names and the initials of long ones under common numbers, so that they can meet."""
-    both = interned([*map(readings.compact, names), *map(readings.initials, names)])
-    return both[: len(names)], both[len(names) :]
+def _abbreviations(names: Sequence[str]) -> tuple[Column, Column]:
+    """Return short names and the initials of long ones, numbered together for comparison."""
+    numbers = intern_values([*map(readings.compact, names), *map(readings.initials, names)])
+    return numbers[: len(names)], numbers[len(names) :]
 
 
 def _frequency(heads: Column) -> Column:
@@ -313,15 +327,15 @@ def _frequency(heads: Column) -> Column:
 
 def _target(templates: Sequence[Template], ids: Sequence[str], name: str) -> Column:
     place = {each: n for n, each in enumerate(ids)}
-    return _whole(place.get(str(t.context.get(name, "")), NIL) for t in templates)
+    return _integers(place.get(str(t.context.get(name, "")), NIL) for t in templates)
 
 
 def _rivals(templates: Sequence[Template], compatible: Bools | None) -> tuple[Column, Column]:
-    """The kind of each template, and for each kind how many of it are among the first j."""
+    """Return the kind of each template, and the count of each kind among the first j."""
     if compatible is not None:
         kind, member = np.arange(len(templates), dtype=np.int32), compatible
     else:
-        kind = interned((t.sort, readings.number(t)) for t in templates)
+        kind = intern_values((t.sort, readings.number(t)) for t in templates)
         member = kind[None, :] == np.arange(kind.max(initial=-1) + 1)[:, None]
     counts = np.zeros((len(member), len(templates) + 1), dtype=np.int32)
     np.cumsum(member, axis=1, out=counts[:, 1:])
@@ -329,18 +343,18 @@ def _rivals(templates: Sequence[Template], compatible: Bools | None) -> tuple[Co
 
 
 def _previous_rival(kind: Column, rivals: Column) -> Column:
-    """The last template before each one that its kind counts."""
-    found = np.full(len(kind), NIL, dtype=np.int32)
+    """Return the nearest earlier template of each template's kind."""
+    previous = np.full(len(kind), NIL, dtype=np.int32)
     for t, k in enumerate(kind.tolist()):
         if (row := rivals[k])[t]:
-            found[t] = np.searchsorted(row, row[t]) - 1
-    return found
+            previous[t] = np.searchsorted(row, row[t]) - 1
+    return previous
 
 
 def _previous(values: Column) -> Column:
     last: dict[int, int] = {}
-    found = []
+    previous = []
     for place, value in enumerate(values.tolist()):
-        found.append(NIL if value == NIL else last.get(value, NIL))
+        previous.append(NIL if value == NIL else last.get(value, NIL))
         last[value] = place
-    return np.array(found, dtype=np.int32)
+    return np.array(previous, dtype=np.int32)

@@ -1,7 +1,7 @@
-"""Why two templates were (not) thought to be the same: first the pair alone, then the set.
+"""Explain the probability of a pair: by its own features, and by the rest of its set.
 
-The pair: log p/(1−p) = Σ λ_i over the features that it has. The set: the other templates are added
-one after another, and each step is what one of them did:  p = p₀ + Σ (p_k − p_{k−1}).
+The pair: log p/(1−p) = Σ λ_i over its features. The set: the other templates are added one by one,
+and each step is the influence of one template:  p = p₀ + Σ (p_k − p_{k−1}).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST = 8
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """A feature that the pair has, its weight, and what its characteristic observes."""
+    """A feature of the pair, its weight, and the documentation of its characteristic."""
 
     feature: str
     weight: float
@@ -32,7 +32,7 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class PairExplanation:
-    """The contributions, which sum up to the log-odds of the probability."""
+    """The contributions, which add up to the log-odds of the probability."""
 
     left: str
     right: str
@@ -43,7 +43,7 @@ class PairExplanation:
 
 @dataclass(frozen=True, slots=True)
 class Influence:
-    """What the pair's probability was before and after these templates were looked at as well."""
+    """The probability of the pair before and after these templates were added."""
 
     templates: tuple[str, ...]
     before: float
@@ -52,7 +52,7 @@ class Influence:
 
 @dataclass(frozen=True, slots=True)
 class SetExplanation:
-    """How the rest of the set took a pair from its own probability to its marginal."""
+    """The steps from a pair's own probability to its marginal in the set."""
 
     left: str
     right: str
@@ -62,18 +62,18 @@ class SetExplanation:
 
 
 def explain_pair(model: MaximumEntropy, columns: Columns, left: str, right: str) -> PairExplanation:
-    """Each feature of a pair with its weight, the heaviest first."""
-    s, t = sorted((_place(columns.ids, left), _place(columns.ids, right)))
+    """Return the features of a pair with their weights, the heaviest first."""
+    s, t = sorted((_position(columns.ids, left), _position(columns.ids, right)))
     codes = model.codes(columns, np.array([s]), np.array([t]))[0].tolist()
-    found, first = [], 0
+    contributions, first = [], 0
     for characteristic, code in zip(model.characteristics, codes, strict=True):
         feature, weight = characteristic.features[code], float(model.weights[first + code])
-        found.append(Contribution(feature, weight, characteristic.documentation))
+        contributions.append(Contribution(feature, weight, characteristic.documentation))
         first += len(characteristic.values)
-    found.sort(key=lambda one: -abs(one.weight))
-    total = sum(one.weight for one in found)
+    contributions.sort(key=lambda each: -abs(each.weight))
+    total = sum(each.weight for each in contributions)
     p = float(probability(np.array([total]))[0])
-    return PairExplanation(columns.ids[s], columns.ids[t], tuple(found), total, p)
+    return PairExplanation(columns.ids[s], columns.ids[t], tuple(contributions), total, p)
 
 
 def explain_set(
@@ -84,40 +84,40 @@ def explain_set(
     marginals: MarginalsOf,
     most: int = MOST,
 ) -> SetExplanation:
-    """What the other templates did to a pair.
+    """Return the influence of the other templates on a pair.
 
-    `marginal` is what the model made of the pair in its whole set, and `marginals` gives the
-    marginals of a smaller set. The templates that would move the pair most if each stood alone
-    with it are added one by one; all others make up the last step.
+    `marginal` is the pair's marginal in the whole set; `marginals` computes those of a smaller set.
+    The templates that would each move the pair most are added one by one; all others form the last
+    step.
     """
     ids = pairs.set.ids
-    s, t = sorted((_place(ids, left), _place(ids, right)))
+    s, t = sorted((_position(ids, left), _position(ids, right)))
     ranked = _ranked(pairs.matrix, s, t)
     chosen = ranked if len(ranked) <= most + 1 else ranked[:most]
-    given = float(pairs.matrix[s, t])
-    steps, before = [], given
+    own = float(pairs.matrix[s, t])
+    steps, before = [], own
     for count in range(1, len(chosen) + 1):
         whole = count == len(ranked)
-        after = marginal if whole else _within(pairs, s, t, chosen[:count], marginals)
+        after = marginal if whole else _marginal_in_subset(pairs, s, t, chosen[:count], marginals)
         steps.append(Influence((ids[chosen[count - 1]],), before, after))
         before = after
     if rest := ranked[len(chosen) :]:
         steps.append(Influence(tuple(ids[n] for n in sorted(rest)), before, marginal))
-    return SetExplanation(ids[s], ids[t], given, marginal, tuple(steps))
+    return SetExplanation(ids[s], ids[t], own, marginal, tuple(steps))
 
 
-def _place(ids: Sequence[str], name: str) -> int:
+def _position(ids: Sequence[str], name: str) -> int:
     if name not in ids:
-        raise InputError(f"no template {name}; expected one of {', '.join(ids[:20])}")
+        raise InputError(f"unknown template {name} (expected one of {', '.join(ids[:20])})")
     return ids.index(name)
 
 
 def _ranked(matrix: FloatArray, s: int, t: int) -> list[int]:
-    """The others, by how far each one alone would move the pair.
+    """Return the other templates, ordered by how far each alone would move the pair.
 
-    With odds a of the pair and b, c of the third with either, transitivity leaves five
-    configurations, and P(pair) = (a + abc)/(1 + a + b + c + abc): multiplied out by the
-    probabilities, so that 0 and 1 do no harm.
+    With odds a of the pair and b, c of the third template with either one, transitivity leaves five
+    configurations, and P(pair) = (a + abc)/(1 + a + b + c + abc). It is computed from
+    probabilities, so that 0 and 1 are allowed.
     """
     others = [n for n in range(len(matrix)) if n not in (s, t)]
     p, q, r = matrix[s, t], matrix[s, others], matrix[t, others]
@@ -128,20 +128,20 @@ def _ranked(matrix: FloatArray, s: int, t: int) -> list[int]:
     return [others[n] for n in np.argsort(-moved, kind="stable").tolist()]
 
 
-def _within(
+def _marginal_in_subset(
     pairs: PairProbabilities, s: int, t: int, others: Sequence[int], marginals: MarginalsOf
 ) -> float:
-    """The marginal of the pair in the set that holds only these others."""
+    """Return the marginal of the pair in the subset with only these others."""
     members = sorted([s, t, *others])
-    part = PairProbabilities(_part(pairs.set, members), pairs.matrix[np.ix_(members, members)])
+    part = PairProbabilities(_subset(pairs.set, members), pairs.matrix[np.ix_(members, members)])
     return float(marginals(part)[members.index(s), members.index(t)])
 
 
-def _part(given: CoreferenceSet, members: Sequence[int]) -> CoreferenceSet:
-    templates = tuple(given.templates[n] for n in members)
-    kept = {template.id for template in templates}
+def _subset(whole: CoreferenceSet, members: Sequence[int]) -> CoreferenceSet:
+    templates = tuple(whole.templates[n] for n in members)
+    ids = {template.id for template in templates}
     incompatible, must = (
-        frozenset(two for two in known if kept.issuperset(two))
-        for known in (given.incompatible, given.must)
+        frozenset(link for link in links if ids.issuperset(link))
+        for links in (whole.incompatible, whole.must)
     )
-    return CoreferenceSet(templates, incompatible, must, given.name)
+    return CoreferenceSet(templates, incompatible, must, whole.name)

@@ -1,4 +1,4 @@
-"""Further characteristics of context, which earned their place by gain on held-out documents."""
+"""Further characteristics of context, selected by their gain on held-out documents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from partita.pairs.characteristics import PAPER, Characteristic, Pairs
 from partita.pairs.columns import FORMS, REGIONS, ROLES
-from partita.pairs.readings import DETERMINERS, NIL, PRONOUNS, Bools, Column, Sets
+from partita.pairs.readings import DETERMINERS, NIL, PRONOUNS, Bools, Column, StringSets
 
 Values = NDArray[np.generic]
 
@@ -50,8 +50,8 @@ def heads(pairs: Pairs) -> Values:
     same = pairs.equal(columns.head)
     t_in_s = columns.words.holds(pairs.s, columns.head_bit[pairs.t])
     s_in_t = columns.words.holds(pairs.t, columns.head_bit[pairs.s])
-    found = np.where(same, 0, np.where(t_in_s, 1, np.where(s_in_t, 2, 3)))
-    return columns.form[pairs.t] * 4 + found
+    relation = np.where(same, 0, np.where(t_in_s, 1, np.where(s_in_t, 2, 3)))
+    return columns.form[pairs.t] * 4 + relation
 
 
 def modifiers(pairs: Pairs) -> Values:
@@ -68,11 +68,11 @@ def names(pairs: Pairs) -> Values:
     both = (columns.name[pairs.s] != NIL) & (columns.name[pairs.t] != NIL)
     common = columns.name_words.common(pairs.s, pairs.t)
     s, t = pairs.both(columns.name_words.size)
-    acronym = _crossed(pairs, columns.compact, columns.initials)
+    acronym = _cross_equal(pairs, columns.compact, columns.initials)
     within = common == np.minimum(s, t)
     parted = np.where(acronym, 3, np.where(common > 0, 4, 5))
-    found = np.where(pairs.equal(columns.name), 1, np.where(within, 2, parted))
-    return np.where(both, found, 0)
+    relation = np.where(pairs.equal(columns.name), 1, np.where(within, 2, parted))
+    return np.where(both, relation, 0)
 
 
 def overlap(pairs: Pairs) -> Values:
@@ -135,11 +135,11 @@ def speakers(pairs: Pairs) -> Values:
     the speaker is."""
     columns = pairs.columns
     s, t = pairs.both(columns.person)
-    spoken = (s < 2) & (t < 2)
+    both_in_dialogue = (s < 2) & (t < 2)
     s_speaker, t_speaker = pairs.both(columns.speaker)
-    known = (s_speaker != NIL) & (t_speaker != NIL)
-    voice = np.where(known, 1 + (s_speaker != t_speaker), 0)
-    return np.where(spoken, 1 + 3 * (s != t) + voice, 0)
+    both_known = (s_speaker != NIL) & (t_speaker != NIL)
+    voice = np.where(both_known, 1 + (s_speaker != t_speaker), 0)
+    return np.where(both_in_dialogue, 1 + 3 * (s != t) + voice, 0)
 
 
 def pronouns(pairs: Pairs) -> Values:
@@ -183,24 +183,24 @@ def _agreement(pairs: Pairs, column: Column) -> Values:
     return np.where((s == NIL) | (t == NIL), 0, 1 + (s != t))
 
 
-def _set_relation(pairs: Pairs, sets: Sets) -> Values:
+def _set_relation(pairs: Pairs, sets: StringSets) -> Values:
     common = sets.common(pairs.s, pairs.t)
     s, t = pairs.both(sets.size)
     fuller = np.where(common == t, 2, np.where(common == s, 3, 4))
     return np.where((common == s) & (common == t), (s > 0).astype(np.int64), fuller)
 
 
-def _crossed(pairs: Pairs, left: Column, right: Column) -> Bools:
+def _cross_equal(pairs: Pairs, left: Column, right: Column) -> Bools:
     """Whether one's left value is the other's right value."""
     (s_left, t_left), (s_right, t_right) = pairs.both(left), pairs.both(right)
-    there: Bools = (s_left == t_right) & (s_left != NIL)
-    back: Bools = (t_left == s_right) & (t_left != NIL)
-    return np.logical_or(there, back)
+    forward: Bools = (s_left == t_right) & (s_left != NIL)
+    backward: Bools = (t_left == s_right) & (t_left != NIL)
+    return np.logical_or(forward, backward)
 
 
 def _points(pairs: Pairs, target: Column) -> Bools:
-    found: Bools = (target[pairs.t] == pairs.s) | (target[pairs.s] == pairs.t)
-    return found
+    points: Bools = (target[pairs.t] == pairs.s) | (target[pairs.s] == pairs.t)
+    return points
 
 
 def _joint(*names: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Pair models: whatever gives two templates a probability that they corefer.
+"""Pair models, which give two templates a probability that they corefer.
 
 Maximum entropy:  p = 1/(1 + e^{−Σ λ_i f_i(S, T)}).
 """
@@ -21,26 +21,28 @@ from partita.pairs.characteristics import (
     log_odds,
     offsets,
 )
-from partita.pairs.columns import Columns, columns
+from partita.pairs.columns import Columns, template_columns
 from partita.pairs.readings import Codes
 from partita.records import CoreferenceSet, FloatArray, IntArray, PairProbabilities, Template
 from partita.templates.schema import Schema
 
-# 0 and 1 are knowledge, and a model knows nothing for certain.
-DOUBT = 1e-12
+# Model probabilities stay this far from 0 and 1, which are reserved for certainty.
+MARGIN = 1e-12
 
 
 class PairModel(Protocol):
     """Any source of pair probabilities."""
 
     def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
-        """For each pair of positions in a document the probability that the two corefer."""
+        """Return the probability of coreference for each pair of positions in a document."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaximumEntropy:
-    """Characteristics, a weight for each of their features, and the cut-offs of distance; what
-    they were learned from (in words and as a hash), with which seed, and what was measured."""
+    """Characteristics with a weight per feature, the distance cut-offs, and their origin.
+
+    The origin is a description and hash of the training data, the seed and the measured figures.
+    """
 
     characteristics: tuple[Characteristic, ...]
     weights: FloatArray
@@ -63,7 +65,7 @@ class MaximumEntropy:
         return characteristics_of(columns, left, right, self.characteristics, cutoffs=self.cutoffs)
 
     def log_odds(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
-        """Σ λ_i f_i for each pair."""
+        """Return Σ λ_i f_i for each pair."""
         return log_odds(self.codes(columns, left, right), self.characteristics, self.weights)
 
     def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
@@ -71,9 +73,9 @@ class MaximumEntropy:
 
 
 def probability(score: FloatArray) -> FloatArray:
-    """1/(1 + e^{−score}), never quite 0 or 1."""
+    """Return 1/(1 + e^{−score}), kept away from 0 and 1."""
     half: FloatArray = np.tanh(score / 2)
-    return np.clip((1 + half) / 2, DOUBT, 1 - DOUBT)
+    return np.clip((1 + half) / 2, MARGIN, 1 - MARGIN)
 
 
 def pair_matrix(
@@ -82,22 +84,22 @@ def pair_matrix(
     compatible: NDArray[np.bool_] | None = None,
     schema: Schema | None = None,
 ) -> FloatArray:
-    """The probabilities of all pairs of a document, 0 where two templates are incompatible."""
+    """Return the probabilities of all pairs of a document, 0 for incompatible pairs."""
     n = len(templates)
-    known = columns(templates, schema=schema, compatible=compatible)
+    document = template_columns(templates, schema=schema, compatible=compatible)
     allowed = np.ones((n, n), dtype=np.bool_) if compatible is None else compatible
     left, right = np.nonzero(np.triu(allowed, 1))
     matrix = np.eye(n)
-    matrix[left, right] = matrix[right, left] = model.pair_probabilities(known, left, right)
+    matrix[left, right] = matrix[right, left] = model.pair_probabilities(document, left, right)
     return matrix
 
 
 def set_probabilities(
-    model: PairModel, given: CoreferenceSet, schema: Schema | None = None
+    model: PairModel, group: CoreferenceSet, schema: Schema | None = None
 ) -> PairProbabilities:
-    """The pair probabilities of one coreference set, with what it knows a priori."""
-    place = {name: n for n, name in enumerate(given.ids)}
-    compatible = np.ones((len(given), len(given)), dtype=np.bool_)
-    for left, right in given.incompatible:
+    """Return the pair probabilities of one coreference set, 0 for incompatible pairs."""
+    place = {name: n for n, name in enumerate(group.ids)}
+    compatible = np.ones((len(group), len(group)), dtype=np.bool_)
+    for left, right in group.incompatible:
         compatible[place[left], place[right]] = compatible[place[right], place[left]] = False
-    return PairProbabilities(given, pair_matrix(model, given.templates, compatible, schema))
+    return PairProbabilities(group, pair_matrix(model, group.templates, compatible, schema))

@@ -1,4 +1,4 @@
-"""Read strings and templates into the integers that columns hold."""
+"""Derive strings from templates, and number strings for use in columns."""
 
 from __future__ import annotations
 
@@ -20,62 +20,62 @@ Bools = NDArray[np.bool_]
 Places = NDArray[np.intp]
 
 
-def interned(values: Iterable[Hashable | None]) -> Column:
-    """For each value the number of its first appearance; NIL for None and for nothing."""
-    seen: dict[Hashable, int] = {}
+def intern_values(values: Iterable[Hashable | None]) -> Column:
+    """Return the number of each value by first occurrence; NIL for None and empty strings."""
+    first: dict[Hashable, int] = {}
     numbers = [
-        NIL if value is None or value == "" else seen.setdefault(value, len(seen))
+        NIL if value is None or value == "" else first.setdefault(value, len(first))
         for value in values
     ]
     return np.array(numbers, dtype=np.int32)
 
 
-def classed(values: Iterable[object], classes: Sequence[str], other: int) -> Column:
-    """For each value its place among the classes, or the one for all others."""
+def class_indices(values: Iterable[object], classes: Sequence[str], other: int) -> Column:
+    """Return the index of each value among the classes, `other` for values outside them."""
     place = {name: n for n, name in enumerate(classes)}
     return np.array([place.get(str(value), other) for value in values], dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sets:
-    """A set of strings for each template: how many, and bits for those that others hold too."""
+class StringSets:
+    """A set of strings per template: its size, and bits for strings in more than one set."""
 
     size: Column
     bits: NDArray[np.uint64]
     place: dict[str, int]
 
     def common(self, s: Places, t: Places) -> Column:
-        """How many strings two sets share."""
-        found = np.zeros(len(s), dtype=np.int32)
+        """Return the number of strings that two sets share."""
+        common = np.zeros(len(s), dtype=np.int32)
         for block in self.bits:
-            found += np.bitwise_count(block[s] & block[t])
-        return found
+            common += np.bitwise_count(block[s] & block[t])
+        return common
 
     def holds(self, sets: Places, bit: Column) -> Bools:
-        """Whether a set holds the string of that bit; NIL is in none."""
+        """Return whether a set holds the string of a bit; NIL is in none."""
         if not len(self.bits):
             return np.zeros(len(sets), dtype=np.bool_)
         block = self.bits[np.maximum(bit, 0) >> 6, sets]
         inside = (block >> (np.maximum(bit, 0) & 63).astype(np.uint64)) & np.uint64(1)
-        found: Bools = (bit != NIL) & (inside == 1)
-        return found
+        held: Bools = (bit != NIL) & (inside == 1)
+        return held
 
     def bit_of(self, strings: Iterable[str]) -> Column:
-        """The bits of single strings, NIL for one that no two sets share."""
+        """Return the bits of strings, NIL for strings that no two sets share."""
         return np.array([self.place.get(string, NIL) for string in strings], dtype=np.int32)
 
 
-def sets(members: Sequence[Collection[str]]) -> Sets:
-    """Each collection as a set."""
+def string_sets(members: Sequence[Collection[str]]) -> StringSets:
+    """Return the collections as sets with bits."""
     distinct = [set(each) for each in members]
-    met = Counter(string for each in distinct for string in each)
-    shared = sorted(string for string, times in met.items() if times > 1)
+    counts = Counter(string for each in distinct for string in each)
+    shared = sorted(string for string, times in counts.items() if times > 1)
     place = {string: n for n, string in enumerate(shared)}
     bits = np.zeros((-(-len(shared) // 64), len(members)), dtype=np.uint64)
     for owner, each in enumerate(distinct):
         for bit in (place[string] for string in each if string in place):
             bits[bit >> 6, owner] |= np.uint64(1 << (bit & 63))
-    return Sets(np.array([len(each) for each in distinct], dtype=np.int32), bits, place)
+    return StringSets(np.array([len(each) for each in distinct], dtype=np.int32), bits, place)
 
 
 PRONOUNS = (
@@ -98,45 +98,44 @@ DETERMINERS = (
 )
 
 _WORD = re.compile(r"\w+")
-_SMALL = frozenset(
+_FUNCTION_WORDS = frozenset(
     re.findall(_WORD, "the a an this that these those of and in on at for to with by s")
 )
 
 
-def grouped(groups: Iterable[str]) -> dict[str, int]:
-    """For each word of each group the group's number."""
+def group_numbers(groups: Iterable[str]) -> dict[str, int]:
+    """Return the group number of each word."""
     return {word: n for n, group in enumerate(groups) for word in group.split()}
 
 
-PRONOUN_GROUP = grouped(PRONOUNS)
-DETERMINER_GROUP = grouped(DETERMINERS)
+PRONOUN_GROUP = group_numbers(PRONOUNS)
+DETERMINER_GROUP = group_numbers(DETERMINERS)
 
 
 def head(template: Template) -> str:
-    """The head; where none is given the last word of the expression."""
+    """Return the head, or else the last word of the expression."""
     if template.head:
         return template.head.casefold()
-    found = all_words(template)
-    return found[-1] if found else ""
+    return next(reversed(all_words(template)), "")
 
 
 def all_words(template: Template) -> list[str]:
-    """The words of the expression, or of the name where there is no expression."""
-    if given := template.context.get("WORDS"):
-        return [str(word).casefold() for word in given]
+    """Return the words of the expression, or of the name if there is none."""
+    if listed := template.context.get("WORDS"):
+        return [str(word).casefold() for word in listed]
     return name_words(template.text or name(template))
 
 
 def words(template: Template) -> set[str]:
-    """The words that say something, with the head in its own form."""
+    """Return the content words, and the head in its own form."""
     if template.form == "pronoun":
         return set()
-    return ({*all_words(template), head(template)} - _SMALL) - {""}
+    return ({*all_words(template), head(template)} - _FUNCTION_WORDS) - {""}
 
 
 def name(template: Template) -> str:
-    given = template.slots.get("NAME", "")
-    text = " ".join(map(str, given)) if isinstance(given, list | tuple) else str(given)
+    value = template.slots.get("NAME", "")
+    text = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return " ".join(text.casefold().split())
 
 
@@ -145,41 +144,41 @@ def name_words(text: str) -> list[str]:
 
 
 def compact(text: str) -> str:
-    """A name of one short word without its points: what an acronym looks like (u.s. is us)."""
+    """Return a short one-word name without full stops (u.s. gives us), or an empty string."""
     joined = "".join(_WORD.findall(text))
     return joined if " " not in text and 2 <= len(joined) <= 6 else ""
 
 
 def initials(text: str) -> str:
-    """The first letters of the words of a longer name, small words left out."""
-    found = [word[0] for word in _WORD.findall(text) if word not in _SMALL]
-    return "".join(found) if len(found) > 1 else ""
+    """Return the initials of a name of several words, function words left out."""
+    letters = [word[0] for word in _WORD.findall(text) if word not in _FUNCTION_WORDS]
+    return "".join(letters) if len(letters) > 1 else ""
 
 
 def pronoun(template: Template) -> int:
-    """Which group of pronouns it is of; their number for another one, one more for none."""
+    """Return the group of a pronoun; the next number for others, one more for no pronoun."""
     if template.form != "pronoun":
         return len(PRONOUNS) + 1
     return PRONOUN_GROUP.get(template.head.casefold(), len(PRONOUNS))
 
 
 def determiner(template: Template) -> int:
-    """Which group of determiners it has; their number for another one, one more for none."""
-    given = str(template.context.get("DETERMINER", "")).casefold()
-    if not given:
+    """Return the group of the determiner; the next number for others, one more for none."""
+    word = str(template.context.get("DETERMINER", "")).casefold()
+    if not word:
         return len(DETERMINERS) + 1
-    return DETERMINER_GROUP.get(given, len(DETERMINERS))
+    return DETERMINER_GROUP.get(word, len(DETERMINERS))
 
 
 def number(template: Template) -> str | None:
-    """Singular or plural, of a count too."""
+    """Return singular or plural, also of a count."""
     if isinstance(template.number, int):
         return "singular" if template.number == 1 else "plural"
     return template.number or None
 
 
-def texts(given: object) -> list[str]:
-    """A slot's value as a list of texts."""
-    if isinstance(given, list | tuple):
-        return [str(each) for each in given]
-    return [] if given in (None, "") else [str(given)]
+def texts(value: object) -> list[str]:
+    """Return a slot's value as a list of texts."""
+    if isinstance(value, list | tuple):
+        return [str(each) for each in value]
+    return [] if value in (None, "") else [str(value)]

@@ -8,102 +8,122 @@ from dataclasses import replace
 import numpy as np
 
 from partita.records import Antecedent, IntArray, Template
-from partita.reference.kinds import DEFINITE, NAME, NIL, PLURAL, PRONOUN, BoolArray, Kinds, kinds
+from partita.reference.columns import (
+    DEFINITE,
+    NAME,
+    NIL,
+    PLURAL,
+    PRONOUN,
+    BoolArray,
+    ReferenceColumns,
+    reference_columns,
+)
 from partita.templates.name import NameType
 from partita.templates.sorts import Hierarchy
 
 
-def admitted(known: Kinds, anaphor: int, candidates: IntArray) -> IntArray:
-    """Those of the candidates that nothing speaks against, in the order given."""
-    form = known.form[anaphor]
+def admissible(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> IntArray:
+    """Return the candidates that agree with the anaphor, in the given order."""
+    form = columns.form[anaphor]
     if form == NAME:
-        return _aliases(known, anaphor, candidates)
-    left = candidates[_agree(known, anaphor, candidates)]
+        return _aliases(columns, anaphor, candidates)
+    left = candidates[_agree(columns, anaphor, candidates)]
     if form == PRONOUN:
-        return left[_pronoun_agrees(known, anaphor, left)]
-    return _described_alike(known, anaphor, left[_definite_agrees(known, anaphor, left)])
+        return left[_pronoun_agrees(columns, anaphor, left)]
+    return _same_modifiers(columns, anaphor, left[_definite_agrees(columns, anaphor, left)])
 
 
-def _agree(known: Kinds, anaphor: int, candidates: IntArray) -> BoolArray:
-    return _number(known, anaphor, candidates) & _sort(known, anaphor, candidates)
+def _agree(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> BoolArray:
+    return _number_agrees(columns, anaphor, candidates) & _sort_agrees(columns, anaphor, candidates)
 
 
-def _number(known: Kinds, anaphor: int, candidates: IntArray) -> BoolArray:
-    """Equal or unknown; they and we may take an organisation; two counts must be the same."""
-    mine, counted = known.number[anaphor], known.counted[anaphor]
-    theirs, counts = known.number[candidates], known.counted[candidates]
-    agree: BoolArray = (theirs == mine) | (theirs == NIL) | (mine == NIL)
-    if mine == PLURAL and known.form[anaphor] == PRONOUN:
-        agree |= known.collective[candidates]
-    same: BoolArray = (counts == counted) | (counts == NIL) | (counted == NIL)
+def _number_agrees(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> BoolArray:
+    """Return which candidates agree in number.
+
+    An unknown number agrees with any; plural pronouns also agree with organisations. Two counts
+    must be equal.
+    """
+    number, count = columns.number[anaphor], columns.count[anaphor]
+    numbers, counts = columns.number[candidates], columns.count[candidates]
+    agree: BoolArray = (numbers == number) | (numbers == NIL) | (number == NIL)
+    if number == PLURAL and columns.form[anaphor] == PRONOUN:
+        agree |= columns.collective[candidates]
+    same: BoolArray = (counts == count) | (counts == NIL) | (count == NIL)
     return agree & same
 
 
-def _sort(known: Kinds, anaphor: int, candidates: IntArray) -> BoolArray:
-    """The anaphor's sort equals or subsumes the candidate's; without a sort it takes any."""
-    mine, theirs = known.sort[anaphor], known.sort[candidates]
-    if mine == NIL:
+def _sort_agrees(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> BoolArray:
+    """Return which candidates have a sort that the anaphor's sort subsumes, or an unknown one."""
+    sort, sorts = columns.sort[anaphor], columns.sort[candidates]
+    if sort == NIL:
         return np.ones(len(candidates), dtype=np.bool_)
-    return np.where(theirs == NIL, True, known.fits[mine, theirs])
+    return np.where(sorts == NIL, True, columns.subsumes[sort, sorts])
 
 
-def _pronoun_agrees(known: Kinds, anaphor: int, candidates: IntArray) -> BoolArray:
-    """Person and gender; the first and the second person take only pronouns of one speaker."""
-    person = known.person[anaphor]
-    theirs = known.person[candidates]
-    mine, genders = known.gender[anaphor], known.gender[candidates]
-    agree: BoolArray = (genders == mine) | (genders == NIL) | (mine == NIL)
+def _pronoun_agrees(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> BoolArray:
+    """Return which candidates agree in person and gender.
+
+    The first and second person refer only to pronouns of the same speaker.
+    """
+    person = columns.person[anaphor]
+    persons = columns.person[candidates]
+    gender, genders = columns.gender[anaphor], columns.gender[candidates]
+    agree: BoolArray = (genders == gender) | (genders == NIL) | (gender == NIL)
     if person in (1, 2):
-        speakers, speaker = known.speaker[candidates], known.speaker[anaphor]
-        same: BoolArray = (theirs == person) & (speakers == speaker)
+        speakers, speaker = columns.speaker[candidates], columns.speaker[anaphor]
+        same: BoolArray = (persons == person) & (speakers == speaker)
     else:
-        same = (theirs == 3) | (theirs == NIL)
+        same = (persons == 3) | (persons == NIL)
     return agree & same
 
 
-def _definite_agrees(known: Kinds, anaphor: int, candidates: IntArray) -> BoolArray:
-    """The same head, or a candidate that shows none: a name or a pronoun of the third person."""
-    heads, mine = known.head[candidates], known.head[anaphor]
-    forms, persons = known.form[candidates], known.person[candidates]
+def _definite_agrees(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> BoolArray:
+    """Return which candidates have the same head, or none: names and third-person pronouns."""
+    heads, head = columns.head[candidates], columns.head[anaphor]
+    forms, persons = columns.form[candidates], columns.person[candidates]
     headless: BoolArray = (forms == NAME) | ((forms == PRONOUN) & (persons == 3))
-    same: BoolArray = (heads == mine) | (heads == NIL) | (mine == NIL)
+    same: BoolArray = (heads == head) | (heads == NIL) | (head == NIL)
     return headless | same
 
 
-def _described_alike(known: Kinds, anaphor: int, candidates: IntArray) -> IntArray:
-    """Modifiers clash if each of the two has one that the other lacks."""
-    mine = known.modifiers[anaphor]
+def _same_modifiers(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> IntArray:
+    """Return the candidates whose modifiers include the anaphor's, or the reverse."""
+    modifiers = columns.modifiers[anaphor]
     agree = [
-        mine <= known.modifiers[n] or known.modifiers[n] <= mine or known.form[n] == NAME
+        modifiers <= columns.modifiers[n]
+        or columns.modifiers[n] <= modifiers
+        or columns.form[n] == NAME
         for n in candidates.tolist()
     ]
     return candidates[np.array(agree, dtype=np.bool_)]
 
 
-def _aliases(known: Kinds, anaphor: int, candidates: IntArray) -> IntArray:
-    """Names of the same sort that are the anaphor's, part of it, its initials, or the reverse."""
-    mine, called = known.names[anaphor], NameType()
-    if mine is None:
+def _aliases(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> IntArray:
+    """Return the names of a compatible sort that unify with the anaphor's name."""
+    name, name_type = columns.names[anaphor], NameType()
+    if name is None:
         return candidates[:0]
-    found = [
+    aliases = [
         n
-        for n in candidates[_sort_either(known, anaphor, candidates)].tolist()
-        if (other := known.names[n]) is not None and called.unify(mine, other) is not None
+        for n in candidates[_sorts_related(columns, anaphor, candidates)].tolist()
+        if (other := columns.names[n]) is not None and name_type.unify(name, other) is not None
     ]
-    return np.array(found, dtype=np.int64)
+    return np.array(aliases, dtype=np.int64)
 
 
-def _sort_either(known: Kinds, anaphor: int, candidates: IntArray) -> BoolArray:
-    """A name says of itself what it names: either sort may be the more general one."""
-    mine, theirs = known.sort[anaphor], known.sort[candidates]
-    if mine == NIL:
+def _sorts_related(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> BoolArray:
+    """Return which candidates have a sort that subsumes the anaphor's, or the reverse."""
+    sort, sorts = columns.sort[anaphor], columns.sort[candidates]
+    if sort == NIL:
         return np.ones(len(candidates), dtype=np.bool_)
-    either: BoolArray = known.fits[mine, theirs] | known.fits[theirs, mine] | (theirs == NIL)
+    either: BoolArray = (
+        columns.subsumes[sort, sorts] | columns.subsumes[sorts, sort] | (sorts == NIL)
+    )
     return either
 
 
-EVERYTHING = 1 << 40
-WINDOWS = {NAME: EVERYTHING, DEFINITE: 10, PRONOUN: 3}  # sentences before the anaphor's own
+UNLIMITED = 1 << 40
+WINDOWS = {NAME: UNLIMITED, DEFINITE: 10, PRONOUN: 3}  # sentences before the anaphor's own
 
 
 def with_antecedents(
@@ -112,55 +132,60 @@ def with_antecedents(
     sorts: Hierarchy | None = None,
     compatible: BoolArray | None = None,
 ) -> tuple[Template, ...]:
-    """The templates, which are in text order, each with the antecedents that it may have.
+    """Return the templates, given in text order, with their possible antecedents.
 
-    `compatible` rules out what is known a priori to differ.
+    `compatible` excludes pairs that are known to differ.
     """
-    known = kinds(templates, sorts)
+    columns = reference_columns(templates, sorts)
     return tuple(
-        replace(template, antecedents=_recorded(templates, _ordered(known, place, compatible)))
+        replace(
+            template,
+            antecedents=_antecedents(templates, _ordered_candidates(columns, place, compatible)),
+        )
         for place, template in enumerate(templates)
     )
 
 
-def _recorded(templates: Sequence[Template], order: IntArray) -> tuple[Antecedent, ...]:
+def _antecedents(templates: Sequence[Template], order: IntArray) -> tuple[Antecedent, ...]:
     return tuple(
         Antecedent(templates[n].id, preferred=k == 0) for k, n in enumerate(order.tolist())
     )
 
 
-def _ordered(known: Kinds, anaphor: int, compatible: BoolArray | None) -> IntArray:
-    if int(known.form[anaphor]) not in WINDOWS:
+def _ordered_candidates(
+    columns: ReferenceColumns, anaphor: int, compatible: BoolArray | None
+) -> IntArray:
+    if int(columns.form[anaphor]) not in WINDOWS:
         return np.empty(0, dtype=np.int64)
-    found = admitted(known, anaphor, _collected(known, anaphor, compatible))
-    return _in_order(known, anaphor, _in_window(known, anaphor, found))
+    candidates = admissible(columns, anaphor, _visible(columns, anaphor, compatible))
+    return _in_order(columns, anaphor, _in_window(columns, anaphor, candidates))
 
 
-def _collected(known: Kinds, anaphor: int, compatible: BoolArray | None) -> IntArray:
-    """What precedes and does not contain the anaphor; what heads the text sees all of it."""
-    start, end = known.start[anaphor], known.end[anaphor]
-    seen = (known.end <= start) | (known.start >= end)
-    if not known.overhead[anaphor]:
-        seen[anaphor:] = False
+def _visible(columns: ReferenceColumns, anaphor: int, compatible: BoolArray | None) -> IntArray:
+    """Return what precedes the anaphor and does not overlap it; headings also see what follows."""
+    start, end = columns.start[anaphor], columns.end[anaphor]
+    visible = (columns.end <= start) | (columns.start >= end)
+    if not columns.in_heading[anaphor]:
+        visible[anaphor:] = False
     if compatible is not None:
-        seen = seen & compatible[anaphor]
-    seen[anaphor] = False
-    return np.flatnonzero(seen)
+        visible = visible & compatible[anaphor]
+    visible[anaphor] = False
+    return np.flatnonzero(visible)
 
 
-def _in_window(known: Kinds, anaphor: int, found: IntArray) -> IntArray:
-    """Candidates not too many sentences back; where there is none, the nearest beyond."""
-    reach = 0 if known.reflexive[anaphor] else WINDOWS[int(known.form[anaphor])]
-    if known.overhead[anaphor] and reach:
-        return found
-    back = known.sentence[anaphor] - known.sentence[found]
-    near = found[back <= reach]
-    return near if len(near) else found[-1:]
+def _in_window(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> IntArray:
+    """Return the candidates within the window of sentences, or else the nearest one before it."""
+    reach = 0 if columns.reflexive[anaphor] else WINDOWS[int(columns.form[anaphor])]
+    if columns.in_heading[anaphor] and reach:
+        return candidates
+    back = columns.sentence[anaphor] - columns.sentence[candidates]
+    within = candidates[back <= reach]
+    return within if len(within) else candidates[-1:]
 
 
-def _in_order(known: Kinds, anaphor: int, found: IntArray) -> IntArray:
-    """The same and the previous sentence left to right, earlier ones right to left, then later."""
-    before, later = found[found < anaphor], found[found > anaphor]
-    back = known.sentence[anaphor] - known.sentence[before]
+def _in_order(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> IntArray:
+    """Order candidates: same and previous sentence forwards, earlier ones backwards, then later."""
+    before, later = candidates[candidates < anaphor], candidates[candidates > anaphor]
+    back = columns.sentence[anaphor] - columns.sentence[before]
     same, previous, earlier = before[back < 1], before[back == 1], before[back > 1]
     return np.concatenate((same, previous, earlier[::-1], later))

@@ -13,7 +13,7 @@ from partita.rules.cascade import Analysis, Columns
 from partita.rules.domain import Domain
 from partita.rules.phrases import Phrase
 from partita.rules.template_context import Ties, described, form_of, head_of, number_of, ties
-from partita.templates.schema import Schema, plain
+from partita.templates.schema import Schema, plain_slots
 from partita.templates.slots import Value
 from partita.templates.sorts import Hierarchy
 
@@ -49,7 +49,7 @@ class Said:
 
     def plain(self, schema: Schema) -> dict[str, Any]:
         """As files hold them, in the schema's order."""
-        found = plain(self.values)
+        found = plain_slots(self.values)
         return {slot: found[slot] for slot in schema.slots if slot in found}
 
 

@@ -1,7 +1,7 @@
 """The algebra of templates: compatibility, the four-way relation and unification, slot by slot.
 
 (s ⊓ t).x = s.x ⊓ t.x, where a missing slot is nil, the most general value: nil ⊓ v = v.
-s ⊑ t (t subsumes s) ⇔ s ⊓ t says what s says.
+s ⊑ t (t subsumes s) ⇔ s ⊓ t has the values of s.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Relation = Literal["identical", "properly subsumed by", "properly subsumes", "ot
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What templates say together, and the templates themselves, in text order."""
+    """Templates, in text order, and their unified values."""
 
     members: tuple[Template, ...]
     values: Values
@@ -39,58 +39,60 @@ class Merged:
         return {name: value for name, value in self.values.items() if name != SORT}
 
 
-Described = Template | Merged
+TemplateLike = Template | Merged
 
 
-def relation(s: Described, t: Described, schema: Schema) -> Relation:
-    """What S is to T; properly subsumed by: T is the more general one."""
+def relation(s: TemplateLike, t: TemplateLike, schema: Schema) -> Relation:
+    """Return what S is to T; "properly subsumed by" means that T is the more general one."""
     left, right = _values(s, schema), _values(t, schema)
     if left == right:
         return "identical"
-    both = unify(s, t, schema).values
-    if both == left:
+    unified = unify(s, t, schema).values
+    if unified == left:
         return "properly subsumed by"
-    return "properly subsumes" if both == right else "otherwise consistent"
+    return "properly subsumes" if unified == right else "otherwise consistent"
 
 
-def unify(s: Described, t: Described, schema: Schema) -> Merged:
-    """The most general template that both subsume, with the members of both."""
+def unify(s: TemplateLike, t: TemplateLike, schema: Schema) -> Merged:
+    """Return the most general template that both subsume, with the members of both."""
     left, right = _values(s, schema), _values(t, schema)
-    said = {**left, **right}
+    values = {**left, **right}
     for name in (shared for shared in left if shared in right):
-        both = schema.slot(name).unify(left[name], right[name])
-        if both is None:
+        unified = schema.slot(name).unify(left[name], right[name])
+        if unified is None:
             raise _incompatible(s, t, name, schema)
-        said[name] = both
-    values = {name: said[name] for name in (SORT, *schema.slots) if name in said}
-    return Merged(_together(_members(s), _members(t)), values)
+        values[name] = unified
+    ordered = {name: values[name] for name in (SORT, *schema.slots) if name in values}
+    return Merged(_union_of_members(_members(s), _members(t)), ordered)
 
 
-def merge(templates: Iterable[Described], schema: Schema) -> Merged:
-    """All of them unified, in any order; at least one."""
+def merge(templates: Iterable[TemplateLike], schema: Schema) -> Merged:
+    """Return all templates, at least one, unified; the order does not matter."""
     first, *rest = templates
     alone = Merged(_members(first), _values(first, schema))
     return reduce(lambda merged, template: unify(merged, template, schema), rest, alone)
 
 
-def _values(described: Described, schema: Schema) -> Values:
+def _values(described: TemplateLike, schema: Schema) -> Values:
     return schema.values(described) if isinstance(described, Template) else described.values
 
 
-def _members(described: Described) -> tuple[Template, ...]:
+def _members(described: TemplateLike) -> tuple[Template, ...]:
     return (described,) if isinstance(described, Template) else described.members
 
 
-def _incompatible(s: Described, t: Described, name: str, schema: Schema) -> Incompatible:
-    named = " and ".join("+".join(member.id for member in _members(x)) for x in (s, t))
+def _incompatible(s: TemplateLike, t: TemplateLike, name: str, schema: Schema) -> Incompatible:
+    names = " and ".join("+".join(member.id for member in _members(x)) for x in (s, t))
     where = f"slot {name}" if name else "sort"
     left, right = (_values(x, schema)[name] for x in (s, t))
-    return Incompatible(left, right, f"templates {named} ({where})")
+    return Incompatible(left, right, f"templates {names} ({where})")
 
 
-def _together(left: tuple[Template, ...], right: tuple[Template, ...]) -> tuple[Template, ...]:
+def _union_of_members(
+    left: tuple[Template, ...], right: tuple[Template, ...]
+) -> tuple[Template, ...]:
     members = {member.id: member for member in left}
     for member in right:
         if members.setdefault(member.id, member) != member:
-            raise InputError(f"two different templates are called {member.id}")
+            raise InputError(f"duplicate template id {member.id}")
     return tuple(sorted(members.values(), key=lambda member: (member.start, member.end, member.id)))

@@ -1,4 +1,4 @@
-"""The slot type of dates: an interval of days, from a day, a month, a year or a range."""
+"""Slot type: dates as intervals of days, from a day, a month, a year or a range."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import ClassVar, Literal
 
 from partita.errors import InputError
-from partita.templates.number import forward, meet
+from partita.templates.number import check_order, intersect
 from partita.templates.slots import Json
 
 Precision = Literal["day", "month", "year", "range"]
@@ -19,13 +19,13 @@ _POINT = re.compile(r"([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2}))?)?")
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """Some day from the first to the last, both included; None where an end is open."""
+    """A day from the first to the last, both included; None where an end is open."""
 
     first: date | None
     last: date | None
 
     def __post_init__(self) -> None:
-        forward(self.first, self.last)
+        check_order(self.first, self.last)
 
     @property
     def precision(self) -> Precision:
@@ -54,19 +54,19 @@ class DateType:
         "a date (1996-03-15, 1996-03, 1996) or a range (1996-03..1996-05, 1996-03.., ..1996)"
     )
 
-    def read(self, given: object) -> Date:
-        if isinstance(given, Date):
-            return given
-        if isinstance(given, date):
-            day = given.date() if isinstance(given, datetime) else given
+    def read(self, value: object) -> Date:
+        if isinstance(value, Date):
+            return value
+        if isinstance(value, date):
+            day = value.date() if isinstance(value, datetime) else value
             return Date(day, day)
-        if isinstance(given, str | int) and not isinstance(given, bool):
-            return self._from_text(str(given).strip())
-        raise InputError(f"{given!r} is not {self.expects}")
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            return self._from_text(str(value).strip())
+        raise InputError(f"{value!r} is not {self.expects}")
 
     def unify(self, left: Date, right: Date) -> Date | None:
-        both = meet((left.first, left.last), (right.first, right.last))
-        return None if both is None else Date(*both)
+        common = intersect((left.first, left.last), (right.first, right.last))
+        return None if common is None else Date(*common)
 
     def _from_text(self, text: str) -> Date:
         first, dots, last = (part.strip() for part in text.partition(".."))
@@ -77,16 +77,16 @@ class DateType:
         return Date(self._span(first)[0] if first else None, self._span(last)[1] if last else None)
 
     def _span(self, text: str) -> tuple[date, date]:
-        if found := _POINT.fullmatch(text):
+        if match := _POINT.fullmatch(text):
             try:
-                return _days(*(int(part) for part in found.groups() if part))
+                return _days(*(int(part) for part in match.groups() if part))
             except ValueError:
                 raise InputError(f"{text!r} is not in the calendar") from None
         raise InputError(f"{text!r} is not {self.expects}")
 
 
 def _days(year: int, month: int | None = None, day: int | None = None) -> tuple[date, date]:
-    """The first and the last day of a year, a month or a day."""
+    """Return the first and the last day of a year, a month or a day."""
     if month is None:
         return date(year, 1, 1), date(year, 12, 31)
     if day is None:

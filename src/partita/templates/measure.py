@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from partita.errors import InputError
-from partita.templates.number import forward, meet
+from partita.templates.number import check_order, intersect
 from partita.templates.slots import Json
 
 
@@ -18,7 +18,7 @@ class Unit:
     size: Fraction
 
 
-# Sizes are decimals, so that a decimal in any unit is a decimal in the first of each dimension.
+# Sizes are decimals, so that conversion to the first unit of a dimension keeps decimals exact.
 _SIZES = {
     "length": {
         "m metre metres meter meters": "1",
@@ -69,7 +69,7 @@ _SIZES = {
 
 
 def standard_units() -> dict[str, Unit]:
-    """Metric units and the customary ones of messages in English, by every way of writing."""
+    """Return metric and customary units by every spelling."""
     return {
         name: Unit(dimension, Fraction(size))
         for dimension, sizes in _SIZES.items()
@@ -78,7 +78,7 @@ def standard_units() -> dict[str, Unit]:
     }
 
 
-# Exponents are left out: 1e999999999 would be a number of a billion digits.
+# No exponents: 1e999999999 would have a billion digits.
 _NUMBER = r"[+-]?[0-9]{1,99}(?:\.[0-9]{1,99}|/[0-9]{1,99})?"
 _MEASURE = re.compile(
     rf"(?:(?P<low>{_NUMBER})? ?(?P<dots>\.\.) ?(?P<high>{_NUMBER})?"
@@ -89,14 +89,14 @@ _MEASURE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """From low to high; None where an end is open."""
+    """A magnitude from low to high; None where an end is open."""
 
     low: Fraction | None
     high: Fraction | None
     unit: str
 
     def __post_init__(self) -> None:
-        forward(self.low, self.high)
+        check_order(self.low, self.high)
 
     def json(self) -> Json:
         return str(self)
@@ -110,14 +110,14 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class MeasureType:
-    """Measures in one unit; others of its dimension are converted."""
+    """Measures in one unit; others of the same dimension are converted."""
 
     unit: str
     units: Mapping[str, Unit] = field(default_factory=standard_units)
 
     def __post_init__(self) -> None:
         if self.unit not in self.units:
-            raise InputError(f"unknown unit {self.unit!r} of a slot")
+            raise InputError(f"unknown unit {self.unit!r}")
 
     @property
     def expects(self) -> str:
@@ -125,56 +125,56 @@ class MeasureType:
             f"a measure (5 {self.unit}, 5..7 {self.unit}, 5 ± 1 {self.unit}, 5 ± 10% {self.unit})"
         )
 
-    def read(self, given: object) -> Measure:
-        if isinstance(given, Measure):
-            return self._converted(given.low, given.high, given.unit)
-        if isinstance(given, int | float | Fraction) and not isinstance(given, bool):
-            return self._point(given)
-        if isinstance(given, str) and (found := _MEASURE.fullmatch(" ".join(given.split()))):
-            return self._found(given, found)
-        raise InputError(f"{given!r} is not {self.expects}")
+    def read(self, value: object) -> Measure:
+        if isinstance(value, Measure):
+            return self._converted(value.low, value.high, value.unit)
+        if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
+            return self._point(value)
+        if isinstance(value, str) and (match := _MEASURE.fullmatch(" ".join(value.split()))):
+            return self._parsed(value, match)
+        raise InputError(f"{value!r} is not {self.expects}")
 
     def unify(self, left: Measure, right: Measure) -> Measure | None:
-        both = meet((left.low, left.high), (right.low, right.high))
-        return None if both is None else Measure(*both, self.unit)
+        common = intersect((left.low, left.high), (right.low, right.high))
+        return None if common is None else Measure(*common, self.unit)
 
-    def _point(self, given: float | Fraction) -> Measure:
+    def _point(self, number: float | Fraction) -> Measure:
         try:
-            value = Fraction(str(given))  # .1 as it is written, not as the machine holds it
+            value = Fraction(str(number))  # the decimal as written, not its binary value
         except ValueError:
-            raise InputError(f"{given!r} is not {self.expects}") from None
+            raise InputError(f"{number!r} is not {self.expects}") from None
         return Measure(value, value, self.unit)
 
-    def _found(self, given: str, found: re.Match[str]) -> Measure:
+    def _parsed(self, text: str, match: re.Match[str]) -> Measure:
         try:
-            low, high = _ends(found)
+            low, high = _ends(match)
         except (ValueError, ZeroDivisionError):
-            raise InputError(f"{given!r} is not {self.expects}") from None
-        return self._converted(low, high, found["unit"] or self.unit)
+            raise InputError(f"{text!r} is not {self.expects}") from None
+        return self._converted(low, high, match["unit"] or self.unit)
 
     def _converted(self, low: Fraction | None, high: Fraction | None, unit: str) -> Measure:
-        known = self.units.get(unit) or self.units.get(unit.lower())
-        wanted = self.units[self.unit]
-        if known is None or known.dimension != wanted.dimension:
-            raise InputError(f"{unit!r} is not a unit of {wanted.dimension}")
-        rate = known.size / wanted.size
+        source = self.units.get(unit) or self.units.get(unit.lower())
+        target = self.units[self.unit]
+        if source is None or source.dimension != target.dimension:
+            raise InputError(f"{unit!r} is not a unit of {target.dimension}")
+        rate = source.size / target.size
         low, high = (None if end is None else end * rate for end in (low, high))
         return Measure(low, high, self.unit)
 
 
-def _ends(found: re.Match[str]) -> tuple[Fraction | None, Fraction | None]:
-    if found["dots"]:
-        if not found["low"] and not found["high"]:
+def _ends(match: re.Match[str]) -> tuple[Fraction | None, Fraction | None]:
+    if match["dots"]:
+        if not match["low"] and not match["high"]:
             raise ValueError
-        low, high = (Fraction(end) if end else None for end in (found["low"], found["high"]))
+        low, high = (Fraction(end) if end else None for end in (match["low"], match["high"]))
         return low, high
-    value, error = Fraction(found["value"]), Fraction(found["error"] or 0)
-    width = abs(error * value / 100 if found["percent"] else error)
+    value, error = Fraction(match["value"]), Fraction(match["error"] or 0)
+    width = abs(error * value / 100 if match["percent"] else error)
     return value - width, value + width
 
 
 def decimal(number: Fraction) -> str:
-    """As a decimal where it ends, otherwise as a fraction: exact in both cases."""
+    """Return a terminating decimal, or else a fraction; both are exact."""
     rest, places = number.denominator, 0
     while rest % 10 == 0 or rest % 2 == 0 or rest % 5 == 0:
         rest //= 10 if rest % 10 == 0 else 2 if rest % 2 == 0 else 5

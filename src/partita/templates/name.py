@@ -1,10 +1,9 @@
-"""The slot type of names: all variants by which a thing is called, a ⊓ b = a ∪ b.
+"""Slot type: names, each a set of variants, a ⊓ b = a ∪ b.
 
-Two variants fit when the words of one find their places, in order, among those of the other:
-KINSTON in KINSTON DEPOT, A. KEHLER in ANDREW KEHLER, IBM in INTERNATIONAL BUSINESS MACHINES.
-A union is defined when all its variants fit two by two, whichever came first. The longer name
-is not more specific: if KEHLER and ANDREW were both above ANDREW KEHLER, they would have to
-unify, and then so would any two names.
+Two variants match if the words of one occur, in order, among those of the other: KINSTON in KINSTON
+DEPOT, A. KEHLER in ANDREW KEHLER, IBM in INTERNATIONAL BUSINESS MACHINES. A union is defined if
+any two of its variants match. The longer name is not more specific: if KEHLER and ANDREW were both
+above ANDREW KEHLER, they would have to unify, and then so would any two names.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from partita.errors import InputError
-from partita.templates.slots import Json, coherent, plain
-from partita.templates.words import Aliases, texts
+from partita.templates.slots import Json, compatible_union, plain_texts
+from partita.templates.words import Aliases, text_list
 
 _SILENT = re.compile(r"[.'’`]")
 _WORD = re.compile(r"[^\W_]+")
@@ -27,7 +26,7 @@ class Name:
     variants: frozenset[str]
 
     def json(self) -> Json:
-        return plain(self.variants)
+        return plain_texts(self.variants)
 
     def __str__(self) -> str:
         return " = ".join(sorted(self.variants))
@@ -35,7 +34,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class NameType:
-    """Names, without regard to case; names of one group of aliases are identical."""
+    """Names, regardless of case; aliases of one group are identical."""
 
     aliases: Aliases = field(default_factory=Aliases)
 
@@ -43,15 +42,15 @@ class NameType:
     def expects(self) -> str:
         return "a name or a list of variants of one name"
 
-    def read(self, given: object) -> Name:
-        variants = given.variants if isinstance(given, Name) else texts(given, self.expects)
+    def read(self, value: object) -> Name:
+        variants = value.variants if isinstance(value, Name) else text_list(value, self.expects)
         names = frozenset(map(self.aliases.canonical, variants))
-        if coherent(names, names, self._fit) is None:
+        if compatible_union(names, names, self._fit) is None:
             raise InputError(f"{sorted(names)!r} is not {self.expects}")
         return Name(names)
 
     def unify(self, left: Name, right: Name) -> Name | None:
-        variants = coherent(left.variants, right.variants, self._fit)
+        variants = compatible_union(left.variants, right.variants, self._fit)
         return None if variants is None else Name(variants)
 
     def _fit(self, left: str, right: str) -> bool:
@@ -59,14 +58,14 @@ class NameType:
             return True
         for a in self.aliases.all(left):
             for b in self.aliases.all(right):
-                if _within(a, b) or _within(b, a):
+                if _matches_within(a, b) or _matches_within(b, a):
                     return True
         return False
 
 
 @lru_cache(maxsize=1 << 16)  # a name is compared with many others
 def words(name: str) -> tuple[str, ...]:
-    """Letters and digits, word by word: U.S. ARMY is US and ARMY."""
+    """Return the words of a name, letters and digits only: U.S. ARMY gives US and ARMY."""
     return tuple(_WORD.findall(_SILENT.sub("", name)))
 
 
@@ -75,13 +74,15 @@ def _first_letters(name: str) -> frozenset[str]:
     return frozenset(word[0] for word in words(name))
 
 
-def _within(short: str, long: str) -> bool:
-    """The short name's words find their places; most pairs fail on a first letter already."""
-    return _first_letters(short) <= _first_letters(long) and _placed(words(short), words(long))
+def _matches_within(short: str, long: str) -> bool:
+    """Return whether the short name's words match; most pairs already fail on a first letter."""
+    return _first_letters(short) <= _first_letters(long) and _match_in_order(
+        words(short), words(long)
+    )
 
 
-def _placed(short: Sequence[str], long: Sequence[str]) -> bool:
-    """Each word of the short name takes the earliest place it can, so none is in the way."""
+def _match_in_order(short: Sequence[str], long: Sequence[str]) -> bool:
+    """Return whether the words match in order; each takes the earliest possible position."""
     place = 0
     for word in short:
         place = min(_ends(word, long, place), default=-1)
@@ -91,9 +92,9 @@ def _placed(short: Sequence[str], long: Sequence[str]) -> bool:
 
 
 def _ends(word: str, long: Sequence[str], start: int) -> Iterator[int]:
-    """Where the word can end: after a word like it, or after words of which it is the initials."""
+    """Yield where the word can end: after a matching word, or after words that it abbreviates."""
     for n in range(start, len(long)):
-        if _alike(word, long[n]):
+        if _words_match(word, long[n]):
             yield n + 1
             break
     if len(word) > 1 and word.isalpha():
@@ -112,8 +113,8 @@ def _initials(word: str, long: Sequence[str], start: int) -> Iterator[int]:
             letter = following
 
 
-def _alike(left: str, right: str) -> bool:
-    """The same word, or one is the other's initial; 1 is no initial of 12."""
+def _words_match(left: str, right: str) -> bool:
+    """Return whether two words are equal or one is the other's initial; 1 is no initial of 12."""
     if left == right:
         return True
     return 1 in (len(left), len(right)) and left[0] == right[0] and left[0].isalpha()

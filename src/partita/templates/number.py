@@ -15,23 +15,23 @@ from partita.templates.words import symbol
 T = TypeVar("T", int, date, Fraction)
 
 
-def meet(
+def intersect(
     left: tuple[T | None, T | None], right: tuple[T | None, T | None]
 ) -> tuple[T | None, T | None] | None:
-    """What both hold, or None if nothing does."""
+    """Return the intersection of two intervals, or None if it is empty."""
     lows = [low for low in (left[0], right[0]) if low is not None]
     highs = [high for high in (left[1], right[1]) if high is not None]
     low, high = max(lows, default=None), min(highs, default=None)
     return None if low is not None and high is not None and low > high else (low, high)
 
 
-def forward(low: T | None, high: T | None) -> None:
-    """Refuse an interval that runs backwards."""
+def check_order(low: T | None, high: T | None) -> None:
+    """Raise InputError if an interval runs backwards."""
     if low is not None and high is not None and low > high:
         raise InputError(f"the range {low}..{high} runs backwards")
 
 
-# Longer digit strings are no numbers of things, and Python refuses to read them.
+# Python refuses to parse much longer digit strings.
 _RANGE = re.compile(r"([0-9]{1,99})? ?\.\. ?([0-9]{1,99})?")
 _EXACT = re.compile(r"[0-9]{1,99}")
 
@@ -42,7 +42,7 @@ class Number:
     high: int | None = None
 
     def __post_init__(self) -> None:
-        forward(self.low, self.high)
+        check_order(self.low, self.high)
 
     def json(self) -> Json:
         return self.low if self.low == self.high else str(self)
@@ -59,25 +59,25 @@ class Number:
 class NumberType:
     expects: ClassVar[str] = "a number (12), SINGULAR, PLURAL or a range (3..5, 3.., ..5)"
 
-    def read(self, given: object) -> Number:
-        if isinstance(given, Number):
-            return given
-        read = _from_text(symbol(given)) if isinstance(given, str) else _from_number(given)
-        if read is None:
-            raise InputError(f"{given!r} is not {self.expects}")
-        return read
+    def read(self, value: object) -> Number:
+        if isinstance(value, Number):
+            return value
+        number = _from_text(symbol(value)) if isinstance(value, str) else _from_number(value)
+        if number is None:
+            raise InputError(f"{value!r} is not {self.expects}")
+        return number
 
     def unify(self, left: Number, right: Number) -> Number | None:
-        both = meet((left.low, left.high), (right.low, right.high))
-        return None if both is None else Number(both[0] or 0, both[1])
+        common = intersect((left.low, left.high), (right.low, right.high))
+        return None if common is None else Number(common[0] or 0, common[1])
 
 
-def _from_number(given: object) -> Number | None:
-    if isinstance(given, bool) or not isinstance(given, int | float):
+def _from_number(value: object) -> Number | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    if given < 0 or (isinstance(given, float) and not given.is_integer()):
+    if value < 0 or (isinstance(value, float) and not value.is_integer()):
         return None
-    return Number(int(given), int(given))
+    return Number(int(value), int(value))
 
 
 def _from_text(text: str) -> Number | None:
@@ -85,7 +85,7 @@ def _from_text(text: str) -> Number | None:
         return Number(1, 1) if text == "SINGULAR" else Number(2)
     if _EXACT.fullmatch(text):
         return Number(int(text), int(text))
-    if (found := _RANGE.fullmatch(text)) and any(found.groups()):
-        low, high = found.groups()
+    if (match := _RANGE.fullmatch(text)) and any(match.groups()):
+        low, high = match.groups()
         return Number(int(low or 0), int(high) if high else None)
     return None

@@ -1,7 +1,7 @@
-"""The slot type of places: where something is, by containment, a ⊓ b = the innermost of a ∪ b.
+"""Slot type: places, ordered by containment, a ⊓ b = the innermost of a ∪ b.
 
-Places of the gazetteer exclude each other as sorts do. A place that it does not list may lie in
-any place that contains others, and is no other place: KINSTON may be in NORTH CAROLINA, not in
+Places of the gazetteer exclude each other as sorts do. An unlisted place may lie in any place that
+contains others, but is not one of the listed places: KINSTON may be in NORTH CAROLINA, not in
 FAIRVIEW.
 """
 
@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from partita.errors import InputError
-from partita.templates.slots import Json, coherent, plain
+from partita.templates.slots import Json, compatible_union, plain_texts
 from partita.templates.sorts import Hierarchy
-from partita.templates.words import Aliases, texts
+from partita.templates.words import Aliases, text_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Place:
     names: frozenset[str]
 
     def json(self) -> Json:
-        return plain(self.names)
+        return plain_texts(self.names)
 
     def __str__(self) -> str:
         return " & ".join(sorted(self.names))
@@ -28,7 +28,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PlaceType:
-    """Places; the gazetteer is a hierarchy in which a place stands under what contains it."""
+    """Places; in the gazetteer a place is below those that contain it."""
 
     gazetteer: Hierarchy = field(default_factory=Hierarchy)
     aliases: Aliases = field(default_factory=Aliases)
@@ -37,15 +37,15 @@ class PlaceType:
     def expects(self) -> str:
         return "a place or a list of places that contain each other"
 
-    def read(self, given: object) -> Place:
-        names = given.names if isinstance(given, Place) else texts(given, self.expects)
+    def read(self, value: object) -> Place:
+        names = value.names if isinstance(value, Place) else text_list(value, self.expects)
         places = frozenset(map(self.aliases.canonical, names))
-        if coherent(places, places, self._compatible) is None:
+        if compatible_union(places, places, self._compatible) is None:
             raise InputError(f"{sorted(places)!r} is not {self.expects}")
         return Place(self._innermost(places))
 
     def unify(self, left: Place, right: Place) -> Place | None:
-        names = coherent(left.names, right.names, self._compatible)
+        names = compatible_union(left.names, right.names, self._compatible)
         return None if names is None else Place(self._innermost(names))
 
     def _compatible(self, left: str, right: str) -> bool:

@@ -1,4 +1,4 @@
-"""A schema: for each slot its type, and the hierarchy of the templates' own sorts."""
+"""Schema: the type of each slot, and the hierarchy of the templates' own sorts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from partita.templates.sorts import Hierarchy
 
 Values = Mapping[str, Value]
 
-# The template's own sort goes with the values of its slots, under a name that no slot has.
+# The key of the template's own sort among the values of its slots.
 SORT = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Slot types by name; where `sorts` is given, templates are compared by sort as well."""
+    """Slot types by name; with `sorts`, templates are compared by sort as well."""
 
     slots: Mapping[str, SlotType[Any]] = field(default_factory=dict)
     sorts: Hierarchy | None = None
@@ -30,45 +30,45 @@ class Schema:
             raise InputError("a slot of the schema has no name")
 
     def slot(self, name: str) -> SlotType[Any]:
-        """The type of a slot, or of the template's own sort."""
+        """Return the type of a slot, or of the template's own sort."""
         if name == SORT and self.sorts is not None:
             return SortType(self.sorts)
         return self.slots[name]
 
     def read(self, slots: Mapping[str, object], of: str = "") -> dict[str, Value]:
-        """The values of plain slots, in the schema's order; a slot that holds nothing is nil."""
+        """Return the values of plain slots, in the order of the schema, without empty slots."""
         if unknown := [name for name in slots if name not in self.slots]:
-            known = ", ".join(self.slots) or "none"
-            raise InputError(f"{_named(of)}unknown slot {unknown[0]}; the slots are {known}")
-        held = (name for name in self.slots if not _nil(slots.get(name)))
-        return {name: self._value(name, slots[name], of) for name in held}
+            names = ", ".join(self.slots) or "no slots"
+            raise InputError(f"{_template_prefix(of)}unknown slot {unknown[0]} (expected {names})")
+        filled = (name for name in self.slots if not _is_nil(slots.get(name)))
+        return {name: self._value(name, slots[name], of) for name in filled}
 
     def values(self, template: Template) -> dict[str, Value]:
-        """All that the template says: its sort, where the schema compares sorts, and its slots."""
+        """Return the values of a template: its sort, if the schema has sorts, and its slots."""
         values = self.read(template.slots, template.id)
-        if self.sorts is None or _nil(template.sort):
+        if self.sorts is None or _is_nil(template.sort):
             return values
         return {SORT: self._value(SORT, template.sort, template.id), **values}
 
-    def _value(self, name: str, given: object, of: str) -> Value:
+    def _value(self, name: str, plain_value: object, of: str) -> Value:
         try:
-            value: Value = self.slot(name).read(given)
+            value: Value = self.slot(name).read(plain_value)
         except InputError as error:
             where = f"slot {name}" if name else "sort"
-            raise InputError(f"{_named(of)}{where}: {error.problem}") from None
+            raise InputError(f"{_template_prefix(of)}{where}: {error.problem}") from None
         return value
 
 
-def plain(values: Values) -> dict[str, Json]:
-    """The slots in the form that files hold and `Schema.read` reads back."""
+def plain_slots(values: Values) -> dict[str, Json]:
+    """Return the slots in the plain form that `Schema.read` accepts."""
     return {name: value.json() for name, value in values.items() if name != SORT}
 
 
-def _named(template: str) -> str:
+def _template_prefix(template: str) -> str:
     return f"template {template}, " if template else ""
 
 
-def _nil(given: object) -> bool:
-    if isinstance(given, str):
-        return not given.strip()
-    return given is None or (isinstance(given, list | tuple | set | frozenset) and not given)
+def _is_nil(value: object) -> bool:
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or (isinstance(value, list | tuple | set | frozenset) and not value)

@@ -1,4 +1,4 @@
-"""What a slot type is: it reads values and unifies two; the comparison follows from that.
+"""The protocol of slot types: they parse values and unify two; comparison follows from that.
 
 a ⊑ b (a is more specific) ⇔ a ⊓ b = a; distinct ⇔ a ⊓ b is not defined.
 Every slot type is closed under pairs: values that unify two by two unify all together, so
@@ -15,10 +15,10 @@ Comparison = Literal["identical", "more general", "more specific", "compatible",
 
 
 class Value(Protocol):
-    """A frozen, hashable value; its `str` is for people, and two are identical when equal."""
+    """A frozen, hashable value; `str` gives a readable form, and equal values are identical."""
 
     def json(self) -> Json:
-        """The plain form, which the slot type reads back."""
+        """Return the plain form, which the slot type reads back."""
 
     def __hash__(self) -> int: ...
 
@@ -27,35 +27,35 @@ V = TypeVar("V", bound=Value)
 
 
 class SlotType(Protocol[V]):
-    """The kind of values that a slot takes."""
+    """The kind of values of a slot."""
 
     @property
     def expects(self) -> str:
-        """What a value must be, with its article, for messages to people."""
+        """A noun phrase with article for error messages."""
 
-    def read(self, given: object) -> V:
-        """The value from its plain form, or InputError."""
+    def read(self, value: object) -> V:
+        """Return the value of a plain form, or raise InputError."""
 
     def unify(self, left: V, right: V) -> V | None:
-        """The most general value that both subsume, or None if they are distinct."""
+        """Return the most general value that both subsume, or None if they are distinct."""
 
 
 def compare(slot: SlotType[V], left: V, right: V) -> Comparison:
-    """What the left value is to the right one."""
-    both = slot.unify(left, right)
-    if both is None:
+    """Return what the left value is to the right one."""
+    unified = slot.unify(left, right)
+    if unified is None:
         return "distinct"
     if left == right:
         return "identical"
-    if both == left:
+    if unified == left:
         return "more specific"
-    return "more general" if both == right else "compatible"
+    return "more general" if unified == right else "compatible"
 
 
-def coherent(
+def compatible_union(
     left: frozenset[str], right: frozenset[str], fit: Callable[[str, str], bool]
 ) -> frozenset[str] | None:
-    """The union, or None if a member of one does not fit a member of the other."""
+    """Return the union, or None if a member of one does not fit a member of the other."""
     for a in left:
         for b in right:
             if not fit(a, b):
@@ -63,6 +63,6 @@ def coherent(
     return left | right
 
 
-def plain(members: frozenset[str]) -> Json:
-    """One text as it is, several as a list in order."""
+def plain_texts(members: frozenset[str]) -> Json:
+    """Return a single text as it is, several as a sorted list."""
     return next(iter(members)) if len(members) == 1 else sorted(members)

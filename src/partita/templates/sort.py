@@ -1,7 +1,7 @@
-"""The slot type of sorts: a conjunction of sorts, none of which follows from another.
+"""Slot type: conjunctions of sorts, none of which subsumes another.
 
-a ⊓ b = the most specific of a ∪ b. A thing known as MEDICAL and as MILITARY is both; that it
-is a MILITARY HOSPITAL, because this is the only sort listed below both, does not follow.
+a ⊓ b = the most specific sorts of a ∪ b. MEDICAL and MILITARY unify to both; the result is not
+MILITARY HOSPITAL, even if that is the only sort listed below both.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from partita.errors import InputError
-from partita.templates.slots import Json, coherent, plain
+from partita.templates.slots import Json, compatible_union, plain_texts
 from partita.templates.sorts import Hierarchy
-from partita.templates.words import symbol, texts
+from partita.templates.words import symbol, text_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Sort:
     names: frozenset[str]
 
     def json(self) -> Json:
-        return plain(self.names)
+        return plain_texts(self.names)
 
     def __str__(self) -> str:
         return " & ".join(sorted(self.names))
@@ -28,7 +28,7 @@ class Sort:
 
 @dataclass(frozen=True, slots=True)
 class SortType:
-    """Sorts of a hierarchy; where `under` is given, only those that it subsumes."""
+    """Sorts of a hierarchy; with `under`, only those that it subsumes."""
 
     hierarchy: Hierarchy
     under: str = ""
@@ -36,23 +36,23 @@ class SortType:
     def __post_init__(self) -> None:
         object.__setattr__(self, "under", symbol(self.under))
         if self.under and self.under not in self.hierarchy:
-            raise InputError(f"unknown sort {self.under} over a slot")
+            raise InputError(f"unknown sort {self.under} for a slot")
 
     @property
     def expects(self) -> str:
         return f"a sort under {self.under}" if self.under else "a sort of the hierarchy"
 
-    def read(self, given: object) -> Sort:
-        names = given.names if isinstance(given, Sort) else texts(given, self.expects)
+    def read(self, value: object) -> Sort:
+        names = value.names if isinstance(value, Sort) else text_list(value, self.expects)
         sorts = frozenset(map(symbol, names))
         if not all(map(self._admits, sorts)):
-            raise InputError(f"{_shown(names)} is not {self.expects}")
-        if coherent(sorts, sorts, self.hierarchy.compatible) is None:
-            raise InputError(f"{_shown(names)} are sorts that exclude each other")
+            raise InputError(f"{_joined(names)} is not {self.expects}")
+        if compatible_union(sorts, sorts, self.hierarchy.compatible) is None:
+            raise InputError(f"{_joined(names)} are mutually exclusive sorts")
         return Sort(self._strictest(sorts))
 
     def unify(self, left: Sort, right: Sort) -> Sort | None:
-        names = coherent(left.names, right.names, self.hierarchy.compatible)
+        names = compatible_union(left.names, right.names, self.hierarchy.compatible)
         return None if names is None else Sort(self._strictest(names))
 
     def _admits(self, name: str) -> bool:
@@ -65,5 +65,5 @@ class SortType:
         return names.difference(*implied)
 
 
-def _shown(names: Iterable[str]) -> str:
+def _joined(names: Iterable[str]) -> str:
     return " & ".join(repr(name) for name in sorted(names))

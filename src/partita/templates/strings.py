@@ -1,4 +1,4 @@
-"""The slot type of string sets: strings that hold together, a ⊓ b = a ∪ b.
+"""Slot type: sets of strings that all hold, a ⊓ b = a ∪ b.
 
 With `several=False` a slot holds one string, and two different strings are distinct.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from partita.errors import InputError
 from partita.templates.slots import Json
-from partita.templates.words import texts
+from partita.templates.words import text_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ class StringsType:
     def expects(self) -> str:
         return "a string or a list of strings" if self.several else "one string"
 
-    def read(self, given: object) -> Strings:
-        members = given.members if isinstance(given, Strings) else texts(given, self.expects)
-        read = frozenset(map(_tidy, members))
-        if len(read) > 1 and not self.several:
-            raise InputError(f"{sorted(read)!r} is not {self.expects}")
-        return Strings(read)
+    def read(self, value: object) -> Strings:
+        members = value.members if isinstance(value, Strings) else text_list(value, self.expects)
+        strings = frozenset(map(_normalise, members))
+        if len(strings) > 1 and not self.several:
+            raise InputError(f"{sorted(strings)!r} is not {self.expects}")
+        return Strings(strings)
 
     def unify(self, left: Strings, right: Strings) -> Strings | None:
         if not self.several and left != right:
@@ -45,5 +45,5 @@ class StringsType:
         return Strings(left.members | right.members)
 
 
-def _tidy(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())

@@ -21,7 +21,7 @@ from partita.pairs.characteristics import (
     pairs_of,
     quintiles,
 )
-from partita.pairs.columns import Columns, columns
+from partita.pairs.columns import Columns, template_columns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
 from partita.records import IntArray, Template
@@ -120,7 +120,9 @@ def training(
     cutoffs: Cutoffs | None = None,
 ) -> Training:
     """The pairs that are asked about in all documents, observed; cut-offs as quintiles of them."""
-    known = [columns(d.templates, schema=d.schema, compatible=d.compatible) for d in documents]
+    known = [
+        template_columns(d.templates, schema=d.schema, compatible=d.compatible) for d in documents
+    ]
     asked = [ask(d.labels, d.compatible) for d in documents]
     found = list(zip(known, asked, strict=True))
     cuts = cutoffs if cutoffs is not None else quintiles(_distance(c, a) for c, a in found)
