@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from partita.entities.entities import entities_of, entity_alone, in_text_order
+from partita.entities.entities import entities_of, number_entities, single_entity
 from partita.errors import InputError, PartitaError
 from partita.pairs.models import PairModel, set_probabilities
 from partita.records import (
@@ -20,7 +20,7 @@ from partita.records import (
     Template,
 )
 from partita.reference.antecedents import with_antecedents
-from partita.reference.sets import alone, compatible_by, coreference_sets
+from partita.reference.sets import coreference_sets, unifiable, unlinked
 from partita.templates.schema import Schema
 
 MOST = 2000  # templates of one message: all of them are compared with all
@@ -59,12 +59,12 @@ def resolve(message: Message, stages: Stages) -> Resolved:
     """Run all stages on one message."""
     schema = stages.schema
     extracted = in_order(stages.extract(message))
-    compatible = compatible_by(extracted, schema)
+    compatible = unifiable(extracted, schema)
     templates = with_antecedents(extracted, sorts=schema.sorts, compatible=compatible)
     sets = named_sets(coreference_sets(templates, schema, compatible=compatible), message.id)
     pairs = [set_probabilities(stages.pairs, one, schema) for one in sets]
     distributions = tuple(map(_distribution, stages.solve(pairs)))
-    singletons = alone(templates, sets)
+    singletons = unlinked(templates, sets)
     entities = entities_among(templates, distributions, singletons, schema)
     return Resolved(message, templates, distributions, singletons, entities)
 
@@ -90,8 +90,8 @@ def entities_among(
 ) -> tuple[Entity, ...]:
     """Return the entities of all sets and of every singleton, in text order."""
     entities = [entity for one in distributions for entity in entities_of(one, schema)]
-    entities += [entity_alone(template, schema) for template in singletons]
-    return in_text_order(entities, {template.id: n for n, template in enumerate(templates)})
+    entities += [single_entity(template, schema) for template in singletons]
+    return number_entities(entities, {template.id: n for n, template in enumerate(templates)})
 
 
 def _distribution(answer: Distribution | PartitaError) -> Distribution:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.entities.values import Around, Cells
+from partita.entities.values import AnchorCells, Cells
 from partita.fusion.accounts import Account
 from partita.fusion.across_sets import Reliabilities
 from partita.fusion.belief import SlotBelief
@@ -56,7 +56,7 @@ class ThingView:
     """A thing as seen from one account, the anchor: the cells around it and its own members."""
 
     accounts: tuple[Account, ...]
-    around: Around
+    around: AnchorCells
     cell: tuple[int, ...]
     anchor: str
 
@@ -96,13 +96,13 @@ def claim_row(account: Account, thing: str, slot: str) -> Row:
 
 def view_alone(account: Account) -> ThingView:
     cells = Cells({(0,): 1.0})
-    return ThingView((account,), Around.of(cells, 0, 1), (0,), account.id)
+    return ThingView((account,), AnchorCells.of(cells, 0, 1), (0,), account.id)
 
 
 def view_of_cell(accounts: tuple[Account, ...], cells: Cells, cell: tuple[int, ...]) -> ThingView:
     """Return the view from the account of the cell that fills most slots."""
     anchor = max(cell, key=lambda n: (len(accounts[n].values), -n))
-    around = Around.of(cells, anchor, len(accounts))
+    around = AnchorCells.of(cells, anchor, len(accounts))
     return ThingView(accounts, around, cell, accounts[anchor].id)
 
 

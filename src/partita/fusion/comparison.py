@@ -13,7 +13,7 @@ import numpy as np
 from partita.fusion.accounts import Account
 from partita.fusion.typed import close
 from partita.pairs.characteristics import log_odds, offsets
-from partita.pairs.columns import columns
+from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy
 from partita.records import FloatArray, IntArray, Template, linked_components
 from partita.templates.date import Date
@@ -232,7 +232,7 @@ def _scores(
     right: IntArray,
 ) -> FloatArray:
     """Return Σ λ f over what can be observed across messages; for records only the slots."""
-    codes = model.codes(columns(templates, schema=schema), left, right)
+    codes = model.codes(template_columns(templates, schema=schema), left, right)
     slots, words = (
         log_odds(codes, model.characteristics, _kept(model, names))
         for names in (SLOT_CHARACTERISTICS, TEXT_CHARACTERISTICS)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.entities.values import shown
+from partita.entities.values import plain_value
 from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.parsed_claims import merge_close
@@ -104,7 +104,7 @@ def decode_value(text: str) -> Any:
 
 def display_text(value: Value) -> str:
     """Return a value as people write it; of a name its longest variant."""
-    shown_value = shown(value)
+    shown_value = plain_value(value)
     return "; ".join(shown_value) if isinstance(shown_value, list) else str(shown_value)
 
 
