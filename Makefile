@@ -6,7 +6,7 @@ SECONDS ?= 600
 SEED ?= 0
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench fuzz docs clean
+.PHONY: demo test check bench fuzz docs figures clean
 
 demo: $(VENV)/.ready
 	$(BIN)/partita demo
@@ -29,6 +29,10 @@ fuzz: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	$(BIN)/python docs/make.py
+
+# The quick tables of the documentation; with ALL=1 also the slow ones; with ONLY=NAME just one.
+figures: $(VENV)/.dev
+	$(BIN)/python scripts/figures.py $(if $(ALL),--slow) $(addprefix --only ,$(ONLY))
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
