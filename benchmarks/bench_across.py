@@ -30,9 +30,10 @@ from partita.app.run_batch import run_messages
 from partita.app.runner import Runner
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import find_domain
+from partita.evaluation.rows import table
 from partita.fusion.account_results import result_accounts
-from partita.fusion.accounts import Account, Accounts, gathered
-from partita.fusion.across import FusedAccounts, Task, added, fuse_accounts
+from partita.fusion.accounts import Account, Accounts, merge_accounts
+from partita.fusion.across import FusedAccounts, Task, add_accounts, fuse_accounts
 from partita.text.raw_messages import RawMessage
 
 TABLES = {"archive": 0.9, "survey": 0.8, "press": 0.7, "forum": 0.6}
@@ -88,30 +89,36 @@ def world(seed: int, details: bool) -> tuple[FusedAccounts, AcrossMeasured]:
         for account, thing in table_accounts(facts, source, reliable, COVERAGE, made.schema, rng):
             records.append(account)
             meant[account.id] = thing
-    fused = fuse_accounts(gathered([told, Accounts(tuple(records))]), made)
+    fused = fuse_accounts(merge_accounts([told, Accounts(tuple(records))]), made)
     return fused, measure_across(fused, meant, facts, made.schema)
 
 
 def quality(details: bool) -> Iterator[str]:
     found = [world(seed, details) for seed in SEEDS]
     mean = lambda numbers: float(np.mean(list(numbers)))  # noqa: E731
-    told = "with coordinates and sizes" if details else "of the corpus alone"
-    yield f"{found[0][1].facts} facts {told}, {len(found)} draws"
-    yield f"{'':12}{'reliability':>12}{'learned':>9}{'all facts':>11}{'its facts':>11}{'fused':>8}"
+    described = "with coordinates and sizes" if details else "of the corpus alone"
+    yield f"{found[0][1].facts} facts {described}, {len(found)} draws\n"
+    lines = []
     for source in ("reports", *TABLES):
-        learned = mean(f.learned.reliabilities[source] for f, _ in found)
-        given = f"{TABLES[source]:.3f}" if source in TABLES else ""
-        yield (
-            f"{source:12}{given:>12}{learned:>9.3f}"
-            f"{mean(m.by_source[source] for _, m in found):>11.3f}"
-            f"{mean(m.said_right[source] for _, m in found):>11.3f}"
-            f"{mean(m.of_source[source] for _, m in found):>8.3f}"
+        figures = (
+            mean(fused.learned.reliabilities[source] for fused, _ in found),
+            mean(measured.by_source[source] for _, measured in found),
+            mean(measured.said_right[source] for _, measured in found),
+            mean(measured.of_source[source] for _, measured in found),
         )
-    yield f"{'fused':12}{'':>21}{mean(m.accuracy for _, m in found):>11.3f}"
+        name = "reports through `run`" if source == "reports" else source
+        given = share(TABLES[source]) if source in TABLES else ""
+        lines.append([name, given, *map(share, figures)])
+    lines.append(["fused", "", "", share(mean(m.accuracy for _, m in found)), "", ""])
+    yield table(["", "reliability", "learned", "all facts", "its facts", "fused"], lines)
     yield (
-        f"B-cubed F {mean(m.f for _, m in found):.3f}, "
+        f"\nB-cubed F {mean(m.f for _, m in found):.3f}, "
         f"reliability error {mean(m.error for _, m in found):.3f}"
     )
+
+
+def share(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
 
 
 def written(count: int, rng: np.random.Generator) -> list[tuple[str, str]]:
@@ -150,7 +157,7 @@ def costs() -> Iterator[str]:
             f"{len(fused.compared):>11,}{len(fused.compared) / fused.pairs:>11.5f}"
         )
     begin = time.process_time()
-    more = added(fused, reports(written(1, np.random.default_rng(2)), "one more"))
+    more = add_accounts(fused, reports(written(1, np.random.default_rng(2)), "one more"))
     taken = time.process_time() - begin
     yield f"one more report: {more.recomputed} of {len(more.sets):,} sets solved, {taken:.2f} s"
 

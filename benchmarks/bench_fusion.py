@@ -10,7 +10,7 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ import pytest
 from partita.app.fuse import Wanted, fuse_files
 from partita.evaluation.calibration import reliability, reliability_error
 from partita.evaluation.fusion import Measured
+from partita.evaluation.rows import table
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, fuse
 
@@ -27,6 +28,7 @@ PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "fusion.svg"
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 SOURCES = 1000
 SECONDS, GIGABYTES = 60, 2
+DAWID_SKENE = "Dawid–Skene, crowd-kit, 100 rounds"
 Row = tuple[str, str, float | None, float | None, float | None]
 
 
@@ -41,7 +43,7 @@ def crowd_product(folder: Path) -> Iterator[Row]:
     paired = measured([answers], truth=truth, separator="_")
     yield "crowd-product", "vote", plain.vote, plain.vote_f_same, None
     yield "crowd-product", "best source, of all questions", plain.best, None, None
-    yield "crowd-product", "Dawid–Skene, crowd-kit", *crowd_kit(answers, truth)
+    yield "crowd-product", DAWID_SKENE, *crowd_kit(answers, truth)
     yield "crowd-product", "fused", plain.accuracy, plain.f_same, plain.error
     yield "crowd-product", "fused, one to one", paired.accuracy, paired.f_same, paired.error
 
@@ -54,7 +56,7 @@ def birthplaces(folder: Path) -> Iterator[Row]:
     yield "birthplaces", f"best source, {found.best_source}", found.best, None, None
     yield "birthplaces", "fused without the hierarchy", flat.accuracy, None, flat.error
     yield "birthplaces", "fused", found.accuracy, None, found.error
-    yield "birthplaces", "somebody is right", found.possible, None, None
+    yield "birthplaces", "at least one source is right", found.possible, None, None
 
 
 def book(folder: Path) -> Iterator[Row]:
@@ -64,10 +66,10 @@ def book(folder: Path) -> Iterator[Row]:
         columns=("source", "object", "-", "authors"),
         kinds=("people",),
     )
-    yield "book", "vote", found.vote, None, None
-    yield "book", f"best source, {found.best_source}", found.best, None, None
+    yield "book", "vote (on sets of persons)", found.vote, None, None
+    yield "book", "best source", found.best, None, None
     yield "book", "fused", found.accuracy, None, found.error
-    yield "book", "somebody is right", found.possible, None, None
+    yield "book", "at least one source is right", found.possible, None, None
 
 
 def crowd_kit(answers: Path, truth: Path) -> tuple[float | None, float | None, float | None]:
@@ -93,15 +95,16 @@ def rows(folder: Path) -> Iterator[Row]:
         yield from make(folder / name)
 
 
-def line(row: Row) -> str:
-    name, method, accuracy, f, error = row
-    if accuracy is None:
-        return f"{name:14}{method:32}not installed: pip install 'partita[bench]'"
-    cells = ("" if value is None else f"{value:.4f}" for value in (accuracy, f, error))
-    return f"{name:14}{method:32}" + "".join(f"{cell:>10}" for cell in cells)
-
-
-HEAD = f"{'claims':14}{'method':32}{'accuracy':>10}{'F same':>10}{'error':>10}"
+def printed(found: Sequence[Row]) -> str:
+    """Return the table in Markdown; the name of the claims stands in its first row alone."""
+    lines, previous = [], ""
+    for name, method, *figures in found:
+        cells = ("" if value is None else f"{value:.4f}".removeprefix("0") for value in figures)
+        missing = figures[0] is None
+        method = f"{method}, not installed: pip install 'partita[bench]'" if missing else method
+        lines.append(["" if name == previous else name, method, *cells])
+        previous = name
+    return table(["claims", "method", "accuracy", 'F of "same"', "error"], lines)
 
 
 def made(claims: int, seed: int = 0) -> Claims:
@@ -140,10 +143,10 @@ def test_table() -> None:
     if not CLAIMS.is_dir():
         pytest.skip(f"{CLAIMS} is not there")
     found = list(rows(CLAIMS))
-    print("\n" + "\n".join([HEAD, *map(line, found)]))
+    print("\n" + printed(found))
     best = {(name, method): accuracy for name, method, accuracy, _, _ in found}
     assert best["crowd-product", "fused, one to one"] > best["crowd-product", "fused"]
-    assert best["crowd-product", "fused"] >= (best["crowd-product", "Dawid–Skene, crowd-kit"] or 0)
+    assert best["crowd-product", "fused"] >= (best["crowd-product", DAWID_SKENE] or 0)
 
 
 def test_draw_time_against_claims() -> None:
@@ -171,6 +174,4 @@ def test_draw_time_against_claims() -> None:
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else CLAIMS
-    print(HEAD)
-    for row in rows(folder):
-        print(line(row), flush=True)
+    print(printed(list(rows(folder))))

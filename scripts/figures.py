@@ -44,7 +44,9 @@ from partita.training.tagger import read_tagged
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ.get("PARTITA_DATA", ROOT.parent / "shared" / "data"))
-BLOCK = re.compile(r"(<!-- figures: (\S+) -->\n).*?(<!-- /figures -->)", re.DOTALL)
+BLOCK = re.compile(
+    r"^(<!-- figures: (\S+) -->\n)(.*?)^(<!-- /figures -->)$", re.DOTALL | re.MULTILINE
+)
 
 GUM = "experiment --from corefud {data}/gum/train --test {data}/gum/dev"
 MUC = "experiment --from muc {data}/muc4/dev --test {data}/muc4/tst1 --test {data}/muc4/tst2"
@@ -88,12 +90,23 @@ class Figure:
 
 @cache
 def printed(command: str) -> str:
-    """Return what a command of Partita prints. Its progress goes to the terminal."""
+    """Return what a command of Partita prints."""
     words = [word.format(data=DATA, corpus=corpus_path()) for word in shlex.split(command)]
-    environment = os.environ | {"PYTHONUTF8": "1", "COLUMNS": "80"}
+    return _output(["-m", "partita", *words])
+
+
+@cache
+def benchmark(name: str) -> str:
+    """Return what a benchmark prints."""
+    return _output([str(ROOT / "benchmarks" / f"{name}.py")])
+
+
+def _output(arguments: Sequence[str]) -> str:
+    paths = os.pathsep.join(str(ROOT / folder) for folder in ("src", "tests"))
+    settings = {"PYTHONPATH": paths, "PYTHONUTF8": "1", "COLUMNS": "80", "PARTITA_DATA": str(DATA)}
     run = subprocess.run(
-        [sys.executable, "-m", "partita", *words],
-        cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True,
+        [sys.executable, *arguments],
+        cwd=ROOT, env=os.environ | settings, capture_output=True, text=True, check=True,
     )  # fmt: skip
     return run.stdout
 
@@ -422,6 +435,23 @@ def fused_systems() -> str:
     return _blank(header, [*lines, ["fused", "", actual["fused"]]])
 
 
+# Sources that contradict each other
+
+
+def fused_claims() -> str:
+    (found,) = tables(benchmark("bench_fusion"))
+    if "not installed" in found:
+        raise Unavailable("needs crowd-kit: pip install 'partita[bench]'")
+    header, *lines = rows(found)
+    return _blank(header, lines)
+
+
+def fused_things() -> str:
+    """Return the second table: with coordinates and sizes."""
+    header, *lines = rows(tables(benchmark("bench_across"))[1])
+    return _blank(header, lines)
+
+
 MODEL_COLUMNS = ("model", "bits per set", "right", "Brier", "CoNLL")
 FIGURES = {
     "corpus-counts": Figure(corpus_counts, quick=True),
@@ -450,6 +480,8 @@ FIGURES = {
     "incidents-exam": Figure(partial(table_of, MUC, 2), needs=("muc4",)),
     "exam-systems": Figure(exam_systems, needs=("muc4",)),
     "exam-slots": Figure(exam_slots, needs=("muc4",)),
+    "fused-claims": Figure(fused_claims, needs=("claims",)),
+    "fused-things": Figure(fused_things),
     "fused-systems": Figure(fused_systems, needs=("muc4",)),
 }
 
@@ -461,11 +493,7 @@ def pages() -> list[Path]:
 def blocks() -> dict[str, str]:
     """Return what the pages have between the marks, by the name of the figure."""
     texts = (page.read_text(encoding="utf-8") for page in pages())
-    return {
-        match[2]: match[0].removeprefix(match[1]).removesuffix(match[3]).strip("\n")
-        for text in texts
-        for match in BLOCK.finditer(text)
-    }
+    return {match[2]: match[3].strip("\n") for text in texts for match in BLOCK.finditer(text)}
 
 
 def write(figures: Mapping[str, str]) -> None:
@@ -473,7 +501,7 @@ def write(figures: Mapping[str, str]) -> None:
 
     def filled(match: re.Match[str]) -> str:
         name = match[2]
-        return f"{match[1]}\n{figures[name]}\n\n{match[3]}" if name in figures else match[0]
+        return f"{match[1]}\n{figures[name]}\n\n{match[4]}" if name in figures else match[0]
 
     for page in pages():
         text = page.read_text(encoding="utf-8")
@@ -496,13 +524,14 @@ def main() -> None:
 
 def _make(name: str, figure: Figure) -> None:
     """Write one figure, and print what was done."""
+    print(f"{name}: ", end="", flush=True)
     try:
         write({name: figure.markdown()})
-        print(f"{name}: written", flush=True)
+        print("written")
     except Unavailable as reason:
-        print(f"{name}: left as it is ({reason})", flush=True)
+        print(f"left as it is ({reason})")
     except subprocess.CalledProcessError as error:
-        sys.exit(f"{name}: the command failed: partita {shlex.join(error.cmd[3:])}")
+        sys.exit(f"{shlex.join(error.cmd)} failed:\n{error.stderr}")
 
 
 if __name__ == "__main__":

@@ -19,9 +19,11 @@ QUICK = [
 
 def test_every_mark_names_a_figure_and_every_figure_has_one_mark() -> None:
     texts = [page.read_text(encoding="utf-8") for page in figures.pages()]
-    marks = Counter(name for text in texts for name in re.findall(r"<!-- figures: (.*?) -->", text))
-    assert marks == Counter(list(FIGURES))
-    assert sum(text.count("<!-- /figures -->") for text in texts) == len(FIGURES)
+    marks = [re.findall(r"^<!-- (/?figures.*) -->$", text, re.MULTILINE) for text in texts]
+    starts = [mark for page in marks for mark in page[::2]]
+    assert Counter(starts) == Counter(f"figures: {name}" for name in FIGURES)
+    assert {mark for page in marks for mark in page[1::2]} == {"/figures"}
+    assert all(len(page) % 2 == 0 for page in marks)
 
 
 def test_every_block_is_made_of_tables() -> None:
