@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from partita.domains.incidents.fusion_things import ABSENT, Pairs, agglomerated, learned
+from partita.domains.incidents.fusion_things import ABSENT, Pairs, cluster_records, fit_linkage
 
 
 def test_what_tells_things_apart_is_learned_without_being_told():
@@ -23,7 +23,7 @@ def test_what_tells_things_apart_is_learned_without_being_told():
     noise = rng.integers(0, 3, len(pairs))
     silent = np.full(len(pairs), ABSENT)
     table = Pairs(left, right, np.column_stack([tells, noise, silent]), source)
-    found = learned(table, 3)
+    found = fit_linkage(table, 3)
     weights = np.log(found.same / found.other)
     assert weights[0, 2] > 1
     assert weights[0, 0] < -1
@@ -35,16 +35,16 @@ def test_what_tells_things_apart_is_learned_without_being_told():
 
 def test_the_largest_mean_gain_is_joined_first_and_never_is():
     gains = np.array([[0, 2, 1], [2, 0, -3], [1, -3, 0]], dtype=float)
-    assert agglomerated(gains, np.ones(3)) == [[0, 1], [2]]
+    assert cluster_records(gains, np.ones(3)) == [[0, 1], [2]]
     apart = np.where(gains == 2, -np.inf, gains)
-    assert agglomerated(apart, np.ones(3)) == [[0, 2], [1]]
+    assert cluster_records(apart, np.ones(3)) == [[0, 2], [1]]
 
 
 def test_who_weighs_more_decides():
     gains = np.array([[0, 9, 1], [9, 0, -2], [1, -2, 0]], dtype=float)
-    assert agglomerated(gains, np.array([1.0, 1.0, 1.0])) == [[0, 1], [2]]
-    assert agglomerated(gains, np.array([9.0, 1.0, 1.0])) == [[0, 1, 2]]
+    assert cluster_records(gains, np.array([1.0, 1.0, 1.0])) == [[0, 1], [2]]
+    assert cluster_records(gains, np.array([9.0, 1.0, 1.0])) == [[0, 1, 2]]
 
 
 def test_nothing_gives_nothing():
-    assert agglomerated(np.zeros((0, 0)), np.ones(0)) == []
+    assert cluster_records(np.zeros((0, 0)), np.ones(0)) == []

@@ -9,19 +9,19 @@ import pytest
 from oracles.incidents import examples
 from oracles.incidents import experts as learned
 from partita.domains.incidents.incident_models import (
-    Experts,
-    experts_text,
-    read_experts,
-    write_experts,
+    IncidentModels,
+    models_text,
+    read_models,
+    write_models,
 )
-from partita.domains.incidents.screening import answer
-from partita.domains.incidents.training import train
+from partita.domains.incidents.screening import answer_story
+from partita.domains.incidents.training import train_models
 from partita.errors import InputError
 from partita.evaluation.muc.score import score
 
 
 @pytest.fixture(scope="module")
-def experts() -> Experts:
+def experts() -> IncidentModels:
     return learned()
 
 
@@ -29,8 +29,8 @@ def test_what_was_learned_is_answered_in_messages_that_were_not_seen() -> None:
     """Every third message is left out: what it combines was seen in others only."""
     seen = [one for n, one in enumerate(examples()) if n % 3]
     unseen = examples()[::3]
-    experts = train(seen, lambda _: None, "two thirds of an exam of our own")
-    given = [incident for story, _ in unseen for incident in answer(story, experts)]
+    experts = train_models(seen, lambda _: None, "two thirds of an exam of our own")
+    given = [incident for story, _ in unseen for incident in answer_story(story, experts)]
     key = [incident for _, some in unseen for incident in some]
     found = score([story.message.id for story, _ in unseen], given, key)
     assert found.all_templates.f() > 0.85
@@ -38,24 +38,24 @@ def test_what_was_learned_is_answered_in_messages_that_were_not_seen() -> None:
     assert found.slots["inc-loc"].recall > 0.9
 
 
-def test_messages_without_incidents_get_none(experts: Experts) -> None:
+def test_messages_without_incidents_get_none(experts: IncidentModels) -> None:
     quiet = [story for story, key in examples() if not key]
     assert quiet
-    assert not any(answer(story, experts) for story in quiet)
+    assert not any(answer_story(story, experts) for story in quiet)
 
 
-def test_the_same_lessons_give_the_same_bytes(experts: Experts) -> None:
-    again = train(examples(), lambda _: None, "an exam of our own")
-    assert experts_text(again) == experts_text(experts)
+def test_the_same_lessons_give_the_same_bytes(experts: IncidentModels) -> None:
+    again = train_models(examples(), lambda _: None, "an exam of our own")
+    assert models_text(again) == models_text(experts)
 
 
-def test_models_are_read_back_as_they_were_written(experts: Experts, tmp_path: Path) -> None:
+def test_models_are_read_back_as_they_were_written(experts: IncidentModels, tmp_path: Path) -> None:
     path = tmp_path / "incidents.json"
-    write_experts(path, experts)
-    read = read_experts(path)
-    assert experts_text(read) == experts_text(experts)
+    write_models(path, experts)
+    read = read_models(path)
+    assert models_text(read) == models_text(experts)
     for story, _ in examples()[::5]:
-        mine, theirs = answer(story, experts), answer(story, read)
+        mine, theirs = answer_story(story, experts), answer_story(story, read)
         assert [one.fills for one in mine] == [one.fills for one in theirs]
 
 
@@ -64,4 +64,4 @@ def test_other_files_are_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "other.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=r"other\.json"):
-        read_experts(path)
+        read_models(path)

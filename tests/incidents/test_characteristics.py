@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.domains.incidents.characteristics import EVENTS, agreeing
+from partita.domains.incidents.characteristics import EVENTS, compatible_events
 from partita.pairs.characteristics import characteristics_of
 from partita.pairs.columns import template_columns
 from partita.records import Template
@@ -124,13 +124,15 @@ def test_every_code_has_a_name(found: list[Template], places: list[int]) -> None
 @settings(deadline=None, max_examples=40)
 @given(st.lists(events, max_size=5))
 def test_agreement_is_symmetric_and_everything_agrees_with_itself(found: list[Template]) -> None:
-    table = agreeing(found).reshape(len(found), len(found))
+    table = compatible_events(found).reshape(len(found), len(found))
     assert (table == table.T).all()
     assert table.diagonal().all()
 
 
 def test_what_only_one_tells_does_not_clash() -> None:
-    table = agreeing([event(0, DATE=["A"]), event(1), event(2, DATE=["B"]), event(3, "ARSON")])
+    table = compatible_events(
+        [event(0, DATE=["A"]), event(1), event(2, DATE=["B"]), event(3, "ARSON")]
+    )
     assert table.tolist() == [
         [True, True, False, False],
         [True, True, True, False],

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.corpora.muc_templates import days
-from partita.domains.incidents.dates import dateline, resolved, written
+from partita.domains.incidents.dates import format_date, parse_dateline, resolve_date
 
 ANCHOR = date(1990, 1, 3)
 
@@ -33,27 +33,27 @@ ANCHOR = date(1990, 1, 3)
     ],
 )
 def test_against_the_dateline(text: str, fill: str) -> None:
-    found = resolved(text, ANCHOR)
+    found = resolve_date(text, ANCHOR)
     assert found is not None
     assert found[0] == fill
 
 
 @pytest.mark.parametrize("text", ["SOON", "ON TUESDAY", "AT 1430 GMT"])
 def test_what_tells_no_day(text: str) -> None:
-    assert resolved(text, ANCHOR) is None
+    assert resolve_date(text, ANCHOR) is None
 
 
 def test_without_a_dateline_only_whole_dates_count() -> None:
-    assert resolved("TODAY", None) is None
-    assert resolved("ON 5 MAY", None) is None
-    assert resolved("ON 5 MAY 1989", None) == ("05 MAY 89", "day")
+    assert resolve_date("TODAY", None) is None
+    assert resolve_date("ON 5 MAY", None) is None
+    assert resolve_date("ON 5 MAY 1989", None) == ("05 MAY 89", "day")
 
 
 def test_datelines() -> None:
-    assert dateline("9 JAN 90") == date(1990, 1, 9)
-    assert dateline("JUNE 12 89") == date(1989, 6, 12)
-    assert dateline("NO DATE") is None
-    assert dateline("24 NOV") is None
+    assert parse_dateline("9 JAN 90") == date(1990, 1, 9)
+    assert parse_dateline("JUNE 12 89") == date(1989, 6, 12)
+    assert parse_dateline("NO DATE") is None
+    assert parse_dateline("24 NOV") is None
 
 
 @given(st.dates(date(1980, 1, 1), date(1999, 12, 31)), st.integers(0, 300))
@@ -61,7 +61,7 @@ def test_datelines() -> None:
 def test_a_day_without_its_year_is_the_last_one(day: date, later: int) -> None:
     anchor = day + timedelta(days=later)
     month = f"{day:%B}".upper()
-    found = resolved(f"ON {day.day} {month}", anchor)
+    found = resolve_date(f"ON {day.day} {month}", anchor)
     if (day.month, day.day) == (2, 29) and anchor.year != day.year:
         return  # that year has no such day
     assert found is not None
@@ -69,4 +69,4 @@ def test_a_day_without_its_year_is_the_last_one(day: date, later: int) -> None:
     assert read is not None
     assert read.single
     assert read.last == day
-    assert found[0] == written(day)
+    assert found[0] == format_date(day)

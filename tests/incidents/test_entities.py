@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 
 from partita.domains.incidents.entities import Entity, entities
-from partita.domains.incidents.mentions import mentions
+from partita.domains.incidents.mentions import find_mentions
 from partita.domains.incidents.pipeline import extractor
-from partita.domains.incidents.readings import Part, Reading
+from partita.domains.incidents.readings import Reading, RolePart
 from partita.domains.incidents.stories import stories
 from partita.rules.extractor import Extractor
 from partita.text.layout import parse_layout
@@ -23,10 +23,12 @@ def reader() -> Extractor:
 def found(text: str, role: str, *heads: str) -> list[Entity]:
     """The entities of all mentions whose lemma ends in one of the heads."""
     story = next(stories([parse_layout("M1", text)], reader()))
-    all_ = tuple(mentions(story))
+    all_ = tuple(find_mentions(story))
     none = np.zeros((0, 0))
     parts = [
-        Part(n, role, 0.9) for n, one in enumerate(all_) if one.lemma.rsplit(" ", 1)[-1] in heads
+        RolePart(n, role, 0.9)
+        for n, one in enumerate(all_)
+        if one.lemma.rsplit(" ", 1)[-1] in heads
     ]
     assert parts
     return entities(Reading(story, all_, none, none, 0.5), parts, role)

@@ -9,20 +9,25 @@ import pytest
 
 from oracles.incidents import examples, experts
 from oracles.partitions import partitions
-from partita.domains.incidents.alignment import document, homes
-from partita.domains.incidents.cases import Case, case
-from partita.domains.incidents.event_templates import described, participants
-from partita.domains.incidents.merging import all_in_one, by_agreement, by_model, each_alone
+from partita.domains.incidents.alignment import keyed_document, template_indices
+from partita.domains.incidents.cases import MessageContext, message_context
+from partita.domains.incidents.event_templates import event_templates, participants
+from partita.domains.incidents.merging import (
+    keep_separate,
+    merge_all,
+    merge_by_model,
+    merge_compatible,
+)
 from partita.domains.incidents.pipeline import extractor
-from partita.domains.incidents.readings import Event, events, read
-from partita.domains.incidents.screening import answer
+from partita.domains.incidents.readings import Event, find_events, read_story
+from partita.domains.incidents.screening import answer_story
 from partita.records import restricted_growth
 
 
-def found(number: int) -> tuple[Case, list[Event]]:
+def found(number: int) -> tuple[MessageContext, list[Event]]:
     """The case of an example and its events."""
-    reading = read(examples()[number][0], experts().readers)
-    return case(reading), events(reading, experts().readers)
+    reading = read_story(examples()[number][0], experts().readers)
+    return message_context(reading), find_events(reading, experts().readers)
 
 
 TWO = next(n for n, (_, key) in enumerate(examples()) if len(key) == 2)
@@ -30,31 +35,31 @@ TWO = next(n for n, (_, key) in enumerate(examples()) if len(key) == 2)
 
 def test_events_are_aligned_with_the_key() -> None:
     known, seen = found(TWO)
-    places = homes(known, examples()[TWO][1], seen)
+    places = template_indices(known, examples()[TWO][1], seen)
     home = dict(zip((event.sentence for event in seen), places, strict=True))
     assert home[0] == 0
     assert 1 in home.values()
-    keyed = document(known, examples()[TWO][1], seen)
+    keyed = keyed_document(known, examples()[TWO][1], seen)
     assert len(keyed.key) == 2
     assert len(keyed) == sum(place is not None for place in home.values())
 
 
 def test_an_event_that_tells_of_no_template_is_in_no_set() -> None:
     known, seen = found(TWO)
-    assert homes(known, (), seen) == [None] * len(seen)
-    assert len(document(known, (), seen)) == 0
+    assert template_indices(known, (), seen) == [None] * len(seen)
+    assert len(keyed_document(known, (), seen)) == 0
 
 
 def test_two_incidents_of_one_message_are_told_apart() -> None:
     story, key = examples()[TWO]
-    assert len(answer(story, experts())) == len(key)
-    assert len(answer(story, experts(), all_in_one)) == 1
+    assert len(answer_story(story, experts())) == len(key)
+    assert len(answer_story(story, experts(), merge_all)) == 1
 
 
 @pytest.mark.parametrize("model", ["evidential", "merging", "scaled", "greedy", "uniform"])
 def test_a_distribution_over_the_ways_to_merge(model: str) -> None:
     known, seen = found(TWO)
-    given = by_model(experts().pairs, model).distribution(known, seen)
+    given = merge_by_model(experts().pairs, model).distribution(known, seen)
     whole = sum(one.probability for one in given.configurations) + given.remainder.probability
     assert whole == pytest.approx(1.0)
 
@@ -62,7 +67,7 @@ def test_a_distribution_over_the_ways_to_merge(model: str) -> None:
 def test_the_most_probable_configuration_is_the_one_that_enumeration_finds() -> None:
     """The evidential weight: Π p/(1−p) over all pairs that share a cell."""
     known, seen = found(TWO)
-    given = by_model(experts().pairs, "evidential").distribution(known, seen)
+    given = merge_by_model(experts().pairs, "evidential").distribution(known, seen)
     chance = np.where(np.eye(len(seen)), 0.5, given.probabilities)
     theta = np.log(chance) - np.log1p(-chance)
     best = max(
@@ -80,7 +85,7 @@ def test_the_most_probable_configuration_is_the_one_that_enumeration_finds() -> 
 
 def test_every_event_is_in_one_draft_whoever_merges() -> None:
     known, seen = found(TWO)
-    for merge in (each_alone, all_in_one, by_agreement, by_model(experts().pairs)):
+    for merge in (keep_separate, merge_all, merge_compatible, merge_by_model(experts().pairs)):
         drafts = merge(known, seen)
         assert sorted(e.sentence for d in drafts for e in d.events) == [e.sentence for e in seen]
         assert merge(known, []) == []
@@ -90,7 +95,7 @@ def test_templates_stand_where_their_text_does() -> None:
     known, seen = found(TWO)
     sorts = extractor().domain.schema.sorts
     assert sorts is not None
-    told = [*described(known, seen), *participants(known.reading, seen, sorts)]
+    told = [*event_templates(known, seen), *participants(known.reading, seen, sorts)]
     text = known.story.message.text
     assert all(text[one.start : one.end] == one.text for one in told)
     assert len({one.id for one in told}) == len(told)

@@ -8,7 +8,7 @@ from hashlib import blake2b
 import numpy as np
 import pytest
 
-from partita.domains.incidents.models import code, learn
+from partita.domains.incidents.models import encode_feature, train_classifier
 from partita.errors import InputError
 from partita.training.maxent import fit_sparse
 
@@ -23,7 +23,7 @@ SEEN = [
 
 
 def test_chances_are_a_distribution_and_follow_the_features() -> None:
-    model = learn(SEEN, least=1, precision=0.1)
+    model = train_classifier(SEEN, least=1, precision=0.1)
     for features, outcome in SEEN:
         found = model.probabilities(features)
         assert math.isclose(float(found.sum()), 1.0)
@@ -33,19 +33,19 @@ def test_chances_are_a_distribution_and_follow_the_features() -> None:
 
 def test_at_the_optimum_expected_counts_are_the_seen_ones_less_the_prior() -> None:
     precision = 0.5
-    model = learn(SEEN, least=1, precision=precision)
+    model = train_classifier(SEEN, least=1, precision=precision)
     for name, place in model.places.items():
         for c, outcome in enumerate(model.outcomes):
-            having = [(f, o) for f, o in SEEN if name in map(code, f)]
+            having = [(f, o) for f, o in SEEN if name in map(encode_feature, f)]
             seen = sum(o == outcome for _, o in having)
             expected = sum(model.probabilities(f)[c] for f, _ in having)
             assert math.isclose(seen - expected, precision * model.weights[place, c], abs_tol=2e-3)
 
 
 def test_features_that_are_rare_or_unknown_count_for_nothing() -> None:
-    model = learn([*SEEN, (["once"], "NONE")], least=2, precision=1.0)
-    assert code("once") not in model.places
-    assert code("bomb") in model.places
+    model = train_classifier([*SEEN, (["once"], "NONE")], least=2, precision=1.0)
+    assert encode_feature("once") not in model.places
+    assert encode_feature("bomb") in model.places
     assert np.allclose(model.probabilities(["once", "unheard"]), model.probabilities([]))
 
 
@@ -57,7 +57,7 @@ def test_a_weight_is_as_good_as_a_repetition() -> None:
 
 
 def test_what_was_always_so_will_be_so() -> None:
-    model = learn([(["a"], "x"), (["b"], "x")])
+    model = train_classifier([(["a"], "x"), (["b"], "x")])
     assert model.best(["a"]) == ("x", 1.0)
     assert model.chance("y", ["a"]) == 0.0
     with pytest.raises(InputError, match="one outcome only"):
@@ -76,7 +76,7 @@ def test_what_was_always_so_will_be_so() -> None:
     ],
 )
 def test_features_of_our_own_words_are_readable(feature: str) -> None:
-    assert code(feature) == feature
+    assert encode_feature(feature) == feature
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_features_of_our_own_words_are_readable(feature: str) -> None:
     ["head lee", "word ANN", "description MAYOR ANN LEE", "left2 <say .", "number 1989", ""],
 )
 def test_other_features_are_hashed_always_alike(feature: str) -> None:
-    assert code(feature) == blake2b(feature.encode(), digest_size=4).hexdigest()
-    assert not set(feature.lower().split()) & set(code(feature).split())
+    assert encode_feature(feature) == blake2b(feature.encode(), digest_size=4).hexdigest()
+    assert not set(feature.lower().split()) & set(encode_feature(feature).split())
 
 
 def test_models_name_no_word_of_what_they_were_learned_from() -> None:
-    model = learn(SEEN, least=1, precision=1.0)
-    assert sorted(model.places) == sorted(map(code, ("any", "bomb", "car", "shot")))
+    model = train_classifier(SEEN, least=1, precision=1.0)
+    assert sorted(model.places) == sorted(map(encode_feature, ("any", "bomb", "car", "shot")))
     assert not {"bomb", "car", "shot"} & set(model.places)

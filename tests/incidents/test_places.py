@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from partita.domains.incidents.cases import Case, case
+from partita.domains.incidents.cases import MessageContext, message_context
 from partita.domains.incidents.drafts import Draft
 from partita.domains.incidents.gazetteer import read_gazetteer, shipped_gazetteer
 from partita.domains.incidents.pipeline import extractor
-from partita.domains.incidents.places import written
+from partita.domains.incidents.places import format_place
 from partita.domains.incidents.readings import Event, Reading
-from partita.domains.incidents.slot_choice import places
+from partita.domains.incidents.slot_choice import place_candidates
 from partita.domains.incidents.stories import stories
 from partita.errors import InputError
 from partita.rules.extractor import Extractor
@@ -26,15 +26,17 @@ def reader() -> Extractor:
     return extractor()
 
 
-def case_of(text: str, dateline: str = "LIMA", lists: Path | None = None) -> Case:
+def case_of(text: str, dateline: str = "LIMA", lists: Path | None = None) -> MessageContext:
     whole = f"DEV-MUC3-0001 (OURS)\n\n   {dateline}, 9 JAN 90 -- [TEXT] {text}\n"
     known = read_gazetteer(lists) if lists else None
     story = next(stories([parse_layout("DEV-MUC3-0001", whole)], reader(), known))
-    return case(Reading(story, (), np.zeros((0, 6)), np.zeros((len(story.sentences), 7)), 0.5))
+    return message_context(
+        Reading(story, (), np.zeros((0, 6)), np.zeros((len(story.sentences), 7)), 0.5)
+    )
 
 
-def names(case: Case) -> list[str]:
-    return [written([place]) for sentence in case.places for place in sentence]
+def names(case: MessageContext) -> list[str]:
+    return [format_place([place]) for sentence in case.places for place in sentence]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,7 @@ def names(case: Case) -> list[str]:
     ],
 )
 def test_candidates(text: str, chain: str) -> None:
-    found = places(case_of(text), Draft((Event(0, 1.0, {"ATTACK": 1.0}, ()),)))
+    found = place_candidates(case_of(text), Draft((Event(0, 1.0, {"ATTACK": 1.0}, ()),)))
     assert chain in [one.fill for one in found]
 
 
@@ -62,7 +64,7 @@ def test_the_country_of_the_dateline_counts() -> None:
 
 def test_a_name_in_several_countries_is_taken_for_one_of_the_story() -> None:
     here = case_of("A BOMB EXPLODED IN SAN MIGUEL.", "SAN SALVADOR").places[0]
-    assert next(written([place]) for place in here).startswith("EL SALVADOR: SAN MIGUEL")
+    assert next(format_place([place]) for place in here).startswith("EL SALVADOR: SAN MIGUEL")
 
 
 def test_nations() -> None:

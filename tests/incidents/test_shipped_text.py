@@ -24,7 +24,7 @@ import partita
 from partita.corpora.muc import holds_templates, read_exam
 from partita.domains.incidents.domain import domain as incidents
 from partita.domains.incidents.gazetteer import parse_places, shipped_gazetteer
-from partita.domains.incidents.models import BITS, code
+from partita.domains.incidents.models import BITS, encode_feature
 from partita.rules.domain_files import read_domain
 
 PACKAGE = Path(partita.__file__).parent
@@ -283,6 +283,6 @@ def test_features_of_the_shipped_models_are_hashed_or_our_own_words() -> None:
     readable = names - hashed
     assert len(hashed) > 10_000
     assert len(readable) > 300
-    assert all(code(name) == name for name in readable)
+    assert all(encode_feature(name) == name for name in readable)
     named = {name.split("sort ")[1] for name in readable if "sort " in name}
     assert named <= sorts

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from partita.corpora.muc import answers
 from partita.corpora.muc_templates import Fill, Incident
-from partita.domains.incidents.incident_models import Experts
+from partita.domains.incidents.incident_models import IncidentModels
 from partita.domains.incidents.pipeline import extractor
 from partita.domains.incidents.stories import Story, stories
-from partita.domains.incidents.training import train
+from partita.domains.incidents.training import train_models
 from partita.text.layout import parse_layout
 
 VICTIMS = (("MAYOR", "MAYOR"), ("PEASANTS", "THREE PEASANTS"), ("PRIEST", "PRIEST"))
@@ -103,9 +103,9 @@ def examples() -> tuple[tuple[Story, tuple[Incident, ...]], ...]:
 
 
 @cache
-def experts() -> Experts:
+def experts() -> IncidentModels:
     """Models that have learned from the whole exam."""
-    return train(examples(), lambda _: None, "an exam of our own")
+    return train_models(examples(), lambda _: None, "an exam of our own")
 
 
 def written(folder: Path, chosen: slice = slice(None)) -> Path:

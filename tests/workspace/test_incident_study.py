@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oracles.incidents import written
-from partita.domains.incidents.incident_models import experts_text, read_experts
+from partita.domains.incidents.incident_models import models_text, read_models
 from partita.domains.incidents.pipeline import learn_incidents
 from partita.domains.incidents.study import study_incidents
 from partita.errors import InputError
@@ -46,7 +46,7 @@ def test_models_are_learned_from_a_folder_of_messages_and_keys(tmp_path: Path) -
     folder, out = written(tmp_path / "a", slice(None, None, 2)), tmp_path / "models.json"
     learned = learn_incidents([folder], out, lambda _: None)
     assert "31 messages" in learned.learned_from
-    assert experts_text(read_experts(out)) == experts_text(learned)
+    assert models_text(read_models(out)) == models_text(learned)
 
 
 def test_messages_without_keys_teach_nothing(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from statistics import median
 from typing import Any
 
-from partita.domains.incidents.fuse_muc import Trusted
+from partita.domains.incidents.fuse_muc import SystemTrust
 from partita.evaluation.muc.score import Score, Tally
 from partita.evaluation.rows import table
 
@@ -149,7 +149,7 @@ def _f(tally: Tally) -> str:
     return f"{100 * tally.f():.1f}"
 
 
-def trusted_text(trusted: Sequence[Trusted], templates: int, fills: int) -> str:
+def trusted_text(trusted: Sequence[SystemTrust], templates: int, fills: int) -> str:
     """The most trusted first; all figures are expected ones, no key is known."""
     head = f"  {'system':<24}templates   fills  precision  recall      F  weight\n"
     rows = (
@@ -160,7 +160,7 @@ def trusted_text(trusted: Sequence[Trusted], templates: int, fills: int) -> str:
     return f"{templates:,} templates with {fills:,} fills\n\n{head}{''.join(rows)}"
 
 
-def trusted_json(trusted: Sequence[Trusted], templates: int, fills: int) -> str:
+def trusted_json(trusted: Sequence[SystemTrust], templates: int, fills: int) -> str:
     sources = [asdict(one) for one in trusted]
     return json.dumps({"templates": templates, "fills": fills, "sources": sources}) + "\n"
 

@@ -14,7 +14,7 @@ from partita.cli import app
 from partita.corpora.muc import answers, read_exam
 from partita.corpora.muc_templates import Fill, Incident
 from partita.domains.incidents.fuse_muc import fuse_answers
-from partita.domains.incidents.fusion_things import alike, report
+from partita.domains.incidents.fusion_things import make_report, similarity
 
 MUC = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "muc4"
 
@@ -117,12 +117,12 @@ def test_one_system_is_not_several(systems, tmp_path):
 def test_people_with_different_names_are_two_whatever_else_is_said_of_them():
     def victim(name: str):
         fills = {18: (Fill((name,)),), 19: (Fill(("THE MINISTER",), (name,)),)}
-        return report("s", Incident("m", "1", fills)).things["victim"]
+        return make_report("s", Incident("m", "1", fills)).things["victim"]
 
     (one,), (two,) = victim("JUAN PEREZ"), victim("LUIS SOTO")
     assert one.fills == {18: "JUAN PEREZ", 19: "THE MINISTER"}
-    assert alike(one, two) == 0
-    assert alike(one, one) == 1
+    assert similarity(one, two) == 0
+    assert similarity(one, one) == 1
 
 
 @pytest.mark.corpus

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import date
 
 from partita.domains.incidents import dates
-from partita.domains.incidents.features import bags
-from partita.domains.incidents.places import Place, countries, places
+from partita.domains.incidents.features import words_by_sentence
+from partita.domains.incidents.places import Place, count_countries, find_places
 from partita.domains.incidents.readings import Reading
 from partita.domains.incidents.stories import Sentence, Story
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class DatePhrase:
     """A day that is told of: the fill, how it was found, and the phrase's place in its sentence."""
 
     fill: str
@@ -23,13 +23,13 @@ class When:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Case:
+class MessageContext:
     """What a message says, sentence by sentence."""
 
     reading: Reading
     bags: tuple[tuple[str, ...], ...]
     anchor: date | None
-    days: tuple[tuple[When, ...], ...]
+    days: tuple[tuple[DatePhrase, ...], ...]
     places: tuple[tuple[Place, ...], ...]
     home: Counter[str]
 
@@ -39,7 +39,7 @@ class Case:
 
     @property
     def default_day(self) -> str:
-        return "" if self.anchor is None else f"- {dates.written(self.anchor)}"
+        return "" if self.anchor is None else f"- {dates.format_date(self.anchor)}"
 
     @property
     def country(self) -> str:
@@ -47,14 +47,14 @@ class Case:
         return self.home.most_common(1)[0][0] if self.home else "EL SALVADOR"
 
 
-def case(reading: Reading) -> Case:
+def message_context(reading: Reading) -> MessageContext:
     story = reading.story
-    anchor = dates.dateline(story.message.fields.get("date", ""))
-    home = countries(story, story.gazetteer)
-    where = places(story, story.gazetteer, home)
-    return Case(
+    anchor = dates.parse_dateline(story.message.fields.get("date", ""))
+    home = count_countries(story, story.gazetteer)
+    where = find_places(story, story.gazetteer, home)
+    return MessageContext(
         reading,
-        tuple(map(tuple, bags(story))),
+        tuple(map(tuple, words_by_sentence(story))),
         anchor,
         tuple(_days(sentence, anchor) for sentence in story.sentences),
         tuple(
@@ -65,11 +65,11 @@ def case(reading: Reading) -> Case:
     )
 
 
-def _days(sentence: Sentence, anchor: date | None) -> tuple[When, ...]:
+def _days(sentence: Sentence, anchor: date | None) -> tuple[DatePhrase, ...]:
     found = []
     for n, item in enumerate(sentence.items):
         if item.kind in ("when", "date"):
-            day = dates.resolved(str(item.known["text"]), anchor)
+            day = dates.resolve_date(str(item.known["text"]), anchor)
             if day is not None:
-                found.append(When(*day, n))
+                found.append(DatePhrase(*day, n))
     return tuple(found)

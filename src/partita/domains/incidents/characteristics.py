@@ -27,7 +27,7 @@ _SLOTS = ("INCIDENT", "DATE", "LOCATION")
 _CLASHES = tuple((1 << n, slot) for n, slot in enumerate(_SLOTS))
 
 
-def _each(pairs: Pairs, observe: Callable[[Template, Template], int]) -> Values:
+def _for_each_pair(pairs: Pairs, observe: Callable[[Template, Template], int]) -> Values:
     known = pairs.columns.templates
     found = [
         observe(known[s], known[t]) for s, t in zip(pairs.s.tolist(), pairs.t.tolist(), strict=True)
@@ -42,17 +42,19 @@ def any_events(pairs: Pairs) -> Values:
 
 def incident_types(pairs: Pairs) -> Values:
     """The likeliest types of both: the same one, or which two."""
-    return _each(pairs, lambda s, t: _TYPE_PAIRS[_kind(s), _kind(t)])
+    return _for_each_pair(pairs, lambda s, t: _TYPE_PAIRS[_kind(s), _kind(t)])
 
 
 def common_types(pairs: Pairs) -> Values:
     """How much of the types' chances both have in common, in steps."""
-    return _each(pairs, lambda s, t: _step(_common(s.context["TYPES"], t.context["TYPES"])))
+    return _for_each_pair(
+        pairs, lambda s, t: _step(_common(s.context["TYPES"], t.context["TYPES"]))
+    )
 
 
 def sentences_apart(pairs: Pairs) -> Values:
     """How many sentences lie from S to T, and whether both stand in one paragraph."""
-    return _each(pairs, _apart)
+    return _for_each_pair(pairs, _apart)
 
 
 def events_between(pairs: Pairs) -> Values:
@@ -65,90 +67,100 @@ def events_between(pairs: Pairs) -> Values:
 
 def certainty(pairs: Pairs) -> Values:
     """How likely the less certain of both is to tell of an incident at all."""
-    return _each(pairs, lambda s, t: _step(min(s.context["CHANCE"], t.context["CHANCE"])))
+    return _for_each_pair(pairs, lambda s, t: _step(min(s.context["CHANCE"], t.context["CHANCE"])))
 
 
 def victims(pairs: Pairs) -> Values:
     """Whether the two name a victim in common, others, or only one of them names any."""
-    return _each(pairs, _sharing("VICTIM"))
+    return _for_each_pair(pairs, _sharing("VICTIM"))
 
 
 def targets(pairs: Pairs) -> Values:
     """The same of things that were attacked."""
-    return _each(pairs, _sharing("TARGET"))
+    return _for_each_pair(pairs, _sharing("TARGET"))
 
 
 def perpetrators(pairs: Pairs) -> Values:
     """The same of people who did it."""
-    return _each(pairs, _sharing("PERPETRATOR"))
+    return _for_each_pair(pairs, _sharing("PERPETRATOR"))
 
 
 def organisations(pairs: Pairs) -> Values:
     """The same of organisations that did it."""
-    return _each(pairs, _sharing("ORGANISATION"))
+    return _for_each_pair(pairs, _sharing("ORGANISATION"))
 
 
 def instruments(pairs: Pairs) -> Values:
     """The same of weapons."""
-    return _each(pairs, _sharing("INSTRUMENT"))
+    return _for_each_pair(pairs, _sharing("INSTRUMENT"))
 
 
 def harmed(pairs: Pairs) -> Values:
     """Whether whoever or whatever was hit is shared, across victims and targets, by types."""
-    return _each(pairs, lambda s, t: 4 * _same_type(s, t) + _met(_hit(s), _hit(t)))
+    return _for_each_pair(
+        pairs,
+        lambda s, t: 4 * _same_type(s, t) + _compare_either(_harmed_heads(s), _harmed_heads(t)),
+    )
 
 
 def days(pairs: Pairs) -> Values:
     """The days that both tell: the same, others, or told by one only; by whether types agree."""
-    return _each(pairs, lambda s, t: 5 * _same_type(s, t) + _told(_of(s, "DATE"), _of(t, "DATE")))
+    return _for_each_pair(
+        pairs, lambda s, t: 5 * _same_type(s, t) + _compare(_fills(s, "DATE"), _fills(t, "DATE"))
+    )
 
 
 def places(pairs: Pairs) -> Values:
     """The places that both tell: the same, others, or told by one only; by whether types agree."""
-    return _each(
-        pairs, lambda s, t: 5 * _same_type(s, t) + _told(_of(s, "LOCATION"), _of(t, "LOCATION"))
+    return _for_each_pair(
+        pairs,
+        lambda s, t: 5 * _same_type(s, t) + _compare(_fills(s, "LOCATION"), _fills(t, "LOCATION")),
     )
 
 
 def agreement(pairs: Pairs) -> Values:
     """In which of types, days and places the two clash, as a greedy merger would see it."""
-    return _each(pairs, lambda s, t: sum(n * (not _agree(s, t, slot)) for n, slot in _CLASHES))
+    return _for_each_pair(
+        pairs, lambda s, t: sum(n * (not _agree(s, t, slot)) for n, slot in _CLASHES)
+    )
 
 
 def words_shared(pairs: Pairs) -> Values:
     """Which share of the words of the shorter sentence the longer one has too, in steps."""
-    return _each(pairs, _words_shared)
+    return _for_each_pair(pairs, _words_shared)
 
 
 def cue(pairs: Pairs) -> Values:
     """The first word of T's sentence that says how it goes on: another, also, meanwhile, …"""
-    return _each(pairs, lambda s, t: next(_cues(t), 0))
+    return _for_each_pair(pairs, lambda s, t: next(_cues(t), 0))
 
 
 def event_noun(pairs: Pairs) -> Values:
     """How T's sentence speaks of events: "the attack", "an attack", "attacks", or not at all; and
     whether S's sentence has the same word."""
-    return _each(pairs, _event_noun)
+    return _for_each_pair(pairs, _event_noun)
 
 
 def lead(pairs: Pairs) -> Values:
     """Whether S is in the first sentence, and T in the one behind it."""
-    return _each(pairs, lambda s, t: (s.sentence == 0) + (s.sentence == 0 and t.sentence == 1))
+    return _for_each_pair(
+        pairs, lambda s, t: (s.sentence == 0) + (s.sentence == 0 and t.sentence == 1)
+    )
 
 
 def opening(pairs: Pairs) -> Values:
     """How T's sentence begins."""
-    return _each(pairs, lambda s, t: _OPENINGS.get(_first(t), 0))
+    return _for_each_pair(pairs, lambda s, t: _OPENINGS.get(_first(t), 0))
 
 
-def agreeing(events: Sequence[Template]) -> NDArray[np.bool_]:
+def compatible_events(events: Sequence[Template]) -> NDArray[np.bool_]:
     """For every two events whether types, days and places agree wherever both tell them."""
     table = [[all(_agree(s, t, slot) for slot in _SLOTS) for t in events] for s in events]
     return np.array(table, dtype=np.bool_)
 
 
 def _agree(s: Template, t: Template, slot: str) -> bool:
-    one, other = _of(s, slot), _of(t, slot)
+    one, other = _fills(s, slot), _fills(t, slot)
     return not one or not other or bool(one & other)
 
 
@@ -175,22 +187,22 @@ def _apart(s: Template, t: Template) -> int:
     return apart + len(_APARTS) * near
 
 
-def _of(event: Template, slot: str) -> set[str]:
+def _fills(event: Template, slot: str) -> set[str]:
     return set(event.slots.get(slot, ()))
 
 
-def _hit(event: Template) -> set[str]:
-    return _of(event, "VICTIM") | _of(event, "TARGET")
+def _harmed_heads(event: Template) -> set[str]:
+    return _fills(event, "VICTIM") | _fills(event, "TARGET")
 
 
-def _met(one: set[str], other: set[str]) -> int:
+def _compare_either(one: set[str], other: set[str]) -> int:
     """Nobody, one side only, others, shared."""
     if not one and not other:
         return 0
     return 1 if not one or not other else 3 if one & other else 2
 
 
-def _told(one: set[str], other: set[str]) -> int:
+def _compare(one: set[str], other: set[str]) -> int:
     if one and other:
         return 4 if one & other else 3
     return 1 if one else 2 if other else 0
@@ -198,9 +210,9 @@ def _told(one: set[str], other: set[str]) -> int:
 
 def _sharing(role: str) -> Callable[[Template, Template], int]:
     def observe(s: Template, t: Template) -> int:
-        one, other = _of(s, role), _of(t, role)
+        one, other = _fills(s, role), _fills(t, role)
         named = any(name.isupper() for name in one & other)
-        return 5 if named else _told(one, other)
+        return 5 if named else _compare(one, other)
 
     return observe
 
@@ -260,9 +272,9 @@ _OPENINGS = {
     for word in words.split()
 }
 _SHARES = tuple(f"{20 * n} to {20 * n + 20} %" for n in range(_STEPS))
-_TELLS = ("by neither", "by S only", "by T only", "others", "shared")
-_ROLES = (*_TELLS, "shared, by name")
-_MEETS = ("nobody", "one only", "others", "shared")
+_COMPARED = ("by neither", "by S only", "by T only", "others", "shared")
+_ROLES = (*_COMPARED, "shared, by name")
+_COMPARED_EITHER = ("nobody", "one only", "others", "shared")
 
 
 def _by_type(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -287,9 +299,9 @@ EVENTS: tuple[Characteristic, ...] = (
     Characteristic(perpetrators, _ROLES),
     Characteristic(organisations, _ROLES),
     Characteristic(instruments, _ROLES),
-    Characteristic(harmed, _by_type(_MEETS)),
-    Characteristic(days, _by_type(_TELLS)),
-    Characteristic(places, _by_type(_TELLS)),
+    Characteristic(harmed, _by_type(_COMPARED_EITHER)),
+    Characteristic(days, _by_type(_COMPARED)),
+    Characteristic(places, _by_type(_COMPARED)),
     Characteristic(
         agreement,
         ("none", "type", "day", "type, day", "place", "type, place", "day, place", "all"),

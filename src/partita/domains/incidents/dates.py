@@ -16,7 +16,7 @@ _MONTH_FIRST = re.compile(rf"\b{_MONTH}\s+([0-3]?[0-9])\b(?:,?\s+((?:19)?[0-9]{{
 _MONTH_ONLY = re.compile(rf"\b{_MONTH}(?:,?\s+((?:19)?[0-9]{{2}})\b)?")
 _AGO = re.compile(r"\b([0-9]{1,2}|A|TWO|THREE|FOUR|FIVE|SIX)\s+(DAY|WEEK)S?\s+AGO")
 _NUMBERS = {"A": 1, "TWO": 2, "THREE": 3, "FOUR": 4, "FIVE": 5, "SIX": 6}
-_LATER = timedelta(days=7)  # a date without a year that lies further ahead is last year's
+_MAX_AHEAD = timedelta(days=7)  # a date without a year that lies further ahead is last year's
 
 _TODAY = re.compile(
     r"\b(TODAY|TONIGHT|THIS (?:MORNING|AFTERNOON|EVENING|DAWN|NOON)|(?:MINUTES|HOURS) AGO)\b"
@@ -25,11 +25,11 @@ _YESTERDAY = re.compile(r"\b(YESTERDAY|LAST NIGHT|LAST EVENING)\b")
 _WEEK = re.compile(r"\b(?:THIS|LAST|PAST) (?:WEEK|WEEKEND)\b")
 
 
-def written(day: date) -> str:
+def format_date(day: date) -> str:
     return f"{day.day:02d} {MONTHS[day.month - 1]} {day.year % 100:02d}"
 
 
-def dateline(text: str) -> date | None:
+def parse_dateline(text: str) -> date | None:
     """The date of the message; a year that is not said is not guessed."""
     found = _DAY.search(text.upper()) or None
     if found is not None and found[3]:
@@ -40,7 +40,7 @@ def dateline(text: str) -> date | None:
     return None
 
 
-def resolved(text: str, anchor: date | None) -> tuple[str, str] | None:
+def resolve_date(text: str, anchor: date | None) -> tuple[str, str] | None:
     """The fill and the way in which it was found, or nothing if the text tells no day."""
     for kind, reader in _READERS:
         if (fill := reader(text.upper(), anchor)) is not None:
@@ -62,7 +62,7 @@ def _year(day: int, month: str, said: str | None, anchor: date | None) -> date |
     if anchor is None:
         return None
     found = _date(day, month, anchor.year)
-    if found is not None and found > anchor + _LATER:
+    if found is not None and found > anchor + _MAX_AHEAD:
         return _date(day, month, anchor.year - 1)
     return found
 
@@ -74,14 +74,14 @@ def _explicit(text: str, anchor: date | None) -> str | None:
         day = _year(int(found[2]), found[1], found[3], anchor)
     else:
         return None
-    return None if day is None else written(day)
+    return None if day is None else format_date(day)
 
 
 def _before(pattern: re.Pattern[str], days: int) -> Callable[[str, date | None], str | None]:
     def reader(text: str, anchor: date | None) -> str | None:
         if anchor is None or not pattern.search(text):
             return None
-        return written(anchor - timedelta(days=days))
+        return format_date(anchor - timedelta(days=days))
 
     return reader
 
@@ -91,12 +91,12 @@ def _ago(text: str, anchor: date | None) -> str | None:
     if found is None or anchor is None:
         return None
     count = _NUMBERS.get(found[1]) or int(found[1])
-    return written(anchor - timedelta(days=count * (7 if found[2] == "WEEK" else 1)))
+    return format_date(anchor - timedelta(days=count * (7 if found[2] == "WEEK" else 1)))
 
 
 def _week(text: str, anchor: date | None) -> str | None:
     """Some day of the days before: the exam's third form."""
-    return f"- {written(anchor)}" if anchor is not None and _WEEK.search(text) else None
+    return f"- {format_date(anchor)}" if anchor is not None and _WEEK.search(text) else None
 
 
 def _month(text: str, anchor: date | None) -> str | None:
@@ -106,7 +106,7 @@ def _month(text: str, anchor: date | None) -> str | None:
     if first is None:
         return None
     last = first.replace(day=monthrange(first.year, first.month)[1])
-    return f"{written(first)} - {written(last)}"
+    return f"{format_date(first)} - {format_date(last)}"
 
 
 _READERS: tuple[tuple[str, Callable[[str, date | None], str | None]], ...] = (

@@ -11,14 +11,14 @@ from typing import Self
 
 from partita.corpora.muc import answers as answers_text
 from partita.domains import ParameterText, RuleDomain, content_hash
-from partita.domains.incidents.cases import case
+from partita.domains.incidents.cases import message_context
 from partita.domains.incidents.characteristics import EVENTS
-from partita.domains.incidents.event_templates import SORT, described, participants
+from partita.domains.incidents.event_templates import SORT, event_templates, participants
 from partita.domains.incidents.gazetteer import Gazetteer, read_gazetteer
-from partita.domains.incidents.incident_models import KIND, Experts, parse_experts
-from partita.domains.incidents.merging import ByProbability
-from partita.domains.incidents.readings import events, read
-from partita.domains.incidents.screening import answer
+from partita.domains.incidents.incident_models import KIND, IncidentModels, parse_models
+from partita.domains.incidents.merging import ProbabilisticMerge
+from partita.domains.incidents.readings import find_events, read_story
+from partita.domains.incidents.screening import answer_story
 from partita.domains.incidents.stories import Story, stories
 from partita.pairs.characteristics import Characteristic
 from partita.pairs.columns import Columns
@@ -71,9 +71,9 @@ class IncidentDomain(RuleDomain):
         return content_hash([super().fingerprint.encode(), self.gazetteer_file.read_bytes()])
 
     @cached_property
-    def models(self) -> Experts:
+    def models(self) -> IncidentModels:
         """The models that read messages and fill slots."""
-        return parse_experts(self.parameter_text, str(self.parameter_file))
+        return parse_models(self.parameter_text, str(self.parameter_file))
 
     @cached_property
     def pair_parameters(self) -> PairParameters:
@@ -95,15 +95,18 @@ class IncidentDomain(RuleDomain):
 
     def extract(self, message: Message) -> Sequence[Template]:
         """Extract the events of a message and their participants."""
-        reading = read(self._story(message), self.models.readers)
-        found = events(reading, self.models.readers)
+        reading = read_story(self._story(message), self.models.readers)
+        found = find_events(reading, self.models.readers)
         sorts = self.schema.sorts or Hierarchy()
-        return (*described(case(reading), found), *participants(reading, found, sorts))
+        return (
+            *event_templates(message_context(reading), found),
+            *participants(reading, found, sorts),
+        )
 
     def answers(self, message: Message, stages: Stages) -> str:
         """Return the incidents of a message in the format of the MUC-4 exam."""
-        merge = ByProbability(stages.pairs, stages.solve)
-        incidents = answer(self._story(message), self.models, merge)
+        merge = ProbabilisticMerge(stages.pairs, stages.solve)
+        incidents = answer_story(self._story(message), self.models, merge)
         return "".join(answers_text([(message.id, incidents)]))
 
     def _story(self, message: Message) -> Story:

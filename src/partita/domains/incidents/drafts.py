@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from partita.domains.incidents.readings import Event, Part
+from partita.domains.incidents.readings import Event, RolePart
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Draft:
         return max(names, key=lambda name: sum(event.types[name] for event in self.events))
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[RolePart, ...]:
         return tuple(part for event in self.events for part in event.parts)
 
     @cached_property

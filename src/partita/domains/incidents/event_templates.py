@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast, get_args
 
-from partita.domains.incidents.cases import Case
+from partita.domains.incidents.cases import MessageContext
 from partita.domains.incidents.entities import person_name
 from partita.domains.incidents.mentions import Mention
 from partita.domains.incidents.readings import Event, Reading
@@ -15,26 +15,26 @@ from partita.templates.sorts import Hierarchy
 
 ROLES = ("VICTIM", "TARGET", "PERPETRATOR", "ORGANISATION", "INSTRUMENT")
 SORT = "EVENT"
-SURE = 0.3  # parts below this chance say nothing about an event
-_OPENING = 3  # phrases of a sentence that show how it goes on from the one before
+MIN_HEAD_PROBABILITY = 0.3  # parts below this chance say nothing about an event
+_OPENING_PHRASES = 3  # phrases of a sentence that show how it goes on from the one before
 
 
-def described(case: Case, found: Sequence[Event]) -> list[Template]:
+def event_templates(case: MessageContext, found: Sequence[Event]) -> list[Template]:
     """A template for every event, in text order."""
     return [_template(case, event) for event in found]
 
 
-def name_of(event: Event) -> str:
+def event_id(event: Event) -> str:
     return f"E{event.sentence + 1}"
 
 
-def _template(case: Case, event: Event) -> Template:
+def _template(case: MessageContext, event: Event) -> Template:
     story = case.story
     sentence = story.sentences[event.sentence]
     start = story.spans[sentence.items[0].first][0]
     end = story.spans[sentence.items[-1].last][1]
     return Template(
-        name_of(event),
+        event_id(event),
         story.message.text[start:end],
         start,
         end,
@@ -46,7 +46,7 @@ def _template(case: Case, event: Event) -> Template:
     )
 
 
-def _slots(case: Case, event: Event) -> dict[str, str | list[str]]:
+def _slots(case: MessageContext, event: Event) -> dict[str, str | list[str]]:
     """Only what is told is there."""
     found: dict[str, str | list[str]] = {"INCIDENT": [event.type]}
     days = [when.fill for when in case.days[event.sentence]]
@@ -59,23 +59,23 @@ def _slots(case: Case, event: Event) -> dict[str, str | list[str]]:
     return found | {name: list(dict.fromkeys(some)) for name, some in told.items() if some}
 
 
-def _heads(case: Case, event: Event, role: str) -> Iterator[str]:
+def _heads(case: MessageContext, event: Event, role: str) -> Iterator[str]:
     """The last name of a person, the head of what else plays a role."""
     for part in event.parts:
-        if part.role == role and part.chance >= SURE:
+        if part.role == role and part.chance >= MIN_HEAD_PROBABILITY:
             mention = case.reading.mentions[part.place]
             name = person_name(mention)
             yield name.rsplit(" ", 1)[-1] if name else mention.lemma
 
 
-def _context(case: Case, event: Event, sentence: Sentence) -> dict[str, object]:
+def _context(case: MessageContext, event: Event, sentence: Sentence) -> dict[str, object]:
     total = sum(event.types.values())
     return {
         "PARAGRAPH": sentence.paragraph,
         "CHANCE": round(event.chance, 4),
         "TYPES": {name: round(chance / total, 4) for name, chance in event.types.items()},
         "WORDS": list(case.bags[event.sentence]),
-        "OPENING": [_word(item) for item in sentence.items[:_OPENING]],
+        "OPENING": [_word(item) for item in sentence.items[:_OPENING_PHRASES]],
         "ADVERBS": [_word(item) for item in sentence.items if item.kind == "word"],
         "NOUNS": list(_nouns(sentence)),
     }
@@ -97,7 +97,7 @@ _EVENTS = frozenset(
     {"ATTACKING", "BOMBING", "KIDNAPPING", "ARSON", "ROBBERY", "HIJACKING", "STOPPAGE"}
 )
 
-LIKELY = 0.5  # chance of a role: with less a mention is no participant
+MIN_ROLE_PROBABILITY = 0.5  # chance of a role: with less a mention is no participant
 SORTS = {
     "VICTIM": "PERSON",
     "PERPETRATOR": "PERSON",
@@ -112,7 +112,7 @@ def participants(reading: Reading, found: Sequence[Event], sorts: Hierarchy) -> 
     for event in found:
         roles: dict[int, list[str]] = {}
         for part in sorted(event.parts, key=lambda part: -part.chance):
-            if part.chance >= LIKELY:
+            if part.chance >= MIN_ROLE_PROBABILITY:
                 roles.setdefault(part.place, []).append(part.role)
         for place in sorted(roles):
             yield _participant_template(reading, event, place, roles[place], sorts)
@@ -139,7 +139,7 @@ def _participant_template(
         slots=said | ({"NAME": [name]} if name else {}),
         rule="participant",
         context={
-            "EVENT": name_of(event),
+            "EVENT": event_id(event),
             "DETERMINER": known.get("det") or "",
             "MODIFIERS": list(known.get("mods", ())),
         },

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from partita.domains.incidents.mentions import Mention, coarse
+from partita.domains.incidents.mentions import Mention, coarse_sort
 from partita.domains.incidents.stories import Item, Sentence, Story, sorts_of
 
-_REACH = 12  # phrases to either side in which a verb is looked for
+_VERB_DISTANCE = 12  # phrases to either side in which a verb is looked for
 _JOINING = frozenset({",", "and", "or", "along with", "as well as"})
 
 
-def described(item: Item | None) -> str:
+def item_text(item: Item | None) -> str:
     """A neighbour in one word."""
     if item is None:
         return "."
@@ -24,21 +24,24 @@ def described(item: Item | None) -> str:
     return item.kind
 
 
-def observed(story: Story, mention: Mention) -> list[str]:
+def local_features(story: Story, mention: Mention) -> list[str]:
     """The features of a mention in its sentence."""
     sentence = story.sentences[mention.sentence]
-    kind = coarse(mention)
-    found = [*_itself(story, mention, kind), *_around(sentence.items, mention.place, kind)]
+    kind = coarse_sort(mention)
+    found = [
+        *_own_features(story, mention, kind),
+        *_neighbour_features(sentence.items, mention.place, kind),
+    ]
     first = _first_of_list(sentence.items, mention.place)
     if first != mention.place:
-        found += [f"list {one}" for one in _around(sentence.items, first, kind)]
-    found += _clauses(story, sentence.items[mention.place], sentence.items[first])
+        found += [f"list {one}" for one in _neighbour_features(sentence.items, first, kind)]
+    found += _clause_features(story, sentence.items[mention.place], sentence.items[first])
     if mention.inner:
-        found += [f"inside {described(sentence.items[mention.place])}", f"inside {kind}"]
+        found += [f"inside {item_text(sentence.items[mention.place])}", f"inside {kind}"]
     return found
 
 
-def _itself(story: Story, mention: Mention, kind: str) -> Iterator[str]:
+def _own_features(story: Story, mention: Mention, kind: str) -> Iterator[str]:
     known = mention.item.known
     yield f"head {mention.lemma}"
     yield f"last {mention.lemma.rsplit(' ', 1)[-1]}"
@@ -61,41 +64,41 @@ def _number(number: object) -> str:
     return text if text in ("None", "1", "PLURAL") else "many"
 
 
-def _around(items: Sequence[Item], place: int, kind: str) -> Iterator[str]:
+def _neighbour_features(items: Sequence[Item], place: int, kind: str) -> Iterator[str]:
     """The two phrases on either side, and the nearest verbs."""
-    before, after = _at(items, place - 1), _at(items, place + 1)
-    left, right = described(before), described(after)
+    before, after = _item_at(items, place - 1), _item_at(items, place + 1)
+    left, right = item_text(before), item_text(after)
     yield f"left {left}"
     yield f"right {right}"
     yield f"left {left} {kind}"
     yield f"right {right} {kind}"
-    yield f"left2 {described(_at(items, place - 2))} {left}"
-    yield f"right2 {right} {described(_at(items, place + 2))}"
-    yield from _verbs(items, place, kind)
+    yield f"left2 {item_text(_item_at(items, place - 2))} {left}"
+    yield f"right2 {right} {item_text(_item_at(items, place + 2))}"
+    yield from _verb_features(items, place, kind)
 
 
-def _at(items: Sequence[Item], place: int) -> Item | None:
+def _item_at(items: Sequence[Item], place: int) -> Item | None:
     return items[place] if 0 <= place < len(items) else None
 
 
-def _verbs(items: Sequence[Item], place: int, kind: str) -> Iterator[str]:
+def _verb_features(items: Sequence[Item], place: int, kind: str) -> Iterator[str]:
     """The nearest verb to either side, with the preposition and whether something is between."""
-    if (left := _verb(items, place, -1)) is not None:
+    if (left := _nearest_verb(items, place, -1)) is not None:
         link = _link(items, place)
         near = "near" if place - left <= 2 else "far"
         verb = _verb_word(items[left])
         yield f"verb before {verb} {link}"
         yield f"verb before {verb} {near} {kind}"
         yield f"verb before {link} {near} {kind}"
-    if (right := _verb(items, place, 1)) is not None:
+    if (right := _nearest_verb(items, place, 1)) is not None:
         near = "near" if right - place <= 2 else "far"
         verb = _verb_word(items[right])
         yield f"verb behind {verb} {near}"
         yield f"verb behind {verb} {kind}"
 
 
-def _verb(items: Sequence[Item], place: int, step: int) -> int | None:
-    for n in range(1, _REACH):
+def _nearest_verb(items: Sequence[Item], place: int, step: int) -> int | None:
+    for n in range(1, _VERB_DISTANCE):
         at = place + step * n
         if not 0 <= at < len(items):
             return None
@@ -111,7 +114,7 @@ def _verb_word(item: Item) -> str:
 
 def _link(items: Sequence[Item], place: int) -> str:
     """The preposition before a phrase, or what else stands there."""
-    before = _at(items, place - 1)
+    before = _item_at(items, place - 1)
     if before is None:
         return "."
     return str(before.known["word"]) if before.kind == "word" else before.kind
@@ -131,7 +134,7 @@ def _joining(item: Item) -> bool:
     return item.kind == "word" and item.known["word"] in _JOINING
 
 
-def _clauses(story: Story, item: Item, first: Item) -> Iterator[str]:
+def _clause_features(story: Story, item: Item, first: Item) -> Iterator[str]:
     for role, incident, rule in story.said.get(item.first, ()):
         yield f"clause {role}"
         yield f"clause {role} {incident}"
@@ -155,26 +158,26 @@ def sentence_words(sentence: Sentence) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-Bags = Sequence[Sequence[str]]
+WordsBySentence = Sequence[Sequence[str]]
 
 
-def bags(story: Story) -> list[list[str]]:
+def words_by_sentence(story: Story) -> list[list[str]]:
     """The telling words of every sentence."""
     return [sentence_words(sentence) for sentence in story.sentences]
 
 
-def of_mention(story: Story, mention: Mention, words: Bags) -> list[str]:
-    kind = coarse(mention)
-    found = observed(story, mention)
+def mention_features(story: Story, mention: Mention, words: WordsBySentence) -> list[str]:
+    kind = coarse_sort(mention)
+    found = local_features(story, mention)
     found += [f"bag {word} {kind}" for word in words[mention.sentence]]
     found.append(f"at {min(mention.sentence, 5)} {kind}")
     return found
 
 
-def of_sentence(story: Story, sentence: Sentence, words: Bags) -> list[str]:
+def sentence_features(story: Story, sentence: Sentence, words: WordsBySentence) -> list[str]:
     """Its words, its verbs with their voice, sorts, clauses, and the sentence before."""
     found = [f"word {word}" for word in words[sentence.number]]
-    found += _sentence_verbs(sentence)
+    found += _sentence_verb_features(sentence)
     found += dict.fromkeys(
         f"sort {sort}" for item in sentence.items if item.kind == "ng" for sort in sorts_of(item)
     )
@@ -187,7 +190,7 @@ def of_sentence(story: Story, sentence: Sentence, words: Bags) -> list[str]:
     return found
 
 
-def _sentence_verbs(sentence: Sentence) -> Iterator[str]:
+def _sentence_verb_features(sentence: Sentence) -> Iterator[str]:
     for item in sentence.items:
         known = item.known
         if item.kind == "vg":
@@ -198,7 +201,7 @@ def _sentence_verbs(sentence: Sentence) -> Iterator[str]:
             yield "when"
 
 
-def of_message(story: Story, words: Bags) -> list[str]:
+def message_features(story: Story, words: WordsBySentence) -> list[str]:
     """All words, those of the first sentences once more, and what the header says."""
     found = {f"word {word}": None for bag in words for word in bag}
     found |= {f"early {word}": None for bag in words[:3] for word in bag}

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.corpora.muc_templates import SLOTS, Fill
-from partita.domains.incidents.fusion_things import LEAST, ROLES, WHOLE, Report, Role, Thing, things
+from partita.domains.incidents.fusion_things import (
+    INCIDENT_SLOTS,
+    MIN_WEIGHT,
+    ROLES,
+    Report,
+    Role,
+    Thing,
+    group_things,
+)
 from partita.evaluation.muc.fills import compare, compare_strings, location
 from partita.fusion.claims import Claims
 from partita.fusion.detection import balance, correlations, detect, independence
@@ -19,7 +27,7 @@ from partita.records import FloatArray
 YES, NO = "yes", "no"
 NONE = "-"  # that a slot has no fill is a value, too
 OPTIONAL = frozenset({8, 15, 16, 17, 22, 24})  # the others are filled whenever a thing is there
-OPEN = frozenset({"date", "location", "number"})
+OPEN_KINDS = frozenset({"date", "location", "number"})
 Fact = tuple[str, Sequence[str], Sequence[str]]  # a name, who reports it, who might have
 Row = tuple[str, str, str, str]
 
@@ -34,7 +42,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Case:
+class FusionCase:
     """All that is said of an incident."""
 
     name: str
@@ -58,18 +66,18 @@ class Candidate:
     present: float
 
 
-def cases(
+def fusion_cases(
     groups: Sequence[Sequence[Report]], trust: Mapping[str, float] | None = None
-) -> list[Case]:
+) -> list[FusionCase]:
     """The incidents with their things, named by message and number."""
     found = []
     for number, reports in enumerate(groups):
         name = f"{reports[0].incident.message} {number}"
         told = [Subject(name, None, {one.source: one.whole for one in reports})]
         for role in ROLES:
-            for n, thing in enumerate(things(reports, role.name, trust)):
+            for n, thing in enumerate(group_things(reports, role.name, trust)):
                 told.append(_subject(f"{name} {role.name} {n}", role, thing))
-        found.append(Case(name, reports, told))
+        found.append(FusionCase(name, reports, told))
     return found
 
 
@@ -78,7 +86,7 @@ def _subject(name: str, role: Role, told: Mapping[str, Thing]) -> Subject:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Voices:
+class SystemWeights:
     """The systems, how much the word of each counts, and how far each is trusted."""
 
     sources: Sequence[str]
@@ -90,23 +98,23 @@ class Voices:
         return dict(zip(self.sources, self.trust.tolist(), strict=True))
 
     @classmethod
-    def heard(cls, found: Sequence[Case], sources: Sequence[str]) -> Voices:
+    def heard(cls, found: Sequence[FusionCase], sources: Sequence[str]) -> SystemWeights:
         """Systems that report the same incidents too often count less."""
         reported, asked = _table(_reports(found, sources), sources)
         weights = independence(correlations(reported, asked))
         return cls(sources, weights, np.ones(len(sources)))
 
 
-def incidents_detected(found: Sequence[Case], voices: Voices) -> dict[str, float]:
+def incident_probabilities(found: Sequence[FusionCase], voices: SystemWeights) -> dict[str, float]:
     """How probable each incident is: a system that does not report it says that there is none."""
-    return _detected(_reports(found, voices.sources), voices)
+    return _detection_probabilities(_reports(found, voices.sources), voices)
 
 
-def _reports(found: Sequence[Case], sources: Sequence[str]) -> list[Fact]:
+def _reports(found: Sequence[FusionCase], sources: Sequence[str]) -> list[Fact]:
     return [(case.name, case.sources, sources) for case in found]
 
 
-def things_detected(found: Sequence[Case], voices: Voices) -> dict[str, float]:
+def thing_probabilities(found: Sequence[FusionCase], voices: SystemWeights) -> dict[str, float]:
     """How probable it is that a thing is part of its incident, if there is that incident.
 
     What systems find and make up is learned of all roles together, how many things there are by
@@ -115,11 +123,11 @@ def things_detected(found: Sequence[Case], voices: Voices) -> dict[str, float]:
     told = [(case, subject) for case in found for subject in case.subjects if subject.role]
     facts = [(subject.name, list(subject.said), case.sources) for case, subject in told]
     roles = [subject.role.name for _, subject in told if subject.role]
-    return _detected(facts, voices, roles)
+    return _detection_probabilities(facts, voices, roles)
 
 
-def _detected(
-    facts: Sequence[Fact], voices: Voices, roles: Sequence[str] | None = None
+def _detection_probabilities(
+    facts: Sequence[Fact], voices: SystemWeights, roles: Sequence[str] | None = None
 ) -> dict[str, float]:
     if not facts:
         return {}
@@ -139,14 +147,16 @@ def _table(facts: Sequence[Fact], sources: Sequence[str]) -> tuple[FloatArray, F
     return reported, asked
 
 
-def fills_fused(found: Sequence[Case]) -> Fused:
+def fuse_fills(found: Sequence[FusionCase]) -> Fused:
     """What fills the slots, by all that is said of incidents and things."""
     rows = [row for case in found for row in _values(case)]
-    kinds = {slot: "open" if SLOTS[int(slot)].kind in OPEN else "closed" for _, _, slot, _ in rows}
+    kinds = {
+        slot: "open" if SLOTS[int(slot)].kind in OPEN_KINDS else "closed" for _, _, slot, _ in rows
+    }
     return fuse(Claims.of(rows), Settings(kinds=kinds))
 
 
-def _values(case: Case) -> Iterator[Row]:
+def _values(case: FusionCase) -> Iterator[Row]:
     """Of strings only whether there is one; which, the systems' strings themselves tell."""
     for subject in case.subjects:
         for source, fills in subject.said.items():
@@ -155,14 +165,14 @@ def _values(case: Case) -> Iterator[Row]:
                 if SLOTS[slot].kind == "string":
                     yield source, subject.name, str(slot), NO if value == NONE else YES
                 elif value != NONE or slot in OPTIONAL:
-                    yield source, subject.name, str(slot), _plain(slot, value)
+                    yield source, subject.name, str(slot), _normalised(slot, value)
 
 
 def slots_of(subject: Subject) -> tuple[int, ...]:
-    return WHOLE if subject.role is None else (*subject.role.strings, *subject.role.more)
+    return INCIDENT_SLOTS if subject.role is None else (*subject.role.strings, *subject.role.more)
 
 
-def _plain(slot: int, value: str) -> str:
+def _normalised(slot: int, value: str) -> str:
     """How values are compared: places without their kinds, everything else without case."""
     if SLOTS[slot].kind == "location" and value != NONE:
         country, below = location(value)
@@ -170,10 +180,10 @@ def _plain(slot: int, value: str) -> str:
     return " ".join(value.upper().split())
 
 
-Shares = Mapping[tuple[str, str], Mapping[str, float]]
+ValueProbabilities = Mapping[tuple[str, str], Mapping[str, float]]
 
 
-def shares_of(fused: Fused) -> Shares:
+def value_probabilities(fused: Fused) -> ValueProbabilities:
     """The probability of every value, by subject and slot."""
     return {
         key: {one.value.upper(): one.probability for one in answer.values}
@@ -181,8 +191,12 @@ def shares_of(fused: Fused) -> Shares:
     }
 
 
-def candidate(
-    subject: Subject, slot: int, beliefs: Shares, worth: float, trust: Mapping[str, float]
+def best_candidate(
+    subject: Subject,
+    slot: int,
+    beliefs: ValueProbabilities,
+    worth: float,
+    trust: Mapping[str, float],
 ) -> Candidate | None:
     """The fill with the most expected points; None if nobody gives any.
 
@@ -207,15 +221,15 @@ def candidate(
 def _votes(given: Mapping[str, str], trust: Mapping[str, float]) -> dict[str, float]:
     votes: dict[str, float] = defaultdict(float)
     for source, text in given.items():
-        votes[text] += max(trust[source], LEAST)
+        votes[text] += max(trust[source], MIN_WEIGHT)
     return {text: share / sum(votes.values()) for text, share in votes.items()}
 
 
 def _points(slot: int, text: str, truths: Mapping[str, float]) -> float:
-    return sum(p * verdict(slot, text, truth) for truth, p in truths.items())
+    return sum(p * score_fill(slot, text, truth) for truth, p in truths.items())
 
 
-def verdict(slot: int, given: str, truth: str) -> float:
+def score_fill(slot: int, given: str, truth: str) -> float:
     if SLOTS[slot].kind == "string":
         return compare_strings(given, truth)
     return compare(SLOTS[slot], Fill((given,)), Fill((truth,)))

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from partita.corpora.muc_templates import Fill, Incident
-from partita.domains.incidents.cases import Case
+from partita.domains.incidents.cases import MessageContext
 from partita.domains.incidents.drafts import Draft
 from partita.domains.incidents.entities import Entity
 from partita.domains.incidents.incident_models import (
-    Judges,
-    of_context,
-    of_incident,
-    of_kind,
-    of_perpetrators,
+    FillModels,
+    entity_context_features,
+    entity_type_features,
+    incident_features,
+    perpetrator_features,
 )
 from partita.domains.incidents.models import NONE
 from partita.domains.incidents.readings import Reading
@@ -24,17 +24,23 @@ _INSTRUMENT_SORTS = (
     "GRENADE", "MOLOTOV COCKTAIL", "MISSILE", "ROCKET", "CUTTING DEVICE", "STONE", "TORTURE",
     "BOMB", "GUN", "EXPLOSIVE", "PROJECTILE", "FIRE",
 )  # fmt: skip
-_NEVER = {"KIDNAPPING": (6, 7, 12, 13, 14, 15, 16, 17), "ARSON": (6, 7)}
+_UNUSED_SLOTS = {"KIDNAPPING": (6, 7, 12, 13, 14, 15, 16, 17), "ARSON": (6, 7)}
 
-Cast = Mapping[str, Sequence[Entity]]
+EntitiesByRole = Mapping[str, Sequence[Entity]]
 
 
-def filled(
-    case: Case, draft: Draft, cast: Cast, judges: Judges, number: int, day: str, place: str
+def fill_slots(
+    case: MessageContext,
+    draft: Draft,
+    cast: EntitiesByRole,
+    judges: FillModels,
+    number: int,
+    day: str,
+    place: str,
 ) -> Incident:
     """The incident of a draft with all its slots."""
     reading, kind = case.reading, draft.type
-    seen = of_incident(case.story, draft.sentences, case.bags, kind)
+    seen = incident_features(case.story, draft.sentences, case.bags, kind)
     fills: dict[int, list[Fill]] = {
         2: [Fill((day,))] if day else [],
         3: [Fill((place,))],
@@ -47,7 +53,7 @@ def filled(
     _targets(fills, cast["TARGET"], reading, judges, kind, country)
     _victims(fills, cast["VICTIM"], reading, judges, kind, country)
     left = {slot: tuple(some) for slot, some in fills.items() if some}
-    for slot in _NEVER.get(kind, ()):
+    for slot in _UNUSED_SLOTS.get(kind, ()):
         left.pop(slot, None)
     return Incident(case.story.message.id, str(number), left)
 
@@ -56,7 +62,7 @@ def _instruments(
     fills: dict[int, list[Fill]],
     cast: Sequence[Entity],
     reading: Reading,
-    judges: Judges,
+    judges: FillModels,
     seen: Sequence[str],
 ) -> None:
     fills[6] = [Fill((one.string,)) for one in cast]
@@ -75,19 +81,19 @@ def _instrument_type(reading: Reading, entity: Entity) -> str:
 
 def _perpetrators(
     fills: dict[int, list[Fill]],
-    cast: Cast,
+    cast: EntitiesByRole,
     reading: Reading,
-    judges: Judges,
+    judges: FillModels,
     seen: Sequence[str],
     kind: str,
 ) -> None:
     known = (*cast["PERPETRATOR"], *cast["ORGANISATION"])
-    category = judges.category.best([*seen, *of_perpetrators(reading, known)])[0]
+    category = judges.category.best([*seen, *perpetrator_features(reading, known)])[0]
     fills[8] = [Fill((category,))] if known and category != NONE else []
     fills[9] = [Fill((one.string,)) for one in cast["PERPETRATOR"]]
     fills[10] = [Fill((one.string,)) for one in cast["ORGANISATION"]]
     chosen = [
-        judges.confidence.best(of_context(reading.story, one, reading, kind))[0]
+        judges.confidence.best(entity_context_features(reading.story, one, reading, kind))[0]
         for one in cast["ORGANISATION"]
     ]
     fills[11] = [
@@ -101,7 +107,7 @@ def _targets(
     fills: dict[int, list[Fill]],
     cast: Sequence[Entity],
     reading: Reading,
-    judges: Judges,
+    judges: FillModels,
     kind: str,
     country: str,
 ) -> None:
@@ -111,11 +117,16 @@ def _targets(
         tag = (one.string,)
         fills[12].append(Fill(tag))
         fills[13].append(
-            Fill((judges.target_type.best(of_kind(reading.story, one, reading))[0],), tag)
+            Fill(
+                (judges.target_type.best(entity_type_features(reading.story, one, reading))[0],),
+                tag,
+            )
         )
         fills[14].append(Fill((_number(reading, one),), tag))
         fills[15] += _nation(reading, one, country)
-        effect, _ = judges.target_effect.best(of_context(reading.story, one, reading, kind))
+        effect, _ = judges.target_effect.best(
+            entity_context_features(reading.story, one, reading, kind)
+        )
         if effect != NONE:
             fills[16].append(Fill((effect,), tag))
 
@@ -124,7 +135,7 @@ def _victims(
     fills: dict[int, list[Fill]],
     cast: Sequence[Entity],
     reading: Reading,
-    judges: Judges,
+    judges: FillModels,
     kind: str,
     country: str,
 ) -> None:
@@ -137,11 +148,16 @@ def _victims(
         if one.descriptions:
             fills[19].append(Fill((one.description,), tag if one.names else ()))
         fills[20].append(
-            Fill((judges.victim_type.best(of_kind(reading.story, one, reading))[0],), tag)
+            Fill(
+                (judges.victim_type.best(entity_type_features(reading.story, one, reading))[0],),
+                tag,
+            )
         )
         fills[21].append(Fill((_number(reading, one),), tag))
         fills[22] += _nation(reading, one, country)
-        effect, _ = judges.victim_effect.best(of_context(reading.story, one, reading, kind))
+        effect, _ = judges.victim_effect.best(
+            entity_context_features(reading.story, one, reading, kind)
+        )
         if effect != NONE:
             fills[23].append(Fill((effect,), tag))
 

@@ -15,7 +15,7 @@ from partita.corpora.muc_templates import SLOTS, Fill, Incident, compare_dates
 from partita.evaluation.muc.fills import compare_locations, compare_strings
 from partita.records import FloatArray, IntArray
 
-WHOLE = (2, 3, 4, 5, 8, 17, 24)  # slots of the incident itself
+INCIDENT_SLOTS = (2, 3, 4, 5, 8, 17, 24)  # slots of the incident itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +62,19 @@ class Report:
     things: Mapping[str, tuple[Thing, ...]]
 
 
-def report(source: str, incident: Incident) -> Report:
-    whole = {slot: told[0].values[0] for slot in WHOLE if (told := _valid(incident, slot))}
+def make_report(source: str, incident: Incident) -> Report:
+    whole = {slot: told[0].values[0] for slot in INCIDENT_SLOTS if (told := _valid(incident, slot))}
     things = {role.name: tuple(_things(incident, role)) for role in ROLES}
     return Report(source, incident, whole, things)
 
 
-def with_more(first: Report, second: Report) -> Report:
+def merge_reports(first: Report, second: Report) -> Report:
     """What a system says of an incident in two templates: the first's word, the things of both."""
     things = {
-        role: (*mine, *(one for one in second.things[role] if not any(alike(one, o) for o in mine)))
+        role: (
+            *mine,
+            *(one for one in second.things[role] if not any(similarity(one, o) for o in mine)),
+        )
         for role, mine in first.things.items()
     }
     return replace(first, whole={**second.whole, **first.whole}, things=things)
@@ -88,8 +91,8 @@ def _things(incident: Incident, role: Role) -> list[Thing]:
     found: list[Thing] = []
     for slot, value, tags in _fills(incident, role):
         open_to = [thing for thing in found if slot not in thing.fills]
-        meant = max(open_to, key=lambda thing: _meant(thing, tags), default=None)
-        if meant is not None and _meant(meant, tags):
+        meant = max(open_to, key=lambda thing: _tag_match(thing, tags), default=None)
+        if meant is not None and _tag_match(meant, tags):
             meant.fills[slot] = value
         elif slot in role.strings or (role.nameless and not tags):
             found.append(Thing(role, {slot: value}))
@@ -102,14 +105,14 @@ def _fills(incident: Incident, role: Role) -> Iterator[tuple[int, str, tuple[str
             yield slot, fill.values[0], fill.tags
 
 
-def _meant(thing: Thing, tags: tuple[str, ...]) -> float:
+def _tag_match(thing: Thing, tags: tuple[str, ...]) -> float:
     """How well a tag is one of the thing's strings; no tag means a thing without any."""
     if not tags:
         return float(not thing.strings)
     return max((compare_strings(tag, text) for tag in tags for text in thing.strings), default=0.0)
 
 
-def alike(left: Thing, right: Thing) -> float:
+def similarity(left: Thing, right: Thing) -> float:
     """How far two things agree, from 0 to 1: by their names, if both have one, else by any string;
     without strings, by what is said of both."""
     name = left.role.strings[0]
@@ -130,9 +133,9 @@ def _agree(left: Sequence[str], right: Sequence[str]) -> float:
 
 ABSENT = -1
 ROUNDS = 100
-CLOSE = 1e-4
-HIGH = 50.0  # log odds beyond which nothing is told apart
-SMOOTH = 1.0  # pairs at each level that are taken as seen before
+TOLERANCE = 1e-4
+MAX_LOG_ODDS = 50.0  # log odds beyond which nothing is told apart
+PSEUDOCOUNT = 1.0  # pairs at each level that are taken as seen before
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,7 +176,7 @@ class Linkage:
         return evidence
 
 
-def learned(pairs: Pairs, depth: int) -> Linkage:
+def fit_linkage(pairs: Pairs, depth: int) -> Linkage:
     """By expectation and maximisation, from higher levels being likelier of one thing."""
     rising = np.arange(1.0, depth + 1)
     start = np.tile(rising / rising.sum(), (pairs.levels.shape[1], 1))
@@ -182,7 +185,7 @@ def learned(pairs: Pairs, depth: int) -> Linkage:
     for _ in range(ROUNDS):
         one = _probability(pairs, found)
         found = Linkage(_rates(pairs.levels, one, depth), _rates(pairs.levels, 1 - one, depth))
-        if np.max(np.abs(one - before), initial=0.0) < CLOSE:
+        if np.max(np.abs(one - before), initial=0.0) < TOLERANCE:
             break
         before = one
     return found
@@ -192,7 +195,7 @@ def _probability(pairs: Pairs, linkage: Linkage) -> FloatArray:
     """That a pair is one thing, at most one among its k rivals and as likely as none of them."""
     rivals = pairs.rivals()
     many = np.max([np.bincount(rival)[rival] for rival in rivals], axis=0)
-    odds = np.exp(np.minimum(linkage.evidence(pairs), HIGH)) / many
+    odds = np.exp(np.minimum(linkage.evidence(pairs), MAX_LOG_ODDS)) / many
     odds[pairs.apart] = 0.0
     left, right = (np.bincount(rival, odds)[rival] for rival in rivals)
     probability: FloatArray = odds / (1 + left + right - odds)
@@ -201,11 +204,11 @@ def _probability(pairs: Pairs, linkage: Linkage) -> FloatArray:
 
 def _rates(levels: IntArray, weight: FloatArray, depth: int) -> FloatArray:
     counts = np.stack([(weight[:, None] * (levels == n)).sum(axis=0) for n in range(depth)], axis=1)
-    rates: FloatArray = (counts + SMOOTH) / (counts + SMOOTH).sum(axis=1, keepdims=True)
+    rates: FloatArray = (counts + PSEUDOCOUNT) / (counts + PSEUDOCOUNT).sum(axis=1, keepdims=True)
     return rates
 
 
-def agglomerated(gains: FloatArray, weights: FloatArray) -> list[list[int]]:
+def cluster_records(gains: FloatArray, weights: FloatArray) -> list[list[int]]:
     """Groups of records: the two with the largest mean gain, by weight, are joined while above 0.
 
     Equal gains go to those that stand first: give records in an order of their own.
@@ -219,11 +222,11 @@ def agglomerated(gains: FloatArray, weights: FloatArray) -> list[list[int]]:
         if mean[left, right] <= 0:
             break
         groups[left] += groups.pop(right)
-        sums, whole = _joined(sums, left, right), _joined(whole, left, right)
+        sums, whole = _join_rows(sums, left, right), _join_rows(whole, left, right)
     return [sorted(group) for group in groups]
 
 
-def _joined(table: FloatArray, left: int, right: int) -> FloatArray:
+def _join_rows(table: FloatArray, left: int, right: int) -> FloatArray:
     own = table[left, left]
     table[left] += table[right]
     table[:, left] += table[:, right]
@@ -232,15 +235,17 @@ def _joined(table: FloatArray, left: int, right: int) -> FloatArray:
     return joined
 
 
-TWICE = np.log(9.0)  # log odds against two templates of one system being one incident
-LEAST = 0.05  # the weight of systems that are trusted less
-DEPTH = 3  # levels: another, partly the same, the same
+SAME_SYSTEM_LOG_ODDS = np.log(
+    9.0
+)  # log odds against two templates of one system being one incident
+MIN_WEIGHT = 0.05  # the weight of systems that are trusted less
+LEVELS = 3  # levels: another, partly the same, the same
 HALF = 0.5
 
-Judge = Callable[[str, str], float]
+Comparison = Callable[[str, str], float]
 
 
-def incidents(
+def group_reports(
     reports: Sequence[Report], trust: Mapping[str, float] | None = None
 ) -> list[list[Report]]:
     """The reports of each incident, one of a system; how to tell is learned from them.
@@ -249,21 +254,22 @@ def incidents(
     """
     told = sorted(reports, key=lambda one: (one.incident.message, one.source, one.incident.line))
     pairs = _pairs(told)
-    gains = learned(pairs, DEPTH).evidence(pairs) - TWICE * pairs.apart
+    gains = fit_linkage(pairs, LEVELS).evidence(pairs) - SAME_SYSTEM_LOG_ODDS * pairs.apart
     weights = _weights([one.source for one in told], trust)
     return [
-        list(_one_each([told[n] for n in group])) for group in _grouped(told, pairs, gains, weights)
+        list(_merge_by_system([told[n] for n in group]))
+        for group in _groups_by_message(told, pairs, gains, weights)
     ]
 
 
 def _weights(sources: Sequence[str], trust: Mapping[str, float] | None) -> FloatArray:
-    return np.array([max(trust[source], LEAST) if trust else 1.0 for source in sources])
+    return np.array([max(trust[source], MIN_WEIGHT) if trust else 1.0 for source in sources])
 
 
-def _one_each(told: Sequence[Report]) -> Iterator[Report]:
+def _merge_by_system(told: Sequence[Report]) -> Iterator[Report]:
     """The templates of one system as one: what the first says, and the things of all."""
     for _, mine in groupby(told, key=lambda one: one.source):
-        yield reduce(with_more, mine)
+        yield reduce(merge_reports, mine)
 
 
 def _pairs(told: Sequence[Report]) -> Pairs:
@@ -273,12 +279,14 @@ def _pairs(told: Sequence[Report]) -> Pairs:
         messages[one.incident.message].append(number)
     found = [pair for numbers in messages.values() for pair in combinations(numbers, 2)]
     left, right = np.array(found, dtype=np.int64).reshape(-1, 2).T
-    levels = [compared(told[a], told[b]) for a, b in found] or np.empty((0, 3 + len(ROLES)))
+    levels = [comparison_levels(told[a], told[b]) for a, b in found] or np.empty(
+        (0, 3 + len(ROLES))
+    )
     sources = np.unique(np.array([one.source for one in told]), return_inverse=True)[1]
     return Pairs(left, right, np.array(levels, dtype=np.int64), sources)
 
 
-def _grouped(
+def _groups_by_message(
     told: Sequence[Report], pairs: Pairs, gains: FloatArray, weights: FloatArray
 ) -> Iterator[list[int]]:
     """The groups of one message after another."""
@@ -286,56 +294,56 @@ def _grouped(
     known = dict(zip(places, gains.tolist(), strict=True))
     for _, numbers in groupby(range(len(told)), key=lambda n: told[n].incident.message):
         here = list(numbers)
-        table = _table([[known.get((a, b), 0.0) for b in here] for a in here])
-        for group in agglomerated(table, weights[here]):
+        table = _symmetric([[known.get((a, b), 0.0) for b in here] for a in here])
+        for group in cluster_records(table, weights[here]):
             yield [here[n] for n in group]
 
 
-def things(
+def group_things(
     reports: Sequence[Report], role: str, trust: Mapping[str, float] | None = None
 ) -> list[dict[str, Thing]]:
     """The things of an incident that play a role, by the system that speaks of each."""
     told = [(one.source, thing) for one in reports for thing in one.things[role]]
     gains = [[_gain(a, b) if n < m else 0.0 for m, b in enumerate(told)]
              for n, a in enumerate(told)]  # fmt: skip
-    groups = agglomerated(_table(gains), _weights([source for source, _ in told], trust))
+    groups = cluster_records(_symmetric(gains), _weights([source for source, _ in told], trust))
     return [dict(told[n] for n in reversed(group)) for group in groups]
 
 
 def _gain(left: tuple[str, Thing], right: tuple[str, Thing]) -> float:
     """A system does not name a thing twice; to be partly the same is no reason for or against."""
-    return -np.inf if left[0] == right[0] else alike(left[1], right[1]) - HALF
+    return -np.inf if left[0] == right[0] else similarity(left[1], right[1]) - HALF
 
 
-def _table(upper: Sequence[Sequence[float]]) -> FloatArray:
+def _symmetric(upper: Sequence[Sequence[float]]) -> FloatArray:
     """Both halves of a table of which the upper one is given."""
     table = np.array(upper, dtype=float).reshape(len(upper), len(upper))
     whole: FloatArray = table + table.T
     return whole
 
 
-def compared(left: Report, right: Report) -> IntArray:
+def comparison_levels(left: Report, right: Report) -> IntArray:
     """The level of every feature: type, date, place, and the things of each role."""
     levels = [
-        _level(left.whole.get(4), right.whole.get(4), _types),
+        _level(left.whole.get(4), right.whole.get(4), _compare_types),
         _level(left.whole.get(2), right.whole.get(2), compare_dates),
         _level(left.whole.get(3), right.whole.get(3), compare_locations),
-        *(_shared(left.things[role.name], right.things[role.name]) for role in ROLES),
+        *(_things_level(left.things[role.name], right.things[role.name]) for role in ROLES),
     ]
     return np.array(levels, dtype=np.int64)
 
 
-def _level(left: str | None, right: str | None, judge: Judge) -> int:
+def _level(left: str | None, right: str | None, judge: Comparison) -> int:
     if left is None or right is None:
         return ABSENT
     return round(2 * max(judge(left, right), judge(right, left)))
 
 
-def _types(left: str, right: str) -> float:
+def _compare_types(left: str, right: str) -> float:
     return 1.0 if left == right else HALF if "ATTACK" in (left, right) else 0.0
 
 
-def _shared(left: Sequence[Thing], right: Sequence[Thing]) -> int:
+def _things_level(left: Sequence[Thing], right: Sequence[Thing]) -> int:
     if not left or not right:
         return ABSENT
-    return round(2 * max(alike(a, b) for a, b in product(left, right)))
+    return round(2 * max(similarity(a, b) for a, b in product(left, right)))

@@ -74,7 +74,7 @@ def read_gazetteer(path: str | Path) -> Gazetteer:
     places = list(parse_places(text.splitlines()))
     if not places:
         raise InputError("no place in this file (expected COUNTRY: PLACE (KIND))", file=str(path))
-    return _added(shipped_gazetteer(), places)
+    return _add_places(shipped_gazetteer(), places)
 
 
 def parse_places(lines: Iterable[str]) -> Iterator[tuple[Name, Entry]]:
@@ -88,7 +88,7 @@ def parse_places(lines: Iterable[str]) -> Iterator[tuple[Name, Entry]]:
                 yield _words(place["name"]), (match["country"].strip(), kind)
 
 
-def _added(known: Gazetteer, places: Iterable[tuple[Name, Entry]]) -> Gazetteer:
+def _add_places(known: Gazetteer, places: Iterable[tuple[Name, Entry]]) -> Gazetteer:
     """Put the places before those of the same name."""
     first: dict[Name, dict[Entry, None]] = {}
     for name, entry in places:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from partita.domains.incidents.stories import Item, Sentence, Story, sorts_of
 
-_HARMED = frozenset({"dead", "wounded", "injured", "civilian", "minor", "american"})
+_ADJECTIVES_FOR_PEOPLE = frozenset({"dead", "wounded", "injured", "civilian", "minor", "american"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,46 +32,46 @@ class Mention:
         return self.item.first
 
 
-def mentions(story: Story) -> Iterator[Mention]:
+def find_mentions(story: Story) -> Iterator[Mention]:
     """In text order; modifiers before the noun group in which they stand."""
     for sentence in story.sentences:
         for place, item in enumerate(sentence.items):
-            if item.kind == "ng" and _speaks(item):
+            if item.kind == "ng" and _may_play_role(item):
                 for inner in item.inner:
                     yield Mention(sentence.number, place, inner, inner.last, True)
-                yield Mention(sentence.number, place, item, end_of(sentence, place))
-            elif _harmed(sentence, place):
+                yield Mention(sentence.number, place, item, mention_end(sentence, place))
+            elif _is_adjective_for_people(sentence, place):
                 yield Mention(sentence.number, place, item, item.last)
 
 
-def _speaks(item: Item) -> bool:
+def _may_play_role(item: Item) -> bool:
     """Neither a pronoun nor nobody."""
     return item.known.get("form") != "pronoun" and item.known.get("det") not in ("no", "neither")
 
 
-def _harmed(sentence: Sentence, place: int) -> bool:
+def _is_adjective_for_people(sentence: Sentence, place: int) -> bool:
     """ "10 **dead**", "a **civilian**": adjectives that stand for people."""
     item = sentence.items[place]
-    if item.kind != "word" or item.known["word"] not in _HARMED or place == 0:
+    if item.kind != "word" or item.known["word"] not in _ADJECTIVES_FOR_PEOPLE or place == 0:
         return False
     before = sentence.items[place - 1]
     return before.kind == "number" or before.known.get("tag") == "DT"
 
 
-def end_of(sentence: Sentence, place: int) -> int:
+def mention_end(sentence: Sentence, place: int) -> int:
     """ "Members **of the front**", up to two of them."""
     items, at = sentence.items, place
     for _ in range(2):
-        if at + 2 < len(items) and _of(items[at + 1]) and _joins(items[at + 2]):
+        if at + 2 < len(items) and _is_of(items[at + 1]) and _is_full_noun_group(items[at + 2]):
             at += 2
     return items[at].last
 
 
-def _of(item: Item) -> bool:
+def _is_of(item: Item) -> bool:
     return item.kind == "word" and item.known["word"] == "of"
 
 
-def _joins(item: Item) -> bool:
+def _is_full_noun_group(item: Item) -> bool:
     return item.kind == "ng" and item.known.get("form") != "pronoun"
 
 
@@ -95,7 +95,7 @@ _GROUPS = {
 _COARSE = {sort: group for group, sorts in _GROUPS.items() for sort in sorts.split("|")}
 
 
-def coarse(mention: Mention) -> str:
+def coarse_sort(mention: Mention) -> str:
     """The kind of thing, as far as sorts tell."""
     sorts = sorts_of(mention.item)
     for sort in sorts:

@@ -10,15 +10,15 @@ from partita.corpora.muc import holds_templates, read_exam
 from partita.corpora.muc_templates import Incident
 from partita.domains.incidents.domain import domain
 from partita.domains.incidents.gazetteer import read_gazetteer
-from partita.domains.incidents.incident_models import Experts, write_experts
+from partita.domains.incidents.incident_models import IncidentModels, write_models
 from partita.domains.incidents.stories import stories
-from partita.domains.incidents.training_data import Keyed
+from partita.domains.incidents.training_data import KeyedStory
 from partita.errors import InputError, PartitaError
 from partita.records import Message
 from partita.rules.extractor import Extractor
 from partita.text.messages import read_messages
 
-Told = Callable[[str], None]
+Progress = Callable[[str], None]
 
 
 def extractor() -> Extractor:
@@ -27,19 +27,23 @@ def extractor() -> Extractor:
 
 
 def learn_incidents(
-    paths: Sequence[Path], out: Path, told: Told, gazetteer: Path | None = None
-) -> Experts:
+    paths: Sequence[Path], out: Path, told: Progress, gazetteer: Path | None = None
+) -> IncidentModels:
     """The models from messages and their keys, written as one file."""
-    from partita.domains.incidents.training import train
+    from partita.domains.incidents.training import train_models
 
     examples = keyed_stories(paths, told, gazetteer)
     count = sum(len(key) for _, key in examples)
-    experts = train(examples, told, f"{len(examples)} messages, {count} incidents of their keys")
-    write_experts(out, experts)
+    experts = train_models(
+        examples, told, f"{len(examples)} messages, {count} incidents of their keys"
+    )
+    write_models(out, experts)
     return experts
 
 
-def keyed_stories(paths: Sequence[Path], told: Told, gazetteer: Path | None = None) -> list[Keyed]:
+def keyed_stories(
+    paths: Sequence[Path], told: Progress, gazetteer: Path | None = None
+) -> list[KeyedStory]:
     """The messages that have a key among all files and folders, read by the rules."""
     places = read_gazetteer(gazetteer) if gazetteer else None
     files = list(_files(paths))

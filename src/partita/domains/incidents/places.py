@@ -18,7 +18,7 @@ _LEVELS = {
 }
 LEVEL = {kind: level for level, kinds in _LEVELS.items() for kind in kinds.split("|")}
 _KINDS = frozenset(LEVEL) - {"AREA", "BASE", "SCHOOL", "STATE", "SECTOR", "ZONE"}
-_NAMED_SO = frozenset({"UNIVERSITY", "AIRPORT"})  # the word is a part of the name
+_KEPT_IN_NAME = frozenset({"UNIVERSITY", "AIRPORT"})  # the word is a part of the name
 _PLACES = frozenset(
     {"PLACE", "CITY", "STATE", "COUNTRY", "REGION", "LANDFORM", "LOCALITY", "FEATURE"}
 )
@@ -45,12 +45,16 @@ class Place:
         return LEVEL.get(self.kind, 3) if self.kind else 0
 
 
-def places(story: Story, known: Gazetteer, home: Counter[str]) -> list[Place]:
+def find_places(story: Story, known: Gazetteer, home: Counter[str]) -> list[Place]:
     """In text order; a name that lies in several countries is taken for one of the story's."""
-    return [place for n in range(len(story.sentences)) for place in _within(story, n, known, home)]
+    return [
+        place
+        for n in range(len(story.sentences))
+        for place in _places_in_sentence(story, n, known, home)
+    ]
 
 
-def countries(story: Story, known: Gazetteer) -> Counter[str]:
+def count_countries(story: Story, known: Gazetteer) -> Counter[str]:
     """How often each country is spoken of; the dateline counts as several times."""
     found: Counter[str] = Counter()
     for n in range(len(story.words)):
@@ -69,14 +73,16 @@ def countries(story: Story, known: Gazetteer) -> Counter[str]:
     return found
 
 
-def _within(story: Story, sentence: int, known: Gazetteer, home: Counter[str]) -> Iterator[Place]:
+def _places_in_sentence(
+    story: Story, sentence: int, known: Gazetteer, home: Counter[str]
+) -> Iterator[Place]:
     items = story.sentences[sentence].items
     if not items:
         return
     n, end = items[0].first, items[-1].last
     taken: set[int] = set()
     while n <= end:
-        listed = _listed(story.words, n, end, known, home)
+        listed = _longest_name(story.words, n, end, known, home)
         if listed is None:
             n += 1
             continue
@@ -86,7 +92,7 @@ def _within(story: Story, sentence: int, known: Gazetteer, home: Counter[str]) -
             yield place
             taken.update(range(n, n + size))
         n += size
-    yield from _unlisted(story, sentence, taken, home)
+    yield from _unlisted_in_sentence(story, sentence, taken, home)
 
 
 def _is_place(story: Story, items: Sequence[Item], place: Place, home: Counter[str]) -> bool:
@@ -101,7 +107,7 @@ def _is_place(story: Story, items: Sequence[Item], place: Place, home: Counter[s
         return True
     words, name = story.words[first : last + 1], _name_words(item)
     alone = (item.first, item.last) == (first, last)
-    if _PEOPLE.intersection(sorts_of(item)) and _inside(words, name):
+    if _PEOPLE.intersection(sorts_of(item)) and _contains(words, name):
         return False
     if name == words or (alone and not sorts_of(item)):
         before = story.words[first - 1] if first else "."
@@ -110,7 +116,7 @@ def _is_place(story: Story, items: Sequence[Item], place: Place, home: Counter[s
     return name[: len(words)] == words and home[place.country] > 0
 
 
-def _inside(words: Sequence[str], name: Sequence[str]) -> bool:
+def _contains(words: Sequence[str], name: Sequence[str]) -> bool:
     return any(name[n : n + len(words)] == words for n in range(len(name)))
 
 
@@ -118,7 +124,7 @@ def _name_words(item: Item) -> tuple[str, ...]:
     return tuple(str(item.known.get("name") or "").upper().split())
 
 
-def _listed(
+def _longest_name(
     words: Sequence[str], n: int, end: int, known: Gazetteer, home: Counter[str]
 ) -> tuple[int, str, str, str] | None:
     """The longest name that begins here."""
@@ -128,33 +134,37 @@ def _listed(
             return (size, nation, nation, "") if nation == " ".join(part) else None
         if listed := known.places.get(part):
             after = words[n + size] if n + size <= end else ""
-            country, kind = _chosen(listed, after, home)
+            country, kind = _best_entry(listed, after, home)
             return size, " ".join(part), country, kind
     return None
 
 
-def _chosen(listed: Sequence[tuple[str, str]], after: str, home: Counter[str]) -> tuple[str, str]:
+def _best_entry(
+    listed: Sequence[tuple[str, str]], after: str, home: Counter[str]
+) -> tuple[str, str]:
     """By the word behind the name ("Ayacucho Department"), then by the story's countries."""
     return max(listed, key=lambda one: (one[1] == after, home[one[0]], -listed.index(one)))
 
 
-def _unlisted(story: Story, sentence: int, taken: set[int], home: Counter[str]) -> Iterator[Place]:
+def _unlisted_in_sentence(
+    story: Story, sentence: int, taken: set[int], home: Counter[str]
+) -> Iterator[Place]:
     """Names that are not listed and say themselves what they are: "Arkham municipality"."""
     if not home:
         return
     country = home.most_common(1)[0][0]
     for item in story.sentences[sentence].items:
         if item.kind == "ng" and not taken.intersection(range(item.first, item.last + 1)):
-            yield from _named(item, sentence, country)
+            yield from _unlisted_places(item, sentence, country)
 
 
-def _named(item: Item, sentence: int, country: str) -> Iterator[Place]:
+def _unlisted_places(item: Item, sentence: int, country: str) -> Iterator[Place]:
     known = item.known
     kind = str(known.get("lemma", "")).upper()
     name = str(known.get("name") or "").upper()
     *others, last = name.split() or [""]
     if others and last in _KINDS:
-        kept = name if last in _NAMED_SO else " ".join(others)
+        kept = name if last in _KEPT_IN_NAME else " ".join(others)
         yield Place(sentence, item.first, item.last, kept, country, last, False)
     elif name and kind in _KINDS:
         yield Place(sentence, item.first, item.last, name, country, kind, False)
@@ -162,7 +172,7 @@ def _named(item: Item, sentence: int, country: str) -> Iterator[Place]:
         yield Place(sentence, item.first, item.last, name, country, "CITY", False)
 
 
-def written(chain: Sequence[Place]) -> str:
+def format_place(chain: Sequence[Place]) -> str:
     """As the exam writes it: the country, then ever smaller places with their kinds."""
     below = [f"{place.name} ({place.kind})" for place in chain if place.kind]
     return ": ".join([chain[0].country, *below])

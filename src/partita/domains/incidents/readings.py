@@ -7,20 +7,25 @@ from functools import cached_property
 
 import numpy as np
 
-from partita.domains.incidents.features import bags, of_mention, of_message, of_sentence
-from partita.domains.incidents.mentions import Mention, mentions
-from partita.domains.incidents.models import NONE, Choice
+from partita.domains.incidents.features import (
+    mention_features,
+    message_features,
+    sentence_features,
+    words_by_sentence,
+)
+from partita.domains.incidents.mentions import Mention, find_mentions
+from partita.domains.incidents.models import NONE, Classifier
 from partita.domains.incidents.stories import Story
 from partita.records import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Readers:
+class ReadingModels:
     """The models that read: roles of mentions, types of sentences' incidents, relevance."""
 
-    roles: Choice
-    types: Choice
-    relevance: Choice
+    roles: Classifier
+    types: Classifier
+    relevance: Classifier
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,26 +39,28 @@ class Reading:
     relevance: float
 
 
-def read(story: Story, readers: Readers) -> Reading:
-    found, words = tuple(mentions(story)), bags(story)
-    roles = [readers.roles.probabilities(of_mention(story, one, words)) for one in found]
-    types = [readers.types.probabilities(of_sentence(story, s, words)) for s in story.sentences]
+def read_story(story: Story, readers: ReadingModels) -> Reading:
+    found, words = tuple(find_mentions(story)), words_by_sentence(story)
+    roles = [readers.roles.probabilities(mention_features(story, one, words)) for one in found]
+    types = [
+        readers.types.probabilities(sentence_features(story, s, words)) for s in story.sentences
+    ]
     return Reading(
         story,
         found,
         np.array(roles).reshape(len(found), len(readers.roles.outcomes)),
         np.array(types).reshape(len(types), len(readers.types.outcomes)),
-        readers.relevance.chance("yes", of_message(story, words)),
+        readers.relevance.chance("yes", message_features(story, words)),
     )
 
 
-TELLING = 0.25  # a sentence with less of a chance to tell of an incident is no event
-PLAYING = 0.10  # a mention with less of a chance to play a role is left out
-MOST = 12  # events of a message; of more the most likely ones are taken
+MIN_EVENT_PROBABILITY = 0.25  # a sentence with less of a chance to tell of an incident is no event
+MIN_ROLE_PROBABILITY = 0.10  # a mention with less of a chance to play a role is left out
+MAX_EVENTS = 12  # events of a message; of more the most likely ones are taken
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RolePart:
     """The mention at `place` of a reading plays a role with a chance."""
 
     place: int
@@ -68,14 +75,14 @@ class Event:
     sentence: int
     chance: float
     types: dict[str, float]
-    parts: tuple[Part, ...]
+    parts: tuple[RolePart, ...]
 
     @cached_property
     def type(self) -> str:
         return max(self.types, key=lambda name: self.types[name])
 
 
-def events(reading: Reading, readers: Readers) -> list[Event]:
+def find_events(reading: Reading, readers: ReadingModels) -> list[Event]:
     """In text order."""
     outcomes = readers.types.outcomes
     none = outcomes.index(NONE)
@@ -83,20 +90,20 @@ def events(reading: Reading, readers: Readers) -> list[Event]:
     by_sentence = _parts(reading, readers)
     for n, row in enumerate(reading.types):
         chance = 1.0 - float(row[none])
-        if chance >= TELLING:
+        if chance >= MIN_EVENT_PROBABILITY:
             types = {name: float(p) for name, p in zip(outcomes, row, strict=True) if name != NONE}
             found.append(Event(n, chance, types, tuple(by_sentence.get(n, ()))))
-    kept = sorted(found, key=lambda event: -event.chance)[:MOST]
+    kept = sorted(found, key=lambda event: -event.chance)[:MAX_EVENTS]
     return sorted(kept, key=lambda event: event.sentence)
 
 
-def _parts(reading: Reading, readers: Readers) -> dict[int, list[Part]]:
-    found: dict[int, list[Part]] = {}
+def _parts(reading: Reading, readers: ReadingModels) -> dict[int, list[RolePart]]:
+    found: dict[int, list[RolePart]] = {}
     none = readers.roles.outcomes.index(NONE)
     for n, (mention, row) in enumerate(zip(reading.mentions, reading.roles, strict=True)):
-        if row[none] > 1.0 - PLAYING:
+        if row[none] > 1.0 - MIN_ROLE_PROBABILITY:
             continue
         for role, chance in zip(readers.roles.outcomes, row.tolist(), strict=True):
-            if role != NONE and chance >= PLAYING:
-                found.setdefault(mention.sentence, []).append(Part(n, role, chance))
+            if role != NONE and chance >= MIN_ROLE_PROBABILITY:
+                found.setdefault(mention.sentence, []).append(RolePart(n, role, chance))
     return found

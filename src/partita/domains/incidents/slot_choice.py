@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from partita.domains.incidents.cases import Case
+from partita.domains.incidents.cases import MessageContext
 from partita.domains.incidents.drafts import Draft
-from partita.domains.incidents.features import described
-from partita.domains.incidents.models import Choice
-from partita.domains.incidents.places import Place, written
+from partita.domains.incidents.features import item_text
+from partita.domains.incidents.models import Classifier
+from partita.domains.incidents.places import Place, format_place
 from partita.domains.incidents.stories import Item
 
-NEAR = 5  # words between two places of one chain, at most
+MAX_CHAIN_GAP = 5  # words between two places of one chain, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +23,19 @@ class Candidate:
     features: tuple[str, ...]
 
 
-def best(found: list[Candidate], model: Choice) -> str:
+def best_fill(found: list[Candidate], model: Classifier) -> str:
     """The likeliest; of equal ones the first."""
     return max(found, key=lambda one: model.chance("yes", one.features)).fill if found else ""
 
 
-def days(case: Case, draft: Draft) -> list[Candidate]:
+def day_candidates(case: MessageContext, draft: Draft) -> list[Candidate]:
     """The days that are told of in a draft's sentences or beside them, and the dateline's."""
     found: list[Candidate] = []
     told = sum(len(case.days[n]) for n in draft.sentences)
-    for n, near in _sentences(case, draft):
+    for n, near in _nearby_sentences(case, draft):
         for place, when in enumerate(case.days[n]):
             items = case.story.sentences[n].items
-            before = described(items[when.place - 1]) if when.place else "."
+            before = item_text(items[when.place - 1]) if when.place else "."
             verb = _verb(items, when.place)
             features = (
                 "day",
@@ -68,7 +68,7 @@ def _verb(items: Sequence[Item], place: int) -> str:
     return ""
 
 
-def _sentences(case: Case, draft: Draft) -> Iterator[tuple[int, str]]:
+def _nearby_sentences(case: MessageContext, draft: Draft) -> Iterator[tuple[int, str]]:
     """The sentences of a draft, those just before them, the rest up to the first three."""
     own = draft.sentences
     for place, n in enumerate(own):
@@ -81,20 +81,22 @@ def _sentences(case: Case, draft: Draft) -> Iterator[tuple[int, str]]:
             yield n, "early"
 
 
-def places(case: Case, draft: Draft) -> list[Candidate]:
+def place_candidates(case: MessageContext, draft: Draft) -> list[Candidate]:
     """Chains of places in a draft's sentences, single ones, and countries alone."""
     found: list[Candidate] = []
     told = sum(bool(place.kind) for n in draft.sentences for place in case.places[n])
-    for n, near in _sentences(case, draft):
+    for n, near in _nearby_sentences(case, draft):
         for chain in _chains(case, n):
-            found.append(_candidate(case, chain, near, len(found), told))
+            found.append(_place_candidate(case, chain, near, len(found), told))
     dateline = f"told {min(told, 2)}"
     land = Place(0, 0, 0, case.country, case.country)
     found.append(Candidate(case.country, ("country", f"country {dateline}")))
-    return [*found, *_of_dateline(case, land, dateline)]
+    return [*found, *_dateline_candidates(case, land, dateline)]
 
 
-def _candidate(case: Case, chain: tuple[Place, ...], near: str, order: int, told: int) -> Candidate:
+def _place_candidate(
+    case: MessageContext, chain: tuple[Place, ...], near: str, order: int, told: int
+) -> Candidate:
     first, last = min(chain, key=lambda p: p.first), chain[-1]
     before = case.story.words[first.first - 1] if first.first else "."
     features = (
@@ -109,10 +111,10 @@ def _candidate(case: Case, chain: tuple[Place, ...], near: str, order: int, told
         f"country only {last.kind == ''} told {min(told, 2)}",
         f"same as dateline {last.name == case.story.message.fields.get('place', '').upper()}",
     )
-    return Candidate(written(chain), features)
+    return Candidate(format_place(chain), features)
 
 
-def _chains(case: Case, n: int) -> Iterator[tuple[Place, ...]]:
+def _chains(case: MessageContext, n: int) -> Iterator[tuple[Place, ...]]:
     """Places that stand close together, from the highest to the lowest, then each by itself."""
     run: list[Place] = []
     found = list(case.places[n])
@@ -128,7 +130,7 @@ def _chains(case: Case, n: int) -> Iterator[tuple[Place, ...]]:
 
 
 def _joins(run: list[Place], place: Place) -> bool:
-    return place.country == run[0].country and place.first - run[-1].last <= NEAR
+    return place.country == run[0].country and place.first - run[-1].last <= MAX_CHAIN_GAP
 
 
 def _chain(run: list[Place]) -> tuple[Place, ...]:
@@ -138,9 +140,9 @@ def _chain(run: list[Place]) -> tuple[Place, ...]:
     return chain if len(chain) > 1 else ()
 
 
-def _of_dateline(case: Case, land: Place, told: str) -> Iterator[Candidate]:
+def _dateline_candidates(case: MessageContext, land: Place, told: str) -> Iterator[Candidate]:
     """The city from which the message was sent."""
     name = case.story.message.fields.get("place", "").upper().split(" (")[0]
     if name and name not in ("CLANDESTINE", "NO CITY", "UNKNOWN"):
         city = replace(land, name=name, kind="CITY")
-        yield Candidate(written((city,)), ("dateline", f"dateline {told}"))
+        yield Candidate(format_place((city,)), ("dateline", f"dateline {told}"))

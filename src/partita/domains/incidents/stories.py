@@ -17,10 +17,10 @@ from partita.text.tagger import Tagger
 from partita.text.tokens import Tokens, tokenize
 
 Attributes = Mapping[str, Any]
-Said = tuple[str, str, str]  # the role, the incident and the rule
+Clause = tuple[str, str, str]  # the role, the incident and the rule
 
 # Sorts of words that play a role even as modifiers.
-_ACTING = frozenset(
+_ROLE_SORTS = frozenset(
     {"TERRORIST", "GUERRILLAS", "STATE FORCE", "GUN", "MACHINE GUN", "RIFLE", "HANDGUN", "MORTAR"}
     | {"EXPLOSIVE", "BOMB", "VEHICLE BOMB", "DYNAMITE", "GRENADE", "ROCKET"}
 )
@@ -58,7 +58,7 @@ class Story:
     spaced: tuple[bool, ...]  # whether white space stands before the word
     spans: tuple[tuple[int, int], ...]  # characters of the message's text
     sentences: tuple[Sentence, ...]
-    said: Mapping[int, tuple[Said, ...]]  # by the first token of the noun group
+    said: Mapping[int, tuple[Clause, ...]]  # by the first token of the noun group
     gazetteer: Gazetteer  # in which its places are looked up
 
     def text(self, first: int, last: int) -> str:
@@ -103,7 +103,7 @@ def _story(message: Message, tokens: Tokens, analysis: Analysis, known: Gazettee
         tuple(space > 0 for space in tokens.space),
         tuple(zip(tokens.starts, tokens.ends, strict=True)),
         tuple(_sentences(analysis, tokens, message)),
-        _said(analysis.contributions),
+        _clauses_by_token(analysis.contributions),
         known,
     )
 
@@ -126,7 +126,7 @@ def _inner(described: Described, first: int, last: int) -> Iterator[Item]:
     if described.attributes["kind"] != "ng":
         return
     for item in _leaves(described, first, last):
-        if item.last < last and (item.kind == "name" or _ACTING.intersection(sorts_of(item))):
+        if item.last < last and (item.kind == "name" or _ROLE_SORTS.intersection(sorts_of(item))):
             yield item
 
 
@@ -145,8 +145,8 @@ def sorts_of(item: Item) -> tuple[str, ...]:
     return (found,) if isinstance(found, str) else tuple(found)
 
 
-def _said(contributions: Sequence[Contribution]) -> dict[int, tuple[Said, ...]]:
-    found: dict[int, tuple[Said, ...]] = {}
+def _clauses_by_token(contributions: Sequence[Contribution]) -> dict[int, tuple[Clause, ...]]:
+    found: dict[int, tuple[Clause, ...]] = {}
     for one in contributions:
         role, incident = (str(one.slots.get(slot, "")) for slot in ("ROLE", "INCIDENT"))
         found[one.about.first] = (*found.get(one.about.first, ()), (role, incident, one.rule))

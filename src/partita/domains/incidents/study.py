@@ -12,20 +12,27 @@ import numpy as np
 
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.corpora.muc_templates import SCORED, Incident
-from partita.domains.incidents.characteristics import agreeing
-from partita.domains.incidents.incident_models import Experts
+from partita.domains.incidents.characteristics import compatible_events
+from partita.domains.incidents.incident_models import IncidentModels
 from partita.domains.incidents.merging import (
     MODEL,
     Merge,
-    all_in_one,
-    by_agreement,
-    by_model,
-    each_alone,
+    keep_separate,
+    merge_all,
+    merge_by_model,
+    merge_compatible,
 )
 from partita.domains.incidents.pipeline import keyed_stories
-from partita.domains.incidents.readings import read
-from partita.domains.incidents.screening import answered
-from partita.domains.incidents.training import Read, School, Told, event_sets, learn_pairs, schooled
+from partita.domains.incidents.readings import read_story
+from partita.domains.incidents.screening import answer_reading
+from partita.domains.incidents.training import (
+    KeyedReading,
+    Progress,
+    TextModels,
+    event_sets,
+    train_event_pairs,
+    train_text_models,
+)
 from partita.errors import InputError
 from partita.evaluation.calibration import Interval, bootstrap
 from partita.evaluation.experiment import Effort, Experiment, run
@@ -45,13 +52,13 @@ def event_models(effort: Effort, counts: Counts) -> tuple[Model, ...]:
     return (
         Uniform(counts),
         Greedy(counts),
-        ByAgreement(counts),
-        *(OverEvents(name, learner, effort) for name in ("merging", "evidential", "scaled")),
+        GreedyByAgreement(counts),
+        *(EventModel(name, learner, effort) for name in ("merging", "evidential", "scaled")),
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ByAgreement:
+class GreedyByAgreement:
     """A greedy merger for which events that tell other types, days or places are incompatible."""
 
     counts: Counts
@@ -61,7 +68,7 @@ class ByAgreement:
         tallies = {2: Tally(), 3: Tally(), 4: Tally()}
         for cut in cuts:
             for members in cut.sets:
-                made = agreed(cut, members)
+                made = greedy_configuration(cut, members)
                 joined = cut.joined[np.ix_(members, members)]
                 right = np.array_equal(made[:, None] == made[None, :], joined)
                 tallies[min(len(members), 4)] += right
@@ -77,12 +84,14 @@ class AgreementFitted:
 
     def posterior(self, cut: Cut, members: IntArray) -> Posterior:
         share = self.parameters.share(len(members))
-        return GreedyPosterior(agreed(cut, members), share, self.counts.uniform(cut, members))
+        return GreedyPosterior(
+            greedy_configuration(cut, members), share, self.counts.uniform(cut, members)
+        )
 
 
-def agreed(cut: Cut, members: IntArray) -> IntArray:
+def greedy_configuration(cut: Cut, members: IntArray) -> IntArray:
     """What the merger makes of a set."""
-    return greedy_labels(agreeing([cut.document.templates[n] for n in members.tolist()]))
+    return greedy_labels(compatible_events([cut.document.templates[n] for n in members.tolist()]))
 
 
 @dataclass(slots=True)
@@ -95,12 +104,12 @@ class EventLearner:
 
     def learn(self, cuts: Sequence[Cut]) -> PairParameters:
         if cuts is not self.cuts or not self.known:
-            self.cuts, self.known = cuts, [learn_pairs(cuts, seed=self.seed)]
+            self.cuts, self.known = cuts, [train_event_pairs(cuts, seed=self.seed)]
         return self.known[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OverEvents:
+class EventModel:
     """A model of configurations from learned probabilities of two events."""
 
     name: str
@@ -116,7 +125,7 @@ class OverEvents:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Marked:
+class MergingResult:
     """A way of merging: how many incidents were answered, and what each message scored."""
 
     way: str
@@ -128,29 +137,29 @@ class Marked:
         return sum(self.messages, ExamTally())
 
 
-def ways(learned: PairParameters) -> dict[str, Merge]:
+def merging_methods(learned: PairParameters) -> dict[str, Merge]:
     """All that are compared."""
     return {
-        "each alone": each_alone,
-        "greedy": all_in_one,
-        "greedy by agreement": by_agreement,
-        **{name: by_model(learned, name) for name in ("merging", "evidential", "scaled")},
+        "each alone": keep_separate,
+        "greedy": merge_all,
+        "greedy by agreement": merge_compatible,
+        **{name: merge_by_model(learned, name) for name in ("merging", "evidential", "scaled")},
     }
 
 
-def marked(
-    school: School, learned: PairParameters, test: Sequence[Read], told: Told
-) -> Iterator[Marked]:
+def score_merging_methods(
+    school: TextModels, learned: PairParameters, test: Sequence[KeyedReading], told: Progress
+) -> Iterator[MergingResult]:
     """Screening is learned anew for every way, from what that way makes of the training stories."""
-    for name, merge in ways(learned).items():
+    for name, merge in merging_methods(learned).items():
         told(f"answering, events merged: {name}")
-        experts = Experts(school.readers, learned, school.screeners(merge), school.judges)
-        given = [answered(reading, experts, merge) for reading, _ in test]
+        experts = IncidentModels(school.readers, learned, school.screeners(merge), school.judges)
+        given = [answer_reading(reading, experts, merge) for reading, _ in test]
         tallies = [
             _tally(reading.story.message.id, found, key)
             for (reading, key), found in zip(test, given, strict=True)
         ]
-        yield Marked(name, sum(map(len, given)), tallies)
+        yield MergingResult(name, sum(map(len, given)), tallies)
 
 
 def _tally(message: str, given: Sequence[Incident], key: Sequence[Incident]) -> ExamTally:
@@ -158,7 +167,7 @@ def _tally(message: str, given: Sequence[Incident], key: Sequence[Incident]) -> 
     return sum((tallies.get(slot.name, ExamTally()) for slot in SCORED), ExamTally())
 
 
-def behind(other: Marked, best: Marked, seed: int = 0) -> Interval:
+def f_difference(other: MergingResult, best: MergingResult, seed: int = 0) -> Interval:
     """By how many points of F a way is behind, over messages drawn with replacement, 95 %."""
     pairs = list(zip(best.messages, other.messages, strict=True))
 
@@ -174,7 +183,7 @@ class IncidentStudy:
     """Bits of the event sets under each model, and F under each way of merging."""
 
     sets: Experiment
-    ways: Sequence[Marked]
+    ways: Sequence[MergingResult]
     train: int
     test: int
     seed: int = 0
@@ -218,7 +227,7 @@ class IncidentStudy:
         shares = [f"{one[name]:.2f}" for name in ("recall", "precision", "f")]
         return [one["way"], str(one["incidents"]), *shares, told]
 
-    def _way(self, one: Marked) -> dict[str, Any]:
+    def _way(self, one: MergingResult) -> dict[str, Any]:
         total = one.total
         return {
             "way": one.way,
@@ -229,32 +238,35 @@ class IncidentStudy:
             "behind": self._behind(one),
         }
 
-    def _behind(self, one: Marked) -> dict[str, float] | None:
+    def _behind(self, one: MergingResult) -> dict[str, float] | None:
         best = next(way for way in self.ways if way.way == MODEL)
         if one is best:
             return None
         points = 100 * (best.total.f() - one.total.f())
-        return {"points": points, **asdict(behind(one, best, self.seed))}
+        return {"points": points, **asdict(f_difference(one, best, self.seed))}
 
 
 def study_incidents(
     corpora: Sequence[Path],
     test: Sequence[Path],
-    told: Told,
+    told: Progress,
     seed: int = 0,
     gazetteer: Path | None = None,
 ) -> IncidentStudy:
     """Learn everything from some messages of the exam, and measure it on others."""
     if not test:
         raise InputError("events are learned from one corpus and measured on another: give --test")
-    school = schooled(keyed_stories(corpora, told, gazetteer), told)
+    school = train_text_models(keyed_stories(corpora, told, gazetteer), told)
     told("reading what to test on")
     asked = [
-        (read(story, school.readers), key) for story, key in keyed_stories(test, told, gazetteer)
+        (read_story(story, school.readers), key)
+        for story, key in keyed_stories(test, told, gazetteer)
     ]
     learned_from, tested_on = school.sets(), event_sets(asked, school.readers)
     effort = Effort(seed=seed)
     models = event_models(effort, Counts(effort.budget, seed))
     sets = run(learned_from, tested_on, models, effort=effort, progress=told, paper=False)
-    ways = tuple(marked(school, learn_pairs(learned_from, seed=seed), asked, told))
+    ways = tuple(
+        score_merging_methods(school, train_event_pairs(learned_from, seed=seed), asked, told)
+    )
     return IncidentStudy(sets, ways, len(school.held_out), len(asked), seed)
