@@ -6,9 +6,9 @@ from functools import cache
 
 import numpy as np
 
+from partita.domains.incidents.domain import domain
 from partita.domains.incidents.entities import Entity, entities
 from partita.domains.incidents.mentions import find_mentions
-from partita.domains.incidents.pipeline import extractor
 from partita.domains.incidents.readings import Reading, RolePart
 from partita.domains.incidents.stories import stories
 from partita.rules.extractor import Extractor
@@ -17,7 +17,7 @@ from partita.text.layout import parse_layout
 
 @cache
 def reader() -> Extractor:
-    return extractor()
+    return domain.extractor
 
 
 def found(text: str, role: str, *heads: str) -> list[Entity]:

@@ -9,8 +9,8 @@ import pytest
 
 from oracles.incidents import examples, experts
 from oracles.partitions import partitions
-from partita.domains.incidents.alignment import keyed_document, template_indices
 from partita.domains.incidents.cases import MessageContext, message_context
+from partita.domains.incidents.domain import domain
 from partita.domains.incidents.event_templates import event_templates, participants
 from partita.domains.incidents.merging import (
     keep_separate,
@@ -18,16 +18,16 @@ from partita.domains.incidents.merging import (
     merge_by_model,
     merge_compatible,
 )
-from partita.domains.incidents.pipeline import extractor
 from partita.domains.incidents.readings import Event, find_events, read_story
 from partita.domains.incidents.screening import answer_story
+from partita.domains.incidents.training_data import keyed_document, template_indices
 from partita.records import restricted_growth
 
 
 def found(number: int) -> tuple[MessageContext, list[Event]]:
     """The case of an example and its events."""
-    reading = read_story(examples()[number][0], experts().readers)
-    return message_context(reading), find_events(reading, experts().readers)
+    reading = read_story(examples()[number][0], experts().reading)
+    return message_context(reading), find_events(reading, experts().reading)
 
 
 TWO = next(n for n, (_, key) in enumerate(examples()) if len(key) == 2)
@@ -93,7 +93,7 @@ def test_every_event_is_in_one_draft_whoever_merges() -> None:
 
 def test_templates_stand_where_their_text_does() -> None:
     known, seen = found(TWO)
-    sorts = extractor().domain.schema.sorts
+    sorts = domain.extractor.domain.schema.sorts
     assert sorts is not None
     told = [*event_templates(known, seen), *participants(known.reading, seen, sorts)]
     text = known.story.message.text

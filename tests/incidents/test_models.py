@@ -28,7 +28,7 @@ def test_chances_are_a_distribution_and_follow_the_features() -> None:
         found = model.probabilities(features)
         assert math.isclose(float(found.sum()), 1.0)
         assert model.best(features)[0] == outcome
-    assert model.chance("BOMBING", ["bomb"]) > model.chance("BOMBING", ["shot"])
+    assert model.probability("BOMBING", ["bomb"]) > model.probability("BOMBING", ["shot"])
 
 
 def test_at_the_optimum_expected_counts_are_the_seen_ones_less_the_prior() -> None:
@@ -59,7 +59,7 @@ def test_a_weight_is_as_good_as_a_repetition() -> None:
 def test_what_was_always_so_will_be_so() -> None:
     model = train_classifier([(["a"], "x"), (["b"], "x")])
     assert model.best(["a"]) == ("x", 1.0)
-    assert model.chance("y", ["a"]) == 0.0
+    assert model.probability("y", ["a"]) == 0.0
     with pytest.raises(InputError, match="one outcome only"):
         fit_sparse([[0], [1]], np.array([0, 0]), (2, 1), 1.0)
 

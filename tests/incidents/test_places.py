@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from partita.domains.incidents.cases import MessageContext, message_context
-from partita.domains.incidents.drafts import Draft
+from partita.domains.incidents.domain import domain
 from partita.domains.incidents.gazetteer import read_gazetteer, shipped_gazetteer
-from partita.domains.incidents.pipeline import extractor
 from partita.domains.incidents.places import format_place
-from partita.domains.incidents.readings import Event, Reading
+from partita.domains.incidents.readings import Draft, Event, Reading
 from partita.domains.incidents.slot_choice import place_candidates
 from partita.domains.incidents.stories import stories
 from partita.errors import InputError
@@ -23,7 +22,7 @@ from partita.text.layout import parse_layout
 
 @cache
 def reader() -> Extractor:
-    return extractor()
+    return domain.extractor
 
 
 def case_of(text: str, dateline: str = "LIMA", lists: Path | None = None) -> MessageContext:

@@ -272,7 +272,7 @@ def test_the_open_table_is_as_it_was_made() -> None:
 def test_features_of_the_shipped_models_are_hashed_or_our_own_words() -> None:
     experts, domain = incidents.models, read_domain("incidents")
     sorts = set(domain.schema.sorts.above)
-    groups = (experts.readers, experts.screeners, experts.judges)
+    groups = (experts.reading, experts.screening, experts.fills)
     names = {
         name
         for group in groups

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from partita.corpora.muc import answers
 from partita.corpora.muc_templates import Fill, Incident
+from partita.domains.incidents.domain import domain
 from partita.domains.incidents.incident_models import IncidentModels
-from partita.domains.incidents.pipeline import extractor
 from partita.domains.incidents.stories import Story, stories
 from partita.domains.incidents.training import train_models
 from partita.text.layout import parse_layout
@@ -98,7 +98,7 @@ def examples() -> tuple[tuple[Story, tuple[Incident, ...]], ...]:
     given = list(_messages())
     header = [f"DEV-MUC3-{n:04d} (OURS)\n\n   {text}\n" for n, (text, _) in enumerate(given, 1)]
     messages = [parse_layout(f"DEV-MUC3-{n:04d}", text) for n, text in enumerate(header, 1)]
-    found = stories(messages, extractor())
+    found = stories(messages, domain.extractor)
     return tuple((story, key) for story, (_, key) in zip(found, given, strict=True))
 
 

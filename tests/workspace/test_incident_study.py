@@ -9,8 +9,8 @@ import pytest
 
 from oracles.incidents import written
 from partita.domains.incidents.incident_models import models_text, read_models
-from partita.domains.incidents.pipeline import learn_incidents
 from partita.domains.incidents.study import study_incidents
+from partita.domains.incidents.training import learn_incidents
 from partita.errors import InputError
 
 

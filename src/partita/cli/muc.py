@@ -103,7 +103,7 @@ def train_muc(files: Files, out: Out, gazetteer: options.Gazetteer = None) -> No
       partita train-muc dev tst1 --out incidents.json
     """
     with error_boundary() as console:
-        from partita.domains.incidents.pipeline import learn_incidents
+        from partita.domains.incidents.training import learn_incidents
 
         experts = learn_incidents(files, out, console.progress, gazetteer)
         size = out.stat().st_size / 1e6

@@ -1,1 +1,1 @@
-"""Terrorist incidents: what rules cannot say; from phrases to the 25 slots of the exam."""
+"""Terrorist incidents: events and participants by models, and the 25 slots of the exam."""

@@ -15,7 +15,7 @@ from partita.domains.incidents.stories import Sentence, Story
 
 @dataclass(frozen=True, slots=True)
 class DatePhrase:
-    """A day that is told of: the fill, how it was found, and the phrase's place in its sentence."""
+    """A day mentioned in a sentence: its fill, its kind, and the index of the phrase."""
 
     fill: str
     kind: str
@@ -24,14 +24,14 @@ class DatePhrase:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MessageContext:
-    """What a message says, sentence by sentence."""
+    """A reading with the words, days and places of each sentence."""
 
     reading: Reading
-    bags: tuple[tuple[str, ...], ...]
+    words: tuple[tuple[str, ...], ...]
     anchor: date | None
     days: tuple[tuple[DatePhrase, ...], ...]
     places: tuple[tuple[Place, ...], ...]
-    home: Counter[str]
+    countries: Counter[str]
 
     @property
     def story(self) -> Story:
@@ -43,33 +43,34 @@ class MessageContext:
 
     @property
     def country(self) -> str:
-        """The one that is spoken of most."""
-        return self.home.most_common(1)[0][0] if self.home else "EL SALVADOR"
+        """Return the country that is mentioned most often."""
+        return self.countries.most_common(1)[0][0] if self.countries else "EL SALVADOR"
 
 
 def message_context(reading: Reading) -> MessageContext:
+    """Look up the words, days and places of a reading."""
     story = reading.story
     anchor = dates.parse_dateline(story.message.fields.get("date", ""))
-    home = count_countries(story, story.gazetteer)
-    where = find_places(story, story.gazetteer, home)
+    mentioned = count_countries(story, story.gazetteer)
+    found_places = find_places(story, story.gazetteer, mentioned)
     return MessageContext(
         reading,
         tuple(map(tuple, words_by_sentence(story))),
         anchor,
         tuple(_days(sentence, anchor) for sentence in story.sentences),
         tuple(
-            tuple(place for place in where if place.sentence == n)
+            tuple(place for place in found_places if place.sentence == n)
             for n in range(len(story.sentences))
         ),
-        home,
+        mentioned,
     )
 
 
 def _days(sentence: Sentence, anchor: date | None) -> tuple[DatePhrase, ...]:
-    found = []
+    phrases = []
     for n, item in enumerate(sentence.items):
         if item.kind in ("when", "date"):
-            day = dates.resolve_date(str(item.known["text"]), anchor)
+            day = dates.resolve_date(str(item.attributes["text"]), anchor)
             if day is not None:
-                found.append(DatePhrase(*day, n))
-    return tuple(found)
+                phrases.append(DatePhrase(*day, n))
+    return tuple(phrases)

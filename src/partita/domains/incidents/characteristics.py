@@ -28,75 +28,76 @@ _CLASHES = tuple((1 << n, slot) for n, slot in enumerate(_SLOTS))
 
 
 def _for_each_pair(pairs: Pairs, observe: Callable[[Template, Template], int]) -> Values:
-    known = pairs.columns.templates
-    found = [
-        observe(known[s], known[t]) for s, t in zip(pairs.s.tolist(), pairs.t.tolist(), strict=True)
+    templates = pairs.columns.templates
+    values = [
+        observe(templates[s], templates[t])
+        for s, t in zip(pairs.s.tolist(), pairs.t.tolist(), strict=True)
     ]
-    return np.array(found, dtype=np.uint8)
+    return np.array(values, dtype=np.uint8)
 
 
 def any_events(pairs: Pairs) -> Values:
-    """Any two events at all."""
+    """Any two events."""
     return np.zeros(len(pairs.s), dtype=np.uint8)
 
 
 def incident_types(pairs: Pairs) -> Values:
-    """The likeliest types of both: the same one, or which two."""
+    """The likeliest types of both events: the same type, or which two."""
     return _for_each_pair(pairs, lambda s, t: _TYPE_PAIRS[_kind(s), _kind(t)])
 
 
 def common_types(pairs: Pairs) -> Values:
-    """How much of the types' chances both have in common, in steps."""
+    """The overlap of the two type distributions, in steps."""
     return _for_each_pair(
         pairs, lambda s, t: _step(_common(s.context["TYPES"], t.context["TYPES"]))
     )
 
 
 def sentences_apart(pairs: Pairs) -> Values:
-    """How many sentences lie from S to T, and whether both stand in one paragraph."""
+    """The number of sentences from S to T, and whether both are in one paragraph."""
     return _for_each_pair(pairs, _apart)
 
 
 def events_between(pairs: Pairs) -> Values:
-    """How many events stand between S and T, by how many there are in all."""
+    """The number of events between S and T, by the number of all events."""
     between = np.minimum(pairs.t - pairs.s - 1, 3)
     among = np.searchsorted(_AMONG, len(pairs.columns), side="right")
-    found: Values = (among * 4 + between).astype(np.uint8)
-    return found
+    values: Values = (among * 4 + between).astype(np.uint8)
+    return values
 
 
 def certainty(pairs: Pairs) -> Values:
-    """How likely the less certain of both is to tell of an incident at all."""
+    """The probability that the less certain of both reports an incident, in steps."""
     return _for_each_pair(pairs, lambda s, t: _step(min(s.context["CHANCE"], t.context["CHANCE"])))
 
 
 def victims(pairs: Pairs) -> Values:
-    """Whether the two name a victim in common, others, or only one of them names any."""
+    """Whether both events name a common victim, different ones, or only one names any."""
     return _for_each_pair(pairs, _sharing("VICTIM"))
 
 
 def targets(pairs: Pairs) -> Values:
-    """The same of things that were attacked."""
+    """The same for attacked things."""
     return _for_each_pair(pairs, _sharing("TARGET"))
 
 
 def perpetrators(pairs: Pairs) -> Values:
-    """The same of people who did it."""
+    """The same for perpetrators."""
     return _for_each_pair(pairs, _sharing("PERPETRATOR"))
 
 
 def organisations(pairs: Pairs) -> Values:
-    """The same of organisations that did it."""
+    """The same for organisations of perpetrators."""
     return _for_each_pair(pairs, _sharing("ORGANISATION"))
 
 
 def instruments(pairs: Pairs) -> Values:
-    """The same of weapons."""
+    """The same for weapons."""
     return _for_each_pair(pairs, _sharing("INSTRUMENT"))
 
 
 def harmed(pairs: Pairs) -> Values:
-    """Whether whoever or whatever was hit is shared, across victims and targets, by types."""
+    """Whether victims and targets together overlap, by whether the types agree."""
     return _for_each_pair(
         pairs,
         lambda s, t: 4 * _same_type(s, t) + _compare_either(_harmed_heads(s), _harmed_heads(t)),
@@ -104,14 +105,14 @@ def harmed(pairs: Pairs) -> Values:
 
 
 def days(pairs: Pairs) -> Values:
-    """The days that both tell: the same, others, or told by one only; by whether types agree."""
+    """The days of both: the same, different, or given by one only; by whether the types agree."""
     return _for_each_pair(
         pairs, lambda s, t: 5 * _same_type(s, t) + _compare(_fills(s, "DATE"), _fills(t, "DATE"))
     )
 
 
 def places(pairs: Pairs) -> Values:
-    """The places that both tell: the same, others, or told by one only; by whether types agree."""
+    """The places of both: the same, different, or given by one only; by whether the types agree."""
     return _for_each_pair(
         pairs,
         lambda s, t: 5 * _same_type(s, t) + _compare(_fills(s, "LOCATION"), _fills(t, "LOCATION")),
@@ -119,66 +120,66 @@ def places(pairs: Pairs) -> Values:
 
 
 def agreement(pairs: Pairs) -> Values:
-    """In which of types, days and places the two clash, as a greedy merger would see it."""
+    """Which of type, day and place conflict, as in greedy merging."""
     return _for_each_pair(
         pairs, lambda s, t: sum(n * (not _agree(s, t, slot)) for n, slot in _CLASHES)
     )
 
 
 def words_shared(pairs: Pairs) -> Values:
-    """Which share of the words of the shorter sentence the longer one has too, in steps."""
+    """The share of the words of the shorter sentence that the longer one contains, in steps."""
     return _for_each_pair(pairs, _words_shared)
 
 
 def cue(pairs: Pairs) -> Values:
-    """The first word of T's sentence that says how it goes on: another, also, meanwhile, …"""
+    """The first discourse cue in T's sentence: another, also, meanwhile, …"""
     return _for_each_pair(pairs, lambda s, t: next(_cues(t), 0))
 
 
 def event_noun(pairs: Pairs) -> Values:
-    """How T's sentence speaks of events: "the attack", "an attack", "attacks", or not at all; and
+    """How T's sentence refers to events ("the attack", "an attack", "attacks", or not at all), and
     whether S's sentence has the same word."""
     return _for_each_pair(pairs, _event_noun)
 
 
 def lead(pairs: Pairs) -> Values:
-    """Whether S is in the first sentence, and T in the one behind it."""
+    """Whether S is in the first sentence, and T in the second."""
     return _for_each_pair(
         pairs, lambda s, t: (s.sentence == 0) + (s.sentence == 0 and t.sentence == 1)
     )
 
 
 def opening(pairs: Pairs) -> Values:
-    """How T's sentence begins."""
+    """The first word of T's sentence."""
     return _for_each_pair(pairs, lambda s, t: _OPENINGS.get(_first(t), 0))
 
 
 def compatible_events(events: Sequence[Template]) -> NDArray[np.bool_]:
-    """For every two events whether types, days and places agree wherever both tell them."""
+    """Return for every two events whether types, days and places agree where both have them."""
     table = [[all(_agree(s, t, slot) for slot in _SLOTS) for t in events] for s in events]
     return np.array(table, dtype=np.bool_)
 
 
 def _agree(s: Template, t: Template, slot: str) -> bool:
-    one, other = _fills(s, slot), _fills(t, slot)
-    return not one or not other or bool(one & other)
+    left, right = _fills(s, slot), _fills(t, slot)
+    return not left or not right or bool(left & right)
 
 
 def _kind(event: Template) -> int:
-    told = event.slots.get("INCIDENT", [""])[0]
-    return _KINDS.index(told) if told in _KINDS else len(_KINDS)
+    type_ = event.slots.get("INCIDENT", [""])[0]
+    return _KINDS.index(type_) if type_ in _KINDS else len(_KINDS)
 
 
 def _same_type(s: Template, t: Template) -> int:
     return int(_kind(s) == _kind(t))
 
 
-def _common(one: dict[str, float], other: dict[str, float]) -> float:
-    return sum(min(chance, other.get(name, 0.0)) for name, chance in one.items())
+def _common(left: dict[str, float], right: dict[str, float]) -> float:
+    return sum(min(probability, right.get(name, 0.0)) for name, probability in left.items())
 
 
-def _step(chance: float) -> int:
-    return min(int(chance * _STEPS), _STEPS - 1)
+def _step(probability: float) -> int:
+    return min(int(probability * _STEPS), _STEPS - 1)
 
 
 def _apart(s: Template, t: Template) -> int:
@@ -195,32 +196,32 @@ def _harmed_heads(event: Template) -> set[str]:
     return _fills(event, "VICTIM") | _fills(event, "TARGET")
 
 
-def _compare_either(one: set[str], other: set[str]) -> int:
-    """Nobody, one side only, others, shared."""
-    if not one and not other:
+def _compare_either(left: set[str], right: set[str]) -> int:
+    """Compare two sets: both empty, one empty, disjoint, overlapping."""
+    if not left and not right:
         return 0
-    return 1 if not one or not other else 3 if one & other else 2
+    return 1 if not left or not right else 3 if left & right else 2
 
 
-def _compare(one: set[str], other: set[str]) -> int:
-    if one and other:
-        return 4 if one & other else 3
-    return 1 if one else 2 if other else 0
+def _compare(left: set[str], right: set[str]) -> int:
+    if left and right:
+        return 4 if left & right else 3
+    return 1 if left else 2 if right else 0
 
 
 def _sharing(role: str) -> Callable[[Template, Template], int]:
     def observe(s: Template, t: Template) -> int:
-        one, other = _fills(s, role), _fills(t, role)
-        named = any(name.isupper() for name in one & other)
-        return 5 if named else _compare(one, other)
+        left, right = _fills(s, role), _fills(t, role)
+        named = any(name.isupper() for name in left & right)
+        return 5 if named else _compare(left, right)
 
     return observe
 
 
 def _words_shared(s: Template, t: Template) -> int:
-    one, other = set(s.context["WORDS"]), set(t.context["WORDS"])
-    shorter = min(len(one), len(other))
-    return min(int(10 * len(one & other) / shorter), _STEPS - 1) if shorter else 0
+    left, right = set(s.context["WORDS"]), set(t.context["WORDS"])
+    shorter = min(len(left), len(right))
+    return min(int(10 * len(left & right) / shorter), _STEPS - 1) if shorter else 0
 
 
 def _cues(event: Template) -> Iterator[int]:
@@ -231,9 +232,9 @@ def _event_noun(s: Template, t: Template) -> int:
     if not (nouns := t.context["NOUNS"]):
         return 0
     det, lemma, number = nouns[0]
-    known = {noun[1] for noun in s.context["NOUNS"]}
+    lemmas = {noun[1] for noun in s.context["NOUNS"]}
     kind = 2 if number != "1" else 0 if det in ("the", "this", "that") else 1
-    return 1 + 2 * kind + (lemma in known)
+    return 1 + 2 * kind + (lemma in lemmas)
 
 
 def _first(event: Template) -> str:
@@ -278,7 +279,7 @@ _COMPARED_EITHER = ("nobody", "one only", "others", "shared")
 
 
 def _by_type(values: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"{told}, {value}" for told in ("other types", "one type") for value in values)
+    return tuple(f"{types}, {value}" for types in ("other types", "one type") for value in values)
 
 
 EVENTS: tuple[Characteristic, ...] = (
@@ -287,7 +288,7 @@ EVENTS: tuple[Characteristic, ...] = (
     Characteristic(common_types, _SHARES),
     Characteristic(
         sentences_apart,
-        tuple(f"{n}, {told}" for told in ("paragraphs", "one paragraph") for n in _APARTS),
+        tuple(f"{n}, {where}" for where in ("paragraphs", "one paragraph") for n in _APARTS),
     ),
     Characteristic(
         events_between,

@@ -26,22 +26,23 @@ _WEEK = re.compile(r"\b(?:THIS|LAST|PAST) (?:WEEK|WEEKEND)\b")
 
 
 def format_date(day: date) -> str:
+    """Return a day as the exam writes it: 07 JAN 90."""
     return f"{day.day:02d} {MONTHS[day.month - 1]} {day.year % 100:02d}"
 
 
 def parse_dateline(text: str) -> date | None:
-    """The date of the message; a year that is not said is not guessed."""
-    found = _DAY.search(text.upper()) or None
-    if found is not None and found[3]:
-        return _date(int(found[1]), found[2], int(found[3]))
-    first = _MONTH_FIRST.search(text.upper())
-    if first is not None and first[3]:
-        return _date(int(first[2]), first[1], int(first[3]))
+    """Return the date of the message, or None if it has no year."""
+    day_first = _DAY.search(text.upper()) or None
+    if day_first is not None and day_first[3]:
+        return _date(int(day_first[1]), day_first[2], int(day_first[3]))
+    month_first = _MONTH_FIRST.search(text.upper())
+    if month_first is not None and month_first[3]:
+        return _date(int(month_first[2]), month_first[1], int(month_first[3]))
     return None
 
 
 def resolve_date(text: str, anchor: date | None) -> tuple[str, str] | None:
-    """The fill and the way in which it was found, or nothing if the text tells no day."""
+    """Return the fill and the kind of expression, or None if the text names no day."""
     for kind, reader in _READERS:
         if (fill := reader(text.upper(), anchor)) is not None:
             return fill, kind
@@ -55,23 +56,23 @@ def _date(day: int, month: str, year: int) -> date | None:
         return None
 
 
-def _year(day: int, month: str, said: str | None, anchor: date | None) -> date | None:
-    """With the year that is said, or the last one in which the day was not to come."""
-    if said:
-        return _date(day, month, int(said))
+def _year(day: int, month: str, year: str | None, anchor: date | None) -> date | None:
+    """Return the date with the given year, or the latest one that is not in the future."""
+    if year:
+        return _date(day, month, int(year))
     if anchor is None:
         return None
-    found = _date(day, month, anchor.year)
-    if found is not None and found > anchor + _MAX_AHEAD:
+    day_this_year = _date(day, month, anchor.year)
+    if day_this_year is not None and day_this_year > anchor + _MAX_AHEAD:
         return _date(day, month, anchor.year - 1)
-    return found
+    return day_this_year
 
 
 def _explicit(text: str, anchor: date | None) -> str | None:
-    if found := _DAY.search(text):
-        day = _year(int(found[1]), found[2], found[3], anchor)
-    elif found := _MONTH_FIRST.search(text):
-        day = _year(int(found[2]), found[1], found[3], anchor)
+    if match := _DAY.search(text):
+        day = _year(int(match[1]), match[2], match[3], anchor)
+    elif match := _MONTH_FIRST.search(text):
+        day = _year(int(match[2]), match[1], match[3], anchor)
     else:
         return None
     return None if day is None else format_date(day)
@@ -87,22 +88,22 @@ def _before(pattern: re.Pattern[str], days: int) -> Callable[[str, date | None],
 
 
 def _ago(text: str, anchor: date | None) -> str | None:
-    found = _AGO.search(text)
-    if found is None or anchor is None:
+    match = _AGO.search(text)
+    if match is None or anchor is None:
         return None
-    count = _NUMBERS.get(found[1]) or int(found[1])
-    return format_date(anchor - timedelta(days=count * (7 if found[2] == "WEEK" else 1)))
+    count = _NUMBERS.get(match[1]) or int(match[1])
+    return format_date(anchor - timedelta(days=count * (7 if match[2] == "WEEK" else 1)))
 
 
 def _week(text: str, anchor: date | None) -> str | None:
-    """Some day of the days before: the exam's third form."""
+    """Return an open range up to the dateline, the exam's third form."""
     return f"- {format_date(anchor)}" if anchor is not None and _WEEK.search(text) else None
 
 
 def _month(text: str, anchor: date | None) -> str | None:
-    """A range from the first of the month to its last day, or to the dateline."""
-    found = _MONTH_ONLY.search(text)
-    first = _year(1, found[1], found[2], anchor) if found else None
+    """Return the range from the first to the last day of the month."""
+    match = _MONTH_ONLY.search(text)
+    first = _year(1, match[1], match[2], anchor) if match else None
     if first is None:
         return None
     last = first.replace(day=monthrange(first.year, first.month)[1])

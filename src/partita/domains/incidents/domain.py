@@ -1,4 +1,4 @@
-"""The domain as commands use it: events and their participants, and the exam's answers."""
+"""The domain as commands use it: events and their participants, and answers to the exam."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class IncidentPairModel:
 
 
 class IncidentDomain(RuleDomain):
-    """Terrorist incidents, by rules and by models of their own."""
+    """Terrorist incidents, extracted by rules and trained models."""
 
     computed_from_parameters = (*RuleDomain.computed_from_parameters, "models")
     unsupported_models = ("joint",)
@@ -72,12 +72,12 @@ class IncidentDomain(RuleDomain):
 
     @cached_property
     def models(self) -> IncidentModels:
-        """The models that read messages and fill slots."""
+        """Return the models that read messages and fill slots."""
         return parse_models(self.parameter_text, str(self.parameter_file))
 
     @cached_property
     def pair_parameters(self) -> PairParameters:
-        """The parameters of models over pairs of events."""
+        """Return the parameters of the models over pairs of events."""
         return self.models.pairs
 
     @property
@@ -95,12 +95,12 @@ class IncidentDomain(RuleDomain):
 
     def extract(self, message: Message) -> Sequence[Template]:
         """Extract the events of a message and their participants."""
-        reading = read_story(self._story(message), self.models.readers)
-        found = find_events(reading, self.models.readers)
+        reading = read_story(self._story(message), self.models.reading)
+        events = find_events(reading, self.models.reading)
         sorts = self.schema.sorts or Hierarchy()
         return (
-            *event_templates(message_context(reading), found),
-            *participants(reading, found, sorts),
+            *event_templates(message_context(reading), events),
+            *participants(reading, events, sorts),
         )
 
     def answers(self, message: Message, stages: Stages) -> str:

@@ -17,35 +17,38 @@ _OPENERS = frozenset({"[", "(", ",", "--"})
 
 @cache
 def shipped_aliases() -> Mapping[str, str]:
-    """Each name with the one that it stands for."""
+    """Return the shipped names of organisations, each with its canonical name."""
     return {name: names[0] for names in domain_data("facts.json")["aliases"] for name in names}
 
 
 def aliases(story: Story) -> dict[str, str]:
-    """Short names that the story explains, with the long ones."""
-    found: dict[str, str] = {}
+    """Return the short names that the story explains, with the long ones."""
+    long_names: dict[str, str] = {}
     for sentence in story.sentences:
         for place, item in enumerate(sentence.items):
-            long = str(item.known.get("name") or "").upper()
+            long = str(item.attributes.get("name") or "").upper()
             if long and (short := _short_name(sentence.items, place, item, long)):
-                found[short] = long
-    return found
+                long_names[short] = long
+    return long_names
 
 
 def _short_name(items: Sequence[Item], place: int, item: Item, long: str) -> str:
-    """ "Farabundo Marti National Liberation Front [FMLN]"."""
-    if alias := item.known.get("alias"):
+    """Return the short name that follows a long one: "Farabundo Marti National Liberation Front
+    [FMLN]"."""
+    if alias := item.attributes.get("alias"):
         return str(alias).upper()
-    if place + 2 >= len(items) or items[place + 1].known.get("word") not in _OPENERS:
+    if place + 2 >= len(items) or items[place + 1].attributes.get("word") not in _OPENERS:
         return ""
-    name = str(items[place + 2].known.get("name") or items[place + 2].known.get("text", "")).upper()
+    name = str(
+        items[place + 2].attributes.get("name") or items[place + 2].attributes.get("text", "")
+    ).upper()
     fits = len(long.split()) > 2 and " " not in name and name[:1] in {w[0] for w in long.split()}
     return name if fits and 2 <= len(name) <= 9 and name.isalpha() else ""
 
 
-def canonical_name(name: str, told: Mapping[str, str]) -> str:
-    """The name under which an organisation is known."""
-    long = told.get(name, name)
+def canonical_name(name: str, long_names: Mapping[str, str]) -> str:
+    """Return the name by which an organisation is best known."""
+    long = long_names.get(name, name)
     return shipped_aliases().get(long, shipped_aliases().get(name, long))
 
 
@@ -58,7 +61,7 @@ _WORD = re.compile(r"[^\s\[\]()]+")
 
 @dataclass(slots=True, eq=False)
 class Entity:
-    """One participant: its role, the parts that mention it, its names and descriptions."""
+    """One participant: its role, the mentions, its names and descriptions."""
 
     role: str
     parts: list[RolePart] = field(default_factory=list)
@@ -68,8 +71,8 @@ class Entity:
     single: bool = False
 
     @property
-    def chance(self) -> float:
-        return max(part.chance for part in self.parts)
+    def probability(self) -> float:
+        return max(part.probability for part in self.parts)
 
     @property
     def name(self) -> str:
@@ -85,53 +88,53 @@ class Entity:
 
 
 def entities(reading: Reading, parts: Iterable[RolePart], role: str) -> list[Entity]:
-    """Those of one role, the likeliest first."""
-    found: list[Entity] = []
-    told = aliases(reading.story) if role == "ORGANISATION" else {}
+    """Group the parts of one role into entities, the most probable first."""
+    grouped: list[Entity] = []
+    long_names = aliases(reading.story) if role == "ORGANISATION" else {}
     for part in parts:
         if part.role == role:
-            _add_entity(found, _entity(reading, part, told))
-    return sorted(found, key=lambda one: -one.chance)
+            _add_entity(grouped, _entity(reading, part, long_names))
+    return sorted(grouped, key=lambda entity: -entity.probability)
 
 
-def _add_entity(found: list[Entity], new: Entity) -> None:
-    for one in found:
-        if _same_entity(one, new):
-            one.parts += new.parts
-            one.names |= new.names
-            one.descriptions |= new.descriptions
-            one.heads |= new.heads
+def _add_entity(grouped: list[Entity], new: Entity) -> None:
+    for entity in grouped:
+        if _same_entity(entity, new):
+            entity.parts += new.parts
+            entity.names |= new.names
+            entity.descriptions |= new.descriptions
+            entity.heads |= new.heads
             return
-    found.append(new)
+    grouped.append(new)
 
 
-def _same_entity(one: Entity, other: Entity) -> bool:
-    """By a name that is part of the other's, or by the same description."""
-    if one.heads & other.heads and not (one.names and other.names and one.role == "VICTIM"):
+def _same_entity(left: Entity, right: Entity) -> bool:
+    """Compare names, then descriptions and titles."""
+    if left.heads & right.heads and not (left.names and right.names and left.role == "VICTIM"):
         return True
-    if one.names and other.names:
-        return any(_names_match(a, b) for a in one.names for b in other.names)
-    return one.role == "VICTIM" and (_title_matches(one, other) or _title_matches(other, one))
+    if left.names and right.names:
+        return any(_names_match(a, b) for a in left.names for b in right.names)
+    return left.role == "VICTIM" and (_title_matches(left, right) or _title_matches(right, left))
 
 
 def _title_matches(named: Entity, other: Entity) -> bool:
-    """ "The mayor" is the mayor whose name is known."""
+    """Whether a description such as "the mayor" is the title of a named person."""
     if not named.names or other.names or not other.single:
         return False
     words = {text.split(" OF ")[0].split()[-1] for text in named.descriptions if text}
     return any(text.split(" OF ")[0].split()[-1] in words for text in other.descriptions if text)
 
 
-def _names_match(one: str, other: str) -> bool:
-    few, many = sorted((one.split(), other.split()), key=len)
+def _names_match(left: str, right: str) -> bool:
+    few, many = sorted((left.split(), right.split()), key=len)
     if len(few) == 1 and len(many) > 2 and few[0] == "".join(word[0] for word in many):
         return True
     return few[-1] in many and (len(few) == 1 or few[0] in many)
 
 
-def _entity(reading: Reading, part: RolePart, told: Mapping[str, str]) -> Entity:
+def _entity(reading: Reading, part: RolePart, long_names: Mapping[str, str]) -> Entity:
     mention = reading.mentions[part.place]
-    entity = Entity(part.role, [part], single=str(mention.item.known.get("number")) == "1")
+    entity = Entity(part.role, [part], single=str(mention.item.attributes.get("number")) == "1")
     if part.role in ("VICTIM", "PERPETRATOR") and (name := person_name(mention)):
         entity.names[name] = None
         if title := title_before(reading, mention, name):
@@ -139,50 +142,50 @@ def _entity(reading: Reading, part: RolePart, told: Mapping[str, str]) -> Entity
     elif part.role == "ORGANISATION":
         text = _without_articles(reading.story.text(mention.item.first, mention.item.last))
         entity.names[text] = None
-        entity.heads.add(canonical_name(text, told))
+        entity.heads.add(canonical_name(text, long_names))
     else:
         entity.descriptions[phrase(reading, mention)] = None
         entity.heads.update(_heads(reading, mention))
-    for linked in _appositions(reading, mention):
-        _add_apposition(entity, reading, linked)
+    for apposition in _appositions(reading, mention):
+        _add_apposition(entity, reading, apposition)
     return entity
 
 
 def _heads(reading: Reading, mention: Mention) -> Iterator[str]:
-    """The head, and of a group or of members those of whom it consists."""
+    """Yield the head of a mention and, if it is a group, the head of its members."""
     items = reading.story.sentences[mention.sentence].items
     yield mention.lemma
     if mention.lemma in _GROUPS and mention.end > mention.item.last:
-        yield str(items[mention.place + 2].known.get("lemma"))
+        yield str(items[mention.place + 2].attributes.get("lemma"))
 
 
-def _add_apposition(entity: Entity, reading: Reading, linked: Mention) -> None:
-    """What stands in apposition names or describes the same."""
+def _add_apposition(entity: Entity, reading: Reading, apposition: Mention) -> None:
+    """Add the name or description of an apposition to an entity."""
     if entity.role not in ("VICTIM", "PERPETRATOR"):
         return
-    if name := person_name(linked):
+    if name := person_name(apposition):
         entity.names[name] = None
-    elif coarse_sort(linked) == "PERSON" and entity.names:
-        entity.descriptions[phrase(reading, linked)] = None
-        entity.heads.add(linked.lemma)
+    elif coarse_sort(apposition) == "PERSON" and entity.names:
+        entity.descriptions[phrase(reading, apposition)] = None
+        entity.heads.add(apposition.lemma)
 
 
 def person_name(mention: Mention) -> str:
-    """The name of a person, without titles; "" of what is none."""
-    known, kind = mention.item.known, coarse_sort(mention)
-    if kind not in ("PERSON", "NAME") or known.get("form") != "name":
+    """Return the name of a person without titles, or "" if the mention is no person's name."""
+    attributes, kind = mention.item.attributes, coarse_sort(mention)
+    if kind not in ("PERSON", "NAME") or attributes.get("form") != "name":
         return ""
-    return _without_articles(str(known.get("name") or known.get("text", "")).upper())
+    return _without_articles(str(attributes.get("name") or attributes.get("text", "")).upper())
 
 
 def title_before(reading: Reading, mention: Mention, name: str) -> str:
-    """What stands before the name in its group: "former foreign minister"."""
+    """Return the words before the name in its noun group: "former foreign minister"."""
     whole = _without_articles(reading.story.text(mention.item.first, mention.item.last))
     return whole[: whole.index(name)].strip() if name in whole else ""
 
 
 def phrase(reading: Reading, mention: Mention) -> str:
-    """The noun group with what belongs to it, without its article."""
+    """Return the noun group with its complements, without its article."""
     return _without_articles(reading.story.text(mention.item.first, mention.end))
 
 
@@ -194,7 +197,7 @@ def _without_articles(text: str) -> str:
 
 
 def _appositions(reading: Reading, mention: Mention) -> list[Mention]:
-    """The noun groups in apposition: "Ann Lee, leader of"; "mayor Ann Lee"."""
+    """Return the noun groups in apposition: "Ann Lee, leader of"; "mayor Ann Lee"."""
     sentence = reading.story.sentences[mention.sentence]
     items = sentence.items
     places = [mention.place + 2] if _is_opener(items, mention.place + 1) else [mention.place + 1]
@@ -206,15 +209,15 @@ def _appositions(reading: Reading, mention: Mention) -> list[Mention]:
 
 
 def _is_opener(items: Sequence[Item], place: int) -> bool:
-    return place < len(items) and items[place].known.get("word") in (",", "(", "--")
+    return place < len(items) and items[place].attributes.get("word") in (",", "(", "--")
 
 
 def _is_apposition(items: Sequence[Item], place: int, first: int) -> bool:
-    """Both singular noun groups, and no list goes on behind the second."""
+    """Whether both are singular noun groups and the second does not continue a list."""
     a, b = items[first], items[place]
-    if b.kind != "ng" or b.known.get("form") == "pronoun":
+    if b.kind != "ng" or b.attributes.get("form") == "pronoun":
         return False
-    if str(a.known.get("number")) != "1" or str(b.known.get("number")) != "1":
+    if str(a.attributes.get("number")) != "1" or str(b.attributes.get("number")) != "1":
         return False
-    behind = items[place + 1].known.get("word") if place + 1 < len(items) else "."
+    behind = items[place + 1].attributes.get("word") if place + 1 < len(items) else "."
     return place == first + 1 or behind != "and"

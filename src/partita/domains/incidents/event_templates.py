@@ -1,4 +1,4 @@
-"""Events and participants as templates."""
+"""Templates of events and of their participants."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from partita.templates.sorts import Hierarchy
 
 ROLES = ("VICTIM", "TARGET", "PERPETRATOR", "ORGANISATION", "INSTRUMENT")
 SORT = "EVENT"
-MIN_HEAD_PROBABILITY = 0.3  # parts below this chance say nothing about an event
-_OPENING_PHRASES = 3  # phrases of a sentence that show how it goes on from the one before
+MIN_HEAD_PROBABILITY = 0.3  # parts below it give an event no heads
+_OPENING_PHRASES = 3  # phrases at the start of a sentence that are observed
 
 
-def event_templates(case: MessageContext, found: Sequence[Event]) -> list[Template]:
-    """A template for every event, in text order."""
-    return [_template(case, event) for event in found]
+def event_templates(context: MessageContext, events: Sequence[Event]) -> list[Template]:
+    """Return a template for every event, in text order."""
+    return [_template(context, event) for event in events]
 
 
 def event_id(event: Event) -> str:
+    """Return the id of the template of an event."""
     return f"E{event.sentence + 1}"
 
 
-def _template(case: MessageContext, event: Event) -> Template:
-    story = case.story
+def _template(context: MessageContext, event: Event) -> Template:
+    story = context.story
     sentence = story.sentences[event.sentence]
     start = story.spans[sentence.items[0].first][0]
     end = story.spans[sentence.items[-1].last][1]
@@ -40,41 +41,41 @@ def _template(case: MessageContext, event: Event) -> Template:
         end,
         sentence=event.sentence,
         sort=SORT,
-        slots=_slots(case, event),
+        slots=_slots(context, event),
         rule="event",
-        context=_context(case, event, sentence),
+        context=_context(context, event, sentence),
     )
 
 
-def _slots(case: MessageContext, event: Event) -> dict[str, str | list[str]]:
-    """Only what is told is there."""
-    found: dict[str, str | list[str]] = {"INCIDENT": [event.type]}
-    days = [when.fill for when in case.days[event.sentence]]
-    places = [place.name for place in case.places[event.sentence] if place.kind]
-    told = {
+def _slots(context: MessageContext, event: Event) -> dict[str, str | list[str]]:
+    """Return the slots that have values."""
+    incident: dict[str, str | list[str]] = {"INCIDENT": [event.type]}
+    days = [phrase.fill for phrase in context.days[event.sentence]]
+    places = [place.name for place in context.places[event.sentence] if place.kind]
+    values = {
         "DATE": days,
         "LOCATION": places,
-        **{role: list(_heads(case, event, role)) for role in ROLES},
+        **{role: list(_heads(context, event, role)) for role in ROLES},
     }
-    return found | {name: list(dict.fromkeys(some)) for name, some in told.items() if some}
+    return incident | {name: list(dict.fromkeys(fills)) for name, fills in values.items() if fills}
 
 
-def _heads(case: MessageContext, event: Event, role: str) -> Iterator[str]:
-    """The last name of a person, the head of what else plays a role."""
+def _heads(context: MessageContext, event: Event, role: str) -> Iterator[str]:
+    """Yield the last names of persons and the heads of other mentions with a role."""
     for part in event.parts:
-        if part.role == role and part.chance >= MIN_HEAD_PROBABILITY:
-            mention = case.reading.mentions[part.place]
+        if part.role == role and part.probability >= MIN_HEAD_PROBABILITY:
+            mention = context.reading.mentions[part.place]
             name = person_name(mention)
             yield name.rsplit(" ", 1)[-1] if name else mention.lemma
 
 
-def _context(case: MessageContext, event: Event, sentence: Sentence) -> dict[str, object]:
+def _context(context: MessageContext, event: Event, sentence: Sentence) -> dict[str, object]:
     total = sum(event.types.values())
     return {
         "PARAGRAPH": sentence.paragraph,
-        "CHANCE": round(event.chance, 4),
-        "TYPES": {name: round(chance / total, 4) for name, chance in event.types.items()},
-        "WORDS": list(case.bags[event.sentence]),
+        "CHANCE": round(event.probability, 4),
+        "TYPES": {name: round(probability / total, 4) for name, probability in event.types.items()},
+        "WORDS": list(context.words[event.sentence]),
         "OPENING": [_word(item) for item in sentence.items[:_OPENING_PHRASES]],
         "ADVERBS": [_word(item) for item in sentence.items if item.kind == "word"],
         "NOUNS": list(_nouns(sentence)),
@@ -82,22 +83,26 @@ def _context(case: MessageContext, event: Event, sentence: Sentence) -> dict[str
 
 
 def _word(item: Item) -> str:
-    return str(item.known.get("word") or item.known.get("lemma") or item.kind)
+    return str(item.attributes.get("word") or item.attributes.get("lemma") or item.kind)
 
 
 def _nouns(sentence: Sentence) -> Iterator[list[str]]:
-    """How the sentence speaks of events: "the attack", "two bombings"."""
+    """Yield determiner, lemma and number of event nouns: "the attack", "two bombings"."""
     for item in sentence.items:
         if item.kind == "ng" and _EVENTS.intersection(sorts_of(item)):
-            known = item.known
-            yield [str(known.get("det")), str(known.get("lemma")), str(known.get("number"))]
+            attributes = item.attributes
+            yield [
+                str(attributes.get("det")),
+                str(attributes.get("lemma")),
+                str(attributes.get("number")),
+            ]
 
 
 _EVENTS = frozenset(
     {"ATTACKING", "BOMBING", "KIDNAPPING", "ARSON", "ROBBERY", "HIJACKING", "STOPPAGE"}
 )
 
-MIN_ROLE_PROBABILITY = 0.5  # chance of a role: with less a mention is no participant
+MIN_ROLE_PROBABILITY = 0.5  # of a role, for a mention to be a participant
 SORTS = {
     "VICTIM": "PERSON",
     "PERPETRATOR": "PERSON",
@@ -107,12 +112,12 @@ SORTS = {
 }
 
 
-def participants(reading: Reading, found: Sequence[Event], sorts: Hierarchy) -> Iterator[Template]:
-    """Those with a likely role, in the order of the events."""
-    for event in found:
+def participants(reading: Reading, events: Sequence[Event], sorts: Hierarchy) -> Iterator[Template]:
+    """Yield templates of the mentions with a probable role, in the order of the events."""
+    for event in events:
         roles: dict[int, list[str]] = {}
-        for part in sorted(event.parts, key=lambda part: -part.chance):
-            if part.chance >= MIN_ROLE_PROBABILITY:
+        for part in sorted(event.parts, key=lambda part: -part.probability):
+            if part.probability >= MIN_ROLE_PROBABILITY:
                 roles.setdefault(part.place, []).append(part.role)
         for place in sorted(roles):
             yield _participant_template(reading, event, place, roles[place], sorts)
@@ -122,10 +127,10 @@ def _participant_template(
     reading: Reading, event: Event, place: int, roles: list[str], sorts: Hierarchy
 ) -> Template:
     mention = reading.mentions[place]
-    known, spans = mention.item.known, reading.story.spans
+    attributes, spans = mention.item.attributes, reading.story.spans
     start, end = spans[mention.item.first][0], spans[mention.item.last][1]
     name = person_name(mention)
-    said = {"ROLE": roles}
+    slots = {"ROLE": roles}
     return Template(
         f"P{place + 1}",
         reading.story.message.text[start:end],
@@ -134,23 +139,23 @@ def _participant_template(
         sentence=mention.sentence,
         sort=_sort(mention, roles[0], sorts),
         head=mention.lemma,
-        number=_number(known.get("number")),
-        form=_form(known.get("form")),
-        slots=said | ({"NAME": [name]} if name else {}),
+        number=_number(attributes.get("number")),
+        form=_form(attributes.get("form")),
+        slots=slots | ({"NAME": [name]} if name else {}),
         rule="participant",
         context={
             "EVENT": event_id(event),
-            "DETERMINER": known.get("det") or "",
-            "MODIFIERS": list(known.get("mods", ())),
+            "DETERMINER": attributes.get("det") or "",
+            "MODIFIERS": list(attributes.get("mods", ())),
         },
     )
 
 
 def _sort(mention: Mention, role: str, sorts: Hierarchy) -> str:
-    """The sort of the expression, if it goes with the role, else that of the role."""
-    wanted = SORTS[role]
-    fitting = [s for s in sorts_of(mention.item) if wanted in sorts.above.get(s, ())]
-    return fitting[0] if fitting else wanted
+    """Return the sort of the expression if it fits the role, otherwise the role's own sort."""
+    role_sort = SORTS[role]
+    fitting = [s for s in sorts_of(mention.item) if role_sort in sorts.above.get(s, ())]
+    return fitting[0] if fitting else role_sort
 
 
 def _number(number: object) -> int | str | None:

@@ -1,4 +1,4 @@
-"""The probability of each fill, from the claims of several systems."""
+"""Probabilities of incidents, things and fills from the answers of several systems."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from partita.fusion.fuse import Fused, Settings, answers_by_object, fuse
 from partita.records import FloatArray
 
 YES, NO = "yes", "no"
-NONE = "-"  # that a slot has no fill is a value, too
-OPTIONAL = frozenset({8, 15, 16, 17, 22, 24})  # the others are filled whenever a thing is there
+NONE = "-"  # the value of a slot without a fill
+OPTIONAL = frozenset({8, 15, 16, 17, 22, 24})  # the others are always filled
 OPEN_KINDS = frozenset({"date", "location", "number"})
 Fact = tuple[str, Sequence[str], Sequence[str]]  # a name, who reports it, who might have
 Row = tuple[str, str, str, str]
@@ -34,16 +34,16 @@ Row = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject:
-    """An incident or a thing in it, and what each system says of it, by slot."""
+    """An incident or a thing in it, with the fills of each system by slot."""
 
     name: str
     role: Role | None
-    said: Mapping[str, Mapping[int, str]]
+    fills: Mapping[str, Mapping[int, str]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FusionCase:
-    """All that is said of an incident."""
+    """The reports of one incident, with the incident and its things as subjects."""
 
     name: str
     reports: Sequence[Report]
@@ -51,13 +51,13 @@ class FusionCase:
 
     @property
     def sources(self) -> list[str]:
-        return [one.source for one in self.reports]
+        return [report.source for report in self.reports]
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A fill that a subject may have: its expected points, those of what each system says there,
-    and how probable it is that there is any fill at all."""
+    """A possible fill of a subject: its expected points, those of each system's fill, and the
+    probability that there is a fill at all."""
 
     slot: int
     text: str
@@ -69,87 +69,93 @@ class Candidate:
 def fusion_cases(
     groups: Sequence[Sequence[Report]], trust: Mapping[str, float] | None = None
 ) -> list[FusionCase]:
-    """The incidents with their things, named by message and number."""
-    found = []
+    """Return the incidents with their things, named by message and number."""
+    cases = []
     for number, reports in enumerate(groups):
         name = f"{reports[0].incident.message} {number}"
-        told = [Subject(name, None, {one.source: one.whole for one in reports})]
+        subjects = [Subject(name, None, {report.source: report.whole for report in reports})]
         for role in ROLES:
             for n, thing in enumerate(group_things(reports, role.name, trust)):
-                told.append(_subject(f"{name} {role.name} {n}", role, thing))
-        found.append(FusionCase(name, reports, told))
-    return found
+                subjects.append(_subject(f"{name} {role.name} {n}", role, thing))
+        cases.append(FusionCase(name, reports, subjects))
+    return cases
 
 
-def _subject(name: str, role: Role, told: Mapping[str, Thing]) -> Subject:
-    return Subject(name, role, {source: thing.fills for source, thing in told.items()})
+def _subject(name: str, role: Role, thing_by_source: Mapping[str, Thing]) -> Subject:
+    return Subject(name, role, {source: thing.fills for source, thing in thing_by_source.items()})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SystemWeights:
-    """The systems, how much the word of each counts, and how far each is trusted."""
+    """The systems, a weight for each against shared errors, and how far each is trusted."""
 
     sources: Sequence[str]
     weights: FloatArray
     trust: FloatArray
 
     @property
-    def trusted(self) -> dict[str, float]:
+    def trust_by_source(self) -> dict[str, float]:
         return dict(zip(self.sources, self.trust.tolist(), strict=True))
 
     @classmethod
-    def heard(cls, found: Sequence[FusionCase], sources: Sequence[str]) -> SystemWeights:
-        """Systems that report the same incidents too often count less."""
-        reported, asked = _table(_reports(found, sources), sources)
+    def from_cases(cls, cases: Sequence[FusionCase], sources: Sequence[str]) -> SystemWeights:
+        """Weigh systems down that report the same incidents too often."""
+        reported, asked = _table(_reports(cases, sources), sources)
         weights = independence(correlations(reported, asked))
         return cls(sources, weights, np.ones(len(sources)))
 
 
-def incident_probabilities(found: Sequence[FusionCase], voices: SystemWeights) -> dict[str, float]:
-    """How probable each incident is: a system that does not report it says that there is none."""
-    return _detection_probabilities(_reports(found, voices.sources), voices)
+def incident_probabilities(cases: Sequence[FusionCase], systems: SystemWeights) -> dict[str, float]:
+    """Return the probability of each incident; not reporting it counts against it."""
+    return _detection_probabilities(_reports(cases, systems.sources), systems)
 
 
-def _reports(found: Sequence[FusionCase], sources: Sequence[str]) -> list[Fact]:
-    return [(case.name, case.sources, sources) for case in found]
+def _reports(cases: Sequence[FusionCase], sources: Sequence[str]) -> list[Fact]:
+    return [(case.name, case.sources, sources) for case in cases]
 
 
-def thing_probabilities(found: Sequence[FusionCase], voices: SystemWeights) -> dict[str, float]:
-    """How probable it is that a thing is part of its incident, if there is that incident.
+def thing_probabilities(cases: Sequence[FusionCase], systems: SystemWeights) -> dict[str, float]:
+    """Return the probability that each thing is part of its incident, given the incident.
 
-    What systems find and make up is learned of all roles together, how many things there are by
-    role.
+    Error rates of systems are learned from all roles together, the number of things by role.
     """
-    told = [(case, subject) for case in found for subject in case.subjects if subject.role]
-    facts = [(subject.name, list(subject.said), case.sources) for case, subject in told]
-    roles = [subject.role.name for _, subject in told if subject.role]
-    return _detection_probabilities(facts, voices, roles)
+    subjects = [(case, subject) for case in cases for subject in case.subjects if subject.role]
+    facts = [(subject.name, list(subject.fills), case.sources) for case, subject in subjects]
+    roles = [subject.role.name for _, subject in subjects if subject.role]
+    return _detection_probabilities(facts, systems, roles)
 
 
 def _detection_probabilities(
-    facts: Sequence[Fact], voices: SystemWeights, roles: Sequence[str] | None = None
+    facts: Sequence[Fact], systems: SystemWeights, roles: Sequence[str] | None = None
 ) -> dict[str, float]:
     if not facts:
         return {}
-    reported, asked = _table(facts, voices.sources)
-    found = detect(reported, asked, voices.weights).probability
-    named = np.array(roles or [""] * len(facts))
-    trust = voices.trust * voices.weights
-    for role in np.unique(named):
-        mine = named == role
-        found[mine] = balance(found[mine], reported[mine], asked[mine], trust)
-    return {name: share for (name, _, _), share in zip(facts, found.tolist(), strict=True)}
+    reported, asked = _table(facts, systems.sources)
+    probabilities = detect(reported, asked, systems.weights).probability
+    role_names = np.array(roles or [""] * len(facts))
+    trust = systems.trust * systems.weights
+    for role in np.unique(role_names):
+        of_role = role_names == role
+        probabilities[of_role] = balance(
+            probabilities[of_role], reported[of_role], asked[of_role], trust
+        )
+    return {
+        name: probability
+        for (name, _, _), probability in zip(facts, probabilities.tolist(), strict=True)
+    }
 
 
 def _table(facts: Sequence[Fact], sources: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-    reported = np.array([[s in told for s in sources] for _, told, _ in facts], dtype=float)
-    asked = np.array([[s in those for s in sources] for _, _, those in facts], dtype=float)
+    reported = np.array(
+        [[s in reporting for s in sources] for _, reporting, _ in facts], dtype=float
+    )
+    asked = np.array([[s in eligible for s in sources] for _, _, eligible in facts], dtype=float)
     return reported, asked
 
 
-def fuse_fills(found: Sequence[FusionCase]) -> Fused:
-    """What fills the slots, by all that is said of incidents and things."""
-    rows = [row for case in found for row in _values(case)]
+def fuse_fills(cases: Sequence[FusionCase]) -> Fused:
+    """Fuse the fills of all incidents and things."""
+    rows = [row for case in cases for row in _values(case)]
     kinds = {
         slot: "open" if SLOTS[int(slot)].kind in OPEN_KINDS else "closed" for _, _, slot, _ in rows
     }
@@ -157,9 +163,9 @@ def fuse_fills(found: Sequence[FusionCase]) -> Fused:
 
 
 def _values(case: FusionCase) -> Iterator[Row]:
-    """Of strings only whether there is one; which, the systems' strings themselves tell."""
+    """Yield the claims; for string slots only whether there is a string."""
     for subject in case.subjects:
-        for source, fills in subject.said.items():
+        for source, fills in subject.fills.items():
             for slot in slots_of(subject):
                 value = fills.get(slot, NONE)
                 if SLOTS[slot].kind == "string":
@@ -169,11 +175,12 @@ def _values(case: FusionCase) -> Iterator[Row]:
 
 
 def slots_of(subject: Subject) -> tuple[int, ...]:
+    """Return the slots that an incident or a thing of a role can have."""
     return INCIDENT_SLOTS if subject.role is None else (*subject.role.strings, *subject.role.more)
 
 
 def _normalised(slot: int, value: str) -> str:
-    """How values are compared: places without their kinds, everything else without case."""
+    """Return a value for comparison: places without their kinds, all else without case."""
     if SLOTS[slot].kind == "location" and value != NONE:
         country, below = location(value)
         return ": ".join((country, *(" - ".join(names) for names in below)))
@@ -184,9 +191,9 @@ ValueProbabilities = Mapping[tuple[str, str], Mapping[str, float]]
 
 
 def value_probabilities(fused: Fused) -> ValueProbabilities:
-    """The probability of every value, by subject and slot."""
+    """Return the probability of every value by subject and slot."""
     return {
-        key: {one.value.upper(): one.probability for one in answer.values}
+        key: {value.value.upper(): value.probability for value in answer.values}
         for key, answer in answers_by_object(fused).items()
     }
 
@@ -194,42 +201,43 @@ def value_probabilities(fused: Fused) -> ValueProbabilities:
 def best_candidate(
     subject: Subject,
     slot: int,
-    beliefs: ValueProbabilities,
-    worth: float,
+    probabilities: ValueProbabilities,
+    probability: float,
     trust: Mapping[str, float],
 ) -> Candidate | None:
-    """The fill with the most expected points; None if nobody gives any.
+    """Return the fill with the most expected points, or None if no system gives one.
 
-    Which string is the true one, systems say with as many votes as they are trusted.
+    Which string is right is decided by votes that are weighted by trust.
     """
-    given = {source: fills[slot] for source, fills in subject.said.items() if slot in fills}
-    if not given:
+    texts = {source: fills[slot] for source, fills in subject.fills.items() if slot in fills}
+    if not texts:
         return None
-    shares = beliefs[subject.name, str(slot)]
+    values = probabilities[subject.name, str(slot)]
     if SLOTS[slot].kind == "string":
-        present = worth * shares.get(YES.upper(), 0.0)
-        truths = {text: present * share for text, share in _votes(given, trust).items()}
+        present = probability * values.get(YES.upper(), 0.0)
+        truths = {text: present * vote for text, vote in _votes(texts, trust).items()}
     else:
-        present = worth * (1 - shares.get(NONE, 0.0))
-        truths = {value: worth * p for value, p in shares.items() if value != NONE}
-    points = {text: _points(slot, text, truths) for text in given.values()}
+        present = probability * (1 - values.get(NONE, 0.0))
+        truths = {value: probability * p for value, p in values.items() if value != NONE}
+    points = {text: _points(slot, text, truths) for text in texts.values()}
     best = max(sorted(points), key=lambda text: points[text])
-    by_source = {source: points[text] for source, text in given.items()}
+    by_source = {source: points[text] for source, text in texts.items()}
     return Candidate(slot, best, points[best], by_source, present)
 
 
-def _votes(given: Mapping[str, str], trust: Mapping[str, float]) -> dict[str, float]:
+def _votes(texts: Mapping[str, str], trust: Mapping[str, float]) -> dict[str, float]:
     votes: dict[str, float] = defaultdict(float)
-    for source, text in given.items():
+    for source, text in texts.items():
         votes[text] += max(trust[source], MIN_WEIGHT)
-    return {text: share / sum(votes.values()) for text, share in votes.items()}
+    return {text: vote / sum(votes.values()) for text, vote in votes.items()}
 
 
 def _points(slot: int, text: str, truths: Mapping[str, float]) -> float:
     return sum(p * score_fill(slot, text, truth) for truth, p in truths.items())
 
 
-def score_fill(slot: int, given: str, truth: str) -> float:
+def score_fill(slot: int, text: str, truth: str) -> float:
+    """Return the points of a fill if another one is right."""
     if SLOTS[slot].kind == "string":
-        return compare_strings(given, truth)
-    return compare(SLOTS[slot], Fill((given,)), Fill((truth,)))
+        return compare_strings(text, truth)
+    return compare(SLOTS[slot], Fill((text,)), Fill((truth,)))

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from partita.corpora.muc_templates import Fill, Incident
 from partita.domains.incidents.cases import MessageContext
-from partita.domains.incidents.drafts import Draft
 from partita.domains.incidents.entities import Entity
 from partita.domains.incidents.incident_models import (
     FillModels,
@@ -16,7 +15,7 @@ from partita.domains.incidents.incident_models import (
     perpetrator_features,
 )
 from partita.domains.incidents.models import NONE
-from partita.domains.incidents.readings import Reading
+from partita.domains.incidents.readings import Draft, Reading
 from partita.domains.incidents.stories import sorts_of
 
 _INSTRUMENT_SORTS = (
@@ -30,47 +29,49 @@ EntitiesByRole = Mapping[str, Sequence[Entity]]
 
 
 def fill_slots(
-    case: MessageContext,
+    context: MessageContext,
     draft: Draft,
-    cast: EntitiesByRole,
-    judges: FillModels,
+    entities: EntitiesByRole,
+    models: FillModels,
     number: int,
     day: str,
     place: str,
 ) -> Incident:
-    """The incident of a draft with all its slots."""
-    reading, kind = case.reading, draft.type
-    seen = incident_features(case.story, draft.sentences, case.bags, kind)
+    """Return the incident of a draft with all its slots."""
+    reading, kind = context.reading, draft.type
+    features = incident_features(context.story, draft.sentences, context.words, kind)
     fills: dict[int, list[Fill]] = {
         2: [Fill((day,))] if day else [],
         3: [Fill((place,))],
         4: [Fill((kind,))],
-        5: [Fill((judges.stage.best(seen)[0],))],
+        5: [Fill((models.stage.best(features)[0],))],
     }
     country = place.split(":")[0]
-    _instruments(fills, cast["INSTRUMENT"], reading, judges, seen)
-    _perpetrators(fills, cast, reading, judges, seen, kind)
-    _targets(fills, cast["TARGET"], reading, judges, kind, country)
-    _victims(fills, cast["VICTIM"], reading, judges, kind, country)
-    left = {slot: tuple(some) for slot, some in fills.items() if some}
+    _instruments(fills, entities["INSTRUMENT"], reading, models, features)
+    _perpetrators(fills, entities, reading, models, features, kind)
+    _targets(fills, entities["TARGET"], reading, models, kind, country)
+    _victims(fills, entities["VICTIM"], reading, models, kind, country)
+    filled = {slot: tuple(values) for slot, values in fills.items() if values}
     for slot in _UNUSED_SLOTS.get(kind, ()):
-        left.pop(slot, None)
-    return Incident(case.story.message.id, str(number), left)
+        filled.pop(slot, None)
+    return Incident(context.story.message.id, str(number), filled)
 
 
 def _instruments(
     fills: dict[int, list[Fill]],
-    cast: Sequence[Entity],
+    entities: Sequence[Entity],
     reading: Reading,
-    judges: FillModels,
-    seen: Sequence[str],
+    models: FillModels,
+    features: Sequence[str],
 ) -> None:
-    fills[6] = [Fill((one.string,)) for one in cast]
+    fills[6] = [Fill((entity.string,)) for entity in entities]
     fills[7] = [
-        Fill((kind,), (one.string,)) for one in cast if (kind := _instrument_type(reading, one))
+        Fill((kind,), (entity.string,))
+        for entity in entities
+        if (kind := _instrument_type(reading, entity))
     ]
     if not fills[6]:
-        kind, _ = judges.instrument.best(seen)
+        kind, _ = models.instrument.best(features)
         fills[7] = [Fill((kind,))] if kind != NONE else []
 
 
@@ -81,83 +82,79 @@ def _instrument_type(reading: Reading, entity: Entity) -> str:
 
 def _perpetrators(
     fills: dict[int, list[Fill]],
-    cast: EntitiesByRole,
+    entities: EntitiesByRole,
     reading: Reading,
-    judges: FillModels,
-    seen: Sequence[str],
+    models: FillModels,
+    features: Sequence[str],
     kind: str,
 ) -> None:
-    known = (*cast["PERPETRATOR"], *cast["ORGANISATION"])
-    category = judges.category.best([*seen, *perpetrator_features(reading, known)])[0]
-    fills[8] = [Fill((category,))] if known and category != NONE else []
-    fills[9] = [Fill((one.string,)) for one in cast["PERPETRATOR"]]
-    fills[10] = [Fill((one.string,)) for one in cast["ORGANISATION"]]
-    chosen = [
-        judges.confidence.best(entity_context_features(reading.story, one, reading, kind))[0]
-        for one in cast["ORGANISATION"]
+    perpetrators = (*entities["PERPETRATOR"], *entities["ORGANISATION"])
+    category = models.category.best([*features, *perpetrator_features(reading, perpetrators)])[0]
+    fills[8] = [Fill((category,))] if perpetrators and category != NONE else []
+    fills[9] = [Fill((entity.string,)) for entity in entities["PERPETRATOR"]]
+    fills[10] = [Fill((entity.string,)) for entity in entities["ORGANISATION"]]
+    confidences = [
+        models.confidence.best(entity_context_features(entity, reading, kind))[0]
+        for entity in entities["ORGANISATION"]
     ]
     fills[11] = [
-        Fill((said,), (one.string,))
-        for one, said in zip(cast["ORGANISATION"], chosen, strict=True)
-        if said != NONE
+        Fill((confidence,), (entity.string,))
+        for entity, confidence in zip(entities["ORGANISATION"], confidences, strict=True)
+        if confidence != NONE
     ]
 
 
 def _targets(
     fills: dict[int, list[Fill]],
-    cast: Sequence[Entity],
+    entities: Sequence[Entity],
     reading: Reading,
-    judges: FillModels,
+    models: FillModels,
     kind: str,
     country: str,
 ) -> None:
     for slot in (12, 13, 14, 15, 16):
         fills[slot] = []
-    for one in cast:
-        tag = (one.string,)
+    for entity in entities:
+        tag = (entity.string,)
         fills[12].append(Fill(tag))
         fills[13].append(
             Fill(
-                (judges.target_type.best(entity_type_features(reading.story, one, reading))[0],),
+                (models.target_type.best(entity_type_features(entity, reading))[0],),
                 tag,
             )
         )
-        fills[14].append(Fill((_number(reading, one),), tag))
-        fills[15] += _nation(reading, one, country)
-        effect, _ = judges.target_effect.best(
-            entity_context_features(reading.story, one, reading, kind)
-        )
+        fills[14].append(Fill((_number(reading, entity),), tag))
+        fills[15] += _nation(reading, entity, country)
+        effect, _ = models.target_effect.best(entity_context_features(entity, reading, kind))
         if effect != NONE:
             fills[16].append(Fill((effect,), tag))
 
 
 def _victims(
     fills: dict[int, list[Fill]],
-    cast: Sequence[Entity],
+    entities: Sequence[Entity],
     reading: Reading,
-    judges: FillModels,
+    models: FillModels,
     kind: str,
     country: str,
 ) -> None:
     for slot in (18, 19, 20, 21, 22, 23):
         fills[slot] = []
-    for one in cast:
-        tag = (one.string,)
-        if one.names:
+    for entity in entities:
+        tag = (entity.string,)
+        if entity.names:
             fills[18].append(Fill(tag))
-        if one.descriptions:
-            fills[19].append(Fill((one.description,), tag if one.names else ()))
+        if entity.descriptions:
+            fills[19].append(Fill((entity.description,), tag if entity.names else ()))
         fills[20].append(
             Fill(
-                (judges.victim_type.best(entity_type_features(reading.story, one, reading))[0],),
+                (models.victim_type.best(entity_type_features(entity, reading))[0],),
                 tag,
             )
         )
-        fills[21].append(Fill((_number(reading, one),), tag))
-        fills[22] += _nation(reading, one, country)
-        effect, _ = judges.victim_effect.best(
-            entity_context_features(reading.story, one, reading, kind)
-        )
+        fills[21].append(Fill((_number(reading, entity),), tag))
+        fills[22] += _nation(reading, entity, country)
+        effect, _ = models.victim_effect.best(entity_context_features(entity, reading, kind))
         if effect != NONE:
             fills[23].append(Fill((effect,), tag))
 
@@ -168,17 +165,17 @@ def _number(reading: Reading, entity: Entity) -> str:
     for number in _numbers(reading, entity):
         if number.isdigit() and number != "1":
             return number
-    found = list(_numbers(reading, entity))
-    return found[0] if found else "1"
+    numbers = list(_numbers(reading, entity))
+    return numbers[0] if numbers else "1"
 
 
 def _numbers(reading: Reading, entity: Entity) -> Iterator[str]:
-    for part in sorted(entity.parts, key=lambda part: -part.chance):
+    for part in sorted(entity.parts, key=lambda part: -part.probability):
         mention = reading.mentions[part.place]
-        number = str(mention.item.known.get("number", ""))
+        number = str(mention.item.attributes.get("number", ""))
         if mention.item.kind == "word" and mention.place:
             before = reading.story.sentences[mention.sentence].items[mention.place - 1]
-            number = str(before.known.get("value", "1"))
+            number = str(before.attributes.get("value", "1"))
         if ".." in number:
             number = number.split("..")[0] or number.split("..")[1]
         if number.isdigit() or number == "PLURAL":

@@ -35,8 +35,8 @@ from partita.records import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class SystemTrust:
-    """How many templates and fills it gives, what share of them is expected to be right, what share
-    of the truth that is, how much its word counts beside systems that agree with it too often."""
+    """The templates and fills of a system, its expected precision, recall and F, and its weight
+    beside systems that agree with it too often."""
 
     source: str
     templates: int
@@ -48,12 +48,12 @@ class SystemTrust:
 
 
 ROUNDS = 3
-MIN_PROBABILITY = 0.05  # incidents that are less probable are not looked at further
+MIN_PROBABILITY = 0.05  # less probable incidents are dropped
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FusedAnswers:
-    """The fused templates by message, trust in every system, and how the fills were chosen."""
+    """The fused templates by message, the trust in each system, and the threshold of points."""
 
     messages: Mapping[str, tuple[Incident, ...]]
     trusted: tuple[SystemTrust, ...]
@@ -65,15 +65,19 @@ class FusedAnswers:
 
     @property
     def fills(self) -> int:
-        told = (one for found in self.messages.values() for one in found)
-        return sum(len(fills) for one in told for fills in one.fills.values())
+        incidents = (
+            incident
+            for incidents_of_message in self.messages.values()
+            for incident in incidents_of_message
+        )
+        return sum(len(fills) for incident in incidents for fills in incident.fills.values())
 
 
 ScoredCases = list[tuple[FusionCase, list[tuple[Subject, Candidate]]]]
 
 
 def fuse_answers(exams: Mapping[str, Exam]) -> FusedAnswers:
-    """By the name of the system; templates that speak of nobody and nothing cannot be matched."""
+    """Fuse answers by the name of the system; templates without any content are left out."""
     if len(exams) < 2:
         raise InputError("expected answers of several systems")
     reports = [
@@ -84,38 +88,49 @@ def fuse_answers(exams: Mapping[str, Exam]) -> FusedAnswers:
     ]
     if not reports:
         raise InputError("no system names anybody or anything in any template")
-    voices = SystemWeights.heard(fusion_cases(group_reports(reports)), sorted(exams))
+    systems = SystemWeights.from_cases(fusion_cases(group_reports(reports)), sorted(exams))
     for _ in range(ROUNDS):  # trust tells what belongs together, and that tells whom to trust
-        found = fusion_cases(group_reports(reports, voices.trusted), voices.trusted)
-        weighed = _score_cases(found, voices)
-        trusted = tuple(_system_trust(exams, weighed, voices))
-        voices = replace(voices, trust=np.array([one.precision for one in trusted]))
-    points = np.array([one.points for _, told in weighed for _, one in told])
-    least = _threshold(points, trusted)
-    return FusedAnswers(_messages(exams, weighed, least), trusted, least)
+        fused_cases = fusion_cases(
+            group_reports(reports, systems.trust_by_source), systems.trust_by_source
+        )
+        scored = _score_cases(fused_cases, systems)
+        trusted = tuple(_system_trust(exams, scored, systems))
+        systems = replace(systems, trust=np.array([candidate.precision for candidate in trusted]))
+    points = np.array([candidate.points for _, candidates in scored for _, candidate in candidates])
+    threshold = _threshold(points, trusted)
+    return FusedAnswers(_messages(exams, scored, threshold), trusted, threshold)
 
 
 def _threshold(points: FloatArray, trusted: Sequence[SystemTrust]) -> float:
-    """What a fill must be worth, so that as many are stated as by systems, by trust.
+    """Return the points a fill needs so that as many are stated as systems state on average.
 
-    F is largest about where as much is stated as there is. How much that is, those who are trusted
-    know better than probabilities that take no account of what all systems get wrong together.
+    F is largest about where as much is stated as is true. Trusted systems estimate that better than
+    the probabilities, which ignore errors that all systems share.
     """
-    many = np.average([one.fills for one in trusted], weights=[one.f for one in trusted])
+    count = np.average(
+        [system.fills for system in trusted], weights=[system.f for system in trusted]
+    )
     ordered = np.sort(points)[::-1]
-    return float(ordered[min(max(round(many), 1), len(ordered)) - 1])
+    return float(ordered[min(max(round(count), 1), len(ordered)) - 1])
 
 
-def _score_cases(found: Sequence[FusionCase], voices: SystemWeights) -> ScoredCases:
-    """Every incident that is possible at all with the best fill of each slot."""
-    there = incident_probabilities(found, voices)
-    possible = [case for case in found if there[case.name] > MIN_PROBABILITY]
+def _score_cases(fused_cases: Sequence[FusionCase], systems: SystemWeights) -> ScoredCases:
+    """Return every possible incident with the best fill of each slot."""
+    incident_probability = incident_probabilities(fused_cases, systems)
+    possible = [case for case in fused_cases if incident_probability[case.name] > MIN_PROBABILITY]
     if not possible:
         return []
-    parts = thing_probabilities(possible, voices)
+    parts = thing_probabilities(possible, systems)
     shares = value_probabilities(fuse_fills(possible))
     return [
-        (case, list(_candidates(case, shares, there[case.name], parts, voices.trusted)))
+        (
+            case,
+            list(
+                _candidates(
+                    case, shares, incident_probability[case.name], parts, systems.trust_by_source
+                )
+            ),
+        )
         for case in possible
     ]
 
@@ -123,41 +138,49 @@ def _score_cases(found: Sequence[FusionCase], voices: SystemWeights) -> ScoredCa
 def _candidates(
     case: FusionCase,
     shares: ValueProbabilities,
-    worth: float,
+    probability: float,
     parts: Mapping[str, float],
     trust: Mapping[str, float],
 ) -> Iterator[tuple[Subject, Candidate]]:
     for subject in case.subjects:
-        here = worth * parts.get(subject.name, 1.0)
+        subject_probability = probability * parts.get(subject.name, 1.0)
         for slot in slots_of(subject):
-            if (found := best_candidate(subject, slot, shares, here, trust)) is not None:
-                yield subject, found
+            if (
+                best := best_candidate(subject, slot, shares, subject_probability, trust)
+            ) is not None:
+                yield subject, best
 
 
 def _messages(
-    exams: Mapping[str, Exam], weighed: ScoredCases, least: float
+    exams: Mapping[str, Exam], scored: ScoredCases, threshold: float
 ) -> dict[str, tuple[Incident, ...]]:
-    kept: dict[str, list[Incident]] = {m: [] for exam in exams.values() for m in exam.messages}
-    for case, told in weighed:
-        fills = _fills(list(_worth_stating(told, least)))
+    answers_by_message: dict[str, list[Incident]] = {
+        m: [] for exam in exams.values() for m in exam.messages
+    }
+    for case, candidates in scored:
+        fills = _fills(list(_worth_stating(candidates, threshold)))
         if any(fills.get(slot) for slot in CONTENT) and fills.get(TYPE):
             message = case.reports[0].incident.message
-            number = str(len(kept[message]) + 1)
-            kept[message].append(Incident(message, number, fills))
-    return {message: tuple(kept[message]) for message in sorted(kept)}
+            number = str(len(answers_by_message[message]) + 1)
+            answers_by_message[message].append(Incident(message, number, fills))
+    return {message: tuple(answers_by_message[message]) for message in sorted(answers_by_message)}
 
 
 def _worth_stating(
-    told: Sequence[tuple[Subject, Candidate]], least: float
+    candidates: Sequence[tuple[Subject, Candidate]], threshold: float
 ) -> Iterator[tuple[Subject, Candidate]]:
-    """What is worth stating; of a thing its string and what is said of it, or nothing."""
-    for _, bundle in groupby(told, key=lambda pair: pair[0].name):
-        mine = list(bundle)
-        chosen = [pair for pair in mine if pair[1].points >= least]
-        if mine[0][0].role is not None and not any(_is_string(pair) for pair in chosen):
-            named = [max(filter(_is_string, mine), key=lambda pair: pair[1].points, default=None)]
+    """Yield the candidates above the threshold; a thing is stated with its string or not at all."""
+    for _, group in groupby(candidates, key=lambda pair: pair[0].name):
+        of_subject = list(group)
+        chosen = [pair for pair in of_subject if pair[1].points >= threshold]
+        if of_subject[0][0].role is not None and not any(_is_string(pair) for pair in chosen):
+            named = [
+                max(filter(_is_string, of_subject), key=lambda pair: pair[1].points, default=None)
+            ]
             whole = [pair for pair in (*named, *chosen) if pair is not None]
-            chosen = whole if sum(one.points - least for _, one in whole) >= 0 else []
+            chosen = (
+                whole if sum(candidate.points - threshold for _, candidate in whole) >= 0 else []
+            )
         yield from chosen
 
 
@@ -166,38 +189,38 @@ def _is_string(pair: tuple[Subject, Candidate]) -> bool:
 
 
 def _fills(kept: Sequence[tuple[Subject, Candidate]]) -> dict[int, tuple[Fill, ...]]:
-    """With the strings that they are said of: a thing's first string that is stated."""
-    named: dict[str, str] = {}
-    found: dict[int, list[Fill]] = defaultdict(list)
-    for subject, one in kept:
-        slot = SLOTS[one.slot]
-        tags = (named[subject.name],) if slot.tagged and subject.name in named else ()
-        found[one.slot].append(Fill((one.text,), tags))
+    """Return the fills by slot, tagged with the first stated string of their thing."""
+    strings: dict[str, str] = {}
+    fills_by_slot: dict[int, list[Fill]] = defaultdict(list)
+    for subject, candidate in kept:
+        slot = SLOTS[candidate.slot]
+        tags = (strings[subject.name],) if slot.tagged and subject.name in strings else ()
+        fills_by_slot[candidate.slot].append(Fill((candidate.text,), tags))
         if slot.kind == "string":
-            named.setdefault(subject.name, one.text)
-    return {slot: tuple(fills) for slot, fills in sorted(found.items())}
+            strings.setdefault(subject.name, candidate.text)
+    return {slot: tuple(fills) for slot, fills in sorted(fills_by_slot.items())}
 
 
 def _system_trust(
-    exams: Mapping[str, Exam], weighed: ScoredCases, voices: SystemWeights
+    exams: Mapping[str, Exam], scored: ScoredCases, systems: SystemWeights
 ) -> Iterator[SystemTrust]:
-    truths = sum(one.present for _, told in weighed for _, one in told)
-    worth: dict[str, float] = defaultdict(float)
-    for _, told in weighed:
-        for _, one in told:
-            for source, points in one.by_source.items():
-                worth[source] += points
-    for source, weight in zip(voices.sources, voices.weights.tolist(), strict=True):
+    truths = sum(candidate.present for _, candidates in scored for _, candidate in candidates)
+    points_by_source: dict[str, float] = defaultdict(float)
+    for _, candidates in scored:
+        for _, candidate in candidates:
+            for source, points in candidate.by_source.items():
+                points_by_source[source] += points
+    for source, weight in zip(systems.sources, systems.weights.tolist(), strict=True):
         exam = exams[source]
         fills = sum(len(f) for i in exam.incidents for f in i.fills.values())
-        precision = worth[source] / fills if fills else 0.0
-        recall = worth[source] / truths if truths else 0.0
-        f = 2 * worth[source] / (fills + truths) if fills + truths else 0.0
+        precision = points_by_source[source] / fills if fills else 0.0
+        recall = points_by_source[source] / truths if truths else 0.0
+        f = 2 * points_by_source[source] / (fills + truths) if fills + truths else 0.0
         yield SystemTrust(source, len(exam.incidents), fills, precision, recall, f, weight)
 
 
 def fuse_exams(paths: Sequence[Path], out: Path) -> FusedAnswers:
-    """Each file is a system, called as the file is."""
+    """Fuse files of answers, each named after its system, and write the result."""
     exams: dict[str, Exam] = {}
     for path in paths:
         if path.stem in exams:

@@ -1,4 +1,4 @@
-"""Group the things that several systems describe."""
+"""Group the incidents and things that several systems describe."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ INCIDENT_SLOTS = (2, 3, 4, 5, 8, 17, 24)  # slots of the incident itself
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A kind of thing: the slots of its strings, then the slots that say more of it.
+    """A kind of thing: the slots of its strings, then the slots of its attributes.
 
-    `nameless` if the text need not name it: whoever was shot was shot with a gun.
+    `nameless` if the text need not name it: people may be shot without a mention of a gun.
     """
 
     name: str
@@ -42,7 +42,7 @@ ROLES = (
 
 @dataclass(slots=True)
 class Thing:
-    """A thing of a template: its fill by slot; of a slot that is filled twice, the first."""
+    """A thing of a template: its fill by slot, the first one if a slot has several."""
 
     role: Role
     fills: dict[int, str] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """A template of a system."""
+    """A template of a system: the fills of the incident and its things by role."""
 
     source: str
     incident: Incident
@@ -63,40 +63,47 @@ class Report:
 
 
 def make_report(source: str, incident: Incident) -> Report:
-    whole = {slot: told[0].values[0] for slot in INCIDENT_SLOTS if (told := _valid(incident, slot))}
+    """Return a template of a system with its things."""
+    whole = {
+        slot: fills[0].values[0] for slot in INCIDENT_SLOTS if (fills := _valid(incident, slot))
+    }
     things = {role.name: tuple(_things(incident, role)) for role in ROLES}
     return Report(source, incident, whole, things)
 
 
 def merge_reports(first: Report, second: Report) -> Report:
-    """What a system says of an incident in two templates: the first's word, the things of both."""
+    """Merge two templates of one system; where both have a fill, the first's is kept."""
     things = {
         role: (
-            *mine,
-            *(one for one in second.things[role] if not any(similarity(one, o) for o in mine)),
+            *first_things,
+            *(
+                thing
+                for thing in second.things[role]
+                if not any(similarity(thing, other) for other in first_things)
+            ),
         )
-        for role, mine in first.things.items()
+        for role, first_things in first.things.items()
     }
     return replace(first, whole={**second.whole, **first.whole}, things=things)
 
 
 def _valid(incident: Incident, slot: int) -> list[Fill]:
-    """The fills of a slot that are among its choices, if it has a list of them."""
+    """Return the fills of a slot that are among its choices, if it has a list of them."""
     choices = SLOTS[slot].choices
     return [fill for fill in incident.of(slot) if not choices or fill.values[0] in choices]
 
 
 def _things(incident: Incident, role: Role) -> list[Thing]:
-    """Each string is a thing, unless its tag says that it describes one that is there."""
-    found: list[Thing] = []
+    """Return a thing for each string, unless its tag refers to an earlier thing."""
+    collected: list[Thing] = []
     for slot, value, tags in _fills(incident, role):
-        open_to = [thing for thing in found if slot not in thing.fills]
-        meant = max(open_to, key=lambda thing: _tag_match(thing, tags), default=None)
-        if meant is not None and _tag_match(meant, tags):
-            meant.fills[slot] = value
+        unfilled = [thing for thing in collected if slot not in thing.fills]
+        target = max(unfilled, key=lambda thing: _tag_match(thing, tags), default=None)
+        if target is not None and _tag_match(target, tags):
+            target.fills[slot] = value
         elif slot in role.strings or (role.nameless and not tags):
-            found.append(Thing(role, {slot: value}))
-    return found
+            collected.append(Thing(role, {slot: value}))
+    return collected
 
 
 def _fills(incident: Incident, role: Role) -> Iterator[tuple[int, str, tuple[str, ...]]]:
@@ -106,15 +113,15 @@ def _fills(incident: Incident, role: Role) -> Iterator[tuple[int, str, tuple[str
 
 
 def _tag_match(thing: Thing, tags: tuple[str, ...]) -> float:
-    """How well a tag is one of the thing's strings; no tag means a thing without any."""
+    """Return how well a tag matches the thing's strings; no tag matches a thing without any."""
     if not tags:
         return float(not thing.strings)
     return max((compare_strings(tag, text) for tag in tags for text in thing.strings), default=0.0)
 
 
 def similarity(left: Thing, right: Thing) -> float:
-    """How far two things agree, from 0 to 1: by their names, if both have one, else by any string;
-    without strings, by what is said of both."""
+    """Return the similarity of two things from 0 to 1: of their names if both have one, otherwise
+    of any strings; without strings, of the other slots."""
     name = left.role.strings[0]
     if name in left.fills and name in right.fills:
         return _agree((left.fills[name],), (right.fills[name],))
@@ -134,13 +141,13 @@ def _agree(left: Sequence[str], right: Sequence[str]) -> float:
 ABSENT = -1
 ROUNDS = 100
 TOLERANCE = 1e-4
-MAX_LOG_ODDS = 50.0  # log odds beyond which nothing is told apart
-PSEUDOCOUNT = 1.0  # pairs at each level that are taken as seen before
+MAX_LOG_ODDS = 50.0  # larger log odds are cut
+PSEUDOCOUNT = 1.0  # pairs added at each level
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Pairs of records by number, with their levels; each record has a source."""
+    """Pairs of records by index, with their comparison levels; each record has a source."""
 
     left: IntArray
     right: IntArray
@@ -153,7 +160,7 @@ class Pairs:
         return apart
 
     def rivals(self) -> tuple[IntArray, IntArray]:
-        """Two numbers for each pair; pairs that share one are rivals."""
+        """Return two numbers for each pair; pairs that share one exclude each other."""
         sources = int(self.source.max(initial=0)) + 1
         left = self.left * sources + self.source[self.right]
         right = self.right * sources + self.source[self.left]
@@ -162,40 +169,42 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Linkage:
-    """How probable levels are, by feature, of pairs that are one thing and of others."""
+    """Probabilities of the levels of each feature for matching pairs and for others."""
 
     same: FloatArray
     other: FloatArray
 
     def evidence(self, pairs: Pairs) -> FloatArray:
-        """Σ log m/u of every pair; a feature that is absent tells nothing."""
+        """Return Σ log m/u of every pair; an absent feature counts as 0."""
         weights = np.log(self.same) - np.log(self.other)
         columns = np.arange(pairs.levels.shape[1])
-        told = weights[columns, np.maximum(pairs.levels, 0)]
-        evidence: FloatArray = np.where(pairs.levels == ABSENT, 0.0, told).sum(axis=1)
+        terms = weights[columns, np.maximum(pairs.levels, 0)]
+        evidence: FloatArray = np.where(pairs.levels == ABSENT, 0.0, terms).sum(axis=1)
         return evidence
 
 
 def fit_linkage(pairs: Pairs, depth: int) -> Linkage:
-    """By expectation and maximisation, from higher levels being likelier of one thing."""
+    """Estimate the probabilities by expectation–maximisation, starting from rising levels."""
     rising = np.arange(1.0, depth + 1)
     start = np.tile(rising / rising.sum(), (pairs.levels.shape[1], 1))
-    found = Linkage(start, start[:, ::-1])
+    linkage = Linkage(start, start[:, ::-1])
     before = np.zeros(len(pairs.left))
     for _ in range(ROUNDS):
-        one = _probability(pairs, found)
-        found = Linkage(_rates(pairs.levels, one, depth), _rates(pairs.levels, 1 - one, depth))
-        if np.max(np.abs(one - before), initial=0.0) < TOLERANCE:
+        matching = _probability(pairs, linkage)
+        linkage = Linkage(
+            _rates(pairs.levels, matching, depth), _rates(pairs.levels, 1 - matching, depth)
+        )
+        if np.max(np.abs(matching - before), initial=0.0) < TOLERANCE:
             break
-        before = one
-    return found
+        before = matching
+    return linkage
 
 
 def _probability(pairs: Pairs, linkage: Linkage) -> FloatArray:
-    """That a pair is one thing, at most one among its k rivals and as likely as none of them."""
+    """Return the probability that a pair matches, where at most one of its k rivals does."""
     rivals = pairs.rivals()
-    many = np.max([np.bincount(rival)[rival] for rival in rivals], axis=0)
-    odds = np.exp(np.minimum(linkage.evidence(pairs), MAX_LOG_ODDS)) / many
+    count = np.max([np.bincount(rival)[rival] for rival in rivals], axis=0)
+    odds = np.exp(np.minimum(linkage.evidence(pairs), MAX_LOG_ODDS)) / count
     odds[pairs.apart] = 0.0
     left, right = (np.bincount(rival, odds)[rival] for rival in rivals)
     probability: FloatArray = odds / (1 + left + right - odds)
@@ -209,9 +218,10 @@ def _rates(levels: IntArray, weight: FloatArray, depth: int) -> FloatArray:
 
 
 def cluster_records(gains: FloatArray, weights: FloatArray) -> list[list[int]]:
-    """Groups of records: the two with the largest mean gain, by weight, are joined while above 0.
+    """Return groups of records: the two groups with the largest positive mean gain are joined
+    first.
 
-    Equal gains go to those that stand first: give records in an order of their own.
+    Of equal gains the first is taken, so records should be in a fixed order.
     """
     groups = [[n] for n in range(len(weights))]
     whole = np.outer(weights, weights)
@@ -238,8 +248,8 @@ def _join_rows(table: FloatArray, left: int, right: int) -> FloatArray:
 SAME_SYSTEM_LOG_ODDS = np.log(
     9.0
 )  # log odds against two templates of one system being one incident
-MIN_WEIGHT = 0.05  # the weight of systems that are trusted less
-LEVELS = 3  # levels: another, partly the same, the same
+MIN_WEIGHT = 0.05  # of systems with less trust
+LEVELS = 3  # different, partly the same, the same
 HALF = 0.5
 
 Comparison = Callable[[str, str], float]
@@ -248,17 +258,19 @@ Comparison = Callable[[str, str], float]
 def group_reports(
     reports: Sequence[Report], trust: Mapping[str, float] | None = None
 ) -> list[list[Report]]:
-    """The reports of each incident, one of a system; how to tell is learned from them.
+    """Group reports by incident, one report of each system; the comparison is learned from them.
 
-    What systems that are trusted more say counts more.
+    Reports of more trusted systems have more weight.
     """
-    told = sorted(reports, key=lambda one: (one.incident.message, one.source, one.incident.line))
-    pairs = _pairs(told)
+    ordered = sorted(
+        reports, key=lambda report: (report.incident.message, report.source, report.incident.line)
+    )
+    pairs = _pairs(ordered)
     gains = fit_linkage(pairs, LEVELS).evidence(pairs) - SAME_SYSTEM_LOG_ODDS * pairs.apart
-    weights = _weights([one.source for one in told], trust)
+    weights = _weights([report.source for report in ordered], trust)
     return [
-        list(_merge_by_system([told[n] for n in group]))
-        for group in _groups_by_message(told, pairs, gains, weights)
+        list(_merge_by_system([ordered[n] for n in group]))
+        for group in _groups_by_message(ordered, pairs, gains, weights)
     ]
 
 
@@ -266,64 +278,64 @@ def _weights(sources: Sequence[str], trust: Mapping[str, float] | None) -> Float
     return np.array([max(trust[source], MIN_WEIGHT) if trust else 1.0 for source in sources])
 
 
-def _merge_by_system(told: Sequence[Report]) -> Iterator[Report]:
-    """The templates of one system as one: what the first says, and the things of all."""
-    for _, mine in groupby(told, key=lambda one: one.source):
-        yield reduce(merge_reports, mine)
+def _merge_by_system(reports: Sequence[Report]) -> Iterator[Report]:
+    """Merge the templates of each system."""
+    for _, of_system in groupby(reports, key=lambda report: report.source):
+        yield reduce(merge_reports, of_system)
 
 
-def _pairs(told: Sequence[Report]) -> Pairs:
-    """All pairs of templates of one message."""
+def _pairs(reports: Sequence[Report]) -> Pairs:
+    """Return all pairs of templates of one message."""
     messages: dict[str, list[int]] = defaultdict(list)
-    for number, one in enumerate(told):
-        messages[one.incident.message].append(number)
-    found = [pair for numbers in messages.values() for pair in combinations(numbers, 2)]
-    left, right = np.array(found, dtype=np.int64).reshape(-1, 2).T
-    levels = [comparison_levels(told[a], told[b]) for a, b in found] or np.empty(
+    for number, report in enumerate(reports):
+        messages[report.incident.message].append(number)
+    index_pairs = [pair for numbers in messages.values() for pair in combinations(numbers, 2)]
+    left, right = np.array(index_pairs, dtype=np.int64).reshape(-1, 2).T
+    levels = [comparison_levels(reports[a], reports[b]) for a, b in index_pairs] or np.empty(
         (0, 3 + len(ROLES))
     )
-    sources = np.unique(np.array([one.source for one in told]), return_inverse=True)[1]
+    sources = np.unique(np.array([report.source for report in reports]), return_inverse=True)[1]
     return Pairs(left, right, np.array(levels, dtype=np.int64), sources)
 
 
 def _groups_by_message(
-    told: Sequence[Report], pairs: Pairs, gains: FloatArray, weights: FloatArray
+    reports: Sequence[Report], pairs: Pairs, gains: FloatArray, weights: FloatArray
 ) -> Iterator[list[int]]:
-    """The groups of one message after another."""
-    places = zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
-    known = dict(zip(places, gains.tolist(), strict=True))
-    for _, numbers in groupby(range(len(told)), key=lambda n: told[n].incident.message):
-        here = list(numbers)
-        table = _symmetric([[known.get((a, b), 0.0) for b in here] for a in here])
-        for group in cluster_records(table, weights[here]):
-            yield [here[n] for n in group]
+    """Yield the groups of one message after another."""
+    keys = zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
+    gain_of = dict(zip(keys, gains.tolist(), strict=True))
+    for _, numbers in groupby(range(len(reports)), key=lambda n: reports[n].incident.message):
+        indices = list(numbers)
+        table = _symmetric([[gain_of.get((a, b), 0.0) for b in indices] for a in indices])
+        for group in cluster_records(table, weights[indices]):
+            yield [indices[n] for n in group]
 
 
 def group_things(
     reports: Sequence[Report], role: str, trust: Mapping[str, float] | None = None
 ) -> list[dict[str, Thing]]:
-    """The things of an incident that play a role, by the system that speaks of each."""
-    told = [(one.source, thing) for one in reports for thing in one.things[role]]
-    gains = [[_gain(a, b) if n < m else 0.0 for m, b in enumerate(told)]
-             for n, a in enumerate(told)]  # fmt: skip
-    groups = cluster_records(_symmetric(gains), _weights([source for source, _ in told], trust))
-    return [dict(told[n] for n in reversed(group)) for group in groups]
+    """Group the things of one role in an incident, each by the system that names it."""
+    named = [(report.source, thing) for report in reports for thing in report.things[role]]
+    gains = [[_gain(a, b) if n < m else 0.0 for m, b in enumerate(named)]
+             for n, a in enumerate(named)]  # fmt: skip
+    groups = cluster_records(_symmetric(gains), _weights([source for source, _ in named], trust))
+    return [dict(named[n] for n in reversed(group)) for group in groups]
 
 
 def _gain(left: tuple[str, Thing], right: tuple[str, Thing]) -> float:
-    """A system does not name a thing twice; to be partly the same is no reason for or against."""
+    """Return the gain of joining two things; a system does not name a thing twice."""
     return -np.inf if left[0] == right[0] else similarity(left[1], right[1]) - HALF
 
 
 def _symmetric(upper: Sequence[Sequence[float]]) -> FloatArray:
-    """Both halves of a table of which the upper one is given."""
+    """Return a symmetric table from its upper half."""
     table = np.array(upper, dtype=float).reshape(len(upper), len(upper))
     whole: FloatArray = table + table.T
     return whole
 
 
 def comparison_levels(left: Report, right: Report) -> IntArray:
-    """The level of every feature: type, date, place, and the things of each role."""
+    """Return the level of every feature: type, date, place, and the things of each role."""
     levels = [
         _level(left.whole.get(4), right.whole.get(4), _compare_types),
         _level(left.whole.get(2), right.whole.get(2), compare_dates),
@@ -333,10 +345,10 @@ def comparison_levels(left: Report, right: Report) -> IntArray:
     return np.array(levels, dtype=np.int64)
 
 
-def _level(left: str | None, right: str | None, judge: Comparison) -> int:
+def _level(left: str | None, right: str | None, compare: Comparison) -> int:
     if left is None or right is None:
         return ABSENT
-    return round(2 * max(judge(left, right), judge(right, left)))
+    return round(2 * max(compare(left, right), compare(right, left)))
 
 
 def _compare_types(left: str, right: str) -> float:

@@ -88,15 +88,15 @@ def parse_places(lines: Iterable[str]) -> Iterator[tuple[Name, Entry]]:
                 yield _words(place["name"]), (match["country"].strip(), kind)
 
 
-def _add_places(known: Gazetteer, places: Iterable[tuple[Name, Entry]]) -> Gazetteer:
+def _add_places(gazetteer: Gazetteer, places: Iterable[tuple[Name, Entry]]) -> Gazetteer:
     """Put the places before those of the same name."""
     first: dict[Name, dict[Entry, None]] = {}
     for name, entry in places:
         first.setdefault(name, {})[entry] = None
-    merged = dict(known.places)
+    merged = dict(gazetteer.places)
     for name, entries in first.items():
-        merged[name] = tuple(dict.fromkeys((*entries, *known.places.get(name, ()))))
-    return replace(known, places=merged, longest=max(map(len, merged)))
+        merged[name] = tuple(dict.fromkeys((*entries, *gazetteer.places.get(name, ()))))
+    return replace(gazetteer, places=merged, longest=max(map(len, merged)))
 
 
 def _words(name: str) -> Name:

@@ -25,7 +25,7 @@ from partita.training.parameter_files import pair_parameters_text, parse_pair_pa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FillModels:
-    """The models that choose among the exam's lists."""
+    """The models that choose among the exam's lists of fills."""
 
     victim_type: Classifier
     victim_effect: Classifier
@@ -37,56 +37,51 @@ class FillModels:
     instrument: Classifier
 
 
-def entity_type_features(story: Story, entity: Entity, reading: Reading) -> list[str]:
-    """What an entity is: its words, heads, sorts, titles."""
-    found: dict[str, None] = {"any": None}
+def entity_type_features(entity: Entity, reading: Reading) -> list[str]:
+    """Return features of what an entity is: its words, heads, sorts and titles."""
+    features: dict[str, None] = {"any": None}
     for text in (*entity.names, *entity.descriptions):
-        found |= {f"word {word}": None for word in text.split()}
+        features |= {f"word {word}": None for word in text.split()}
     for text in entity.descriptions:
-        found[f"description {text}"] = None
+        features[f"description {text}"] = None
     for part in entity.parts:
         item = reading.mentions[part.place].item
-        found[f"head {reading.mentions[part.place].lemma}"] = None
-        found |= {f"sort {sort}": None for sort in sorts_of(item)}
-        found |= {f"mod {word}": None for word in item.known.get("mods", ())}
+        features[f"head {reading.mentions[part.place].lemma}"] = None
+        features |= {f"sort {sort}": None for sort in sorts_of(item)}
+        features |= {f"mod {word}": None for word in item.attributes.get("mods", ())}
     if entity.names:
-        found["named"] = None
-    return list(found)
+        features["named"] = None
+    return list(features)
 
 
-def entity_context_features(
-    story: Story, entity: Entity, reading: Reading, type_: str
-) -> list[str]:
-    """What happens to an entity: its verbs, clauses and sentences, and the type of incident."""
-    found: dict[str, None] = {f"type {type_}": None, "any": None}
+def entity_context_features(entity: Entity, reading: Reading, type_: str) -> list[str]:
+    """Return features of an entity's clauses and sentences, and of the incident type."""
+    features: dict[str, None] = {f"type {type_}": None, "any": None}
     for part in entity.parts:
         mention = reading.mentions[part.place]
-        found |= dict.fromkeys(local_features(story, mention))
-        words = sentence_words(story.sentences[mention.sentence])
-        found |= {f"bag {word}": None for word in words}
-        found |= {f"bag {word} {type_}": None for word in words}
-    return list(found)
+        features |= dict.fromkeys(local_features(reading.story, mention))
+        words = sentence_words(reading.story.sentences[mention.sentence])
+        features |= {f"bag {word}": None for word in words}
+        features |= {f"bag {word} {type_}": None for word in words}
+    return list(features)
 
 
 def incident_features(
-    story: Story, sentences: Sequence[int], bags: Sequence[Sequence[str]], type_: str
+    story: Story, sentences: Sequence[int], words: Sequence[Sequence[str]], type_: str
 ) -> list[str]:
-    """All that is said in the sentences of an incident."""
-    found: dict[str, None] = {f"type {type_}": None, "any": None}
+    """Return the features of the sentences of an incident."""
+    features: dict[str, None] = {f"type {type_}": None, "any": None}
     for n in sentences:
-        found |= dict.fromkeys(sentence_features(story, story.sentences[n], bags))
-    return list(found)
+        features |= dict.fromkeys(sentence_features(story, story.sentences[n], words))
+    return list(features)
 
 
-def perpetrator_features(reading: Reading, cast: Sequence[Entity]) -> list[str]:
-    """Who did it, for the category of an incident."""
-    found: dict[str, None] = {}
-    for one in cast:
-        found |= {
-            f"perpetrator {name}": None
-            for name in entity_type_features(reading.story, one, reading)
-        }
-    return list(found)
+def perpetrator_features(reading: Reading, entities: Sequence[Entity]) -> list[str]:
+    """Return features of the perpetrators, for the category of an incident."""
+    features: dict[str, None] = {}
+    for entity in entities:
+        features |= {f"perpetrator {name}": None for name in entity_type_features(entity, reading)}
+    return list(features)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,50 +96,55 @@ class ScreeningModels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IncidentModels:
-    """Who reads, who says which events are one, who screens, who chooses from the lists."""
+    """All models of the domain: they read text, merge events, screen drafts and fill slots."""
 
-    readers: ReadingModels
+    reading: ReadingModels
     pairs: PairParameters
-    screeners: ScreeningModels
-    judges: FillModels
+    screening: ScreeningModels
+    fills: FillModels
     learned_from: str = ""
 
 
 VERSION = 3
 KIND = "incidents"
 PAIRS = "pairs"
+_GROUPS = {"readers": "reading", "screeners": "screening", "judges": "fills"}
 _SCALE = 100
-_MIN_WEIGHT = 4  # hundredths: features whose weights all lie below count for nothing
+_MIN_WEIGHT = 4  # hundredths: features with smaller weights only are left out
 
 
-def models_text(experts: IncidentModels) -> str:
-    """The file's text; the same models give the same bytes."""
+def models_text(models: IncidentModels) -> str:
+    """Return the text of the file; the same models give the same bytes."""
     parts = [f'"version": {VERSION}', f'"model": "{KIND}"']
-    parts.append(f'"learned_from": {json.dumps(experts.learned_from)}')
-    for group in ("readers", "screeners", "judges"):
+    parts.append(f'"learned_from": {json.dumps(models.learned_from)}')
+    for name, attribute in _GROUPS.items():
+        group = getattr(models, attribute)
         inner = ",\n".join(
-            f'"{one.name}": {_choice_text(getattr(getattr(experts, group), one.name))}'
-            for one in fields(getattr(experts, group))
+            f'"{field.name}": {_classifier_text(getattr(group, field.name))}'
+            for field in fields(group)
         )
-        parts.append(f'"{group}": {{\n{inner}}}')
-    parts.append(f'"{PAIRS}": {pair_parameters_text(experts.pairs).rstrip()}')
+        parts.append(f'"{name}": {{\n{inner}}}')
+    parts.append(f'"{PAIRS}": {pair_parameters_text(models.pairs).rstrip()}')
     return "{" + ",\n".join(parts) + "}\n"
 
 
-def _choice_text(choice: Classifier) -> str:
-    whole = np.rint(choice.weights * _SCALE).astype(int).tolist()
+def _classifier_text(classifier: Classifier) -> str:
+    hundredths = np.rint(classifier.weights * _SCALE).astype(int).tolist()
     lines = [
         f"{json.dumps(name, ensure_ascii=False)}:{json.dumps(row, separators=(',', ':'))}"
-        for name, place in choice.places.items()
-        if max(map(abs, row := whole[place])) >= _MIN_WEIGHT
+        for name, row_index in classifier.rows.items()
+        if max(map(abs, row := hundredths[row_index])) >= _MIN_WEIGHT
     ]
     return (
-        f'{{"outcomes": {json.dumps(choice.outcomes)}, "features": {{\n' + ",\n".join(lines) + "}}"
+        f'{{"outcomes": {json.dumps(classifier.outcomes)}, "features": {{\n'
+        + ",\n".join(lines)
+        + "}}"
     )
 
 
-def write_models(path: str | Path, experts: IncidentModels) -> None:
-    write_atomically(path, models_text(experts))
+def write_models(path: str | Path, models: IncidentModels) -> None:
+    """Replace a file of models, or leave it as it was."""
+    write_atomically(path, models_text(models))
 
 
 def read_models(path: str | Path) -> IncidentModels:
@@ -157,9 +157,9 @@ def parse_models(text: str, file: str) -> IncidentModels:
     try:
         data = json.loads(text)
     except ValueError as error:
-        raise InputError(f"is no JSON: {error}", file=file) from error
+        raise InputError(f"is not JSON: {error}", file=file) from error
     if not isinstance(data, dict) or (data.get("version"), data.get("model")) != (VERSION, KIND):
-        raise InputError(f"expected the incidents' models of version {VERSION}", file=file)
+        raise InputError(f"expected models of incidents, version {VERSION}", file=file)
     try:
         return IncidentModels(
             ReadingModels(**_group(data["readers"])),
@@ -169,14 +169,14 @@ def parse_models(text: str, file: str) -> IncidentModels:
             str(data["learned_from"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"is not as the incidents' models are: {error}", file=file) from error
+        raise InputError(f"is not a file of incident models: {error}", file=file) from error
 
 
 def _group(data: Mapping[str, Any]) -> dict[str, Classifier]:
-    return {name: _choice(one) for name, one in data.items()}
+    return {name: _classifier(classifier) for name, classifier in data.items()}
 
 
-def _choice(data: Mapping[str, Any]) -> Classifier:
+def _classifier(data: Mapping[str, Any]) -> Classifier:
     outcomes = tuple(map(str, data["outcomes"]))
     features = data["features"]
     table = np.array(list(features.values()), dtype=np.float64) / _SCALE

@@ -25,7 +25,9 @@ class Mention:
 
     @property
     def lemma(self) -> str:
-        return str(self.item.known.get("lemma") or self.item.known.get("text", "")).lower()
+        return str(
+            self.item.attributes.get("lemma") or self.item.attributes.get("text", "")
+        ).lower()
 
     @property
     def first(self) -> int:
@@ -33,7 +35,7 @@ class Mention:
 
 
 def find_mentions(story: Story) -> Iterator[Mention]:
-    """In text order; modifiers before the noun group in which they stand."""
+    """Yield mentions in text order; modifiers before the noun group that contains them."""
     for sentence in story.sentences:
         for place, item in enumerate(sentence.items):
             if item.kind == "ng" and _may_play_role(item):
@@ -45,21 +47,24 @@ def find_mentions(story: Story) -> Iterator[Mention]:
 
 
 def _may_play_role(item: Item) -> bool:
-    """Neither a pronoun nor nobody."""
-    return item.known.get("form") != "pronoun" and item.known.get("det") not in ("no", "neither")
+    """Whether a noun group is neither a pronoun nor negated."""
+    return item.attributes.get("form") != "pronoun" and item.attributes.get("det") not in (
+        "no",
+        "neither",
+    )
 
 
 def _is_adjective_for_people(sentence: Sentence, place: int) -> bool:
-    """ "10 **dead**", "a **civilian**": adjectives that stand for people."""
+    """Whether an adjective denotes people: "10 **dead**", "a **civilian**"."""
     item = sentence.items[place]
-    if item.kind != "word" or item.known["word"] not in _ADJECTIVES_FOR_PEOPLE or place == 0:
+    if item.kind != "word" or item.attributes["word"] not in _ADJECTIVES_FOR_PEOPLE or place == 0:
         return False
     before = sentence.items[place - 1]
-    return before.kind == "number" or before.known.get("tag") == "DT"
+    return before.kind == "number" or before.attributes.get("tag") == "DT"
 
 
 def mention_end(sentence: Sentence, place: int) -> int:
-    """ "Members **of the front**", up to two of them."""
+    """Return the last token including up to two phrases with "of": "members **of the front**"."""
     items, at = sentence.items, place
     for _ in range(2):
         if at + 2 < len(items) and _is_of(items[at + 1]) and _is_full_noun_group(items[at + 2]):
@@ -68,11 +73,11 @@ def mention_end(sentence: Sentence, place: int) -> int:
 
 
 def _is_of(item: Item) -> bool:
-    return item.kind == "word" and item.known["word"] == "of"
+    return item.kind == "word" and item.attributes["word"] == "of"
 
 
 def _is_full_noun_group(item: Item) -> bool:
-    return item.kind == "ng" and item.known.get("form") != "pronoun"
+    return item.kind == "ng" and item.attributes.get("form") != "pronoun"
 
 
 # Sorts in groups that play the same parts; the first that a mention has decides.
@@ -96,11 +101,11 @@ _COARSE = {sort: group for group, sorts in _GROUPS.items() for sort in sorts.spl
 
 
 def coarse_sort(mention: Mention) -> str:
-    """The kind of thing, as far as sorts tell."""
+    """Return the first group of sorts to which a mention belongs."""
     sorts = sorts_of(mention.item)
     for sort in sorts:
         if sort in _COARSE:
             return _COARSE[sort]
-    if mention.item.kind == "name" or mention.item.known.get("form") == "name":
+    if mention.item.kind == "name" or mention.item.attributes.get("form") == "name":
         return "NAME"
     return "OTHER"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from partita.domains.incidents.gazetteer import Gazetteer
 from partita.domains.incidents.stories import Item, Story, sorts_of
 
-# How far down a place stands: those of a chain are written from the highest to the lowest.
+# Levels of places: a chain is written from the highest to the lowest level.
 _LEVELS = {
     1: "DEPARTMENT|PROVINCE|STATE|REGION|OFFICIAL REGION|INTENDANCY|COMMISSARIAT|COUNTY|ISLAND",
     2: "MUNICIPALITY|JURISDICTION|CITY|TOWN|PORT|DISTRICT|METROPOLITAN DISTRICT",
@@ -45,36 +45,36 @@ class Place:
         return LEVEL.get(self.kind, 3) if self.kind else 0
 
 
-def find_places(story: Story, known: Gazetteer, home: Counter[str]) -> list[Place]:
-    """In text order; a name that lies in several countries is taken for one of the story's."""
+def find_places(story: Story, gazetteer: Gazetteer, home: Counter[str]) -> list[Place]:
+    """Return places in text order; ambiguous names are resolved to the story's countries."""
     return [
         place
         for n in range(len(story.sentences))
-        for place in _places_in_sentence(story, n, known, home)
+        for place in _places_in_sentence(story, n, gazetteer, home)
     ]
 
 
-def count_countries(story: Story, known: Gazetteer) -> Counter[str]:
-    """How often each country is spoken of; the dateline counts as several times."""
-    found: Counter[str] = Counter()
+def count_countries(story: Story, gazetteer: Gazetteer) -> Counter[str]:
+    """Count the mentions of each country; the dateline counts three times."""
+    counts: Counter[str] = Counter()
     for n in range(len(story.words)):
         for size in (3, 2, 1):
-            if nation := known.nations.get(story.words[n : n + size]):
-                found[nation] += 1
+            if nation := gazetteer.nations.get(story.words[n : n + size]):
+                counts[nation] += 1
                 break
     line = tuple(story.message.fields.get("place", "").upper().replace("(", " ").split())
-    for size in range(min(len(line), known.longest), 0, -1):
-        for country, _ in known.places.get(line[:size], ())[:1]:
-            found[country] += 3
-            return found
-        if nation := known.nations.get(line[:size]):
-            found[nation] += 3
-            return found
-    return found
+    for size in range(min(len(line), gazetteer.longest), 0, -1):
+        for country, _ in gazetteer.places.get(line[:size], ())[:1]:
+            counts[country] += 3
+            return counts
+        if nation := gazetteer.nations.get(line[:size]):
+            counts[nation] += 3
+            return counts
+    return counts
 
 
 def _places_in_sentence(
-    story: Story, sentence: int, known: Gazetteer, home: Counter[str]
+    story: Story, sentence: int, gazetteer: Gazetteer, home: Counter[str]
 ) -> Iterator[Place]:
     items = story.sentences[sentence].items
     if not items:
@@ -82,7 +82,7 @@ def _places_in_sentence(
     n, end = items[0].first, items[-1].last
     taken: set[int] = set()
     while n <= end:
-        listed = _longest_name(story.words, n, end, known, home)
+        listed = _longest_name(story.words, n, end, gazetteer, home)
         if listed is None:
             n += 1
             continue
@@ -96,13 +96,16 @@ def _places_in_sentence(
 
 
 def _is_place(story: Story, items: Sequence[Item], place: Place, home: Counter[str]) -> bool:
-    """Whether a listed name is used as one: many people, forces and words share their names."""
+    """Whether a listed name is used as a place: people, forces and words share such names."""
     first, last = place.first, place.last
-    item = next((one for one in items if one.first <= last and one.last >= first), None)
+    item = next(
+        (candidate for candidate in items if candidate.first <= last and candidate.last >= first),
+        None,
+    )
     if item is None or item.kind not in ("ng", "name", "location", "word"):
         return False
     if item.kind == "word":
-        return str(item.known.get("tag", "")).startswith("NN")
+        return str(item.attributes.get("tag", "")).startswith("NN")
     if item.kind != "ng" or _PLACES.intersection(sorts_of(item)):
         return True
     words, name = story.words[first : last + 1], _name_words(item)
@@ -111,8 +114,8 @@ def _is_place(story: Story, items: Sequence[Item], place: Place, home: Counter[s
         return False
     if name == words or (alone and not sorts_of(item)):
         before = story.words[first - 1] if first else "."
-        here = home[place.country] > 0 and before in _LISTING
-        return len(words) > 1 or not alone or before in _LOCAL or here
+        likely = home[place.country] > 0 and before in _LISTING
+        return len(words) > 1 or not alone or before in _LOCAL or likely
     return name[: len(words)] == words and home[place.country] > 0
 
 
@@ -121,18 +124,18 @@ def _contains(words: Sequence[str], name: Sequence[str]) -> bool:
 
 
 def _name_words(item: Item) -> tuple[str, ...]:
-    return tuple(str(item.known.get("name") or "").upper().split())
+    return tuple(str(item.attributes.get("name") or "").upper().split())
 
 
 def _longest_name(
-    words: Sequence[str], n: int, end: int, known: Gazetteer, home: Counter[str]
+    words: Sequence[str], n: int, end: int, gazetteer: Gazetteer, home: Counter[str]
 ) -> tuple[int, str, str, str] | None:
-    """The longest name that begins here."""
-    for size in range(min(known.longest, end - n + 1), 0, -1):
+    """Return the longest name that begins here."""
+    for size in range(min(gazetteer.longest, end - n + 1), 0, -1):
         part = tuple(words[n : n + size])
-        if nation := known.nations.get(part):
+        if nation := gazetteer.nations.get(part):
             return (size, nation, nation, "") if nation == " ".join(part) else None
-        if listed := known.places.get(part):
+        if listed := gazetteer.places.get(part):
             after = words[n + size] if n + size <= end else ""
             country, kind = _best_entry(listed, after, home)
             return size, " ".join(part), country, kind
@@ -142,14 +145,14 @@ def _longest_name(
 def _best_entry(
     listed: Sequence[tuple[str, str]], after: str, home: Counter[str]
 ) -> tuple[str, str]:
-    """By the word behind the name ("Ayacucho Department"), then by the story's countries."""
-    return max(listed, key=lambda one: (one[1] == after, home[one[0]], -listed.index(one)))
+    """Choose by the word after the name ("Ayacucho Department"), then by the story's countries."""
+    return max(listed, key=lambda entry: (entry[1] == after, home[entry[0]], -listed.index(entry)))
 
 
 def _unlisted_in_sentence(
     story: Story, sentence: int, taken: set[int], home: Counter[str]
 ) -> Iterator[Place]:
-    """Names that are not listed and say themselves what they are: "Arkham municipality"."""
+    """Yield unlisted names that contain their kind: "Arkham municipality"."""
     if not home:
         return
     country = home.most_common(1)[0][0]
@@ -159,9 +162,9 @@ def _unlisted_in_sentence(
 
 
 def _unlisted_places(item: Item, sentence: int, country: str) -> Iterator[Place]:
-    known = item.known
-    kind = str(known.get("lemma", "")).upper()
-    name = str(known.get("name") or "").upper()
+    attributes = item.attributes
+    kind = str(attributes.get("lemma", "")).upper()
+    name = str(attributes.get("name") or "").upper()
     *others, last = name.split() or [""]
     if others and last in _KINDS:
         kept = name if last in _KEPT_IN_NAME else " ".join(others)
@@ -173,6 +176,6 @@ def _unlisted_places(item: Item, sentence: int, country: str) -> Iterator[Place]
 
 
 def format_place(chain: Sequence[Place]) -> str:
-    """As the exam writes it: the country, then ever smaller places with their kinds."""
+    """Return a place as the exam writes it: the country, then ever smaller places."""
     below = [f"{place.name} ({place.kind})" for place in chain if place.kind]
     return ": ".join([chain[0].country, *below])

@@ -21,7 +21,7 @@ from partita.records import FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadingModels:
-    """The models that read: roles of mentions, types of sentences' incidents, relevance."""
+    """The models of the roles of mentions, the incident types of sentences, and relevance."""
 
     roles: Classifier
     types: Classifier
@@ -30,7 +30,7 @@ class ReadingModels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """The chances by the outcomes of the models, a row for each mention and each sentence."""
+    """The probabilities of roles and types, a row for each mention and each sentence."""
 
     story: Story
     mentions: tuple[Mention, ...]
@@ -39,41 +39,45 @@ class Reading:
     relevance: float
 
 
-def read_story(story: Story, readers: ReadingModels) -> Reading:
-    found, words = tuple(find_mentions(story)), words_by_sentence(story)
-    roles = [readers.roles.probabilities(mention_features(story, one, words)) for one in found]
+def read_story(story: Story, models: ReadingModels) -> Reading:
+    """Compute the role, type and relevance probabilities of a story."""
+    mentions, words = tuple(find_mentions(story)), words_by_sentence(story)
+    roles = [
+        models.roles.probabilities(mention_features(story, mention, words)) for mention in mentions
+    ]
     types = [
-        readers.types.probabilities(sentence_features(story, s, words)) for s in story.sentences
+        models.types.probabilities(sentence_features(story, sentence, words))
+        for sentence in story.sentences
     ]
     return Reading(
         story,
-        found,
-        np.array(roles).reshape(len(found), len(readers.roles.outcomes)),
-        np.array(types).reshape(len(types), len(readers.types.outcomes)),
-        readers.relevance.chance("yes", message_features(story, words)),
+        mentions,
+        np.array(roles).reshape(len(mentions), len(models.roles.outcomes)),
+        np.array(types).reshape(len(types), len(models.types.outcomes)),
+        models.relevance.probability("yes", message_features(story, words)),
     )
 
 
-MIN_EVENT_PROBABILITY = 0.25  # a sentence with less of a chance to tell of an incident is no event
-MIN_ROLE_PROBABILITY = 0.10  # a mention with less of a chance to play a role is left out
-MAX_EVENTS = 12  # events of a message; of more the most likely ones are taken
+MIN_EVENT_PROBABILITY = 0.25  # of an incident, for a sentence to be an event
+MIN_ROLE_PROBABILITY = 0.10  # of a role, for a mention to be a part
+MAX_EVENTS = 12  # of a message; the most probable are kept
 
 
 @dataclass(frozen=True, slots=True)
 class RolePart:
-    """The mention at `place` of a reading plays a role with a chance."""
+    """A role that the mention at index `place` of a reading may play, and its probability."""
 
     place: int
     role: str
-    chance: float
+    probability: float
 
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """A sentence, the chance that it tells of an incident, the chances of its types, its parts."""
+    """A sentence with the probability that it reports an incident, its types and its parts."""
 
     sentence: int
-    chance: float
+    probability: float
     types: dict[str, float]
     parts: tuple[RolePart, ...]
 
@@ -82,28 +86,49 @@ class Event:
         return max(self.types, key=lambda name: self.types[name])
 
 
-def find_events(reading: Reading, readers: ReadingModels) -> list[Event]:
-    """In text order."""
-    outcomes = readers.types.outcomes
+def find_events(reading: Reading, models: ReadingModels) -> list[Event]:
+    """Return the events of a message in text order."""
+    outcomes = models.types.outcomes
     none = outcomes.index(NONE)
-    found = []
-    by_sentence = _parts(reading, readers)
+    events = []
+    by_sentence = _parts(reading, models)
     for n, row in enumerate(reading.types):
-        chance = 1.0 - float(row[none])
-        if chance >= MIN_EVENT_PROBABILITY:
+        probability = 1.0 - float(row[none])
+        if probability >= MIN_EVENT_PROBABILITY:
             types = {name: float(p) for name, p in zip(outcomes, row, strict=True) if name != NONE}
-            found.append(Event(n, chance, types, tuple(by_sentence.get(n, ()))))
-    kept = sorted(found, key=lambda event: -event.chance)[:MAX_EVENTS]
+            events.append(Event(n, probability, types, tuple(by_sentence.get(n, ()))))
+    kept = sorted(events, key=lambda event: -event.probability)[:MAX_EVENTS]
     return sorted(kept, key=lambda event: event.sentence)
 
 
-def _parts(reading: Reading, readers: ReadingModels) -> dict[int, list[RolePart]]:
-    found: dict[int, list[RolePart]] = {}
-    none = readers.roles.outcomes.index(NONE)
+def _parts(reading: Reading, models: ReadingModels) -> dict[int, list[RolePart]]:
+    parts: dict[int, list[RolePart]] = {}
+    none = models.roles.outcomes.index(NONE)
     for n, (mention, row) in enumerate(zip(reading.mentions, reading.roles, strict=True)):
         if row[none] > 1.0 - MIN_ROLE_PROBABILITY:
             continue
-        for role, chance in zip(readers.roles.outcomes, row.tolist(), strict=True):
-            if role != NONE and chance >= MIN_ROLE_PROBABILITY:
-                found.setdefault(mention.sentence, []).append(RolePart(n, role, chance))
-    return found
+        for role, probability in zip(models.roles.outcomes, row.tolist(), strict=True):
+            if role != NONE and probability >= MIN_ROLE_PROBABILITY:
+                parts.setdefault(mention.sentence, []).append(RolePart(n, role, probability))
+    return parts
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """The events of one incident, in text order."""
+
+    events: tuple[Event, ...]
+
+    @cached_property
+    def type(self) -> str:
+        """Return the type with the largest total probability over the events."""
+        names = self.events[0].types
+        return max(names, key=lambda name: sum(event.types[name] for event in self.events))
+
+    @cached_property
+    def parts(self) -> tuple[RolePart, ...]:
+        return tuple(part for event in self.events for part in event.parts)
+
+    @cached_property
+    def sentences(self) -> tuple[int, ...]:
+        return tuple(event.sentence for event in self.events)

@@ -6,99 +6,103 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from partita.domains.incidents.cases import MessageContext
-from partita.domains.incidents.drafts import Draft
 from partita.domains.incidents.features import item_text
 from partita.domains.incidents.models import Classifier
 from partita.domains.incidents.places import Place, format_place
+from partita.domains.incidents.readings import Draft
 from partita.domains.incidents.stories import Item
 
-MAX_CHAIN_GAP = 5  # words between two places of one chain, at most
+MAX_CHAIN_GAP = 5  # words between two places of one chain
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A fill and the features that speak for or against it."""
+    """A possible fill and its features."""
 
     fill: str
     features: tuple[str, ...]
 
 
-def best_fill(found: list[Candidate], model: Classifier) -> str:
-    """The likeliest; of equal ones the first."""
-    return max(found, key=lambda one: model.chance("yes", one.features)).fill if found else ""
+def best_fill(candidates: list[Candidate], model: Classifier) -> str:
+    """Return the most probable fill, the first of equal ones."""
+    return (
+        max(candidates, key=lambda candidate: model.probability("yes", candidate.features)).fill
+        if candidates
+        else ""
+    )
 
 
-def day_candidates(case: MessageContext, draft: Draft) -> list[Candidate]:
-    """The days that are told of in a draft's sentences or beside them, and the dateline's."""
-    found: list[Candidate] = []
-    told = sum(len(case.days[n]) for n in draft.sentences)
-    for n, near in _nearby_sentences(case, draft):
-        for place, when in enumerate(case.days[n]):
-            items = case.story.sentences[n].items
-            before = item_text(items[when.place - 1]) if when.place else "."
-            verb = _verb(items, when.place)
+def day_candidates(context: MessageContext, draft: Draft) -> list[Candidate]:
+    """Return the days of the draft's sentences and of those nearby, and the dateline's."""
+    candidates: list[Candidate] = []
+    mentioned = sum(len(context.days[n]) for n in draft.sentences)
+    for n, near in _nearby_sentences(context, draft):
+        for place, phrase in enumerate(context.days[n]):
+            items = context.story.sentences[n].items
+            before = item_text(items[phrase.place - 1]) if phrase.place else "."
+            verb = _verb(items, phrase.place)
             features = (
                 "day",
-                f"kind {when.kind}",
+                f"kind {phrase.kind}",
                 f"near {near}",
-                f"kind {when.kind} near {near}",
-                f"order {min(len(found), 3)} {near}",
+                f"kind {phrase.kind} near {near}",
+                f"order {min(len(candidates), 3)} {near}",
                 f"within {min(place, 2)}",
                 f"after {before}",
                 f"verb {verb}",
-                f"verb {verb} {when.kind}",
-                f"preposition {items[when.place].known.get('preposition')}",
-                f"first sentence {n == 0} {when.kind}",
-                f"told {min(told, 3)} {when.kind}",
+                f"verb {verb} {phrase.kind}",
+                f"preposition {items[phrase.place].attributes.get('preposition')}",
+                f"first sentence {n == 0} {phrase.kind}",
+                f"told {min(mentioned, 3)} {phrase.kind}",
             )
-            found.append(Candidate(when.fill, features))
-    if case.default_day:
-        kinds = dict.fromkeys(when.kind for n in draft.sentences for when in case.days[n])
-        default = ("default", f"default told {min(told, 3)}", *(f"default {k}" for k in kinds))
-        found.append(Candidate(case.default_day, default))
-    return found
+            candidates.append(Candidate(phrase.fill, features))
+    if context.default_day:
+        kinds = dict.fromkeys(phrase.kind for n in draft.sentences for phrase in context.days[n])
+        default = ("default", f"default told {min(mentioned, 3)}", *(f"default {k}" for k in kinds))
+        candidates.append(Candidate(context.default_day, default))
+    return candidates
 
 
 def _verb(items: Sequence[Item], place: int) -> str:
-    """The nearest verb, the one before it first: "said **today**"."""
-    for near in (1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6):
-        at = place - near
-        if 0 <= at < len(items) and items[at].kind == "vg":
-            return f"{items[at].known.get('lemma')} {'before' if near > 0 else 'behind'}"
+    """Return the nearest verb, preferring the one before: "said **today**"."""
+    for offset in (1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6):
+        index = place - offset
+        if 0 <= index < len(items) and items[index].kind == "vg":
+            return f"{items[index].attributes.get('lemma')} {'before' if offset > 0 else 'behind'}"
     return ""
 
 
-def _nearby_sentences(case: MessageContext, draft: Draft) -> Iterator[tuple[int, str]]:
-    """The sentences of a draft, those just before them, the rest up to the first three."""
+def _nearby_sentences(context: MessageContext, draft: Draft) -> Iterator[tuple[int, str]]:
+    """Yield the sentences of a draft, those just before them, and the first three."""
     own = draft.sentences
     for place, n in enumerate(own):
         yield n, f"own {min(place, 2)}"
     beside = [n - 1 for n in own if n and n - 1 not in own]
     for n in beside:
         yield n, "before"
-    for n in range(min(3, len(case.days))):
+    for n in range(min(3, len(context.days))):
         if n not in own and n not in beside:
             yield n, "early"
 
 
-def place_candidates(case: MessageContext, draft: Draft) -> list[Candidate]:
-    """Chains of places in a draft's sentences, single ones, and countries alone."""
-    found: list[Candidate] = []
-    told = sum(bool(place.kind) for n in draft.sentences for place in case.places[n])
-    for n, near in _nearby_sentences(case, draft):
-        for chain in _chains(case, n):
-            found.append(_place_candidate(case, chain, near, len(found), told))
-    dateline = f"told {min(told, 2)}"
-    land = Place(0, 0, 0, case.country, case.country)
-    found.append(Candidate(case.country, ("country", f"country {dateline}")))
-    return [*found, *_dateline_candidates(case, land, dateline)]
+def place_candidates(context: MessageContext, draft: Draft) -> list[Candidate]:
+    """Return chains of places in the draft's sentences, single places, and countries."""
+    candidates: list[Candidate] = []
+    mentioned = sum(bool(place.kind) for n in draft.sentences for place in context.places[n])
+    for n, near in _nearby_sentences(context, draft):
+        for chain in _chains(context, n):
+            candidates.append(_place_candidate(context, chain, near, len(candidates), mentioned))
+    mentioned_feature = f"told {min(mentioned, 2)}"
+    country = Place(0, 0, 0, context.country, context.country)
+    candidates.append(Candidate(context.country, ("country", f"country {mentioned_feature}")))
+    return [*candidates, *_dateline_candidates(context, country, mentioned_feature)]
 
 
 def _place_candidate(
-    case: MessageContext, chain: tuple[Place, ...], near: str, order: int, told: int
+    context: MessageContext, chain: tuple[Place, ...], near: str, order: int, mentioned: int
 ) -> Candidate:
-    first, last = min(chain, key=lambda p: p.first), chain[-1]
-    before = case.story.words[first.first - 1] if first.first else "."
+    first, last = min(chain, key=lambda each: each.first), chain[-1]
+    before = context.story.words[first.first - 1] if first.first else "."
     features = (
         f"chain {len(chain)} {near}",
         f"near {near}",
@@ -107,25 +111,25 @@ def _place_candidate(
         f"kind {last.kind} {last.listed}",
         f"before {before}",
         f"before {before} {near}",
-        f"home {chain[0].country == case.country}",
-        f"country only {last.kind == ''} told {min(told, 2)}",
-        f"same as dateline {last.name == case.story.message.fields.get('place', '').upper()}",
+        f"home {chain[0].country == context.country}",
+        f"country only {last.kind == ''} told {min(mentioned, 2)}",
+        f"same as dateline {last.name == context.story.message.fields.get('place', '').upper()}",
     )
     return Candidate(format_place(chain), features)
 
 
-def _chains(case: MessageContext, n: int) -> Iterator[tuple[Place, ...]]:
-    """Places that stand close together, from the highest to the lowest, then each by itself."""
+def _chains(context: MessageContext, n: int) -> Iterator[tuple[Place, ...]]:
+    """Yield places that stand close together, from largest to smallest, then each alone."""
     run: list[Place] = []
-    found = list(case.places[n])
-    for place in [*found, None]:
+    in_sentence = list(context.places[n])
+    for place in [*in_sentence, None]:
         if place is not None and (not run or _joins(run, place)):
             run.append(place)
             continue
         if chain := _chain(run):
             yield chain
         run = [place] if place is not None else []
-    for place in found:
+    for place in in_sentence:
         yield (place,)
 
 
@@ -134,15 +138,17 @@ def _joins(run: list[Place], place: Place) -> bool:
 
 
 def _chain(run: list[Place]) -> tuple[Place, ...]:
-    """One place of each level; none if there is but one."""
+    """Return one place of each level, or nothing if there is only one."""
     levels = {place.level: place for place in sorted(run, key=lambda p: p.level) if place.kind}
     chain = tuple(levels[level] for level in sorted(levels))
     return chain if len(chain) > 1 else ()
 
 
-def _dateline_candidates(case: MessageContext, land: Place, told: str) -> Iterator[Candidate]:
-    """The city from which the message was sent."""
-    name = case.story.message.fields.get("place", "").upper().split(" (")[0]
+def _dateline_candidates(
+    context: MessageContext, country: Place, mentioned_feature: str
+) -> Iterator[Candidate]:
+    """Yield the city from which the message was sent."""
+    name = context.story.message.fields.get("place", "").upper().split(" (")[0]
     if name and name not in ("CLANDESTINE", "NO CITY", "UNKNOWN"):
-        city = replace(land, name=name, kind="CITY")
-        yield Candidate(format_place((city,)), ("dateline", f"dateline {told}"))
+        city = replace(country, name=name, kind="CITY")
+        yield Candidate(format_place((city,)), ("dateline", f"dateline {mentioned_feature}"))

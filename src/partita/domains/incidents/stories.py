@@ -28,21 +28,21 @@ _ROLE_SORTS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One phrase: what is known of it and the tokens that it covers, from `first` to `last`."""
+    """One phrase: its attributes and the tokens that it covers, from `first` to `last`."""
 
-    known: Attributes
+    attributes: Attributes
     first: int
     last: int
     inner: tuple[Item, ...] = ()  # names, actors and weapons among a noun group's modifiers
 
     @property
     def kind(self) -> str:
-        return str(self.known["kind"])
+        return str(self.attributes["kind"])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sentence:
-    """The phrases of a sentence in order, and the paragraph in which it stands."""
+    """The phrases of a sentence in order, and the number of its paragraph."""
 
     number: int
     items: tuple[Item, ...]
@@ -51,18 +51,18 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Story:
-    """A message as the incidents' models read it."""
+    """A message parsed for the incident models."""
 
     message: Message
     words: tuple[str, ...]  # upper case
     spaced: tuple[bool, ...]  # whether white space stands before the word
     spans: tuple[tuple[int, int], ...]  # characters of the message's text
     sentences: tuple[Sentence, ...]
-    said: Mapping[int, tuple[Clause, ...]]  # by the first token of the noun group
+    clauses: Mapping[int, tuple[Clause, ...]]  # by the first token of the noun group
     gazetteer: Gazetteer  # in which its places are looked up
 
     def text(self, first: int, last: int) -> str:
-        """The words from `first` to `last`, as the exam writes them."""
+        """Return the words from `first` to `last`, as the exam writes them."""
         pieces = [
             f" {self.words[n]}" if self.spaced[n] and n > first else self.words[n]
             for n in range(first, last + 1)
@@ -73,30 +73,32 @@ class Story:
 def stories(
     messages: Iterable[Message], extractor: Extractor, gazetteer: Gazetteer | None = None
 ) -> Iterator[Story]:
-    """Read messages by the rules; many are tagged in one call."""
-    known = gazetteer or shipped_gazetteer()
-    waiting = iter(messages)
-    while batch := list(islice(waiting, BATCH)):
-        cut = [tokenize(message) for message in batch]
-        for message, tokens, tags in zip(batch, cut, _tags(cut, extractor.tagger), strict=True):
+    """Parse messages by the rules; messages are tagged in batches."""
+    places = gazetteer or shipped_gazetteer()
+    remaining = iter(messages)
+    while batch := list(islice(remaining, BATCH)):
+        tokenised = [tokenize(message) for message in batch]
+        for message, tokens, tags in zip(
+            batch, tokenised, _tags(tokenised, extractor.tagger), strict=True
+        ):
             analysis = extractor.cascade.run(tokens, tags, message.regions)
-            yield _story(message, tokens, analysis, known)
+            yield _story(message, tokens, analysis, places)
 
 
-def _tags(cut: Sequence[Tokens], tagger: Tagger) -> Iterator[list[str]]:
-    """The tags of each message's tokens, all found in one call."""
-    words = [text for tokens in cut for text in tokens.texts]
+def _tags(tokenised: Sequence[Tokens], tagger: Tagger) -> Iterator[list[str]]:
+    """Yield the tags of each message's tokens, computed in one call."""
+    words = [text for tokens in tokenised for text in tokens.texts]
     ends, first = [], 0
-    for tokens in cut:
+    for tokens in tokenised:
         ends += [first + end for end in tokens.ends_of_sentences]
         first += len(tokens)
     tags, first = tagger.names(words, ends) if words else [], 0
-    for tokens in cut:
+    for tokens in tokenised:
         yield tags[first : first + len(tokens)]
         first += len(tokens)
 
 
-def _story(message: Message, tokens: Tokens, analysis: Analysis, known: Gazetteer) -> Story:
+def _story(message: Message, tokens: Tokens, analysis: Analysis, gazetteer: Gazetteer) -> Story:
     return Story(
         message,
         tuple(text.upper() for text in tokens.texts),
@@ -104,7 +106,7 @@ def _story(message: Message, tokens: Tokens, analysis: Analysis, known: Gazettee
         tuple(zip(tokens.starts, tokens.ends, strict=True)),
         tuple(_sentences(analysis, tokens, message)),
         _clauses_by_token(analysis.contributions),
-        known,
+        gazetteer,
     )
 
 
@@ -122,7 +124,7 @@ def _sentences(analysis: Analysis, tokens: Tokens, message: Message) -> Iterator
 
 
 def _inner(described: Described, first: int, last: int) -> Iterator[Item]:
-    """What stands before the head and may play a role of its own: "a **dynamite** attack"."""
+    """Yield modifiers that may play a role of their own: "a **dynamite** attack"."""
     if described.attributes["kind"] != "ng":
         return
     for item in _leaves(described, first, last):
@@ -141,13 +143,17 @@ def _leaves(described: Described, first: int, last: int) -> Iterator[Item]:
 
 
 def sorts_of(item: Item) -> tuple[str, ...]:
-    found = item.known.get("sort", ())
-    return (found,) if isinstance(found, str) else tuple(found)
+    """Return the sorts of a phrase."""
+    sorts = item.attributes.get("sort", ())
+    return (sorts,) if isinstance(sorts, str) else tuple(sorts)
 
 
 def _clauses_by_token(contributions: Sequence[Contribution]) -> dict[int, tuple[Clause, ...]]:
-    found: dict[int, tuple[Clause, ...]] = {}
-    for one in contributions:
-        role, incident = (str(one.slots.get(slot, "")) for slot in ("ROLE", "INCIDENT"))
-        found[one.about.first] = (*found.get(one.about.first, ()), (role, incident, one.rule))
-    return found
+    clauses: dict[int, tuple[Clause, ...]] = {}
+    for contribution in contributions:
+        role, incident = (str(contribution.slots.get(slot, "")) for slot in ("ROLE", "INCIDENT"))
+        clauses[contribution.about.first] = (
+            *clauses.get(contribution.about.first, ()),
+            (role, incident, contribution.rule),
+        )
+    return clauses

@@ -1,4 +1,4 @@
-"""Compare ways of merging events on the exam."""
+"""Compare methods of merging events on the exam."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from partita.domains.incidents.merging import (
     merge_by_model,
     merge_compatible,
 )
-from partita.domains.incidents.pipeline import keyed_stories
 from partita.domains.incidents.readings import read_story
 from partita.domains.incidents.screening import answer_reading
 from partita.domains.incidents.training import (
@@ -30,6 +29,7 @@ from partita.domains.incidents.training import (
     Progress,
     TextModels,
     event_sets,
+    keyed_stories,
     train_event_pairs,
     train_text_models,
 )
@@ -47,7 +47,7 @@ from partita.training.set_models import Tally
 
 
 def event_models(effort: Effort, counts: Counts) -> tuple[Model, ...]:
-    """The paper's, over what is observed of events; greedy twice."""
+    """Return the paper's models over characteristics of events, and two greedy ones."""
     learner = EventLearner(effort.seed)
     return (
         Uniform(counts),
@@ -59,7 +59,7 @@ def event_models(effort: Effort, counts: Counts) -> tuple[Model, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GreedyByAgreement:
-    """A greedy merger for which events that tell other types, days or places are incompatible."""
+    """Greedy merging; events with different types, days or places are incompatible."""
 
     counts: Counts
     name: str = "greedy by agreement"
@@ -68,9 +68,9 @@ class GreedyByAgreement:
         tallies = {2: Tally(), 3: Tally(), 4: Tally()}
         for cut in cuts:
             for members in cut.sets:
-                made = greedy_configuration(cut, members)
+                labels = greedy_configuration(cut, members)
                 joined = cut.joined[np.ix_(members, members)]
-                right = np.array_equal(made[:, None] == made[None, :], joined)
+                right = np.array_equal(labels[:, None] == labels[None, :], joined)
                 tallies[min(len(members), 4)] += right
         shares = GreedyParameters(*(tallies[size].share for size in (2, 3, 4)))
         return AgreementFitted(self.counts, shares)
@@ -90,45 +90,45 @@ class AgreementFitted:
 
 
 def greedy_configuration(cut: Cut, members: IntArray) -> IntArray:
-    """What the merger makes of a set."""
+    """Return the labels that greedy merging gives the events of a set."""
     return greedy_labels(compatible_events([cut.document.templates[n] for n in members.tolist()]))
 
 
 @dataclass(slots=True)
 class EventLearner:
-    """The parameters of all models over pairs, learned once."""
+    """Parameters of all models over pairs, trained once."""
 
     seed: int = 0
     cuts: Sequence[Cut] = ()
-    known: list[PairParameters] = field(default_factory=list)
+    parameters: list[PairParameters] = field(default_factory=list)
 
     def learn(self, cuts: Sequence[Cut]) -> PairParameters:
-        if cuts is not self.cuts or not self.known:
-            self.cuts, self.known = cuts, [train_event_pairs(cuts, seed=self.seed)]
-        return self.known[0]
+        if cuts is not self.cuts or not self.parameters:
+            self.cuts, self.parameters = cuts, [train_event_pairs(cuts, seed=self.seed)]
+        return self.parameters[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventModel:
-    """A model of configurations from learned probabilities of two events."""
+    """A model of configurations from trained pair probabilities of events."""
 
     name: str
     learner: EventLearner
     effort: Effort
 
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
-        learned = self.learner.learn(cuts)
-        pairs = learned.pair_model(training_of(self.name))
-        scaled = learned.scaled if self.name == "scaled" else None
+        parameters = self.learner.learn(cuts)
+        pairs = parameters.pair_model(training_of(self.name))
+        scaled = parameters.scaled if self.name == "scaled" else None
         budget = self.effort.merging if self.name == "merging" else self.effort.budget
         return PairFitted(self.name, pairs, scaled, budget, self.effort.seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MergingResult:
-    """A way of merging: how many incidents were answered, and what each message scored."""
+    """A method of merging: the number of answered incidents, and the score of each message."""
 
-    way: str
+    method: str
     incidents: int
     messages: Sequence[ExamTally]
 
@@ -137,66 +137,74 @@ class MergingResult:
         return sum(self.messages, ExamTally())
 
 
-def merging_methods(learned: PairParameters) -> dict[str, Merge]:
-    """All that are compared."""
+def merging_methods(parameters: PairParameters) -> dict[str, Merge]:
+    """Return all methods that are compared."""
     return {
         "each alone": keep_separate,
         "greedy": merge_all,
         "greedy by agreement": merge_compatible,
-        **{name: merge_by_model(learned, name) for name in ("merging", "evidential", "scaled")},
+        **{name: merge_by_model(parameters, name) for name in ("merging", "evidential", "scaled")},
     }
 
 
 def score_merging_methods(
-    school: TextModels, learned: PairParameters, test: Sequence[KeyedReading], told: Progress
+    text_models: TextModels,
+    parameters: PairParameters,
+    test: Sequence[KeyedReading],
+    progress: Progress,
 ) -> Iterator[MergingResult]:
-    """Screening is learned anew for every way, from what that way makes of the training stories."""
-    for name, merge in merging_methods(learned).items():
-        told(f"answering, events merged: {name}")
-        experts = IncidentModels(school.readers, learned, school.screeners(merge), school.judges)
-        given = [answer_reading(reading, experts, merge) for reading, _ in test]
+    """Score each method; screening is trained anew on what it makes of the training stories."""
+    for name, merge in merging_methods(parameters).items():
+        progress(f"answering with events merged by: {name}")
+        models = IncidentModels(
+            text_models.reading, parameters, text_models.train_screening(merge), text_models.fills
+        )
+        answers = [answer_reading(reading, models, merge) for reading, _ in test]
         tallies = [
-            _tally(reading.story.message.id, found, key)
-            for (reading, key), found in zip(test, given, strict=True)
+            _tally(reading.story.message.id, incidents, key)
+            for (reading, key), incidents in zip(test, answers, strict=True)
         ]
-        yield MergingResult(name, sum(map(len, given)), tallies)
+        yield MergingResult(name, sum(map(len, answers)), tallies)
 
 
-def _tally(message: str, given: Sequence[Incident], key: Sequence[Incident]) -> ExamTally:
-    tallies: Mapping[str, ExamTally] = score([message], given, key).messages[message]
+def _tally(message: str, incidents: Sequence[Incident], key: Sequence[Incident]) -> ExamTally:
+    tallies: Mapping[str, ExamTally] = score([message], incidents, key).messages[message]
     return sum((tallies.get(slot.name, ExamTally()) for slot in SCORED), ExamTally())
 
 
 def f_difference(other: MergingResult, best: MergingResult, seed: int = 0) -> Interval:
-    """By how many points of F a way is behind, over messages drawn with replacement, 95 %."""
+    """Return by how many points of F a method is behind, as a 95 % bootstrap interval."""
     pairs = list(zip(best.messages, other.messages, strict=True))
 
-    def gap(drawn: Sequence[tuple[ExamTally, ExamTally]]) -> float:
-        one, two = (sum(side, ExamTally()) for side in zip(*drawn, strict=True))
-        return 100 * (one.f() - two.f())
+    def difference(sample: Sequence[tuple[ExamTally, ExamTally]]) -> float:
+        best_total, other_total = (sum(side, ExamTally()) for side in zip(*sample, strict=True))
+        return 100 * (best_total.f() - other_total.f())
 
-    return bootstrap(pairs, gap, np.random.default_rng(seed))
+    return bootstrap(pairs, difference, np.random.default_rng(seed))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IncidentStudy:
-    """Bits of the event sets under each model, and F under each way of merging."""
+    """Bits of the event sets under each model, and F under each method of merging."""
 
     sets: Experiment
-    ways: Sequence[MergingResult]
+    methods: Sequence[MergingResult]
     train: int
     test: int
     seed: int = 0
 
     def json(self) -> str:
-        told = {"sets": self.sets.json(), "exam": [self._way(one) for one in self.ways]}
-        return json.dumps(told, ensure_ascii=False, allow_nan=False) + "\n"
+        progress = {
+            "sets": self.sets.json(),
+            "exam": [self._row(result) for result in self.methods],
+        }
+        return json.dumps(progress, ensure_ascii=False, allow_nan=False) + "\n"
 
     def markdown(self) -> str:
-        learned = f"{self.train} messages to learn from, {self.test} to test on"
+        sizes = f"{self.train} messages to learn from, {self.test} to test on"
         return "\n\n".join(
             (
-                f"## Event sets: {learned}",
+                f"## Event sets: {sizes}",
                 markdown(self.sets.rows),
                 sizes_markdown(self.sets.rows),
                 "## The exam, all templates",
@@ -207,7 +215,7 @@ class IncidentStudy:
 
     @property
     def experiments(self) -> dict[str, Experiment]:
-        """The experiments whose charts can be drawn."""
+        """Return the experiments whose charts can be drawn."""
         return {"": self.sets}
 
     def _exam(self) -> str:
@@ -219,54 +227,62 @@ class IncidentStudy:
             "F",
             f"behind {MODEL} (95 %)",
         )
-        return table(header, [self._line(self._way(one)) for one in self.ways])
+        return table(header, [self._line(self._row(result)) for result in self.methods])
 
-    def _line(self, one: dict[str, Any]) -> list[str]:
-        gap = one["behind"]
-        told = f"{gap['points']:.2f} ({gap['low']:.2f} to {gap['high']:.2f})" if gap else ""
-        shares = [f"{one[name]:.2f}" for name in ("recall", "precision", "f")]
-        return [one["way"], str(one["incidents"]), *shares, told]
+    def _line(self, row: dict[str, Any]) -> list[str]:
+        difference = row["behind"]
+        progress = (
+            f"{difference['points']:.2f} ({difference['low']:.2f} to {difference['high']:.2f})"
+            if difference
+            else ""
+        )
+        shares = [f"{row[name]:.2f}" for name in ("recall", "precision", "f")]
+        return [row["way"], str(row["incidents"]), *shares, progress]
 
-    def _way(self, one: MergingResult) -> dict[str, Any]:
-        total = one.total
+    def _row(self, result: MergingResult) -> dict[str, Any]:
+        total = result.total
         return {
-            "way": one.way,
-            "incidents": one.incidents,
+            "way": result.method,
+            "incidents": result.incidents,
             "recall": 100 * total.recall,
             "precision": 100 * total.precision,
             "f": 100 * total.f(),
-            "behind": self._behind(one),
+            "behind": self._behind(result),
         }
 
-    def _behind(self, one: MergingResult) -> dict[str, float] | None:
-        best = next(way for way in self.ways if way.way == MODEL)
-        if one is best:
+    def _behind(self, result: MergingResult) -> dict[str, float] | None:
+        best = next(each for each in self.methods if each.method == MODEL)
+        if result is best:
             return None
-        points = 100 * (best.total.f() - one.total.f())
-        return {"points": points, **asdict(f_difference(one, best, self.seed))}
+        points = 100 * (best.total.f() - result.total.f())
+        return {"points": points, **asdict(f_difference(result, best, self.seed))}
 
 
 def study_incidents(
     corpora: Sequence[Path],
     test: Sequence[Path],
-    told: Progress,
+    progress: Progress,
     seed: int = 0,
     gazetteer: Path | None = None,
 ) -> IncidentStudy:
-    """Learn everything from some messages of the exam, and measure it on others."""
+    """Train everything on some messages of the exam, and measure it on others."""
     if not test:
-        raise InputError("events are learned from one corpus and measured on another: give --test")
-    school = train_text_models(keyed_stories(corpora, told, gazetteer), told)
-    told("reading what to test on")
-    asked = [
-        (read_story(story, school.readers), key)
-        for story, key in keyed_stories(test, told, gazetteer)
+        raise InputError(
+            "models are trained on one corpus and measured on another (expected --test)"
+        )
+    text_models = train_text_models(keyed_stories(corpora, progress, gazetteer), progress)
+    progress("reading the test messages")
+    test_readings = [
+        (read_story(story, text_models.reading), key)
+        for story, key in keyed_stories(test, progress, gazetteer)
     ]
-    learned_from, tested_on = school.sets(), event_sets(asked, school.readers)
+    learned_from, tested_on = text_models.sets(), event_sets(test_readings, text_models.reading)
     effort = Effort(seed=seed)
     models = event_models(effort, Counts(effort.budget, seed))
-    sets = run(learned_from, tested_on, models, effort=effort, progress=told, paper=False)
-    ways = tuple(
-        score_merging_methods(school, train_event_pairs(learned_from, seed=seed), asked, told)
+    sets = run(learned_from, tested_on, models, effort=effort, progress=progress, paper=False)
+    results = tuple(
+        score_merging_methods(
+            text_models, train_event_pairs(learned_from, seed=seed), test_readings, progress
+        )
     )
-    return IncidentStudy(sets, ways, len(school.held_out), len(asked), seed)
+    return IncidentStudy(sets, results, len(text_models.held_out), len(test_readings), seed)

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from partita.corpora.muc import holds_templates, read_exam
 from partita.corpora.muc_templates import Incident, compare_dates
 from partita.domains.incidents import slot_choice
-from partita.domains.incidents.alignment import keyed_document
 from partita.domains.incidents.cases import message_context
 from partita.domains.incidents.characteristics import EVENTS
+from partita.domains.incidents.domain import domain
 from partita.domains.incidents.entities import Entity
 from partita.domains.incidents.filling import fill_slots
-from partita.domains.incidents.incident_models import FillModels, IncidentModels, ScreeningModels
+from partita.domains.incidents.gazetteer import read_gazetteer
+from partita.domains.incidents.incident_models import (
+    FillModels,
+    IncidentModels,
+    ScreeningModels,
+    write_models,
+)
 from partita.domains.incidents.merging import Merge, merge_by_model
 from partita.domains.incidents.models import Features, train_classifier
 from partita.domains.incidents.readings import Reading, ReadingModels, find_events, read_story
@@ -23,23 +32,26 @@ from partita.domains.incidents.screening import (
     entity_features,
 )
 from partita.domains.incidents.slot_choice import Candidate
+from partita.domains.incidents.stories import stories
 from partita.domains.incidents.training_data import (
     ROLES,
     KeyedStory,
+    keyed_document,
     train_fill_models,
     train_reading_models,
 )
+from partita.errors import InputError, PartitaError
 from partita.evaluation.muc.fills import compare_locations, compare_strings
 from partita.evaluation.muc.score import mapped
 from partita.evaluation.splits import Cut, cut
 from partita.evaluation.training import Plan, train_pairs
+from partita.records import Message
+from partita.text.messages import read_messages
 from partita.training.pair_parameters import PairParameters
 
 FOLDS = 3
-PRECISION = 30.0  # of the prior on pairs: those of one message repeat each other's evidence
-MIN_ENTITY_PROBABILITY = (
-    0.25  # entities that are taken to find out which draft is which of the key's templates
-)
+PRECISION = 30.0  # of the prior; strong, as the pairs of one message are dependent
+MIN_ENTITY_PROBABILITY = 0.25  # of entities used to match drafts to the key's templates
 
 Progress = Callable[[str], None]
 Example = tuple[Features, str]
@@ -48,7 +60,7 @@ KeyedReading = tuple[Reading, Sequence[Incident]]
 
 @dataclass(slots=True)
 class ScreeningExamples:
-    """What the screening models learn from."""
+    """Training examples of the screening models."""
 
     drafts: list[Example] = field(default_factory=list)
     entities: list[Example] = field(default_factory=list)
@@ -58,118 +70,131 @@ class ScreeningExamples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextModels:
-    """Those who read and choose, and each story as it is read by who has not learned from it."""
+    """The models that need the text alone, and each story as read by models not trained on it."""
 
-    readers: ReadingModels
-    judges: FillModels
+    reading: ReadingModels
+    fills: FillModels
     held_out: Sequence[KeyedReading]
 
     def sets(self) -> list[Cut]:
-        """The events of every story with their key."""
-        return event_sets(self.held_out, self.readers)
+        """Return the events of every story with their key."""
+        return event_sets(self.held_out, self.reading)
 
-    def screeners(self, merge: Merge) -> ScreeningModels:
-        """Learned from what a way of merging makes of the stories."""
-        trials = ScreeningExamples()
+    def train_screening(self, merge: Merge) -> ScreeningModels:
+        """Train the screening models on the drafts of a method of merging."""
+        examples = ScreeningExamples()
         for reading, key in self.held_out:
             _add_screening_examples(
-                trials, draft_message(reading, self.readers, merge), key, self.judges
+                examples, draft_message(reading, self.reading, merge), key, self.fills
             )
         return ScreeningModels(
-            train_classifier(trials.drafts, least=5, precision=30.0),
-            train_classifier(trials.entities, least=5, precision=20.0),
-            train_classifier(trials.days, least=2, precision=3.0),
-            train_classifier(trials.places, least=2, precision=3.0),
+            train_classifier(examples.drafts, least=5, precision=30.0),
+            train_classifier(examples.entities, least=5, precision=20.0),
+            train_classifier(examples.days, least=2, precision=3.0),
+            train_classifier(examples.places, least=2, precision=3.0),
         )
 
 
 def train_models(
-    examples: Sequence[KeyedStory], told: Progress, learned_from: str = ""
+    examples: Sequence[KeyedStory], progress: Progress, learned_from: str = ""
 ) -> IncidentModels:
-    """Everything, in the order in which one model builds on another."""
-    school = train_text_models(examples, told)
-    told("learning which events are one")
-    pairs = train_event_pairs(school.sets(), learned_from)
-    told("learning to screen")
-    screeners = school.screeners(merge_by_model(pairs))
-    return IncidentModels(school.readers, pairs, screeners, school.judges, learned_from)
+    """Train all models, in the order in which they depend on each other."""
+    text_models = train_text_models(examples, progress)
+    progress("training the pair models of events")
+    pairs = train_event_pairs(text_models.sets(), learned_from)
+    progress("training the screening models")
+    screening = text_models.train_screening(merge_by_model(pairs))
+    return IncidentModels(text_models.reading, pairs, screening, text_models.fills, learned_from)
 
 
-def train_text_models(examples: Sequence[KeyedStory], told: Progress) -> TextModels:
-    """The models that look at nothing but the text."""
-    told("learning to read")
-    readers = train_reading_models(examples)
-    held_out = list(_held_out(examples, told))
-    told("learning to choose")
-    return TextModels(readers, train_fill_models(held_out), held_out)
+def train_text_models(examples: Sequence[KeyedStory], progress: Progress) -> TextModels:
+    """Train the models that need the text alone."""
+    progress("training the reading models")
+    reading_models = train_reading_models(examples)
+    held_out = list(_held_out(examples, progress))
+    progress("training the fill models")
+    return TextModels(reading_models, train_fill_models(held_out), held_out)
 
 
 def train_event_pairs(sets: Sequence[Cut], learned_from: str = "", seed: int = 0) -> PairParameters:
-    """Which events are one, for all models over pairs."""
+    """Train the models over pairs of events."""
     plan = Plan(EVENTS, seed=seed, learned_from=learned_from, precision=PRECISION)
     return train_pairs(sets, plan, lambda _: None)[0]
 
 
-def event_sets(examples: Sequence[KeyedReading], readers: ReadingModels) -> list[Cut]:
-    """The events of every message that has incidents; nothing is known of them a priori."""
+def event_sets(examples: Sequence[KeyedReading], reading_models: ReadingModels) -> list[Cut]:
+    """Return the events of every message that has incidents, without incompatibilities."""
     documents = [
-        keyed_document(message_context(reading), key, find_events(reading, readers))
+        keyed_document(message_context(reading), key, find_events(reading, reading_models))
         for reading, key in examples
         if key
     ]
-    return [cut(one) for one in documents if len(one) > 1]
+    return [cut(keyed) for keyed in documents if len(keyed) > 1]
 
 
-def _held_out(examples: Sequence[KeyedStory], told: Progress) -> Iterator[KeyedReading]:
-    """Each story as it is read by those who have not learned from it."""
+def _held_out(examples: Sequence[KeyedStory], progress: Progress) -> Iterator[KeyedReading]:
+    """Yield each story as read by models that were not trained on it."""
     for fold in range(FOLDS):
-        told(f"learning to read, held-out part {fold + 1} of {FOLDS}")
-        readers = train_reading_models([one for n, one in enumerate(examples) if n % FOLDS != fold])
+        progress(f"training the reading models, held-out part {fold + 1} of {FOLDS}")
+        reading_models = train_reading_models(
+            [example for n, example in enumerate(examples) if n % FOLDS != fold]
+        )
         for story, key in examples[fold::FOLDS]:
-            yield read_story(story, readers), key
+            yield read_story(story, reading_models), key
 
 
 def _add_screening_examples(
-    trials: ScreeningExamples, drawn: DraftedMessage, key: Sequence[Incident], judges: FillModels
+    examples: ScreeningExamples,
+    drafted: DraftedMessage,
+    key: Sequence[Incident],
+    fill_models: FillModels,
 ) -> None:
-    """Which drafts are incidents of the key, and which of what they hold is in it."""
-    home = _key_templates(drawn, key, judges)
-    for n, (draft, cast) in enumerate(zip(drawn.drafts, drawn.casts, strict=True)):
-        found = home.get(str(n))
-        seen = draft_features(drawn.case, draft, cast, drawn.drafts)
-        trials.drafts.append((seen, "no" if found is None else "yes"))
-        if found is None:
+    """Add which drafts are in the key, and which of their entities, days and places."""
+    key_templates = _key_templates(drafted, key, fill_models)
+    for n, (draft, by_role) in enumerate(zip(drafted.drafts, drafted.entities, strict=True)):
+        key_template = key_templates.get(str(n))
+        features = draft_features(drafted.context, draft, by_role, drafted.drafts)
+        examples.drafts.append((features, "no" if key_template is None else "yes"))
+        if key_template is None:
             continue
-        for some in cast.values():
-            for one in some:
-                answer = "yes" if _is_fill(one, found) else "no"
-                trials.entities.append((entity_features(drawn.case, draft, one, some), answer))
-        trials.days += _candidate_examples(
-            slot_choice.day_candidates(drawn.case, draft), found, 2, compare_dates
+        for entities in by_role.values():
+            for entity in entities:
+                answer = "yes" if _is_fill(entity, key_template) else "no"
+                examples.entities.append(
+                    (entity_features(drafted.context, draft, entity, entities), answer)
+                )
+        examples.days += _candidate_examples(
+            slot_choice.day_candidates(drafted.context, draft), key_template, 2, compare_dates
         )
-        trials.places += _candidate_examples(
-            slot_choice.place_candidates(drawn.case, draft), found, 3, compare_locations
+        examples.places += _candidate_examples(
+            slot_choice.place_candidates(drafted.context, draft), key_template, 3, compare_locations
         )
 
 
 def _key_templates(
-    drawn: DraftedMessage, key: Sequence[Incident], judges: FillModels
+    drafted: DraftedMessage, key: Sequence[Incident], fill_models: FillModels
 ) -> dict[str, Incident]:
-    """The key's template of each draft, by the draft's place."""
-    known = drawn.case
+    """Return the key's template of each draft, by the draft's index."""
+    context = drafted.context
     rough = [
         fill_slots(
-            known, draft, _probable_entities(cast), judges, n, known.default_day, known.country
+            context,
+            draft,
+            _probable_entities(by_role),
+            fill_models,
+            n,
+            context.default_day,
+            context.country,
         )
-        for n, (draft, cast) in enumerate(zip(drawn.drafts, drawn.casts, strict=True))
+        for n, (draft, by_role) in enumerate(zip(drafted.drafts, drafted.entities, strict=True))
     ]
     return {mine.number: theirs for mine, theirs in mapped(rough, list(key))}
 
 
-def _probable_entities(cast: dict[str, list[Entity]]) -> dict[str, list[Entity]]:
+def _probable_entities(by_role: dict[str, list[Entity]]) -> dict[str, list[Entity]]:
     return {
-        role: [one for one in some if one.chance >= MIN_ENTITY_PROBABILITY]
-        for role, some in cast.items()
+        role: [entity for entity in entities if entity.probability >= MIN_ENTITY_PROBABILITY]
+        for role, entities in by_role.items()
     }
 
 
@@ -181,9 +206,69 @@ def _is_fill(entity: Entity, key: Incident) -> bool:
 
 
 def _candidate_examples(
-    found: Sequence[Candidate], key: Incident, slot: int, judge: Callable[[str, str], float]
+    candidates: Sequence[Candidate], key: Incident, slot: int, compare: Callable[[str, str], float]
 ) -> Iterator[Example]:
     values = [value for fill in key.of(slot) for value in fill.values]
-    for one in found if values else ():
-        right = max(judge(one.fill, value) for value in values) == 1.0
-        yield one.features, "yes" if right else "no"
+    for candidate in candidates if values else ():
+        right = max(compare(candidate.fill, value) for value in values) == 1.0
+        yield candidate.features, "yes" if right else "no"
+
+
+def learn_incidents(
+    paths: Sequence[Path], out: Path, progress: Progress, gazetteer: Path | None = None
+) -> IncidentModels:
+    """Train the models from messages and their keys, and write them to a file."""
+    examples = keyed_stories(paths, progress, gazetteer)
+    count = sum(len(key) for _, key in examples)
+    models = train_models(
+        examples, progress, f"{len(examples)} messages, {count} incidents of their keys"
+    )
+    write_models(out, models)
+    return models
+
+
+def keyed_stories(
+    paths: Sequence[Path], progress: Progress, gazetteer: Path | None = None
+) -> list[KeyedStory]:
+    """Return the parsed messages that have a key among all files and folders."""
+    places = read_gazetteer(gazetteer) if gazetteer else None
+    files = list(_files(paths))
+    is_key = [holds_templates(path) for path in files]
+    keys = [path for path, key in zip(files, is_key, strict=True) if key]
+    key, answered = _keys(keys)
+    texts = [path for path, key in zip(files, is_key, strict=True) if not key]
+    messages = [message for message in _messages(texts) if message.id in answered]
+    if not messages:
+        raise InputError("no message has a key (expected messages and their keys)")
+    progress(f"reading {len(messages)} messages")
+    return [(story, key[story.message.id]) for story in stories(messages, domain.extractor, places)]
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield files, and the files of folders."""
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(file for file in path.iterdir() if file.is_file())
+        else:
+            yield path
+
+
+def _messages(paths: Sequence[Path]) -> Iterator[Message]:
+    """Yield the messages of files; raise the first error."""
+    for path in paths:
+        for message in read_messages(path):
+            if isinstance(message, PartitaError):
+                raise message
+            yield message
+
+
+def _keys(paths: Sequence[Path]) -> tuple[dict[str, list[Incident]], set[str]]:
+    """Return the incidents by message, and all messages that the keys cover."""
+    incidents: dict[str, list[Incident]] = defaultdict(list)
+    messages: set[str] = set()
+    for path in paths:
+        exam = read_exam(path)
+        messages.update(exam.messages)
+        for incident in exam.incidents:
+            incidents[incident.message].append(incident)
+    return incidents, messages

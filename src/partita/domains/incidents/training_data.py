@@ -1,4 +1,4 @@
-"""Training examples for the readers and the slot models."""
+"""Training examples for the models that read text and fill slots."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from partita.corpora.muc_templates import Incident
+from partita.corpora.muc_templates import Incident, compare_dates
+from partita.domains.incidents.cases import MessageContext
 from partita.domains.incidents.entities import Entity, entities
+from partita.domains.incidents.event_templates import event_templates
 from partita.domains.incidents.features import (
     mention_features,
     message_features,
@@ -25,11 +27,12 @@ from partita.domains.incidents.incident_models import (
 )
 from partita.domains.incidents.mentions import Mention, find_mentions
 from partita.domains.incidents.models import NONE, Features, train_classifier
-from partita.domains.incidents.readings import Reading, ReadingModels, RolePart
+from partita.domains.incidents.readings import Event, Reading, ReadingModels, RolePart
 from partita.domains.incidents.stories import Story
+from partita.records import Configuration, Document
 from partita.text.tokens import scan
 
-# The slots whose fills are strings, and the roles that they give.
+# The slots with string fills, and their roles.
 ROLES: Mapping[int, str] = {
     6: "INSTRUMENT",
     9: "PERPETRATOR",
@@ -42,8 +45,8 @@ ROLES: Mapping[int, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FillLabel:
-    """A mention is a fill of a slot of the key's template `incident`, a place in the list given;
-    `fill` is the place of the fill in its slot."""
+    """The fill that a mention expresses: indices of the key's template, the slot, and the fill in
+    it."""
 
     incident: int
     slot: int
@@ -51,20 +54,20 @@ class FillLabel:
 
 
 def label_mentions(
-    story: Story, found: Sequence[Mention], key: Sequence[Incident]
+    story: Story, mentions: Sequence[Mention], key: Sequence[Incident]
 ) -> list[tuple[FillLabel, ...]]:
-    """For each mention the fills that it is."""
-    where: dict[str, list[int]] = defaultdict(list)
+    """Return for each mention the fills that it expresses."""
+    positions: dict[str, list[int]] = defaultdict(list)
     for n, word in enumerate(story.words):
-        where[word].append(n)
-    places = {(m.item.first, m.item.last): n for n, m in enumerate(found)}
-    labels: list[dict[FillLabel, None]] = [{} for _ in found]
+        positions[word].append(n)
+    index_of = {(mention.item.first, mention.item.last): n for n, mention in enumerate(mentions)}
+    labels: list[dict[FillLabel, None]] = [{} for _ in mentions]
     for label, words in _key_strings(key):
-        for first in where.get(words[0], ()):
+        for first in positions.get(words[0], ()):
             if story.words[first : first + len(words)] == words:
-                for n in _mentions_of_string(found, places, first, first + len(words) - 1):
+                for n in _mentions_of_string(mentions, index_of, first, first + len(words) - 1):
                     labels[n][label] = None
-    return [tuple(one) for one in labels]
+    return [tuple(label_set) for label_set in labels]
 
 
 def _key_strings(key: Sequence[Incident]) -> Iterator[tuple[FillLabel, tuple[str, ...]]]:
@@ -82,17 +85,23 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _mentions_of_string(
-    found: Sequence[Mention], places: Mapping[tuple[int, int], int], first: int, last: int
+    mentions: Sequence[Mention], index_of: Mapping[tuple[int, int], int], first: int, last: int
 ) -> Iterable[int]:
-    """The mention that ends inside the string and begins first, or the title or name in one."""
-    over = [n for n, m in enumerate(found) if m.item.first <= last and m.item.last >= first]
-    inner = [n for n in over if found[n].inner and _within(found[n], first, last)]
-    ending = [n for n in over if not found[n].inner and found[n].item.last <= last][:1]
-    if ending and (not inner or found[inner[0]].item.first >= found[ending[0]].item.first):
+    """Return the first mention that ends inside the string, or the one whose name contains it."""
+    overlapping = [
+        n
+        for n, mention in enumerate(mentions)
+        if mention.item.first <= last and mention.item.last >= first
+    ]
+    inner = [n for n in overlapping if mentions[n].inner and _within(mentions[n], first, last)]
+    ending = [n for n in overlapping if not mentions[n].inner and mentions[n].item.last <= last][:1]
+    if ending and (not inner or mentions[inner[0]].item.first >= mentions[ending[0]].item.first):
         return ending
     if inner:
         return inner[:1]
-    return [n for n in over if not found[n].inner and _has_name_or_title(found[n], first)][:1]
+    return [
+        n for n in overlapping if not mentions[n].inner and _has_name_or_title(mentions[n], first)
+    ][:1]
 
 
 def _within(mention: Mention, first: int, last: int) -> bool:
@@ -100,23 +109,23 @@ def _within(mention: Mention, first: int, last: int) -> bool:
 
 
 def _has_name_or_title(mention: Mention, first: int) -> bool:
-    """A string inside a person's name or title is about that person."""
-    return "title" in mention.item.known or "name" in mention.item.known
+    """Whether a mention has a name or a title, so that strings inside it mean the person."""
+    return "title" in mention.item.attributes or "name" in mention.item.attributes
 
 
 def role_of(labels: Sequence[FillLabel]) -> str:
-    """The role of a mention; of several the first in the order of slots."""
-    return ROLES[min(one.slot for one in labels)] if labels else NONE
+    """Return the role of a mention, that of the first slot if it has several."""
+    return ROLES[min(label.slot for label in labels)] if labels else NONE
 
 
 KeyedStory = tuple[Story, Sequence[Incident]]
-SAMPLING_INTERVAL = 3  # of mentions without a role far from any, one in so many is learned from
+SAMPLING_INTERVAL = 3  # one in so many mentions in sentences without fills is used
 _SPECIFIC_TYPES = ("BOMBING", "KIDNAPPING", "ARSON", "ROBBERY", "HIJACKING", "FORCED WORK STOPPAGE")
 
 
 @dataclass(slots=True)
 class ReadingExamples:
-    """What the three models learn from."""
+    """Training examples of the reading models."""
 
     roles: list[tuple[Features, str]] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
@@ -125,46 +134,63 @@ class ReadingExamples:
 
 
 def train_reading_models(examples: Iterable[KeyedStory]) -> ReadingModels:
-    """The models that read, learned from stories and their keys."""
-    lessons = ReadingExamples()
+    """Train the reading models from stories and their keys."""
+    collected = ReadingExamples()
     for story, key in examples:
-        _add_example(lessons, story, key)
+        _add_example(collected, story, key)
     return ReadingModels(
-        train_classifier(lessons.roles, least=3, precision=3.0, weight=np.array(lessons.weights)),
-        train_classifier(lessons.types, least=3, precision=5.0),
-        train_classifier(lessons.relevance, least=4, precision=20.0),
+        train_classifier(
+            collected.roles, least=3, precision=3.0, weight=np.array(collected.weights)
+        ),
+        train_classifier(collected.types, least=3, precision=5.0),
+        train_classifier(collected.relevance, least=4, precision=20.0),
     )
 
 
-def _add_example(lessons: ReadingExamples, story: Story, key: Sequence[Incident]) -> None:
-    found, words = list(find_mentions(story)), words_by_sentence(story)
-    labels = label_mentions(story, found, key)
-    told = {m.sentence for m, one in zip(found, labels, strict=True) if one}
-    for n, (mention, one) in enumerate(zip(found, labels, strict=True)):
-        if mention.sentence in told or n % SAMPLING_INTERVAL == 0:
-            lessons.roles.append((mention_features(story, mention, words), role_of(one)))
-            lessons.weights.append(1.0 if mention.sentence in told else SAMPLING_INTERVAL)
+def _add_example(examples: ReadingExamples, story: Story, key: Sequence[Incident]) -> None:
+    mentions, words = list(find_mentions(story)), words_by_sentence(story)
+    labels = label_mentions(story, mentions, key)
+    with_fills = {
+        mention_.sentence
+        for mention_, mention_labels in zip(mentions, labels, strict=True)
+        if mention_labels
+    }
+    for n, (mention, mention_labels) in enumerate(zip(mentions, labels, strict=True)):
+        if mention.sentence in with_fills or n % SAMPLING_INTERVAL == 0:
+            examples.roles.append(
+                (mention_features(story, mention, words), role_of(mention_labels))
+            )
+            examples.weights.append(1.0 if mention.sentence in with_fills else SAMPLING_INTERVAL)
     for sentence in story.sentences:
-        here = [one for m, one in zip(found, labels, strict=True) if m.sentence == sentence.number]
-        lessons.types.append((sentence_features(story, sentence, words), type_of(here, key)))
-    lessons.relevance.append((message_features(story, words), "yes" if key else "no"))
+        sentence_labels = [
+            mention_labels
+            for mention_, mention_labels in zip(mentions, labels, strict=True)
+            if mention_.sentence == sentence.number
+        ]
+        examples.types.append(
+            (sentence_features(story, sentence, words), type_of(sentence_labels, key))
+        )
+    examples.relevance.append((message_features(story, words), "yes" if key else "no"))
 
 
 def type_of(labels: Iterable[Sequence[FillLabel]], key: Sequence[Incident]) -> str:
-    """The type of the incident of which a sentence tells most."""
+    """Return the type of the incident of which a sentence has most fills."""
     best = template_of(labels, key)
     return NONE if best is None else incident_type(key[best])
 
 
 def template_of(labels: Iterable[Sequence[FillLabel]], key: Sequence[Incident]) -> int | None:
-    """The key's template of which a sentence has most fills; of equal ones the more special."""
-    counts = Counter(n for one in labels for n in {label.incident for label in one})
+    """Return the index of the key's template with most fills; of equal ones the more specific."""
+    counts = Counter(
+        n for mention_labels in labels for n in {label.incident for label in mention_labels}
+    )
     if not counts:
         return None
     return max(counts, key=lambda n: (counts[n], incident_type(key[n]) in _SPECIFIC_TYPES, -n))
 
 
 def incident_type(incident: Incident) -> str:
+    """Return the type of an incident of the key."""
     fills = incident.of(4)
     return fills[0].values[0] if fills else "ATTACK"
 
@@ -174,7 +200,7 @@ Example = tuple[Features, str]
 
 @dataclass(slots=True)
 class FillExamples:
-    """What each model learns from."""
+    """Training examples of the models that choose fills."""
 
     victim_type: list[Example] = field(default_factory=list)
     victim_effect: list[Example] = field(default_factory=list)
@@ -187,55 +213,58 @@ class FillExamples:
 
 
 def train_fill_models(examples: Iterable[tuple[Reading, Sequence[Incident]]]) -> FillModels:
-    given = FillExamples()
+    """Train the models that choose fills from readings and their keys."""
+    collected = FillExamples()
     for reading, key in examples:
         if key:
-            _add_fill_examples(given, reading, key)
+            _add_fill_examples(collected, reading, key)
     return FillModels(
-        train_classifier(given.victim_type, least=2, precision=2.0),
-        train_classifier(given.victim_effect, least=2, precision=5.0),
-        train_classifier(given.target_type, least=2, precision=2.0),
-        train_classifier(given.target_effect, least=2, precision=5.0),
-        train_classifier(given.confidence, least=2, precision=5.0),
-        train_classifier(given.stage, least=3, precision=5.0),
-        train_classifier(given.category, least=3, precision=5.0),
-        train_classifier(given.instrument, least=3, precision=5.0),
+        train_classifier(collected.victim_type, least=2, precision=2.0),
+        train_classifier(collected.victim_effect, least=2, precision=5.0),
+        train_classifier(collected.target_type, least=2, precision=2.0),
+        train_classifier(collected.target_effect, least=2, precision=5.0),
+        train_classifier(collected.confidence, least=2, precision=5.0),
+        train_classifier(collected.stage, least=3, precision=5.0),
+        train_classifier(collected.category, least=3, precision=5.0),
+        train_classifier(collected.instrument, least=3, precision=5.0),
     )
 
 
-def _add_fill_examples(given: FillExamples, reading: Reading, key: Sequence[Incident]) -> None:
+def _add_fill_examples(examples: FillExamples, reading: Reading, key: Sequence[Incident]) -> None:
     labels = label_mentions(reading.story, reading.mentions, key)
     words = words_by_sentence(reading.story)
     for n, incident in enumerate(key):
         kind = incident_type(incident)
-        cast = list(_keyed_entities(reading, labels, n, incident))
-        for slot, entity, strings in cast:
-            _add_entity_examples(given, reading, incident, slot, entity, strings)
-        acting = [entity for slot, entity, _ in cast if slot in (9, 10)]
+        keyed_entities = list(_keyed_entities(reading, labels, n, incident))
+        for slot, entity, strings in keyed_entities:
+            _add_entity_examples(examples, reading, incident, slot, entity, strings)
+        perpetrators = [entity for slot, entity, _ in keyed_entities if slot in (9, 10)]
         sentences = sorted(
             {
                 mention.sentence
-                for mention, one in zip(reading.mentions, labels, strict=True)
-                if any(label.incident == n for label in one)
+                for mention, mention_labels in zip(reading.mentions, labels, strict=True)
+                if any(label.incident == n for label in mention_labels)
             }
         )
         if sentences:
-            seen = incident_features(reading.story, sentences, words, kind)
-            given.stage.append((seen, _single(incident, 5) or "ACCOMPLISHED"))
-            if acting:
-                who = perpetrator_features(reading, acting)
-                given.category.append(([*seen, *who], _single(incident, 8) or NONE))
+            features = incident_features(reading.story, sentences, words, kind)
+            examples.stage.append((features, _single(incident, 5) or "ACCOMPLISHED"))
+            if perpetrators:
+                perpetrator_names = perpetrator_features(reading, perpetrators)
+                examples.category.append(
+                    ([*features, *perpetrator_names], _single(incident, 8) or NONE)
+                )
             if not incident.of(6):
-                given.instrument.append((seen, _single(incident, 7) or NONE))
+                examples.instrument.append((features, _single(incident, 7) or NONE))
 
 
 def _keyed_entities(
     reading: Reading, labels: Sequence[Sequence[FillLabel]], n: int, incident: Incident
 ) -> Iterator[tuple[int, Entity, set[str]]]:
-    """For each fill with mentions: its slot, the entity of the mentions, its strings."""
+    """Yield for each mentioned fill its slot, the entity of its mentions, and its strings."""
     places: dict[tuple[int, int], list[RolePart]] = defaultdict(list)
-    for place, one in enumerate(labels):
-        for label in one:
+    for place, mention_labels in enumerate(labels):
+        for label in mention_labels:
             if label.incident == n:
                 places[label.slot, label.fill].append(RolePart(place, ROLES[label.slot], 1.0))
     for (slot, fill), parts in places.items():
@@ -245,31 +274,31 @@ def _keyed_entities(
 
 
 def _add_entity_examples(
-    given: FillExamples,
+    examples: FillExamples,
     reading: Reading,
     incident: Incident,
     slot: int,
     entity: Entity,
     strings: set[str],
 ) -> None:
-    kind, story = incident_type(incident), reading.story
+    kind = incident_type(incident)
     if slot in (18, 19):
         strings = strings | _names(incident, slot, strings)
         if (chosen := _tagged(incident, 20, strings)) is not None:
-            given.victim_type.append((entity_type_features(story, entity, reading), chosen))
+            examples.victim_type.append((entity_type_features(entity, reading), chosen))
         effect = _tagged(incident, 23, strings) or NONE
-        given.victim_effect.append((entity_context_features(story, entity, reading, kind), effect))
+        examples.victim_effect.append((entity_context_features(entity, reading, kind), effect))
     elif slot == 12:
         if (chosen := _tagged(incident, 13, strings)) is not None:
-            given.target_type.append((entity_type_features(story, entity, reading), chosen))
+            examples.target_type.append((entity_type_features(entity, reading), chosen))
         effect = _tagged(incident, 16, strings) or NONE
-        given.target_effect.append((entity_context_features(story, entity, reading, kind), effect))
+        examples.target_effect.append((entity_context_features(entity, reading, kind), effect))
     elif slot == 10 and (chosen := _tagged(incident, 11, strings)) is not None:
-        given.confidence.append((entity_context_features(story, entity, reading, kind), chosen))
+        examples.confidence.append((entity_context_features(entity, reading, kind), chosen))
 
 
 def _names(incident: Incident, slot: int, strings: set[str]) -> set[str]:
-    """The names that a description is said of."""
+    """Return the names to which a description is tagged."""
     if slot == 18:
         return set()
     return {t for fill in incident.of(19) if strings & set(fill.values) for t in fill.tags}
@@ -285,3 +314,65 @@ def _tagged(incident: Incident, slot: int, strings: set[str]) -> str | None:
 def _single(incident: Incident, slot: int) -> str:
     fills = incident.of(slot)
     return fills[0].values[0] if fills else ""
+
+
+MARGIN = 0.25  # by which the best template must lead; otherwise it is unclear
+
+
+def keyed_document(
+    context: MessageContext, key: Sequence[Incident], events: Sequence[Event]
+) -> Document:
+    """Return the events that match one of the key's templates, one cell for each template."""
+    indices = template_indices(context, key, events)
+    matched = [n for n, index in enumerate(indices) if index is not None]
+    templates = [event_templates(context, events)[n] for n in matched]
+    ids = [template.id for template in templates]
+    labels = [index for index in indices if index is not None]
+    key_configuration = Configuration.from_labels(ids, labels)
+    return Document(context.story.message.id, "", tuple(templates), key_configuration)
+
+
+def template_indices(
+    context: MessageContext, key: Sequence[Incident], events: Sequence[Event]
+) -> list[int | None]:
+    """Return for each event the index of its template in the key; None if it is unclear."""
+    votes = _votes(context, key)
+    return [_template_index(context, key, event, votes.get(event.sentence, {})) for event in events]
+
+
+def _votes(context: MessageContext, key: Sequence[Incident]) -> dict[int, dict[int, float]]:
+    """Return the number of fills of each template by sentence; a fill of several is shared."""
+    votes: dict[int, dict[int, float]] = defaultdict(dict)
+    labels = label_mentions(context.story, context.reading.mentions, key)
+    for mention, mention_labels in zip(context.reading.mentions, labels, strict=True):
+        indices = {label.incident for label in mention_labels}
+        for index in indices:
+            sentence_votes = votes[mention.sentence]
+            sentence_votes[index] = sentence_votes.get(index, 0.0) + 1 / len(indices)
+    return votes
+
+
+def _template_index(
+    context: MessageContext, key: Sequence[Incident], event: Event, votes: Mapping[int, float]
+) -> int | None:
+    scores = sorted((votes[n] + _agreement(context, key[n], event), -n) for n in votes)[::-1]
+    if not scores or (len(scores) > 1 and scores[0][0] - scores[1][0] < MARGIN):
+        return None
+    return -scores[0][1]
+
+
+def _agreement(context: MessageContext, incident: Incident, event: Event) -> float:
+    """Score how well type, day and place of a template agree with the event's sentence."""
+    locations = " ".join(_values(incident, 3))
+    same_place = any(
+        place.kind and place.name in locations for place in context.places[event.sentence]
+    )
+    days = [phrase.fill for phrase in context.days[event.sentence]]
+    same_day = any(
+        compare_dates(day, key_day) == 1.0 for day in days for key_day in _values(incident, 2)
+    )
+    return event.types.get(incident_type(incident), 0.0) + same_place + same_day
+
+
+def _values(incident: Incident, slot: int) -> Iterator[str]:
+    return (value for fill in incident.of(slot) for value in fill.values)
