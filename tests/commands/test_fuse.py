@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import partita
 from partita.app.fuse import Wanted, fuse_files
+from partita.app.fuse_contents import Content, fuse_contents
 from partita.cli import app
 
 CLAIMS = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "claims"
@@ -149,6 +151,140 @@ def test_bad_side_files(cities, tmp_path, name, text, message):
     result = run(cities, name, side)
     assert result.exit_code == 1
     assert message in result.stderr
+
+
+def mass_line(source: str, *masses: tuple[list[str] | None, float], **fields: object) -> str:
+    entries = [{"values": values, "mass": mass} for values, mass in masses]
+    row = {"object": "x", "slot": "city", "source": source, "masses": entries, **fields}
+    return json.dumps(row) + "\n"
+
+
+@pytest.fixture
+def beliefs(tmp_path: Path) -> Path:
+    path = tmp_path / "beliefs.jsonl"
+    radar = mass_line("radar", (["Rome", "Oslo"], 0.6), (None, 0.4))
+    path.write_text(radar + mass_line("survey", (["Rome"], 0.7), (["Bonn"], 0.3), reliability=0.8))
+    return path
+
+
+def test_beliefs_are_recognised_and_every_field_is_present(beliefs):
+    result = run(beliefs, "--json")
+    assert result.exit_code == 0, result.stderr
+    fused = json.loads(result.stdout)
+    assert fused.keys() == {"version", "objects", "sources", "without"}
+    assert fused["without"] is None
+    (thing,) = fused["objects"]
+    city = thing["slots"]["city"]
+    assert city.keys() == {"values", "unknown", "conflict"}
+    assert city["conflict"] == pytest.approx(0.144)
+    assert city["unknown"] == pytest.approx(0.08 / 0.856)
+    assert [one["value"] for one in city["values"]] == ["Rome", "Bonn", "Oslo"]
+    assert city["values"][0] == {
+        "value": "Rome",
+        "probability": pytest.approx(0.62 / 0.856),
+        "belief": pytest.approx(0.56 / 0.856),
+        "plausibility": pytest.approx(0.76 / 0.856),
+        "sources": ["radar", "survey"],
+    }
+    assert thing["said"][0] == {
+        "source": "radar", "slot": "city", "file": str(beliefs), "line": 1,
+        "masses": [{"values": ["Rome", "Oslo"], "mass": 0.6}, {"values": None, "mass": 0.4}],
+    }  # fmt: skip
+    assert fused["sources"][1] == {
+        "source": "survey", "reliability": 0.8, "low": 0.8, "high": 0.8, "given": True, "claims": 1,
+    }  # fmt: skip
+
+
+def test_the_report_of_beliefs_fits_80_columns(beliefs):
+    names = [f"{name} {'of a long name ' * 5}" for name in ("Bonn", "Kiel", "Lima", "Oslo", "Rome")]
+    beliefs.write_text(beliefs.read_text() + mass_line("guide " * 9, (names, 0.1), (None, 0.9)))
+    result = run(beliefs, "--without", "survey")
+    assert result.exit_code == 0, result.stderr
+    assert all(len(line) <= 80 for line in result.stdout.splitlines())
+    for words in ("probability  belief  plausibility", "unknown", "conflict between sources",
+                  "4 more values", "without survey, 0 values change"):  # fmt: skip
+        assert words in result.stdout
+
+
+def test_beliefs_without_a_source(tmp_path):
+    path = tmp_path / "beliefs.jsonl"
+    path.write_text(
+        mass_line("a", (["Rome"], 0.7), (None, 0.3)) + mass_line("b", (["Bonn"], 0.6), (None, 0.4))
+    )
+    without = json.loads(run(path, "--without", "a", "--json").stdout)["without"]
+    (change,) = without["changes"]
+    assert (without["source"], change["before"], change["after"]) == ("a", "Rome", "Bonn")
+    assert change["before_probability"] == pytest.approx(0.28 / 0.58)
+    assert change["after_probability"] == pytest.approx(0.6)
+    assert "x, city: Rome 0.4828 → Bonn 0.6000" in run(path, "--without", "a").stdout
+
+
+def test_beliefs_in_memory_give_the_same_report(beliefs):
+    rows = [json.loads(line) for line in beliefs.read_text().splitlines()]
+    rows[0]["reliability"] = None
+    expected = json.loads(run(beliefs, "--json").stdout)["objects"][0]["slots"]
+    belief = partita.fuse(rows)
+    assert belief.to_dict()["objects"][0]["slots"] == expected
+    assert belief.most_probable["x", "city"].value == "Rome"
+    assert sum(one.probability for one in belief.values) == pytest.approx(1)
+    assert [one.reliability for one in belief.sources] == [1.0, 0.8]
+    report = fuse_contents([Content("beliefs.jsonl", beliefs.read_text())])
+    assert report["objects"][0]["slots"] == expected
+    assert report["objects"][0]["said"][1]["file"] == "beliefs.jsonl"
+
+
+def test_claims_beside_beliefs_count_with_their_reliability(beliefs, tmp_path):
+    claims, reliabilities = tmp_path / "claims.csv", tmp_path / "reliabilities.csv"
+    claims.write_text("object,source,city\nx,press,oslo\ny,press,Bonn\n")
+    result = run(beliefs, claims)
+    assert result.exit_code == 1
+    assert f"{claims}, line 2: source press has no reliability" in result.stderr
+    reliabilities.write_text("source,reliability\npress,0.5\nsurvey,0\n")
+    result = run(beliefs, claims, "--reliability", reliabilities, "--json")
+    assert "survey has reliability 0 and has no effect" in result.stderr
+    x, y = json.loads(result.stdout)["objects"]
+    assert x["slots"]["city"]["values"][0]["belief"] == pytest.approx(0.5)
+    assert x["slots"]["city"]["values"][0]["value"] == "Oslo"
+    assert y["slots"]["city"] == {
+        "values": [{"value": "Bonn", "probability": 0.5, "belief": 0.5, "plausibility": 1.0,
+                    "sources": ["press"]}],
+        "unknown": 0.5, "conflict": 0.0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "message"),
+    [
+        (mass_line("a", (["Kiel"], 1.0)), (), "total conflict: "),
+        (mass_line("a", (["Kiel"], 0.5)), (), "line 3: the masses sum to 0.5; expected 1"),
+        (mass_line("a", ([], 1.0)), (), "line 3: values is an empty set"),
+        (mass_line("a", (["Kiel"], -1.0)), (), "line 3: mass -1.0 is not a number from 0 to 1"),
+        (mass_line("a", (None, 1.0), colour="red"), (), "line 3: the mass function has a field"),
+        (mass_line("radar", (None, 1.0)), (), "line 3: radar describes city of x again"),
+        ("{\n", (), "line 3: is not JSON"),
+        ("", ("--one-to-one", "_"), "--one-to-one does not apply to beliefs"),
+        ("", ("--tolerance", "0.1"), "--tolerance does not apply to beliefs"),
+        ("", ("--domain", "depots"), "--domain does not apply to beliefs"),
+        ("", ("--columns", "a,b"), "--columns does not apply to beliefs"),
+        ("", ("--kind", "city=open"), "--kind of a slot does not apply to beliefs"),
+        ("", ("--without", "z"), "no source named 'z'"),
+    ],
+)
+def test_what_is_wrong_with_beliefs_is_one_line(beliefs, line, options, message):
+    beliefs.write_text(beliefs.read_text().replace("0.8", "1") + line)
+    result = run(beliefs, *options)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_file_is_read_as_beliefs_if_the_user_says_so(cities, beliefs):
+    result = run(cities, "--kind", "cities.csv=beliefs")
+    assert result.exit_code == 1
+    assert f"{cities}, line 1: is not JSON" in result.stderr
+    result = run(beliefs, "--kind", "beliefs.jsonl=claims")
+    assert result.exit_code == 1
+    assert "beliefs.jsonl" in result.stderr
 
 
 def test_the_same_input_gives_the_same_bytes(cities):

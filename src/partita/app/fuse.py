@@ -20,9 +20,19 @@ from partita.fusion.claim_files import claim_columns, read_claims, rows_of
 from partita.fusion.claims import Claims, join_claims
 from partita.fusion.fuse import Change, Fused, Settings, changes_without, fuse
 from partita.fusion.kinds import Reading
+from partita.fusion.mass_functions import (
+    CombinedMasses,
+    MassFile,
+    SourceMasses,
+    claim_masses,
+    combine_masses,
+    mass_changes_without,
+    read_masses,
+)
 from partita.fusion.side_files import (
     SOURCES,
     is_nesting,
+    json_kind,
     read_nesting,
     read_objects,
     read_reliabilities,
@@ -198,11 +208,16 @@ def kinds_of(paths: Sequence[str | Path], forced: Mapping[str, str]) -> dict[str
     """What every file is: as it is said, by its path or name or for all, or by its content."""
     found = {}
     for path in map(str, paths):
-        said = forced.get(path) or forced.get(Path(path).name) or forced.get("")
+        said = _forced_kind(path, forced)
         if said is not None and said not in SOURCES:
             raise InputError(f"is {said}; expected {', '.join(SOURCES)}", file=path)
         found[path] = said or source_kind(path)
     return found
+
+
+def _forced_kind(path: str, forced: Mapping[str, str]) -> str | None:
+    """Return the kind that is set for a file by its path, by its name, or for all files."""
+    return forced.get(path) or forced.get(Path(path).name) or forced.get("")
 
 
 def about_things(kinds: Mapping[str, str], domain: str) -> bool:
@@ -289,9 +304,15 @@ def _account_notes(given: Accounts, fused: FusedAccounts) -> list[str]:
 
 def fuse_sources(
     paths: Sequence[Path], wanted: Wanted, domain: str = "", parameters: Path | None = None
-) -> Fusion | Things:
-    """Fuse things where it must be resolved which is which, else the objects that claims name."""
+) -> Fusion | Things | MassFusion:
+    """Fuse things where it must be resolved which is which, else the objects that claims name.
+
+    Mass functions are combined, with claims beside them.
+    """
     files, slots = sorted_out(wanted.kinds)
+    combined = fuse_masses(paths, wanted, files, domain, parameters)
+    if combined is not None:
+        return combined
     asked = as_asked(paths, wanted, files, domain, parameters)
     if asked is None:
         return fuse_files(paths, replace(wanted, kinds=slots))
@@ -325,7 +346,7 @@ def as_asked(
     known = kinds_of([path for path in paths if path not in nestings], files)
     if not about_things(known, domain):
         return None
-    _refuse_options(wanted)
+    _refuse_options(wanted, "is for claims; reports and records follow their domain")
     if nestings:
         problem = "is a hierarchy, which is for claims; reports and records follow their domain"
         raise InputError(problem, file=str(nestings[0]))
@@ -339,8 +360,8 @@ def as_asked(
     )
 
 
-def _refuse_options(wanted: Wanted) -> None:
-    """What has no meaning where a domain tells which values there are."""
+def _refuse_options(wanted: Wanted, reason: str, **others: object) -> None:
+    """Raise an error for an option that does not apply; `others` are further options."""
     given = {
         "--truth": wanted.truth,
         "--known": wanted.known,
@@ -350,7 +371,68 @@ def _refuse_options(wanted: Wanted) -> None:
         "--discount-copies": wanted.discount or None,
         "--kind of a slot": [kind for kind in wanted.kinds if kind.rpartition("=")[2]
                              not in SOURCES] or None,
+        **{f"--{name}": value or None for name, value in others.items()},
     }  # fmt: skip
     for option, value in given.items():
         if value is not None:
-            raise InputError(f"{option} is for claims; reports and records follow their domain")
+            raise InputError(f"{option} {reason}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MassFusion:
+    """The combined mass functions, those of the sources, and the reliabilities that are set."""
+
+    combined: tuple[CombinedMasses, ...]
+    masses: tuple[SourceMasses, ...]
+    reliabilities: Mapping[str, float]
+    changes: tuple[Change, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def fuse_masses(
+    paths: Sequence[str | Path],
+    wanted: Wanted,
+    files: Mapping[str, str],
+    domain: str = "",
+    parameters: Path | None = None,
+) -> MassFusion | None:
+    """Combine mass functions by Dempster's rule; None if no source is a file of beliefs.
+
+    Reliabilities are not learned. They are those of `--reliability` and of the files, else 1.
+    """
+    if "beliefs" not in {_forced_kind(str(path), files) or json_kind(path) for path in paths}:
+        return None
+    _refuse_options(
+        wanted,
+        "does not apply to beliefs",
+        columns=wanted.columns,
+        tolerance=wanted.tolerance,
+        domain=domain,
+        parameters=parameters,
+    )
+    fixed = {} if wanted.reliability is None else read_reliabilities(wanted.reliability)
+    read = _mass_files(kinds_of(paths, files), fixed)
+    masses = tuple(one for file in read for one in file.masses)
+    if unknown := sorted(fixed.keys() - {one.source for one in masses}):
+        problem = f"has a reliability of {unknown[0]}; no source has this name"
+        raise InputError(problem, file=str(wanted.reliability))
+    reliabilities = {name: r for file in read for name, r in file.reliabilities.items()} | fixed
+    ignored = sorted(name for name, r in reliabilities.items() if r == 0.0)
+    notes = [note for file in read for note in file.notes]
+    notes += [f"{name} has reliability 0 and has no effect" for name in ignored]
+    combined = combine_masses(masses, reliabilities)
+    changes: tuple[Change, ...] = ()
+    if wanted.without is not None:
+        changes = mass_changes_without(wanted.without, combined, masses, reliabilities)
+    return MassFusion(combined, masses, reliabilities, changes, tuple(notes))
+
+
+def _mass_files(kinds: Mapping[str, str], reliabilities: Mapping[str, float]) -> list[MassFile]:
+    """Read files of beliefs; claims beside them become simple support functions."""
+    for path, kind in kinds.items():
+        if kind == "reports" or is_nesting(path):
+            what = "results of run" if kind == "reports" else "a hierarchy"
+            raise InputError(f"is {what}; expected beliefs or claims beside beliefs", file=path)
+    beliefs = [read_masses(path) for path, kind in kinds.items() if kind == "beliefs"]
+    claims = [read_claims(path) for path, kind in kinds.items() if kind != "beliefs"]
+    return [*beliefs, claim_masses(join_claims(*claims), reliabilities)] if claims else beliefs

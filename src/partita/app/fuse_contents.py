@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 from partita.app.fuse import (
     Asked,
     Fusion,
+    MassFusion,
     Things,
     Wanted,
     as_asked,
     fuse_files,
+    fuse_masses,
     fuse_sources,
     fuse_things,
 )
@@ -83,6 +85,8 @@ def fuse_contents(sources: Sequence[Content], options: Options | None = None) ->
                                          "after_probability"}]}}
     Of claims and judgements alone: {"version", "notes", "objects", "sources", "copying", "slots",
     "without"?} as for claims, every slot of an object with its "conflict".
+    Of beliefs: {"version", "notes", "objects", "sources", "without"}, every value also with its
+    "belief" and "plausibility".
     Errors are PartitaError and name the source by its name.
     """
     chosen = options or Options()
@@ -103,6 +107,10 @@ def _fused(paths: Sequence[Path], options: Options, folder: Path) -> dict[str, A
         tolerance=options.tolerance,
         without=options.without,
     )
+    combined = fuse_masses(paths, wanted, options.kinds, options.domain)
+    if combined is not None:
+        report = _report(combined, options.without) | {"notes": list(combined.notes)}
+        return _bare(report, f"{paths[0].parent}/")
     asked = as_asked(paths, wanted, options.kinds, options.domain, None)
     if asked is None:
         return _claims(paths, wanted)
@@ -258,7 +266,7 @@ class Belief(Tabular):
         return {
             "values": lambda: _field_columns(BelievedValue, self.values),
             "sources": lambda: _field_columns(SourceReliability, self.sources),
-            "copying": lambda: _row_columns(self.report["copying"]),
+            "copying": lambda: _row_columns(self.report.get("copying", ())),
         }
 
     def __repr__(self) -> str:
@@ -288,7 +296,9 @@ def fuse(
     `claims` is a file, a data frame, a list of dicts, a list of tuples (object, source, value) or
     (object, source, slot, value), a list of files and data frames, or a mapping from the names of
     sources to these. Columns are those of the files of `partita fuse`: object, source and either
-    value or one column for each slot. Without a column source, each file or name is a source.
+    value or one column for each slot. Without a column source, each file or name is a source. Rows
+    with the fields object, slot, source and masses are mass functions, which Dempster's rule
+    combines.
 
     `truth` (to measure against), `known` (to learn from), `reliability`, `hierarchy` and `objects`
     are tables in the same forms, or mappings: truths by object, reliabilities by source, parents
@@ -317,12 +327,15 @@ def fuse(
         return Belief(files.cleaned(_report(fused, without)), fused.notes)
 
 
-def _report(fused: Fusion | Things, without: str | None) -> dict[str, Any]:
+def _report(fused: Fusion | Things | MassFusion, without: str | None) -> dict[str, Any]:
     from partita.views.fused_things import things_json
-    from partita.views.fusion import fused_json
+    from partita.views.fusion import fused_json, masses_json
 
     if isinstance(fused, Things):
         return things_json(fused.fused, fused.domain, fused.changes, without)
+    if isinstance(fused, MassFusion):
+        inputs = (fused.combined, fused.masses, fused.reliabilities)
+        return masses_json(*inputs, fused.changes, without)
     return fused_json(fused.fused, fused.measured, fused.changes, without)
 
 

@@ -12,14 +12,15 @@ from partita.cli import options
 from partita.cli.console import error_boundary
 
 if TYPE_CHECKING:
-    from partita.app.fuse import Fusion, Things
+    from partita.app.fuse import Fusion, MassFusion, Things
 
 Sources = Annotated[
     list[Path],
     typer.Argument(
         metavar="SOURCE...",
         help="Results of run (JSONL), records (a column per slot), claims (object,source,value) "
-        "or judgements (left,right,source,same), as CSV, JSONL, Parquet or TSV.",
+        "or judgements (left,right,source,same), as CSV, JSONL, Parquet or TSV; or beliefs "
+        "(mass functions over sets of values, JSONL).",
     ),
 ]
 Truth = Annotated[
@@ -35,7 +36,8 @@ Reliability = Annotated[
     typer.Option(
         "--reliability",
         metavar="F",
-        help="Fixed reliabilities (source,reliability); the others are estimated.",
+        help="Fixed reliabilities (source,reliability); the others are estimated, "
+        "or 1 for beliefs.",
     ),
 ]
 Hierarchy = Annotated[
@@ -68,7 +70,7 @@ Kinds = Annotated[
         metavar="[NAME=]KIND",
         show_default="detected",
         help="Kind of a slot: closed, open, number, date, several or people. Kind of a file: "
-        "reports, records, claims or judgements. Repeatable.",
+        "reports, records, claims, judgements or beliefs. Repeatable.",
     ),
 ]
 Tolerance = Annotated[
@@ -157,7 +159,8 @@ def fuse(
     Each value of each object gets a probability. The reliability of each source is
     estimated from how sources agree, unless it is given. Results of run, and
     records that do not name their object, are linked first: Partita computes which
-    of them describe the same thing, with probabilities.
+    of them describe the same thing, with probabilities. Beliefs are combined by
+    Dempster's rule: each value gets a belief, a plausibility and a probability.
 
     \b
     Examples:
@@ -165,6 +168,7 @@ def fuse(
       partita fuse answers.csv --one-to-one _ --truth truth.csv --json
       partita fuse places.csv --hierarchy hierarchy.csv --without wikiquote
       partita fuse reports.jsonl table.csv --without table
+      partita fuse beliefs.jsonl --reliability reliabilities.csv
       partita fuse --from muc GE.txt SRI.txt UMASS.txt --out fused.txt
     """
     with error_boundary() as console:
@@ -208,11 +212,13 @@ def _exam(sources: list[Path], form: str | None, out: Path | None, json: bool) -
     return trusted_json(*told) if json else trusted_text(*told)
 
 
-def _pieces(found: Fusion | Things, without: str | None, json: bool) -> Iterator[str]:
-    from partita.app.fuse import Fusion
+def _pieces(found: Fusion | Things | MassFusion, without: str | None, json: bool) -> Iterator[str]:
+    from partita.app.fuse import Fusion, MassFusion
 
     if isinstance(found, Fusion):
         yield from _claims(found, without, json)
+    elif isinstance(found, MassFusion):
+        yield from _masses(found, without, json)
     else:
         yield from _things(found, without, json)
 
@@ -228,6 +234,20 @@ def _claims(found: Fusion, without: str | None, json: bool) -> Iterator[str]:
     yield from report(found.fused, found.measured)
     if without is not None:
         yield from changes_text(found.changes, without)
+
+
+def _masses(fused: MassFusion, without: str | None, json: bool) -> Iterator[str]:
+    from partita.views.fusion import changes_text, masses_json, masses_text
+
+    inputs = (fused.combined, fused.masses, fused.reliabilities)
+    if json:
+        from json import dumps
+
+        yield dumps(masses_json(*inputs, fused.changes, without)) + "\n"
+        return
+    yield from masses_text(*inputs)
+    if without is not None:
+        yield from changes_text(fused.changes, without)
 
 
 def _things(found: Things, without: str | None, json: bool) -> Iterator[str]:

@@ -127,16 +127,16 @@ def _required(row: dict[str, str], names: tuple[str, ...], place: Place) -> str:
     return text
 
 
-SOURCES = ("reports", "records", "claims", "judgements")
-SNIFFED_BYTES = 1 << 16  # of a file, to recognise JSON results
+SOURCES = ("reports", "records", "claims", "judgements", "beliefs")
+SNIFFED_BYTES = 1 << 16  # of a file, to recognise results and beliefs
 
 
 def source_kind(path: str | Path) -> str:
     """Return the kind of a file by its first line of JSON or its column names."""
     if str(path) == STANDARD_INPUT:
         return "claims"  # standard input can be read only once
-    if _is_results(path):
-        return "reports"
+    if kind := json_kind(path):
+        return kind
     first = next(rows_of(path), None)
     if first is None:
         return "claims"  # its reader reports what is missing
@@ -148,16 +148,22 @@ def source_kind(path: str | Path) -> str:
     return "claims" if roles.value is not None else "records"
 
 
-def _is_results(path: str | Path) -> bool:
+def json_kind(path: str | Path) -> str:
+    """Return "reports" or "beliefs" by the fields of the first line of JSON, else ""."""
+    if str(path) == STANDARD_INPUT:
+        return ""
     with opened(path) as stream:
         start = stream.read(SNIFFED_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith(b"{"):
-        return False
+        return ""
     line = start.split(b"\n", 1)[0].decode(errors="replace")
     try:
         first = json.loads(line)
-    except ValueError:  # a long line of results was cut
-        return line.startswith('{"version":') and ('"set":' in line or '"singletons":' in line)
-    return isinstance(first, dict) and "version" in first and (
-        "set" in first or "singletons" in first
-    )  # fmt: skip
+    except ValueError:  # a long line was cut, or its reader reports what is wrong
+        fields = {name for name in ("set", "singletons", "masses") if f'"{name}":' in line}
+        fields |= {"version"} if line.startswith('{"version":') else set()
+    else:
+        fields = set(first) if isinstance(first, dict) else set()
+    if "version" in fields and fields & {"set", "singletons"}:
+        return "reports"
+    return "beliefs" if "masses" in fields and "version" not in fields else ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -15,6 +16,7 @@ from partita.fusion.belief import SlotBelief, Trust
 from partita.fusion.claims import Claims
 from partita.fusion.conflict import conflicts
 from partita.fusion.fuse import Change, Fused
+from partita.fusion.mass_functions import CombinedMasses, SourceMasses, ValueMasses
 
 OBJECTS = 20
 SOURCES = 15
@@ -58,7 +60,7 @@ def _answer(answer: Answer, width: int) -> Iterator[str]:
         yield f"    {answer.unknown:.4f}  unknown\n"
 
 
-def _by(one: ValueProbability) -> str:
+def _by(one: ValueProbability | ValueMasses) -> str:
     if not one.sources:
         return ""
     named = ", ".join(one.sources[:4])
@@ -242,6 +244,88 @@ def _measured_json(one: Measured) -> dict[str, Any]:
             "brier": one.brier,
             "bins": [asdict(b) for b in one.bins],
         },
+    }
+
+
+def masses_text(
+    combined: Sequence[CombinedMasses],
+    masses: Sequence[SourceMasses],
+    reliabilities: Mapping[str, float],
+) -> Iterator[str]:
+    """Yield the combined mass functions slot by slot, and the reliabilities of the sources."""
+    for slot in sorted({one.slot for one in combined}):
+        chosen = [one for one in combined if one.slot == slot]
+        count = sum(one.slot == slot for one in masses)
+        counts = f"{_plural(count, 'mass function')} about {_plural(len(chosen), 'object')}"
+        yield _cut(f"{_clean(slot)}: {counts}", WIDTH) + "\n"
+        yield "  probability  belief  plausibility\n"
+        for one in chosen[:OBJECTS]:
+            yield from _combined_text(one)
+        if len(chosen) > OBJECTS:
+            yield f"  … {len(chosen) - OBJECTS:,} more objects (--json has all)\n"
+        yield "\n"
+    yield f"  {'source':24}  {'reliability':11}  {'mass functions':>14}\n"
+    counted = Counter(one.source for one in masses)
+    for source in sorted(counted)[:SOURCES]:
+        reliability = f"{reliabilities.get(source, 1.0):.3f}"
+        yield f"  {_cut(_clean(source), 24):24}  {reliability:11}  {counted[source]:>14,}\n"
+    if len(counted) > SOURCES:
+        yield f"  … {len(counted) - SOURCES:,} more sources (--json has all)\n"
+
+
+def _combined_text(one: CombinedMasses) -> Iterator[str]:
+    yield _cut(f"  {_clean(one.object)}", WIDTH) + "\n"
+    for value in one.values[:VALUES]:
+        figures = f"{value.probability:13.4f}  {value.belief:.4f}  {value.plausibility:12.4f}"
+        yield _cut(f"{figures}  {_clean(value.value)}{_clean(_by(value))}", WIDTH) + "\n"
+    if len(one.values) > VALUES:
+        yield f"{'':37}… {len(one.values) - VALUES:,} more values (--json has all)\n"
+    if one.unknown >= 0.00005:
+        yield f"{one.unknown:13.4f}  {0:.4f}  {one.unknown:12.4f}  unknown\n"
+    if one.conflict >= 0.00005:
+        yield f"{one.conflict:13.4f}{'':24}conflict between sources\n"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def masses_json(
+    combined: Sequence[CombinedMasses],
+    masses: Sequence[SourceMasses],
+    reliabilities: Mapping[str, float],
+    changes: Sequence[Change] = (),
+    without: str | None = None,
+) -> dict[str, Any]:
+    """Return the combined mass functions by object, what each source gave, and the sources."""
+    objects: dict[str, dict[str, Any]] = {}
+    for one in combined:
+        entry = objects.setdefault(one.object, {"object": one.object, "slots": {}, "said": []})
+        values = [{**asdict(value), "sources": list(value.sources)} for value in one.values]
+        entry["slots"][one.slot] = {
+            "values": values, "unknown": one.unknown, "conflict": one.conflict
+        }  # fmt: skip
+    for given in masses:
+        objects[given.object]["said"].append({
+            "source": given.source,
+            "slot": given.slot,
+            "masses": [asdict(focal_set) for focal_set in given.masses],
+            "file": given.place.file,
+            "line": given.place.line,
+        })  # fmt: skip
+    counted = Counter(one.source for one in masses)
+    sources = []
+    for source in sorted(counted):
+        r = reliabilities.get(source, 1.0)
+        figures = {"reliability": r, "low": r, "high": r, "given": source in reliabilities}
+        sources.append({"source": source, **figures, "claims": counted[source]})
+    return {
+        "version": 1,
+        "objects": list(objects.values()),
+        "sources": sources,
+        "without": None
+        if without is None
+        else {"source": without, "changes": [asdict(one) for one in changes]},
     }
 
 

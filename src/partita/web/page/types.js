@@ -129,7 +129,7 @@
  * @property {any[]} [objects]
  * @property {FusedSet[]} [sets]
  * @property {any[]} sources
- * @property {any[]} copying
+ * @property {any[]} [copying] not for beliefs
  * @property {string[]} notes
  * @property {Record<string, string>} runs which file is which run
  * @property {{pairs: number, of: number}} [compared]

@@ -6,7 +6,8 @@ import { EXAMPLE, addFile, resetAnswer, selection, sourceNames } from "./input.j
 
 const HINT =
   "CSV or JSONL: claims (object, source, value), records with one column per slot, judgements, " +
-  "or results of partita run. Claims may come with a hierarchy of values (name, parent).";
+  "beliefs (mass functions), or results of partita run. Claims may come with a hierarchy of " +
+  "values (name, parent).";
 
 /**
  * @param {import("../types.js").Run[]} runs

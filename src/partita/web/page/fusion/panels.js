@@ -116,7 +116,7 @@ export function trustPanel(fused) {
     title,
     el("p", { class: "quiet" }, HINT),
     el("ul", { class: "trusted" }, ...rows),
-    ...fused.copying.map(copyingLine),
+    ...(fused.copying ?? []).map(copyingLine),
   );
 }
 
@@ -159,7 +159,10 @@ function intervalBar({ given, reliability, low, high }) {
 }
 
 /** @param {Trust} trust */
-function claimsText({ claims, right, rough = 0, wrong = claims - right, rates = {}, given }) {
+function claimsText(trust) {
+  const { claims, right, rough = 0, rates = {}, given } = trust;
+  if (right === undefined) return plural(claims, "mass function");
+  const wrong = trust.wrong ?? claims - right;
   const expected = [
     `${right.toFixed(1)} correct`,
     rough > 0.05 && `${rough.toFixed(1)} correct but less specific`,

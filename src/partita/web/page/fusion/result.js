@@ -27,7 +27,7 @@
  * @property {number} [high]
  * @property {boolean} [given]
  * @property {number} claims
- * @property {number} right
+ * @property {number} [right] not for beliefs
  * @property {number} [rough]
  * @property {number} [wrong]
  * @property {Record<string, any>} [rates]
@@ -95,15 +95,22 @@ const slotsOf = (slots) =>
 function accountsOf(claims) {
   /** @type {Map<string, Account>} */
   const byLine = new Map();
-  for (const { source, slot, value, file, line } of claims) {
+  for (const { source, slot, value, masses, file, line } of claims) {
     const lineKey = JSON.stringify([source, file, line]);
     /** @type {Account} */
     const account = byLine.get(lineKey) ?? { source, claims: [], locations: [{ file, line }] };
-    account.claims.push([slot, value]);
+    account.claims.push([slot, value ?? massesText(masses)]);
     byLine.set(lineKey, account);
   }
   return [...byLine.values()];
 }
+
+/** @param {{values: string[]|null, mass: number}[]} masses */
+const massesText = (masses) =>
+  masses
+    .filter(({ mass }) => mass > 0)
+    .map(({ values, mass }) => `${values ? values.join(" or ") : "any value"} ${mass}`)
+    .join("; ");
 
 /**
  * Return the reliabilities of each source by slot.

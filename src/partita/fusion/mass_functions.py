@@ -1,0 +1,341 @@
+"""Combine the mass functions of several sources about slots of objects by Dempster's rule.
+
+The frame of a slot has the values that some source names, and one outcome for all values that no
+source names. Only the whole frame contains that outcome, and its mass is the probability "unknown".
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from partita.errors import InputError, TooLarge, TotalConflict
+from partita.evidence import (
+    TOLERANCE,
+    MassFunction,
+    belief,
+    combine_all,
+    conflicting,
+    discount,
+    pignistic,
+    plausibility,
+)
+from partita.files.strict import Place, fields, list_of, number_of, parsed, text_of
+from partita.files.text import Lines, opened
+from partita.fusion.claims import Claims
+from partita.fusion.fuse import Change
+from partita.templates.words import symbol
+
+FIELDS = ("object", "slot", "source", "masses")
+UNNAMED = ""  # the outcome for all values that no source names; a named value is never empty
+MAX_FOCAL_SETS = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class FocalSet:
+    """A set of values with its mass; without values it is the whole frame."""
+
+    values: tuple[str, ...] | None
+    mass: float
+
+
+@dataclass(frozen=True, slots=True)
+class SourceMasses:
+    """The mass function of a source about a slot of an object, on a line of a file."""
+
+    object: str
+    slot: str
+    source: str
+    masses: tuple[FocalSet, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class MassFile:
+    """The mass functions of a file, and the reliabilities that it gives."""
+
+    masses: tuple[SourceMasses, ...]
+    reliabilities: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ValueMasses:
+    """The pignistic probability, belief and plausibility of a value, and who names it."""
+
+    value: str
+    probability: float
+    belief: float
+    plausibility: float
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CombinedMasses:
+    """The values of a slot of an object; their probabilities and `unknown` add up to 1."""
+
+    object: str
+    slot: str
+    values: tuple[ValueMasses, ...]
+    unknown: float
+    conflict: float
+
+
+# --- reading ---
+
+
+def read_masses(path: str | Path) -> MassFile:
+    """Read mass functions, one JSON object per line."""
+    masses: list[SourceMasses] = []
+    reliabilities: dict[str, float] = {}
+    for place, value in _json_lines(path):
+        row = fields(value, "the mass function", place, needed=FIELDS, allowed=("reliability",))
+        names = [_name(row[name], name, place) for name in FIELDS[:3]]
+        masses.append(SourceMasses(*names, _focal_sets(row["masses"], place), place))
+        if row.get("reliability") is not None:
+            _add_reliability(names[2], row["reliability"], reliabilities, place)
+    if not masses:
+        raise InputError("has no mass functions; expected at least one", file=str(path))
+    return MassFile(tuple(masses), reliabilities)
+
+
+def _json_lines(path: str | Path) -> Iterator[tuple[Place, Any]]:
+    with opened(path) as stream:
+        lines = Lines(stream, str(path))
+        for block in lines.blocks():
+            first = lines.read + 1
+            for number, text in enumerate(lines.decoded(block), first):
+                place = Place(str(path), number)
+                if number in lines.broken:
+                    place.refuse(lines.broken[number])
+                if text.strip():
+                    yield place, parsed(text, place)
+
+
+def _name(value: Any, what: str, place: Place) -> str:
+    name = text_of(value, what, place).strip()
+    if not name:
+        place.refuse(f"{what} is empty; expected a name")
+    return name
+
+
+def _add_reliability(
+    source: str, value: Any, reliabilities: dict[str, float], place: Place
+) -> None:
+    number = number_of(value, f"reliability of {source}", place)
+    if not 0 <= number <= 1:
+        place.refuse(f"reliability {number} of {source} is not a number from 0 to 1")
+    if (before := reliabilities.setdefault(source, number)) != number:
+        place.refuse(f"reliability of {source} is {number:g}, before it was {before:g}")
+
+
+def _focal_sets(value: Any, place: Place) -> tuple[FocalSet, ...]:
+    focal_sets = tuple(_focal_set(one, place) for one in list_of(value, "masses", place))
+    distinct = {_key(one.values) for one in focal_sets}
+    if len(distinct) < len(focal_sets):
+        place.refuse("a set of values appears twice in the masses")
+    if abs((total := sum(one.mass for one in focal_sets)) - 1) > TOLERANCE:
+        place.refuse(f"the masses sum to {total:.12g}; expected 1")
+    return focal_sets
+
+
+def _focal_set(value: Any, place: Place) -> FocalSet:
+    row = fields(value, "an entry of masses", place, needed=("values", "mass"))
+    mass = number_of(row["mass"], "mass", place)
+    if not 0 <= mass <= 1 + TOLERANCE:
+        place.refuse(f"mass {mass} is not a number from 0 to 1")
+    if row["values"] is None:
+        return FocalSet(None, mass)
+    values = tuple(_value(one, place) for one in list_of(row["values"], "values", place))
+    if not values:
+        place.refuse("values is an empty set; expected values, or null for the whole frame")
+    return FocalSet(values, mass)
+
+
+def _value(value: Any, place: Place) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return str(number_of(value, "a value", place))
+    if not isinstance(value, str) or not value.strip():
+        place.refuse(f"value {json.dumps(value)[:40]} is neither a text nor a number")
+    return value
+
+
+def _key(values: tuple[str, ...] | None) -> frozenset[str] | None:
+    return None if values is None else frozenset(map(symbol, values))
+
+
+def claim_masses(claims: Claims, reliabilities: Mapping[str, float]) -> MassFile:
+    """Return claims as simple support functions: the mass of a claim is its confidence.
+
+    Every source needs a reliability, of its file or of `reliabilities`; without one, each of its
+    claims would be certain.
+    """
+    masses: dict[tuple[str, ...], SourceMasses] = {}
+    files = claims.files or ("",)
+    for n, confidence in enumerate(claims.confidence.tolist()):
+        slot, source = claims.slots[claims.slot[n]], claims.sources[claims.source[n]]
+        if slot in claims.kinds:
+            raise claims.located(n, f"{slot} has several values; expected one beside beliefs")
+        if source not in claims.reliabilities and source not in reliabilities:
+            problem = f"source {source} has no reliability; claims beside beliefs need one"
+            raise claims.located(n, f"{problem} (--reliability F or a column reliability)")
+        value, thing = claims.values[claims.value[n]], claims.objects[claims.object[n]]
+        support = (FocalSet((value,), confidence), FocalSet(None, 1.0 - confidence))
+        place = Place(files[claims.file[n]], int(claims.line[n]))
+        key = (thing, slot, source, symbol(value))
+        masses.setdefault(key, SourceMasses(thing, slot, source, support, place))
+    return MassFile(tuple(masses.values()), claims.reliabilities, claims.notes)
+
+
+# --- combination ---
+
+
+def combine_masses(
+    masses: Sequence[SourceMasses], reliabilities: Mapping[str, float]
+) -> tuple[CombinedMasses, ...]:
+    """Combine the mass functions about each slot of each object, in the order of their names.
+
+    A source without a reliability counts fully. The order of `masses` does not matter. Two mass
+    functions of one source about the same slot are an error, since they are not independent.
+    """
+    by_slot: dict[tuple[str, str], dict[str, SourceMasses]] = {}
+    for one in masses:
+        sources = by_slot.setdefault((one.object, one.slot), {})
+        if (before := sources.setdefault(one.source, one)) is not one:
+            at = f"{before.place.file}, line {before.place.line}"
+            one.place.refuse(f"{one.source} describes {one.slot} of {one.object} again (see {at})")
+    return tuple(
+        _combined([sources[name] for name in sorted(sources)], reliabilities)
+        for _, sources in sorted(by_slot.items())
+    )
+
+
+def mass_changes_without(
+    source: str,
+    combined: Sequence[CombinedMasses],
+    masses: Sequence[SourceMasses],
+    reliabilities: Mapping[str, float],
+) -> tuple[Change, ...]:
+    """Return the slots of objects whose most probable value changes without a source."""
+    if source not in (names := sorted({one.source for one in masses})):
+        raise InputError(f"no source named {source!r}; sources are {', '.join(names[:5])}")
+    others = combine_masses([one for one in masses if one.source != source], reliabilities)
+    after = {(one.object, one.slot): _most_probable(one) for one in others}
+    changes = []
+    for one in combined:
+        before = _most_probable(one)
+        rest = after.get((one.object, one.slot)) or {"": 0.0}
+        if before and not before.keys() & rest.keys():
+            (value, p), (other, q) = next(iter(before.items())), next(iter(rest.items()))
+            changes.append(Change(one.object, one.slot, value, p, other, q))
+    return tuple(changes)
+
+
+def _most_probable(one: CombinedMasses) -> dict[str, float]:
+    """Return the value of the largest probability, or several that share it."""
+    best = max((value.probability for value in one.values), default=0.0)
+    return {value.value: best for value in one.values if value.probability == best > 0.0}
+
+
+def _combined(masses: Sequence[SourceMasses], reliabilities: Mapping[str, float]) -> CombinedMasses:
+    labels = _labels(masses)
+    frame = (*labels, UNNAMED)
+    functions = [
+        discount(_mass_function(one, frame), reliabilities.get(one.source, 1.0)) for one in masses
+    ]
+    _check_conflict(masses, functions, labels)
+    _check_size(masses[0], functions)
+    combination = combine_all(functions)
+    return CombinedMasses(
+        masses[0].object,
+        masses[0].slot,
+        _values(combination.mass, labels, masses),
+        combination.mass.mass(frame),
+        combination.conflict,
+    )
+
+
+def _labels(masses: Sequence[SourceMasses]) -> dict[str, str]:
+    """Return the most frequent spelling of each named value, which is compared without case."""
+    spellings: dict[str, Counter[str]] = {}
+    for one in masses:
+        for focal_set in one.masses:
+            for value in focal_set.values or ():
+                spellings.setdefault(symbol(value), Counter())[" ".join(value.split())] += 1
+    return {
+        value: min(spellings[value], key=lambda text: (-spellings[value][text], text))
+        for value in sorted(spellings)
+    }
+
+
+def _mass_function(one: SourceMasses, frame: tuple[str, ...]) -> MassFunction[str]:
+    masses = {
+        _key(focal_set.values) or frozenset(frame): focal_set.mass for focal_set in one.masses
+    }
+    return MassFunction.of(frame, masses, one.source)
+
+
+def _check_conflict(
+    masses: Sequence[SourceMasses],
+    functions: Sequence[MassFunction[str]],
+    labels: Mapping[str, str],
+) -> None:
+    """Raise an error that names the sources if they leave nothing possible."""
+    if contradicting := conflicting(functions):
+        raise TotalConflict([
+            f"{masses[n].source} (says {_core(functions[n], labels)} of {masses[n].object})"
+            for n in contradicting
+        ])  # fmt: skip
+
+
+def _core(function: MassFunction[str], labels: Mapping[str, str]) -> str:
+    values = sorted(labels[value] for value in function.outcomes(function.core))
+    return " or ".join([*values[:3], *(["another"] if len(values) > 3 else [])])
+
+
+def _check_size(one: SourceMasses, functions: Sequence[MassFunction[str]]) -> None:
+    """Raise an error if the combination has too many focal sets."""
+    subsets = {functions[0].whole}
+    for function in functions:
+        subsets = {subset & other for subset in subsets for other in function.masses} - {0}
+        if len(subsets) > MAX_FOCAL_SETS:
+            what = f"combining {len(functions)} mass functions about {one.slot} of {one.object}"
+            raise TooLarge(what, f"{len(subsets):,} sets of values", f"{MAX_FOCAL_SETS:,}")
+
+
+def _values(
+    mass: MassFunction[str], labels: Mapping[str, str], masses: Sequence[SourceMasses]
+) -> tuple[ValueMasses, ...]:
+    """Return the named values, the most probable first."""
+    probability = pignistic(_with_unnamed(mass))
+    values = [
+        ValueMasses(
+            label,
+            probability[value],
+            belief(mass, [value]),
+            plausibility(mass, [value]),
+            tuple(sorted({one.source for one in masses if _names(one, value)})),
+        )
+        for value, label in labels.items()
+    ]
+    return tuple(sorted(values, key=lambda one: (-one.probability, -one.plausibility, one.value)))
+
+
+def _with_unnamed(mass: MassFunction[str]) -> MassFunction[str]:
+    """Move the mass of the whole frame to the values that no source names.
+
+    Their number has no bound, so an even share of that mass leaves nothing for a named value.
+    """
+    masses = dict(mass.masses)
+    ignorance = masses.pop(mass.whole, 0.0)
+    return MassFunction(mass.frame, {**masses, mass.mask([UNNAMED]): ignorance})
+
+
+def _names(one: SourceMasses, value: str) -> bool:
+    return any(value in (_key(focal_set.values) or ()) for focal_set in one.masses)
