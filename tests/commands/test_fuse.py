@@ -278,6 +278,14 @@ def test_what_is_wrong_with_beliefs_is_one_line(beliefs, line, options, message)
     assert result.stderr.count("\n") == 1
 
 
+def test_two_reliabilities_of_one_source_in_two_files_are_refused(beliefs, tmp_path):
+    other = tmp_path / "other.jsonl"
+    other.write_text(mass_line("survey", (None, 1.0), object="y", reliability=0.5))
+    result = run(beliefs, other)
+    assert result.exit_code == 1
+    assert f"{other}: reliability of survey is 0.5, in another file 0.8" in result.stderr
+
+
 def test_a_file_is_read_as_beliefs_if_the_user_says_so(cities, beliefs):
     result = run(cities, "--kind", "cities.csv=beliefs")
     assert result.exit_code == 1

@@ -416,7 +416,7 @@ def fuse_masses(
     if unknown := sorted(fixed.keys() - {one.source for one in masses}):
         problem = f"has a reliability of {unknown[0]}; no source has this name"
         raise InputError(problem, file=str(wanted.reliability))
-    reliabilities = {name: r for file in read for name, r in file.reliabilities.items()} | fixed
+    reliabilities = _joined_reliabilities(read) | fixed
     ignored = sorted(name for name, r in reliabilities.items() if r == 0.0)
     notes = [note for file in read for note in file.notes]
     notes += [f"{name} has reliability 0 and has no effect" for name in ignored]
@@ -425,6 +425,17 @@ def fuse_masses(
     if wanted.without is not None:
         changes = mass_changes_without(wanted.without, combined, masses, reliabilities)
     return MassFusion(combined, masses, reliabilities, changes, tuple(notes))
+
+
+def _joined_reliabilities(read: Sequence[MassFile]) -> dict[str, float]:
+    """Return the reliabilities of all files; two for one source are an error."""
+    reliabilities: dict[str, float] = {}
+    for file in read:
+        for source, r in file.reliabilities.items():
+            if (before := reliabilities.setdefault(source, r)) != r:
+                problem = f"reliability of {source} is {r:g}, in another file {before:g}"
+                raise InputError(problem, file=file.masses[0].place.file)
+    return reliabilities
 
 
 def _mass_files(kinds: Mapping[str, str], reliabilities: Mapping[str, float]) -> list[MassFile]:
