@@ -94,10 +94,10 @@ def read_masses(path: str | Path) -> MassFile:
     reliabilities: dict[str, float] = {}
     for place, value in _json_lines(path):
         row = fields(value, "the mass function", place, needed=FIELDS, allowed=("reliability",))
-        names = [_name(row[name], name, place) for name in FIELDS[:3]]
-        masses.append(SourceMasses(*names, _focal_sets(row["masses"], place), place))
+        thing, slot, source = (_name(row[name], name, place) for name in FIELDS[:3])
+        masses.append(SourceMasses(thing, slot, source, _focal_sets(row["masses"], place), place))
         if row.get("reliability") is not None:
-            _add_reliability(names[2], row["reliability"], reliabilities, place)
+            _add_reliability(source, row["reliability"], reliabilities, place)
     if not masses:
         raise InputError("has no mass functions; expected at least one", file=str(path))
     return MassFile(tuple(masses), reliabilities)
