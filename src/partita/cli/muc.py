@@ -42,7 +42,10 @@ def score_muc(
     messages: Each = False,
     json: options.JsonReport = False,
 ) -> None:
-    """Mark answers by the rules of the MUC-4 exam, and its entities by role.
+    """Score answers to the MUC-4 exam.
+
+    Answers are scored by the rules of the exam. Entities are also scored by role,
+    aligned one to one with those of the key.
 
     \b
     Examples:
