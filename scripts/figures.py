@@ -18,10 +18,10 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import combinations
+from itertools import chain, combinations, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,17 +29,19 @@ from typing import Any
 import partita
 from measure_groups import GroupScores, Tags, group_scores, grouping, tree_files, trees
 from partita.app.authoring import assess_tagger, measure_corpus
-from partita.corpora.conllu import Word
+from partita.corpora.conllu import Word, sentences
+from partita.corpora.corefud import corefud_files, laid_out
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import find_domain
 from partita.evaluation.extraction import Extraction
 from partita.evaluation.rows import table
 from partita.evaluation.scores import Tally
-from partita.records import CoreferenceSet, Document
+from partita.records import CoreferenceSet, Document, Message, Region
 from partita.reference.sets import coreference_sets
 from partita.rules.cascade import Cascade
 from partita.rules.domain_files import read_domain
 from partita.text.tagger_models import shipped_tagger
+from partita.text.tokens import tokenize
 from partita.training.tagger import read_tagged
 
 ROOT = Path(__file__).parent.parent
@@ -255,6 +257,42 @@ def _cells(configuration: str) -> frozenset[str]:
     return frozenset(re.findall(r"\((.*?)\)", configuration))
 
 
+def token_scores(path: Path, upper: bool = False) -> tuple[float, float]:
+    """Return F1 of tokens and of sentence ends against a treebank; a paragraph is a region."""
+    gold: set[tuple[int, int]] = set()
+    ends, starts, pieces, length = set(), [0], [], 0
+    for sentence in chain.from_iterable(map(sentences, corefud_files(path))):
+        if any(name.startswith(("newpar", "newdoc")) for name in sentence.comments):
+            starts.append(length)
+        text, spans = laid_out(sentence, length)
+        gold.update(span for span in spans if span[0] < span[1])
+        pieces.append(_same_length_upper(text) if upper else text)
+        ends.add(length + len(text))
+        length += len(text) + 1
+    places = [pair for pair in pairwise([*starts, length]) if pair[0] < pair[1]]
+    regions = tuple(Region("text", start, end - 1) for start, end in places)
+    found = tokenize(Message("m", " ".join(pieces), regions))
+    spans_found = set(zip(found.starts, found.ends, strict=True))
+    return _f1(spans_found, gold), _f1({found.ends[n - 1] for n in found.ends_of_sentences}, ends)
+
+
+def _same_length_upper(text: str) -> str:
+    return "".join(char.upper() if len(char.upper()) == 1 else char for char in text)
+
+
+def _f1(found: Set[object], gold: Set[object]) -> float:
+    return 2 * len(found & gold) / (len(found) + len(gold))
+
+
+def token_accuracy() -> str:
+    lines = []
+    for name, path in (("GUM dev", "gum/dev"), ("EWT dev", "ewt/dev.conllu")):
+        scores = token_scores(DATA / path), token_scores(DATA / path, upper=True)
+        (tokens, ends), (_, ends_in_upper) = scores
+        lines.append([name, *map(share, (tokens, ends, ends_in_upper))])
+    return table(["against", "tokens, F1", "sentence ends, F1", "in upper case"], lines)
+
+
 def tagger_accuracy() -> str:
     lines = []
     for name, path in (("EWT dev", "ewt/dev.conllu"), ("GUM dev, all genres", "gum/dev")):
@@ -460,6 +498,7 @@ FIGURES = {
     "corpus-forms": Figure(corpus_forms, quick=True),
     "corpus-slots": Figure(corpus_slots, quick=True),
     "worked-example": Figure(worked_example, quick=True),
+    "token-accuracy": Figure(token_accuracy, quick=True, needs=("ewt", "gum")),
     "tagger-accuracy": Figure(tagger_accuracy, quick=True, needs=("ewt", "gum")),
     "english-groups": Figure(english_groups, needs=("ewt", "gum")),
     "gum-models": Figure(partial(table_of, f"{GUM} --shipped", 0), needs=("gum",)),

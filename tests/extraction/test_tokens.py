@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.corpora.conllu import sentences
-from partita.corpora.corefud import corefud_files, laid_out
+from figures import token_scores
 from partita.records import Message, Region
 from partita.text.tokens import BLANK, LINE, NONE, PATTERNS, scan, tokenize
 
@@ -136,29 +135,6 @@ def test_long_lines_of_one_kind_are_read_whole(unit: str) -> None:
     assert "".join(tokenize(message(text)).texts) == text
 
 
-def measured(path: Path) -> tuple[float, float]:
-    """F1 of tokens and of sentence ends against a treebank; a paragraph is a region."""
-    gold, ends, starts, pieces, length = set(), set(), [0], [], 0
-    for file in corefud_files(path):
-        for sentence in sentences(file):
-            if any(name.startswith(("newpar", "newdoc")) for name in sentence.comments):
-                starts.append(length)
-            text, spans = laid_out(sentence, length)
-            gold.update(span for span in spans if span[0] < span[1])
-            pieces.append(text)
-            ends.add(length + len(text))
-            length += len(text) + 1
-    places = [pair for pair in pairwise([*starts, length]) if pair[0] < pair[1]]
-    regions = tuple(Region("text", start, end - 1) for start, end in places)
-    found = tokenize(Message("m", " ".join(pieces), regions))
-    cut = set(zip(found.starts, found.ends, strict=True))
-    return f1(cut, gold), f1({found.ends[end - 1] for end in found.ends_of_sentences}, ends)
-
-
-def f1(found: set[object], gold: set[object]) -> float:
-    return 2 * len(found & gold) / (len(found) + len(gold))
-
-
 @pytest.mark.corpus
 @pytest.mark.parametrize(
     ("name", "tokens", "ends"), [("gum/dev", 0.994, 0.975), ("ewt/dev.conllu", 0.983, 0.9)]
@@ -166,6 +142,6 @@ def f1(found: set[object], gold: set[object]) -> float:
 def test_tokens_and_sentences_of_the_treebanks(name: str, tokens: float, ends: float) -> None:
     if not (DATA / name).exists():
         pytest.skip(f"needs {DATA / name}")
-    of_tokens, of_ends = measured(DATA / name)
+    of_tokens, of_ends = token_scores(DATA / name)
     assert of_tokens >= tokens
     assert of_ends >= ends
