@@ -20,7 +20,7 @@ import partita
 from oracles.incidents import written
 from partita.app.authoring import learn_tagger
 from partita.cli import app
-from partita.training.tagger import Schooling
+from partita.training.tagger import TaggerSettings
 
 SECONDS = re.compile(r'"seconds": [^,}]+')  # what an experiment took
 CORPUS = Path(partita.__file__).parent / "domains" / "depots" / "corpus"
@@ -38,9 +38,9 @@ def main() -> None:
         name = "-".join(line.split()[:2]).replace("/", "-")
         Path(f"printed/{number:02d}-{name}").write_text(SECONDS.sub("", result.output))
     for number in (1, 2):  # the command would train a large one
-        schooling = Schooling(bits=12, passes=2, runs=1)
+        settings = TaggerSettings(bits=12, passes=2, runs=1)
         learn_tagger(
-            [Path("tagged.conllu")], Path(f"tagger-{number}.npz"), number, schooling=schooling
+            [Path("tagged.conllu")], Path(f"tagger-{number}.npz"), number, settings=settings
         )
     Path("store.db").unlink()  # it holds the time
 

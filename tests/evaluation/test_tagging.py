@@ -6,14 +6,17 @@ import numpy as np
 
 from partita.evaluation.extraction import measure_tagging
 from partita.text.tagger import PADDING, Entry, Tagger
-from partita.training.tagger import Tagged
+from partita.training.tagger import TaggedSentence
 
 # All weights are nothing: the first tag for all but "b", whose tag is fixed.
 TAGGER = Tagger(("X", "Y"), np.zeros(64 + PADDING, dtype=np.int8), {"b": Entry(1, 1)})
 
 
 def test_words_unknown_words_and_confusions_are_counted() -> None:
-    sentences = [Tagged(("a", "b", "c"), ("X", "Y", "Y")), Tagged(("B", "d"), ("X", "Y"))]
+    sentences = [
+        TaggedSentence(("a", "b", "c"), ("X", "Y", "Y")),
+        TaggedSentence(("B", "d"), ("X", "Y")),
+    ]
     found = measure_tagging(TAGGER, sentences)
     assert (found.words, found.right, found.accuracy) == (5, 2, 0.4)
     assert (found.unknown, found.unknown_right) == (3, 1)

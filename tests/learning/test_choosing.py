@@ -14,18 +14,18 @@ from partita.configurations.merging.model import questions
 from partita.records import FloatArray
 from partita.training import label_choice as choosing_greedy
 from partita.training.label_choice import (
+    KeyInformation,
     OpenPairs,
-    Told,
-    asked,
+    add_key,
     choose,
     entropy,
-    held,
-    holding,
+    expected_saving,
     information,
-    saved,
-    spread_of,
-    tell,
-    total,
+    inverse_with_keys,
+    key_information,
+    question_probabilities,
+    total_information,
+    weighted_covariance,
 )
 
 FEATURES = 5
@@ -33,16 +33,16 @@ PRECISION = 0.7
 seeds = st.integers(0, 10**6)
 
 
-def some(rng: np.random.Generator, rows: int = 4) -> Told:
-    return Told(rng.normal(size=(rows, FEATURES)), int(rng.integers(2, 40)))
+def some(rng: np.random.Generator, rows: int = 4) -> KeyInformation:
+    return KeyInformation(rng.normal(size=(rows, FEATURES)), int(rng.integers(2, 40)))
 
 
-def held_by(sets: list[Told]) -> FloatArray:
+def held_by(sets: list[KeyInformation]) -> FloatArray:
     """A, written out."""
-    return PRECISION * np.eye(FEATURES) + total(sets, FEATURES)
+    return PRECISION * np.eye(FEATURES) + total_information(sets, FEATURES)
 
 
-def bits_of(sets: list[Told]) -> float:
+def bits_of(sets: list[KeyInformation]) -> float:
     return float(np.linalg.slogdet(held_by(sets))[1]) / 2 / math.log(2)
 
 
@@ -52,13 +52,13 @@ def test_against_determinant_and_inverse(seed: int) -> None:
     rng = np.random.default_rng(seed)
     first, second = some(rng), some(rng, 7)
     target = some(rng).information
-    inverse = held(np.eye(FEATURES) / PRECISION, first)
+    inverse = add_key(np.eye(FEATURES) / PRECISION, first)
     np.testing.assert_allclose(inverse, np.linalg.inv(held_by([first])), atol=1e-10)
     gain = bits_of([first, second]) - bits_of([first])
     assert information(inverse, second) == pytest.approx(gain, abs=1e-9)
     after = np.linalg.inv(held_by([first, second]))
     less = np.trace((inverse - after) @ target) / 2 / math.log(2)
-    found = saved(inverse, second, spread_of(inverse, target))
+    found = expected_saving(inverse, second, weighted_covariance(inverse, target))
     assert found == pytest.approx(float(less), abs=1e-9)
 
 
@@ -67,16 +67,18 @@ def test_against_determinant_and_inverse(seed: int) -> None:
 def test_gains_are_never_negative_grow_with_the_set_and_diminish(seed: int) -> None:
     rng = np.random.default_rng(seed)
     inverse, one, other = np.eye(FEATURES) / PRECISION, some(rng), some(rng)
-    part = Told(one.rows[:2])
+    part = KeyInformation(one.rows[:2])
     assert 0 <= information(inverse, part) <= information(inverse, one) + 1e-12
-    assert information(held(inverse, other), one) <= information(inverse, one) + 1e-12
-    spread = spread_of(inverse, other.information)
-    assert 0 <= saved(inverse, part, spread) <= saved(inverse, one, spread) + 1e-12
+    assert information(add_key(inverse, other), one) <= information(inverse, one) + 1e-12
+    spread = weighted_covariance(inverse, other.information)
+    assert (
+        0 <= expected_saving(inverse, part, spread) <= expected_saving(inverse, one, spread) + 1e-12
+    )
 
 
-def by_search(sets: list[Told], keyed: list[int], count: int) -> list[tuple[int, float]]:
+def by_search(sets: list[KeyInformation], keyed: list[int], count: int) -> list[tuple[int, float]]:
     """One after another, with everything written out each time."""
-    target, found, chosen = total(sets, FEATURES), [], list(keyed)
+    target, found, chosen = total_information(sets, FEATURES), [], list(keyed)
     for _ in range(count):
         before = np.linalg.inv(held_by([sets[n] for n in chosen]))
         worth = {}
@@ -106,7 +108,7 @@ def test_choices_are_those_of_a_full_search(seed: int, keyed: int) -> None:
 def test_beyond_the_shortlist_gains_are_those_of_the_first_look(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(choosing_greedy, "AFRESH", 2)
+    monkeypatch.setattr(choosing_greedy, "EXACT_CHOICES", 2)
     monkeypatch.setattr(choosing_greedy, "SHORTLIST", 3)
     rng = np.random.default_rng(5)
     sets = [some(rng) for _ in range(9)]
@@ -121,10 +123,10 @@ def test_a_set_like_another_comes_later_and_a_certain_one_not_at_all() -> None:
     pairs = OpenPairs(codes, np.array([0, 0, 1]), np.array([1, 2, 2]), 3)
     other = OpenPairs(np.array([[0, 2]], dtype=np.uint8), np.array([0]), np.array([1]), 2)
     weights = np.array([0.0, 0.0, 0.0, 0.0])
-    found = choose(tell([pairs, pairs, other], weights, (1, 3)), (), 1.0, 3)
+    found = choose(key_information([pairs, pairs, other], weights, (1, 3)), (), 1.0, 3)
     assert [place for place, _ in found].index(1) > [place for place, _ in found].index(0)
     assert found[0][1] > found[1][1] > found[2][1] > 0
-    certain = tell([pairs, other], np.array([800.0, 0.0, 0.0, 0.0]), (1, 3))
+    certain = key_information([pairs, other], np.array([800.0, 0.0, 0.0, 0.0]), (1, 3))
     assert choose(certain, (), 1.0, 3) == []
 
 
@@ -149,7 +151,9 @@ def test_the_merger_is_asked_as_often_as_all_its_ways_say() -> None:
     codes = np.arange(3, dtype=np.uint8)[:, None]
     given = OpenPairs(codes, left, right, 3)
     chance, bits = every_answer(p, 3)
-    np.testing.assert_allclose(asked(given, p[left, right]), chance[left, right], atol=1e-12)
+    np.testing.assert_allclose(
+        question_probabilities(given, p[left, right]), chance[left, right], atol=1e-12
+    )
     assert entropy(given, weights, (3,)) == pytest.approx(bits, abs=1e-9)
 
 
@@ -159,7 +163,9 @@ def test_of_more_templates_it_is_right_to_first_order(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = np.triu(rng.random((5, 5)) * 0.05, 1)
     left, right = np.triu_indices(5, 1)
-    found = asked(OpenPairs(np.zeros((10, 1), dtype=np.uint8), left, right, 5), p[left, right])
+    found = question_probabilities(
+        OpenPairs(np.zeros((10, 1), dtype=np.uint8), left, right, 5), p[left, right]
+    )
     np.testing.assert_allclose(found, every_answer(p, 5)[0][left, right], atol=0.03)
 
 
@@ -167,7 +173,7 @@ def test_what_pairs_tell_written_out() -> None:
     """Two neighbours at p = ½, and one beyond that is asked in one of four cases."""
     codes = np.array([[0, 1], [0, 0], [0, 1]], dtype=np.uint8)
     given = OpenPairs(codes, np.array([0, 0, 1]), np.array([1, 2, 2]), 3)
-    (found,) = tell([given], np.zeros(3), (1, 2))
+    (found,) = key_information([given], np.zeros(3), (1, 2))
     expected = 2 * 0.25 * np.outer([1, 0, 1], [1, 0, 1])
     expected = expected + 0.25 * 0.25 * np.outer([1, 1, 0], [1, 1, 0])
     np.testing.assert_allclose(found.information, expected, atol=1e-12)
@@ -180,12 +186,12 @@ def test_many_pairs_are_kept_in_as_many_rows_as_features() -> None:
     codes = rng.integers(0, 3, (66, 3)).astype(np.uint8)
     whole = OpenPairs(codes, left, right, 12)
     weights = rng.normal(size=9)
-    (found,) = tell([whole], weights, (3, 3, 3))
+    (found,) = key_information([whole], weights, (3, 3, 3))
     assert found.rows.shape == (9, 9)
     table = np.zeros((66, 9))
     table[np.arange(66)[:, None], codes + np.array([0, 3, 6])] = 1
     p = 1 / (1 + np.exp(-table @ weights))
-    variance = asked(whole, p) * p * (1 - p)
+    variance = question_probabilities(whole, p) * p * (1 - p)
     np.testing.assert_allclose(found.information, table.T @ (table * variance[:, None]), atol=1e-9)
 
 
@@ -194,5 +200,5 @@ def test_holding_is_holding_one_after_another() -> None:
     sets = [some(rng) for _ in range(3)]
     inverse = np.eye(FEATURES) / PRECISION
     for one in sets:
-        inverse = held(inverse, one)
-    np.testing.assert_allclose(holding(sets, FEATURES, PRECISION), inverse, atol=1e-9)
+        inverse = add_key(inverse, one)
+    np.testing.assert_allclose(inverse_with_keys(sets, FEATURES, PRECISION), inverse, atol=1e-9)

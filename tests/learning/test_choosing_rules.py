@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from partita.records import FloatArray
-from partita.training.label_choice import RULES, OpenPairs, Pool, afresh, entropy, taken
+from partita.training.label_choice import RULES, OpenPairs, Pool, choose_by_rule, entropy, refit_due
 
 SIZES = (1, 4)
 
@@ -32,7 +32,7 @@ POOL = Pool(sets(1), SIZES, 1.0, learn)
 
 def order(rule: str, seed: int = 0, count: int = 8) -> list[int]:
     rng = np.random.default_rng(seed)
-    return taken(rule, POOL, [3, 5], lambda chosen: len(chosen) >= count, rng)
+    return choose_by_rule(rule, POOL, [3, 5], lambda chosen: len(chosen) >= count, rng)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -57,7 +57,7 @@ def test_each_rule_does_what_it_is_called() -> None:
 
 
 def test_weights_are_learned_anew_less_and_less_often() -> None:
-    assert [n for n in range(40) if afresh(n)] == [
+    assert [n for n in range(40) if refit_due(n)] == [
         *range(11),
         12,
         14,

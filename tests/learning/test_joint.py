@@ -11,16 +11,23 @@ from partita.errors import InputError
 from partita.records import Configuration, Document
 from partita.training.joint import (
     Settings,
-    gathered,
+    concatenate_decisions,
     joint_posterior,
-    lessons_of,
+    key_decisions,
     lexicon_of,
     train_joint,
 )
 from partita.training.joint_kernels import gradient
 
 QUICK = Settings(
-    units=8, members=1, epochs=40, batch=16, dropped=0.0, known=1, decay=0.0, unsorted=0.5
+    units=8,
+    members=1,
+    epochs=40,
+    batch=16,
+    dropout=0.0,
+    min_documents=1,
+    decay=0.0,
+    unsorted_share=0.5,
 )
 
 
@@ -45,7 +52,7 @@ def document(seed: int, n: int = 14) -> Document:
 
 
 def test_the_gradient_is_that_of_the_loss() -> None:
-    lesson = gathered([lessons_of(document(1), {}), lessons_of(document(2), {})])
+    lesson = concatenate_decisions([key_decisions(document(1), {}), key_decisions(document(2), {})])
     model = random_model(np.random.default_rng(0))
     weights = tuple(w.astype(np.float32) for w in (model.table, model.bias, model.out, model.other))
     slopes = tuple(np.zeros_like(w) for w in weights)
@@ -80,7 +87,7 @@ def test_learning_finds_the_rule_of_the_keys() -> None:
 
 
 def test_the_same_documents_and_seed_give_the_same_model() -> None:
-    quick = Settings(units=4, members=2, epochs=2, known=1)
+    quick = Settings(units=4, members=2, epochs=2, min_documents=1)
     first, second = (train_joint([document(1), document(2)], settings=quick) for _ in range(2))
     assert (first.table == second.table).all()
     assert first.sha256 == second.sha256

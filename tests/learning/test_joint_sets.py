@@ -9,7 +9,7 @@ import pytest
 
 from oracles.joint_mentions import random_model, random_templates
 from partita.records import CoreferenceSet, Distribution, PairProbabilities
-from partita.training.joint import Even, joint_posterior, solve_joint
+from partita.training.joint import EvenPairModel, joint_posterior, solve_joint
 
 
 def sets(seed: int, *sizes: int) -> list[PairProbabilities]:
@@ -46,4 +46,4 @@ def test_as_given_is_what_the_joint_model_says_without_that_knowledge():
 
 def test_the_pair_model_knows_nothing():
     left = np.array([0, 0, 1])
-    assert Even().pair_probabilities(None, left, left + 1).tolist() == [0.5, 0.5, 0.5]
+    assert EvenPairModel().pair_probabilities(None, left, left + 1).tolist() == [0.5, 0.5, 0.5]

@@ -18,42 +18,42 @@ from partita.reference.antecedents import with_antecedents
 from partita.reference.sets import compatible
 from partita.training.maxent import bits
 from partita.training.pair_models import (
-    Ask,
-    Keyed,
+    KeyedTemplates,
+    PairChoice,
     every_pair,
     merging_questions,
     train_pair_model,
-    training,
+    training_pairs,
 )
 
 GUM = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "gum" / "train"
 
 
 @pytest.fixture(scope="module")
-def documents() -> list[Keyed]:
+def documents() -> list[KeyedTemplates]:
     read = [
         document for file in sorted(GUM.glob("*.conllu"))[::12] for document in read_corefud(file)
     ]
     return [
-        Keyed(d.name, with_antecedents(d.templates), d.labels, compatible(d.templates))
+        KeyedTemplates(d.name, with_antecedents(d.templates), d.labels, compatible(d.templates))
         for d in read
     ]
 
 
 def held_out_bits(
-    documents: list[Keyed], ask: Ask, characteristics: tuple[Characteristic, ...]
+    documents: list[KeyedTemplates], ask: PairChoice, characteristics: tuple[Characteristic, ...]
 ) -> float:
     """Bits per pair on every third document, learned from the others."""
     kept = [one for n, one in enumerate(documents) if n % 3]
-    taught = training(kept, ask, characteristics)
+    taught = training_pairs(kept, ask, characteristics)
     model = train_pair_model(taught, precision=30.0)
-    held = training(documents[::3], ask, characteristics, cutoffs=taught.cutoffs)
+    held = training_pairs(documents[::3], ask, characteristics, cutoffs=taught.cutoffs)
     return bits(held.contexts(), model.weights)
 
 
 @pytest.mark.corpus
 @pytest.mark.skipif(not GUM.is_dir(), reason=f"{GUM} is missing")
 @pytest.mark.parametrize("ask", [every_pair, merging_questions])
-def test_extended_beats_the_papers_own(documents: list[Keyed], ask: Ask) -> None:
+def test_extended_beats_the_papers_own(documents: list[KeyedTemplates], ask: PairChoice) -> None:
     paper, extended = (held_out_bits(documents, ask, chosen) for chosen in (PAPER, EXTENDED))
     assert 0 < extended < paper < 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from partita.errors import InputError
-from partita.training.pair_models import Asked, every_pair, merging_questions
+from partita.training.pair_models import LabelledPairs, every_pair, merging_questions
 
 # The paper's example: A, B, D corefer; C is incompatible with A and B.
 LABELS = np.array([0, 0, 1, 0])
@@ -14,7 +14,7 @@ COMPATIBLE = np.ones((4, 4), dtype=bool)
 COMPATIBLE[2, :2] = COMPATIBLE[:2, 2] = False
 
 
-def told(asked: Asked) -> list[tuple[str, bool]]:
+def told(asked: LabelledPairs) -> list[tuple[str, bool]]:
     names = "ABCD"
     return [
         (names[s] + names[t], bool(y))

@@ -6,7 +6,7 @@ import pytest
 from oracles.partitions import distribution
 from partita.errors import InputError
 from partita.records import FloatArray, IntArray
-from partita.training.set_models import learn_scale
+from partita.training.set_models import fit_scale
 
 
 def drawn(
@@ -30,13 +30,13 @@ def drawn(
 def test_what_keys_were_drawn_with_is_found_again(barred: bool) -> None:
     rng = np.random.default_rng(2)
     sets = [drawn(0.4, -0.5, rng, barred) for _ in range(1500)]
-    found = learn_scale(sets)
+    found = fit_scale(sets)
     assert found.scale == pytest.approx(0.4, abs=0.05)
     assert found.bias == pytest.approx(-0.5, abs=0.08)
 
 
 def test_few_keys_stay_near_the_evidential_model() -> None:
-    found = learn_scale([drawn(0.1, 0.0, np.random.default_rng(0), False)])
+    found = fit_scale([drawn(0.1, 0.0, np.random.default_rng(0), False)])
     assert 0.4 < found.scale < 1.6
     with pytest.raises(InputError, match="leaves anything to decide"):
-        learn_scale([])
+        fit_scale([])

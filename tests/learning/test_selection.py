@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 
 from partita.errors import InputError
 from partita.training.maxent import Contexts, bits, contexts, loss, newton
-from partita.training.selection import active_of, gains, select
+from partita.training.selection import gains, select, selected_indices
 
 SIZES = (1, 3, 2, 4)
 NAMES = [f"f{n}" for n in range(sum(SIZES))]
@@ -82,7 +82,7 @@ def test_the_first_feature_is_the_one_that_a_full_refit_prefers(seed: int) -> No
     refits = [1.0 - refit(given, [n]) for n in range(given.features)]
     assert found.steps[0].feature == NAMES[int(np.argmax(refits))]
     assert found.steps[0].approximate == pytest.approx(max(refits), abs=1e-9)
-    assert "1 features were asked for" in found.stopped
+    assert "1 features were requested" in found.stopped
 
 
 def test_a_feature_without_information_is_never_selected() -> None:
@@ -130,7 +130,7 @@ def test_held_out_likelihood_stops_what_only_fits_noise() -> None:
 def test_the_final_weights_are_those_of_the_kept_features() -> None:
     given = sample(4)
     found = select(given, NAMES, precision=0.5)
-    active = active_of(found, NAMES)
+    active = selected_indices(found, NAMES)
     assert set(np.flatnonzero(found.weights)) <= set(active.tolist())
     assert [step.weight for step in found.steps] == found.weights[active].tolist()
     assert found.weights == pytest.approx(newton(given, active, 0.5), abs=1e-6)

@@ -10,22 +10,22 @@ from partita.evaluation.extraction import measure_tagging
 from partita.text.tagger import NO_TAG, Tagger
 from partita.text.tagger_models import tagger_bytes
 from partita.training.tagger import (
-    Schooling,
-    Tagged,
-    digest,
+    TaggedSentence,
+    TaggerSettings,
+    count_tags,
+    hash_sentences,
     lexicon_of,
     lower_case,
-    occurrences,
-    recased,
     train_tagger,
     upper_case,
+    with_recased_copies,
 )
 
-SMALL = Schooling(bits=14, passes=4, runs=2)
+SMALL = TaggerSettings(bits=14, passes=4, runs=2)
 ENDINGS = {"NN": "ion", "VB": "ate", "JJ": "ous"}
 
 
-def toy(count: int, seed: int, stems: str = "bdfgklmnprst") -> list[Tagged]:
+def toy(count: int, seed: int, stems: str = "bdfgklmnprst") -> list[TaggedSentence]:
     """Endings give the tag; "run" is a noun after "the", a verb after "to"; names have capitals."""
     rng = np.random.default_rng(seed)
     found = []
@@ -35,7 +35,7 @@ def toy(count: int, seed: int, stems: str = "bdfgklmnprst") -> list[Tagged]:
         noun = bool(rng.random() < 0.5)
         words = (*(("the", "run") if noun else ("to", "run")), stem + ENDINGS[kind], stem.title())
         tags = (*(("DT", "NN") if noun else ("TO", "VB")), kind, "NNP")
-        found.append(Tagged(words, tags))
+        found.append(TaggedSentence(words, tags))
     return found
 
 
@@ -65,7 +65,7 @@ def test_the_same_seed_gives_the_same_bytes(taught: Tagger) -> None:
 
 def test_what_it_was_learned_from_is_told(taught: Tagger) -> None:
     assert (taught.learned_from, taught.seed) == ("a toy", 5)
-    assert taught.sha256 == digest(toy(400, seed=1)) != digest(toy(400, seed=2))
+    assert taught.sha256 == hash_sentences(toy(400, seed=1)) != hash_sentences(toy(400, seed=2))
 
 
 def test_progress_is_told_for_every_pass() -> None:
@@ -78,17 +78,17 @@ def test_progress_is_told_for_every_pass() -> None:
 def test_nothing_to_learn_from_is_refused() -> None:
     with pytest.raises(InputError, match="no tagged words"):
         train_tagger([], 0)
-    many = [Tagged(tuple(map(str, range(65))), tuple(map(str, range(65))))]
+    many = [TaggedSentence(tuple(map(str, range(65))), tuple(map(str, range(65))))]
     with pytest.raises(InputError, match="65 different tags"):
         train_tagger(many, 0)
 
 
 def test_the_lexicon_lists_frequent_words_with_the_class_of_their_tags() -> None:
-    sentences = [Tagged(("The", "run", "5"), ("DT", "NN", "CD"))] * 20
-    sentences += [Tagged(("the", "run", "once", "77"), ("DT", "VB", "RB", "NN"))]
-    sentences += [Tagged(("twice", "Twice"), ("RB", "RB"))]
+    sentences = [TaggedSentence(("The", "run", "5"), ("DT", "NN", "CD"))] * 20
+    sentences += [TaggedSentence(("the", "run", "once", "77"), ("DT", "VB", "RB", "NN"))]
+    sentences += [TaggedSentence(("twice", "Twice"), ("RB", "RB"))]
     tags = ("CD", "DT", "NN", "RB", "VB")
-    found = lexicon_of(occurrences(sentences), tags)
+    found = lexicon_of(count_tags(sentences), tags)
     assert list(found) == ["0", "run", "the", "twice"]
     assert [found[word].fixed for word in found] == [0, NO_TAG, 1, NO_TAG]
     assert found["twice"].number == 0
@@ -96,8 +96,8 @@ def test_the_lexicon_lists_frequent_words_with_the_class_of_their_tags() -> None
 
 
 def test_shares_of_the_sentences_are_copied_in_upper_and_lower_case() -> None:
-    sentences = [Tagged((f"Word{n}",), ("NN",)) for n in range(1000)]
-    found = recased(sentences, 0.5, 0.2, np.random.default_rng(1))
+    sentences = [TaggedSentence((f"Word{n}",), ("NN",)) for n in range(1000)]
+    found = with_recased_copies(sentences, 0.5, 0.2, np.random.default_rng(1))
     assert found[:1000] == sentences
     copies = [each.words[0] for each in found[1000:]]
     assert 440 < sum(word.isupper() for word in copies) < 560

@@ -14,9 +14,9 @@ from partita.app.authoring import assess_tagger, learn_tagger
 from partita.cli import authoring as tagger_commands
 from partita.errors import InputError
 from partita.text.tagger_models import read_tagger
-from partita.training.tagger import Schooling, train_tagger
+from partita.training.tagger import TaggerSettings, train_tagger
 
-SMALL = Schooling(bits=12, passes=2, runs=1)
+SMALL = TaggerSettings(bits=12, passes=2, runs=1)
 SENTENCE = (("The", "DT"), ("depot", "NN"), ("at", "IN"), ("Kinston", "NNP"), ("burned", "VBD"))
 
 
@@ -30,7 +30,7 @@ def corpus(folder: Path, name: str = "GUM_news_fire") -> Path:
 def test_a_tagger_is_learned_written_and_measured(tmp_path: Path) -> None:
     path, out = corpus(tmp_path), tmp_path / "t.npz"
     told: list[str] = []
-    made = learn_tagger([path] * 2, out, 3, told.append, tests=[path], schooling=SMALL)
+    made = learn_tagger([path] * 2, out, 3, told.append, tests=[path], settings=SMALL)
     assert told[0] == f"reading {path}"
     assert "60 sentences, 300 words: 2 times " in made.learned_from
     assert str(tmp_path) not in made.learned_from
@@ -46,9 +46,9 @@ def test_a_tagger_is_learned_written_and_measured(tmp_path: Path) -> None:
 def test_genres_that_are_not_free_are_left_out_unless_asked_for(tmp_path: Path) -> None:
     path, out = corpus(tmp_path, "GUM_fiction_moon"), tmp_path / "t.npz"
     with pytest.raises(InputError, match="no tagged sentences"):
-        learn_tagger([path], out, 0, schooling=SMALL)
+        learn_tagger([path], out, 0, settings=SMALL)
     assert not out.exists()
-    learn_tagger([path], out, 0, every_genre=True, schooling=SMALL)
+    learn_tagger([path], out, 0, every_genre=True, settings=SMALL)
     assert out.exists()
 
 
@@ -60,12 +60,12 @@ def test_an_interruption_leaves_no_file(tmp_path: Path) -> None:
     out = tmp_path / "out" / "t.npz"
     out.parent.mkdir()
     with pytest.raises(KeyboardInterrupt):
-        learn_tagger([corpus(tmp_path)], out, 0, stop, schooling=SMALL)
+        learn_tagger([corpus(tmp_path)], out, 0, stop, settings=SMALL)
     assert list(out.parent.iterdir()) == []
 
 
 def small(monkeypatch: pytest.MonkeyPatch) -> Typer:
-    def quickly(sentences, seed, schooling, **rest):  # type: ignore[no-untyped-def]
+    def quickly(sentences, seed, settings, **rest):  # type: ignore[no-untyped-def]
         return train_tagger(sentences, seed, SMALL, **rest)
 
     monkeypatch.setattr(workshop, "train_tagger", quickly)

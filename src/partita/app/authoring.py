@@ -26,9 +26,9 @@ from partita.text.tagger import Tagger
 from partita.text.tagger_models import read_tagger, shipped_tagger, write_tagger
 from partita.text.tokens import tokenize
 from partita.training.tagger import (
-    FREE,
-    Schooling,
-    Tagged,
+    FREE_GENRES,
+    TaggedSentence,
+    TaggerSettings,
     lower_case,
     read_tagged,
     train_tagger,
@@ -158,17 +158,17 @@ def learn_tagger(
     *,
     tests: Sequence[Path] = (),
     every_genre: bool = False,
-    schooling: Schooling | None = None,
+    settings: TaggerSettings | None = None,
 ) -> Tagger:
     """Learn from CoNLL-U and write the tagger with its figures on the corpora to test on.
 
     A corpus that is given twice counts twice. Of GUM the free genres, unless all are asked for.
     """
-    genres = None if every_genre else FREE
+    genres = None if every_genre else FREE_GENRES
     sentences = _read(corpora, genres, progress)
     measured = {corpus: _read([corpus], None, progress) for corpus in tests}
     about = _about(corpora, sentences, genres)
-    tagger = train_tagger(sentences, seed, schooling, learned_from=about, progress=progress)
+    tagger = train_tagger(sentences, seed, settings, learned_from=about, progress=progress)
     figures = {
         f"{_name(corpus)}, {case}": found.accuracy
         for corpus, held in measured.items()
@@ -180,7 +180,7 @@ def learn_tagger(
 
 
 def _about(
-    corpora: Sequence[Path], sentences: Sequence[Tagged], genres: Sequence[str] | None
+    corpora: Sequence[Path], sentences: Sequence[TaggedSentence], genres: Sequence[str] | None
 ) -> str:
     """What a tagger is learned from, in words."""
     words = sum(len(sentence.words) for sentence in sentences)
@@ -204,7 +204,7 @@ def assess_tagger(
     return TaggerReport(_cases(tagger, sentences), _speed(tagger, sentences))
 
 
-def _cases(tagger: Tagger, sentences: Sequence[Tagged]) -> dict[str, Tagging]:
+def _cases(tagger: Tagger, sentences: Sequence[TaggedSentence]) -> dict[str, Tagging]:
     copies = (
         sentences,
         [upper_case(sentence) for sentence in sentences],
@@ -213,7 +213,7 @@ def _cases(tagger: Tagger, sentences: Sequence[Tagged]) -> dict[str, Tagging]:
     return {name: measure_tagging(tagger, copy) for name, copy in zip(CASES, copies, strict=True)}
 
 
-def _speed(tagger: Tagger, sentences: Sequence[Tagged]) -> float:
+def _speed(tagger: Tagger, sentences: Sequence[TaggedSentence]) -> float:
     """Words tagged in a second, when everything is compiled and all words have been met."""
     words = [word for sentence in sentences for word in sentence.words]
     ends = list(accumulate(len(sentence.words) for sentence in sentences))
@@ -224,8 +224,8 @@ def _speed(tagger: Tagger, sentences: Sequence[Tagged]) -> float:
 
 def _read(
     corpora: Sequence[Path], genres: Sequence[str] | None, progress: Progress | None
-) -> list[Tagged]:
-    found: list[Tagged] = []
+) -> list[TaggedSentence]:
+    found: list[TaggedSentence] = []
     for corpus in corpora:
         if progress:
             progress(f"reading {corpus}")

@@ -17,7 +17,7 @@ from partita.pairs.models import MaximumEntropy
 from partita.records import CoreferenceSet, Document, FloatArray, Pair
 from partita.records.keys import Key
 from partita.templates.schema import Schema
-from partita.training.label_choice import OpenPairs, choose, tell
+from partita.training.label_choice import OpenPairs, choose, key_information
 from partita.training.pair_parameters import PairParameters
 
 MOST = 200  # sets that are compared: an even sample of a long run is as good, and there at once
@@ -44,7 +44,7 @@ def next_sets(
     rest = _sample([one for one in sets if one.name not in keyed])
     pairs = [_open_pairs(one, model, schema) for one in (*known, *rest)]
     sizes = [len(one.values) for one in model.characteristics]
-    told = tell(pairs, model.weights, sizes)
+    told = key_information(pairs, model.weights, sizes)
     gains = choose(told, range(len(known)), PRECISION, limit)
     return [(rest[place - len(known)].name, gain) for place, gain in gains]
 

@@ -94,9 +94,9 @@ class Runner:
         """The stages of the pipeline."""
         domain = self.domain
         if self.settings.model == JOINT:
-            from partita.training.joint import Even
+            from partita.training.joint import EvenPairModel
 
-            return Stages(domain.extract, domain.schema, Even(), self.solve)
+            return Stages(domain.extract, domain.schema, EvenPairModel(), self.solve)
         pairs = domain.pair_model(self.settings.model)
         return Stages(domain.extract, domain.schema, pairs, self.solve)
 

@@ -14,7 +14,7 @@ from partita.evaluation.scores import Tally
 from partita.records import Document, Template
 from partita.templates.schema import SORT, Schema, Values
 from partita.text.tagger import Tagger, normalise_word
-from partita.training.tagger import Tagged
+from partita.training.tagger import TaggedSentence
 
 NOTHING = Tally()
 WORD = re.compile(r"\w[\w'’-]*")
@@ -233,7 +233,7 @@ class Tagging:
         return self.unknown_right / self.unknown if self.unknown else 0.0
 
 
-def measure_tagging(tagger: Tagger, sentences: Sequence[Tagged]) -> Tagging:
+def measure_tagging(tagger: Tagger, sentences: Sequence[TaggedSentence]) -> Tagging:
     """Compare the tagger's tags with the right ones."""
     words = [word for sentence in sentences for word in sentence.words]
     right = [tag for sentence in sentences for tag in sentence.tags]

@@ -21,7 +21,7 @@ from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
 from partita.pairs.readings import Column
 from partita.records import FloatArray
-from partita.training.label_choice import RULES, OpenPairs, Pool, places, taken
+from partita.training.label_choice import RULES, OpenPairs, Pool, choose_by_rule, feature_indices
 from partita.training.maxent import Codes, adapt, contexts, loss
 from partita.training.pair_models import every_pair
 from partita.training.pair_parameters import PairParameters
@@ -83,7 +83,7 @@ def held_out_bits(
 
 def evidential_bits(one: Lesson, weights: FloatArray, sizes: Sequence[int]) -> float:
     """Return the bits of one key that knowledge does not exclude."""
-    scores = weights[places(one.pairs, sizes)].sum(axis=1)
+    scores = weights[feature_indices(one.pairs, sizes)].sum(axis=1)
     theta = np.full(one.cut.compatible.shape, -np.inf)
     np.fill_diagonal(theta, 0.0)
     theta[one.open.left, one.open.right] = theta[one.open.right, one.open.left] = scores
@@ -229,7 +229,7 @@ def _taken(
 
     given = Pool(pairs, sizes_of(start.questions), PRECISION, learn)
     luck = np.random.default_rng([design.seed, run, 1])
-    return taken(rule, given, range(design.first), enough, luck)
+    return choose_by_rule(rule, given, range(design.first), enough, luck)
 
 
 def _measured(

@@ -23,9 +23,9 @@ from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy, probability
 from partita.records import Budget, FloatArray, IntArray, Posterior, restricted_growth
 from partita.training.maxent import Codes, adapt, bits, contexts
-from partita.training.pair_models import Asked, every_pair, merging_questions
+from partita.training.pair_models import LabelledPairs, every_pair, merging_questions
 from partita.training.pair_parameters import PairParameters, training_of
-from partita.training.set_models import learn_scale
+from partita.training.set_models import fit_scale
 
 PRECISION = 5.0  # of the prior around what is there: with 1 to 40 keys of depots 3 to 10 were best
 BEFORE = 10.0  # sets that a share which is there counts for
@@ -44,7 +44,7 @@ class Lesson:
     cut: Cut
     pairs: Codes
     by_merger: Codes
-    open: Asked
+    open: LabelledPairs
     asked: IntArray
     sha256: str
 
@@ -151,7 +151,7 @@ def _scaled(
             sets.append((again[np.ix_(members, members)], one.cut.labels[members]))
     if not sets:
         return start
-    found = learn_scale(sets)
+    found = fit_scale(sets)
     scale, bias = found.scale * start.scale, found.scale * start.bias + found.bias
     return ScaledParameters(round(scale, DIGITS), round(bias, DIGITS))
 

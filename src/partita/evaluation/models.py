@@ -23,14 +23,14 @@ from partita.pairs.models import PairModel, pair_matrix
 from partita.records import Budget, Configuration, Document, FloatArray, IntArray, Posterior
 from partita.training.joint import joint_posterior, train_joint
 from partita.training.pair_models import (
-    Ask,
-    Keyed,
+    KeyedTemplates,
+    PairChoice,
     every_pair,
     merging_questions,
     train_pair_model,
-    training,
+    training_pairs,
 )
-from partita.training.set_models import Tally, learn_scale
+from partita.training.set_models import Tally, fit_scale
 
 
 class Fitted(Protocol):
@@ -186,21 +186,21 @@ class PairLearner:
     cuts: Sequence[Cut] = ()
     known: dict[str, PairModel] = field(default_factory=dict)
 
-    def learn(self, cuts: Sequence[Cut], ask: Ask) -> PairModel:
+    def learn(self, cuts: Sequence[Cut], ask: PairChoice) -> PairModel:
         if cuts is not self.cuts:
             self.cuts, self.known = cuts, {}
         if ask.__name__ not in self.known:
-            given = training([keyed(cut) for cut in cuts], ask, self.characteristics)
+            given = training_pairs([keyed(cut) for cut in cuts], ask, self.characteristics)
             self.known[ask.__name__] = train_pair_model(
                 given, name=ask.__name__, precision=PRECISION, seed=self.seed
             )
         return self.known[ask.__name__]
 
 
-def keyed(cut: Cut) -> Keyed:
+def keyed(cut: Cut) -> KeyedTemplates:
     """Return a document as pair models are fitted to it."""
     templates = cut.document.templates
-    return Keyed(cut.document.name, templates, cut.labels, cut.compatible, cut.schema)
+    return KeyedTemplates(cut.document.name, templates, cut.labels, cut.compatible, cut.schema)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -215,7 +215,7 @@ class FromPairs:
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
         ask = merging_questions if self.name == "merging" else every_pair
         pairs = self.learner.learn(cuts, ask)
-        scaled = learn_scale(keyed_sets(cuts, pairs)) if self.name == "scaled" else None
+        scaled = fit_scale(keyed_sets(cuts, pairs)) if self.name == "scaled" else None
         return PairFitted(self.name, pairs, scaled, self.budget, self.seed)
 
 

@@ -14,18 +14,18 @@ from partita.pairs.characteristics import Characteristic
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
 from partita.training.pair_models import (
-    Ask,
-    Training,
+    PairChoice,
+    TrainingPairs,
     every_pair,
     merging_questions,
     select_features,
     select_pair_model,
     train_pair_model,
-    training,
+    training_pairs,
 )
 from partita.training.pair_parameters import EVERY_PAIR, QUESTIONS, PairParameters
 from partita.training.selection import Selection
-from partita.training.set_models import learn_scale
+from partita.training.set_models import fit_scale
 
 Progress = Callable[[str], None]
 Selections = dict[str, Selection]
@@ -56,9 +56,9 @@ def train_pairs(
     """Return the parameters of all pair models, and the selections by training set."""
     selections: Selections = {}
 
-    def learn(name: str, ask: Ask) -> MaximumEntropy:
+    def learn(name: str, ask: PairChoice) -> MaximumEntropy:
         progress(f"{name}: observing characteristics")
-        given = training([keyed(cut) for cut in cuts], ask, plan.characteristics)
+        given = training_pairs([keyed(cut) for cut in cuts], ask, plan.characteristics)
         found, selection = _learn(given, name, plan, lambda told: progress(f"{name}: {told}"))
         if selection is not None:
             selections[name] = selection
@@ -66,7 +66,7 @@ def train_pairs(
 
     questions, every = learn(QUESTIONS, merging_questions), learn(EVERY_PAIR, every_pair)
     progress("scale and bias")
-    scaled = learn_scale(keyed_sets(cuts, every))
+    scaled = fit_scale(keyed_sets(cuts, every))
     shares, excluded = greedy_shares(cuts), learn_excluded(cuts)
     rounded = GreedyParameters(*(_rounded(p) for p in (shares.p2, shares.p3, shares.p_more)))
     return PairParameters(
@@ -84,7 +84,7 @@ def train_pairs(
 
 
 def _learn(
-    given: Training, name: str, plan: Plan, told: Progress
+    given: TrainingPairs, name: str, plan: Plan, told: Progress
 ) -> tuple[MaximumEntropy, Selection | None]:
     """Return weights for all features or, after a selection, for the selected ones."""
     words, seed = plan.learned_from, plan.seed
@@ -110,7 +110,7 @@ def _learn(
     return _short(model), selection
 
 
-def _enough(given: Training, rng: np.random.Generator) -> Training:
+def _enough(given: TrainingPairs, rng: np.random.Generator) -> TrainingPairs:
     """Return as many documents as make enough pairs, at least two."""
     order = rng.permutation(np.unique(given.documents))
     sizes = np.bincount(given.documents)[order]

@@ -31,25 +31,25 @@ from partita.records import (
 
 Codes = NDArray[np.uint8]
 Single = NDArray[np.float32]
-Lessons = tuple[Codes, Codes, IntArray, IntArray, IntArray, IntArray]
+Decisions = tuple[Codes, Codes, IntArray, IntArray, IntArray, IntArray]
 Weights = tuple[Single, Single, Single, Single]
 
 
-def lessons_of(document: Document, lexemes: Mapping[str, int]) -> Lessons:
-    """The decisions on the way to a document's key."""
-    from partita.training.joint_kernels import lessons
+def key_decisions(document: Document, lexemes: Mapping[str, int]) -> Decisions:
+    """Return the decisions that lead to a document's key."""
+    from partita.training.joint_kernels import decisions_of
 
     columns = joint_columns(document.templates, lexemes)
     key = restricted_growth(document.labels[columns.order])
-    found: Lessons = lessons((columns.attributes, columns.relations), key)
-    return found
+    decisions: Decisions = decisions_of((columns.attributes, columns.relations), key)
+    return decisions
 
 
-def gathered(parts: Sequence[Lessons]) -> Lessons:
-    """All of them as one; rows are counted on."""
+def concatenate_decisions(parts: Sequence[Decisions]) -> Decisions:
+    """Concatenate decisions; row numbers continue."""
     codes, new, lexemes, others, begins, answers = zip(*parts, strict=True)
-    before = np.cumsum([0] + [len(each) for each in codes])
-    begin = [b[1:] + first for b, first in zip(begins, before[:-1].tolist(), strict=True)]
+    offsets = np.cumsum([0] + [len(rows) for rows in codes])
+    begin = [b[1:] + first for b, first in zip(begins, offsets[:-1].tolist(), strict=True)]
     return (
         np.concatenate(codes),
         np.concatenate(new),
@@ -60,14 +60,14 @@ def gathered(parts: Sequence[Lessons]) -> Lessons:
     )
 
 
-OTHER_SORT = -8.0  # where the scores of cells of another sort start
-WARM = 50  # steps until the rate is whole
-LAST = 0.05  # of the rate is left at the end
+OTHER_SORT = -8.0  # initial scores of cells of another sort
+WARMUP_STEPS = 50  # steps until the full rate
+FINAL_RATE = 0.05  # share of the rate at the end
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to learn; chosen on held-out documents of GUM's training part."""
+    """Settings of the training, chosen on held-out documents of GUM's training part."""
 
     units: int = 40  # of a member
     members: int = 3  # networks whose scores are averaged
@@ -76,54 +76,60 @@ class Settings:
     batch: int = 64
     rate: float = 0.003
     decay: float = 0.4
-    dropped: float = 0.3
-    known: int = 4  # documents that must hold a word for it to have a lexeme
-    unsorted: float = 0.1  # the share of documents that are also learned without sorts
+    dropout: float = 0.3
+    min_documents: int = 4  # with a word, for it to have a lexeme
+    unsorted_share: float = 0.1  # share of documents that are also used without sorts
 
 
 @dataclass(slots=True, eq=False)
-class Descent:
-    """The weights on their way down."""
+class Optimiser:
+    """The weights with their gradients and moments."""
 
     settings: Settings
     weights: Weights
     slopes: Weights
     means: Weights
     squares: Weights
-    done: int = 0
+    steps: int = 0
 
     @classmethod
-    def start(cls, rows: int, settings: Settings, rng: np.random.Generator) -> Descent:
-        weights = _start(rows, settings.units, rng)
+    def start(cls, rows: int, settings: Settings, rng: np.random.Generator) -> Optimiser:
+        weights = _initial_weights(rows, settings.units, rng)
         return cls(settings, weights, _zeros(weights), _zeros(weights), _zeros(weights))
 
-    def epoch(self, lesson: Lessons, epoch: int, rng: np.random.Generator) -> float:
-        """Every decision once; the mean loss in bits."""
+    def epoch(self, decisions: Decisions, epoch: int, rng: np.random.Generator) -> float:
+        """Visit every decision once; return the mean loss in bits."""
         from partita.training.joint_kernels import gradient
 
-        settings, count, losses = self.settings, len(lesson[5]), np.zeros(len(lesson[5]))
+        settings, count, losses = self.settings, len(decisions[5]), np.zeros(len(decisions[5]))
         order = rng.permutation(count)
         for first in range(0, count, settings.batch):
             chosen = order[first : first + settings.batch]
             masks = _masks(len(chosen), settings, rng)
-            gradient(self.weights, layout(), lesson, chosen, masks, self.slopes, losses)
+            gradient(self.weights, layout(), decisions, chosen, masks, self.slopes, losses)
             self._step((epoch + first / count) / settings.epochs)
         return float(losses.mean() / np.log(2.0))
 
     def _step(self, progress: float) -> None:
         from partita.training.joint_kernels import step
 
-        self.done += 1
-        rate = self.settings.rate * min(1.0, self.done / WARM) * (1.0 - (1.0 - LAST) * progress)
+        self.steps += 1
+        rate = (
+            self.settings.rate
+            * min(1.0, self.steps / WARMUP_STEPS)
+            * (1.0 - (1.0 - FINAL_RATE) * progress)
+        )
         each = zip(self.weights, self.slopes, self.means, self.squares, strict=True)
         for k, (w, s, m, v) in enumerate(each):
             decay = self.settings.decay if k == 0 else 0.0
-            step(w.reshape(-1), s.reshape(-1), m.reshape(-1), v.reshape(-1), rate, self.done, decay)
+            step(
+                w.reshape(-1), s.reshape(-1), m.reshape(-1), v.reshape(-1), rate, self.steps, decay
+            )
 
 
-def _start(rows: int, units: int, rng: np.random.Generator) -> Weights:
+def _initial_weights(rows: int, units: int, rng: np.random.Generator) -> Weights:
     table = 0.08 * rng.standard_normal((rows, units))
-    table[STARTED:] *= 0.1  # a word must first earn what it says
+    table[STARTED:] *= 0.1  # words start with small weights
     out = 0.3 * rng.standard_normal((2, units))
     bias, other = np.zeros((2, units)), np.full(3, OTHER_SORT)
     single = [array.astype(np.float32) for array in (table, bias, out, other)]
@@ -136,8 +142,8 @@ def _zeros(weights: Weights) -> Weights:
 
 
 def _masks(count: int, settings: Settings, rng: np.random.Generator) -> Single:
-    kept = rng.random((count, settings.units), dtype=np.float32) >= settings.dropped
-    return np.where(kept, 1.0 / (1.0 - settings.dropped), 0.0).astype(np.float32)
+    kept = rng.random((count, settings.units), dtype=np.float32) >= settings.dropout
+    return np.where(kept, 1.0 / (1.0 - settings.dropout), 0.0).astype(np.float32)
 
 
 Progress = Callable[[int, int, float], None]  # epochs done, in all, bits per mention
@@ -152,45 +158,47 @@ def train_joint(
     learned_from: str = "",
     progress: Progress | None = None,
 ) -> JointModel:
-    """The joint model of these documents; the same documents, seed and settings, the same model."""
+    """Train the joint model; the same documents, seed and settings give the same model."""
     if not documents:
-        raise InputError("no documents to learn from")
+        raise InputError("no documents to train on")
     rng = np.random.default_rng(seed)
-    lexicon = lexicon_of(documents, settings.known)
-    known = {word: n + 1 for n, word in enumerate(lexicon)}
-    lesson = gathered([lessons_of(d, known) for d in _also_unsorted(documents, settings, rng)])
+    lexicon = lexicon_of(documents, settings.min_documents)
+    lexemes = {word: n + 1 for n, word in enumerate(lexicon)}
+    decisions = concatenate_decisions(
+        [key_decisions(d, lexemes) for d in _with_unsorted_copies(documents, settings, rng)]
+    )
     members = []
     for member in range(settings.members):
-        descent = Descent.start(STARTED + 1 + len(lexicon), settings, rng)
-        bits = _learn(lesson, descent, rng, member, progress)
-        members.append(descent.weights)
-    table, bias, out, other = _joined(members, settings.sharpness)
-    figures, sha256 = _figures(documents, bits), digest(documents)
+        optimiser = Optimiser.start(STARTED + 1 + len(lexicon), settings, rng)
+        bits = _train_member(decisions, optimiser, rng, member, progress)
+        members.append(optimiser.weights)
+    table, bias, out, other = _average_members(members, settings.sharpness)
+    figures, sha256 = _figures(documents, bits), hash_documents(documents)
     return JointModel(table, bias, out, other, lexicon, learned_from, sha256, seed, figures)
 
 
-def _learn(
-    lesson: Lessons,
-    descent: Descent,
+def _train_member(
+    decisions: Decisions,
+    optimiser: Optimiser,
     rng: np.random.Generator,
     member: int,
     progress: Progress | None,
 ) -> float:
-    """All epochs of one member; the loss of the last one in bits per decision."""
-    bits, epochs = 0.0, descent.settings.epochs
+    """Train one member for all epochs; return the last loss in bits per decision."""
+    bits, epochs = 0.0, optimiser.settings.epochs
     for epoch in range(epochs):
-        bits = descent.epoch(lesson, epoch, rng)
+        bits = optimiser.epoch(decisions, epoch, rng)
         if progress is not None:
-            progress(member * epochs + epoch + 1, descent.settings.members * epochs, bits)
+            progress(member * epochs + epoch + 1, optimiser.settings.members * epochs, bits)
     return bits
 
 
-def _joined(
+def _average_members(
     members: Sequence[Weights], sharpness: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """One network whose scores are the members' mean, sharpened.
+    """Return one network whose scores are the members' mean, sharpened.
 
-    What is beyond some digits tells nothing, and differs between machines.
+    Weights are rounded, as further digits differ between machines.
     """
     tables, biases, outs, others = zip(*members, strict=True)
     scale = sharpness / len(members)
@@ -203,8 +211,8 @@ def _joined(
 
 
 def _rounded(array: Single | FloatArray) -> FloatArray:
-    found: FloatArray = array.astype(np.float64).round(DIGITS)
-    return found
+    rounded: FloatArray = array.astype(np.float64).round(DIGITS)
+    return rounded
 
 
 def _figures(documents: Sequence[Document], bits: float) -> dict[str, float]:
@@ -215,42 +223,42 @@ def _figures(documents: Sequence[Document], bits: float) -> dict[str, float]:
 def joint_posterior(
     templates: Sequence[Template], model: JointModel, *, seed: int = 0, draws: int = DRAWS
 ) -> JointPosterior:
-    """The model's distribution over the configurations of these templates."""
+    """Return the model's distribution over the configurations of templates."""
     columns = joint_columns(templates, model.lexemes)
     mentions = (columns.attributes, columns.relations)
     return JointPosterior(columns.order, mentions, model.network, seed, draws)
 
 
-def lexicon_of(documents: Iterable[Document], known: int) -> tuple[str, ...]:
-    """Words that at least so many documents hold, the most frequent first."""
+def lexicon_of(documents: Iterable[Document], min_documents: int) -> tuple[str, ...]:
+    """Return the words of at least so many documents, the most frequent first."""
     counts = Counter(
         word for d in documents for word in sorted({lexeme(template) for template in d.templates})
     )
-    return tuple(word for word, count in counts.most_common() if count >= known and word)
+    return tuple(word for word, count in counts.most_common() if count >= min_documents and word)
 
 
-def digest(documents: Iterable[Document]) -> str:
-    """A hash of names, texts and keys."""
-    found = hashlib.sha256()
+def hash_documents(documents: Iterable[Document]) -> str:
+    """Return a hash of names, texts and keys."""
+    digest = hashlib.sha256()
     for document in documents:
-        found.update(f"{document.name}\n{document.text}\n{document.key}\n".encode())
-    return found.hexdigest()
+        digest.update(f"{document.name}\n{document.text}\n{document.key}\n".encode())
+    return digest.hexdigest()
 
 
-def _also_unsorted(
+def _with_unsorted_copies(
     documents: Sequence[Document], settings: Settings, rng: np.random.Generator
 ) -> list[Document]:
-    """The documents, and some again without sorts, as corpora without entity types will be."""
-    again = np.flatnonzero(rng.random(len(documents)) < settings.unsorted)
-    bare = [
+    """Return the documents, and copies of some without sorts, like untyped corpora."""
+    copied = np.flatnonzero(rng.random(len(documents)) < settings.unsorted_share)
+    copies = [
         replace(d, templates=tuple(replace(t, sort="") for t in d.templates))
-        for d in (documents[n] for n in again.tolist())
+        for d in (documents[n] for n in copied.tolist())
     ]
-    return [*documents, *bare]
+    return [*documents, *copies]
 
 
-class Even:
-    """A pair model that knows nothing: the joint model looks at cells, not at pairs."""
+class EvenPairModel:
+    """Give every pair a probability of 1/2: the joint model uses cells, not pairs."""
 
     def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
         return np.full(len(left), 0.5)
@@ -264,8 +272,10 @@ def solve_joint(
     threshold: float | None = None,
     seed: int = 0,
 ) -> Iterator[Distribution | PartitaError]:
-    """The distributions of all sets; what they say of a pair "as given" is the joint model's
-    probability before it is known which templates are incompatible."""
+    """Yield the distribution of each set, or its error.
+
+    The pair probabilities are the joint model's before incompatible templates are excluded.
+    """
     for pairs in sets:
         try:
             yield _distribution(pairs, model, top, threshold, seed)
@@ -280,7 +290,7 @@ def _distribution(
     compatible = knowledge(pairs).compatible
     posterior = within(joint, compatible, seed)
     best = best_or_above(posterior, top, threshold)
-    found = listing(posterior, pairs.set.ids, best)
+    listed = listing(posterior, pairs.set.ids, best)
     bits, count = posterior.log2_count(), posterior.count()
     return Distribution(
         set=pairs.set,
@@ -289,8 +299,8 @@ def _distribution(
         reason=posterior.reason,
         probabilities=np.where(compatible, joint.pairs().value, 0.0),
         marginals=posterior.pairs(),
-        configurations=found,
-        remainder=remainder(found, count, bits.value),
+        configurations=listed,
+        remainder=remainder(listed, count, bits.value),
         figures=Figures(posterior.entropy(), posterior.log_normaliser, bits),
         conflict=None,
         count=count,

@@ -16,14 +16,14 @@ from partita.records import FloatArray, IntArray
 
 Single = NDArray[np.float32]
 # codes, codes of "new", lexemes, counts of other cells, where rows begin, the key's choice
-Lessons = tuple[Codes, Codes, IntArray, IntArray, IntArray, IntArray]
+Decisions = tuple[Codes, Codes, IntArray, IntArray, IntArray, IntArray]
 Weights = tuple[Single, Single, Single, Single]  # table, bias, out, other
-STARTS = -1  # the key starts a cell; -2 - k: it joins a cell of another sort, of class k
+NEW_CELL = -1  # the key starts a cell; -2 - k: it joins a cell of another sort, of class k
 
 
 @kernel()
-def lessons(mentions: Mentions, labels: IntArray) -> Lessons:
-    """All decisions on the way to a configuration, in the order of decisions."""
+def decisions_of(mentions: Mentions, labels: IntArray) -> Decisions:
+    """Return all decisions that lead to a configuration, in order."""
     n = len(labels)
     state, count, rows = empty_state(n), 0, 0
     codes = np.zeros((max(64, 8 * n), CODES), np.uint8)
@@ -49,7 +49,7 @@ def lessons(mentions: Mentions, labels: IntArray) -> Lessons:
 @kernel()
 def _answer(label: int, count: int, found: int, among: IntArray, other: IntArray) -> int:
     if label == count:
-        return STARTS
+        return NEW_CELL
     if other[label] >= 0:
         return -2 - int(other[label])
     row = 0
@@ -62,14 +62,14 @@ def _answer(label: int, count: int, found: int, among: IntArray, other: IntArray
 def gradient(
     weights: Weights,
     offsets: tuple[IntArray, IntArray],
-    lesson: Lessons,
+    decisions: Decisions,
     chosen: IntArray,
     masks: Single,
     slopes: Weights,
     losses: FloatArray,
 ) -> None:
     """Write the losses of the chosen decisions in nats; add their gradient to slopes."""
-    begin, widest = lesson[4], 0
+    begin, widest = decisions[4], 0
     for j in chosen:
         widest = max(widest, begin[j + 1] - begin[j])
     hidden = np.zeros((widest + 1, weights[0].shape[1]), np.float32)
@@ -78,11 +78,13 @@ def gradient(
         j, mask = chosen[k], masks[k]
         found = begin[j + 1] - begin[j]
         for r in range(found):
-            codes = lesson[0][begin[j] + r]
+            codes = decisions[0][begin[j] + r]
             scores[r] = _forward(weights, 0, offsets[0], codes, -1, mask, hidden[r])
-        lexeme = lesson[2][j]
-        scores[found] = _forward(weights, 1, offsets[1], lesson[1][j], lexeme, mask, hidden[found])
-        losses[j] = _backward(weights, offsets, lesson, j, mask, hidden, scores, slopes)
+        lexeme = decisions[2][j]
+        scores[found] = _forward(
+            weights, 1, offsets[1], decisions[1][j], lexeme, mask, hidden[found]
+        )
+        losses[j] = _backward(weights, offsets, decisions, j, mask, hidden, scores, slopes)
 
 
 @kernel()
@@ -116,26 +118,26 @@ def _forward(
 def _backward(
     weights: Weights,
     offsets: tuple[IntArray, IntArray],
-    lesson: Lessons,
+    decisions: Decisions,
     j: int,
     mask: Single,
     hidden: Single,
     scores: FloatArray,
     slopes: Weights,
 ) -> float:
-    begin, answer, others = lesson[4], lesson[5][j], lesson[3][j]
+    begin, answer, others = decisions[4], decisions[5][j], decisions[3][j]
     found = begin[j + 1] - begin[j]
     log_total = _log_total(scores[: found + 1], others, weights[3])
     for q in range(len(others)):
         share = others[q] * math.exp(weights[3][q] - log_total)
         slopes[3][q] += share - (answer == -2 - q)
-    right = found if answer == STARTS else answer
+    right = found if answer == NEW_CELL else answer
     for r in range(found):
         error = math.exp(scores[r] - log_total) - (r == right)
-        codes = lesson[0][begin[j] + r]
+        codes = decisions[0][begin[j] + r]
         _spread(weights, 0, offsets[0], codes, -1, mask, hidden[r], error, slopes)
     error = math.exp(scores[found] - log_total) - (found == right)
-    new, lexeme = lesson[1][j], lesson[2][j]
+    new, lexeme = decisions[1][j], decisions[2][j]
     _spread(weights, 1, offsets[1], new, lexeme, mask, hidden[found], error, slopes)
     key = scores[right] if right >= 0 else weights[3][-2 - right]
     return float(log_total - key)
@@ -163,7 +165,7 @@ def _spread(
     error: float,
     slopes: Weights,
 ) -> None:
-    """Carry the error of one choice's score back to what made it."""
+    """Propagate the error of one score back to the weights."""
     if abs(error) < 1e-7:
         return
     back = np.zeros(len(hidden), np.float32)
@@ -190,7 +192,7 @@ def step(
     t: int,
     decay: float,
 ) -> None:
-    """One step of Adam with decoupled decay; clears the slopes."""
+    """Take one step of Adam with decoupled decay, and clear the slopes."""
     pace = np.float32(rate * math.sqrt(1.0 - 0.999**t) / (1.0 - 0.9**t))
     keep = np.float32(1.0 - rate * decay)
     for i in range(len(values)):

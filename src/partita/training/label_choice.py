@@ -12,13 +12,12 @@ from partita.records import FloatArray, IntArray
 from partita.training.maxent import Codes, logistic
 
 LOG2 = math.log(2.0)
-BATCH = 4096  # pairs whose features are written out at a time
+BATCH = 4096  # pairs in one dense block
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenPairs:
-    """The pairs of a set that may corefer or not: what is observed of each, and where its two
-    templates stand, of how many."""
+    """The undecided pairs of a set: codes, positions of both templates, the number of templates."""
 
     codes: Codes
     left: IntArray
@@ -27,192 +26,208 @@ class OpenPairs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Told:
-    """What the key of one set would tell, as rows R with B = RᵀR, and how many templates it has
-    to place."""
+class KeyInformation:
+    """The expected information of one set's key as rows R with B = RᵀR, and its number of
+    templates."""
 
     rows: FloatArray
     templates: int = 1
 
     @property
     def information(self) -> FloatArray:
-        found: FloatArray = self.rows.T @ self.rows
-        return found
+        information: FloatArray = self.rows.T @ self.rows
+        return information
 
 
-def asked(given: OpenPairs, p: FloatArray) -> FloatArray:
-    """The chance that the merger comes to ask about each pair S, T: that no template between them
-    joins S, and T none between them, as if their answers were independent."""
-    no = np.ones((given.templates, given.templates))
-    no[given.left, given.right] = 1 - p
-    of_s, of_t = np.ones_like(no), np.ones_like(no)
-    of_s[:, 1:] = np.cumprod(no, axis=1)[:, :-1]
-    of_t[:-1] = np.cumprod(no[::-1], axis=0)[::-1][1:]
-    found: FloatArray = (of_s * of_t)[given.left, given.right]
-    return found
+def question_probabilities(pairs: OpenPairs, p: FloatArray) -> FloatArray:
+    """Return the probability that the merger asks about each pair S, T.
+
+    No template between them may join S or T; answers are treated as independent.
+    """
+    separate = np.ones((pairs.templates, pairs.templates))
+    separate[pairs.left, pairs.right] = 1 - p
+    s_free, t_free = np.ones_like(separate), np.ones_like(separate)
+    s_free[:, 1:] = np.cumprod(separate, axis=1)[:, :-1]
+    t_free[:-1] = np.cumprod(separate[::-1], axis=0)[::-1][1:]
+    probabilities: FloatArray = (s_free * t_free)[pairs.left, pairs.right]
+    return probabilities
 
 
-def entropy(given: OpenPairs, weights: FloatArray, sizes: Sequence[int]) -> float:
-    """Bits that the merger's answers hold together."""
-    p = probabilities(given, weights, sizes)
+def entropy(pairs: OpenPairs, weights: FloatArray, sizes: Sequence[int]) -> float:
+    """Return the joint entropy of the merger's answers in bits."""
+    p = probabilities(pairs, weights, sizes)
     inside = np.clip(p, 1e-15, 1 - 1e-15)
     each = -(inside * np.log2(inside) + (1 - inside) * np.log2(1 - inside))
-    return float(asked(given, p) @ each)
+    return float(question_probabilities(pairs, p) @ each)
 
 
-def probabilities(given: OpenPairs, weights: FloatArray, sizes: Sequence[int]) -> FloatArray:
-    """Of every open pair, by the weights of all features."""
-    scores: FloatArray = weights[places(given.codes, sizes)].sum(axis=1)
+def probabilities(pairs: OpenPairs, weights: FloatArray, sizes: Sequence[int]) -> FloatArray:
+    """Return the probability of every open pair under the weights."""
+    scores: FloatArray = weights[feature_indices(pairs.codes, sizes)].sum(axis=1)
     return logistic(scores)
 
 
-def places(codes: Codes, sizes: Sequence[int]) -> IntArray:
-    """Which features each pair has, as their numbers."""
+def feature_indices(codes: Codes, sizes: Sequence[int]) -> IntArray:
+    """Return the indices of the features of each pair."""
     starts = np.cumsum([0, *sizes])[:-1].astype(np.int64)
-    found: IntArray = codes + starts[None, :]
-    return found
+    indices: IntArray = codes + starts[None, :]
+    return indices
 
 
-def tell(sets: Sequence[OpenPairs], weights: FloatArray, sizes: Sequence[int]) -> list[Told]:
-    """What each set would tell, about the features that any of them has."""
+def key_information(
+    sets: Sequence[OpenPairs], weights: FloatArray, sizes: Sequence[int]
+) -> list[KeyInformation]:
+    """Return the expected information of each set's key about the features of all sets."""
     seen = np.zeros(sum(sizes), dtype=np.bool_)
-    for one in sets:
-        seen[places(one.codes, sizes)] = True
+    for pairs in sets:
+        seen[feature_indices(pairs.codes, sizes)] = True
     column, features = np.cumsum(seen) - 1, int(seen.sum())
     return [
-        Told(
-            _rows(column[places(one.codes, sizes)], _variance(one, weights, sizes), features),
-            one.templates,
+        KeyInformation(
+            _rows(
+                column[feature_indices(pairs.codes, sizes)],
+                _variance(pairs, weights, sizes),
+                features,
+            ),
+            pairs.templates,
         )
-        for one in sets
+        for pairs in sets
     ]
 
 
-def _variance(one: OpenPairs, weights: FloatArray, sizes: Sequence[int]) -> FloatArray:
-    p = probabilities(one, weights, sizes)
-    return asked(one, p) * p * (1 - p)
+def _variance(pairs: OpenPairs, weights: FloatArray, sizes: Sequence[int]) -> FloatArray:
+    p = probabilities(pairs, weights, sizes)
+    return question_probabilities(pairs, p) * p * (1 - p)
 
 
-def _rows(has: IntArray, variance: FloatArray, features: int) -> FloatArray:
-    """A row for each pair, but never more rows than features."""
-    if len(has) <= features:
-        return _written(has, variance, features)
-    found = np.zeros((features, features))
-    for first in range(0, len(has), BATCH):
+def _rows(indices: IntArray, variance: FloatArray, features: int) -> FloatArray:
+    """Return a row for each pair, but never more rows than features."""
+    if len(indices) <= features:
+        return _dense_rows(indices, variance, features)
+    information = np.zeros((features, features))
+    for first in range(0, len(indices), BATCH):
         part = slice(first, first + BATCH)
-        rows = _written(has[part], variance[part], features)
-        found += rows.T @ rows
-    values, vectors = np.linalg.eigh(found)
+        rows = _dense_rows(indices[part], variance[part], features)
+        information += rows.T @ rows
+    values, vectors = np.linalg.eigh(information)
     root: FloatArray = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     return root
 
 
-def _written(has: IntArray, variance: FloatArray, features: int) -> FloatArray:
-    rows = np.zeros((len(has), features))
-    rows[np.arange(len(has))[:, None], has] = np.sqrt(variance)[:, None]
+def _dense_rows(indices: IntArray, variance: FloatArray, features: int) -> FloatArray:
+    rows = np.zeros((len(indices), features))
+    rows[np.arange(len(indices))[:, None], indices] = np.sqrt(variance)[:, None]
     return rows
 
 
-def held(inverse: FloatArray, one: Told) -> FloatArray:
-    """A⁻¹ with what one more key tells, (A + RᵀR)⁻¹ = A⁻¹ − A⁻¹Rᵀ (I + R A⁻¹ Rᵀ)⁻¹ R A⁻¹."""
-    across = one.rows @ inverse
-    root = np.linalg.cholesky(_surprise(across, one))
+def add_key(inverse: FloatArray, key: KeyInformation) -> FloatArray:
+    """Update A⁻¹ by one more key: (A + RᵀR)⁻¹ = A⁻¹ − A⁻¹Rᵀ (I + R A⁻¹ Rᵀ)⁻¹ R A⁻¹."""
+    across = key.rows @ inverse
+    root = np.linalg.cholesky(_innovation(across, key))
     part = np.linalg.solve(root, across)
-    found: FloatArray = inverse - part.T @ part
-    return found
+    updated: FloatArray = inverse - part.T @ part
+    return updated
 
 
-def holding(sets: Iterable[Told], features: int, precision: float) -> FloatArray:
-    """A⁻¹ where a prior is held and what some keys told."""
-    return np.linalg.inv(np.eye(features) * precision + total(sets, features)).astype(np.float64)
+def inverse_with_keys(
+    sets: Iterable[KeyInformation], features: int, precision: float
+) -> FloatArray:
+    """Return A⁻¹ of a prior and some keys."""
+    return np.linalg.inv(np.eye(features) * precision + total_information(sets, features)).astype(
+        np.float64
+    )
 
 
-def information(inverse: FloatArray, one: Told) -> float:
-    """Bits about the weights; what is known already counts no more, so returns diminish."""
-    root = np.linalg.cholesky(_surprise(one.rows @ inverse, one))
+def information(inverse: FloatArray, key: KeyInformation) -> float:
+    """Return the bits about the weights; information that is already there does not count again."""
+    root = np.linalg.cholesky(_innovation(key.rows @ inverse, key))
     return float(np.log(np.diag(root)).sum()) / LOG2
 
 
-def saved(inverse: FloatArray, one: Told, spread: FloatArray) -> float:
-    """Bits that the keys which tell M are expected to cost less; `spread` is A⁻¹ M A⁻¹."""
-    inner = one.rows @ spread @ one.rows.T
-    surprise = _surprise(one.rows @ inverse, one)
+def expected_saving(inverse: FloatArray, key: KeyInformation, spread: FloatArray) -> float:
+    """Return the bits that the keys behind M are expected to save; `spread` is A⁻¹ M A⁻¹."""
+    inner = key.rows @ spread @ key.rows.T
+    surprise = _innovation(key.rows @ inverse, key)
     return max(0.0, float(np.trace(np.linalg.solve(surprise, inner)))) / 2 / LOG2
 
 
-def spread_of(inverse: FloatArray, target: FloatArray) -> FloatArray:
-    """A⁻¹ M A⁻¹: by how much each weight's doubt costs bits."""
-    found: FloatArray = inverse @ target @ inverse
-    return found
+def weighted_covariance(inverse: FloatArray, target: FloatArray) -> FloatArray:
+    """Return A⁻¹ M A⁻¹, the cost of uncertain weights in bits."""
+    product: FloatArray = inverse @ target @ inverse
+    return product
 
 
-def total(sets: Iterable[Told], features: int) -> FloatArray:
-    """M: what the keys of all these sets would tell."""
-    found = np.zeros((features, features))
-    for one in sets:
-        found += one.information
-    return found
+def total_information(sets: Iterable[KeyInformation], features: int) -> FloatArray:
+    """Return M, the information of all keys together."""
+    information = np.zeros((features, features))
+    for key in sets:
+        information += key.information
+    return information
 
 
-def _surprise(across: FloatArray, one: Told) -> FloatArray:
-    """I + R A⁻¹ Rᵀ."""
-    found: FloatArray = np.eye(len(one.rows)) + across @ one.rows.T
-    return found
+def _innovation(across: FloatArray, key: KeyInformation) -> FloatArray:
+    """Return I + R A⁻¹ Rᵀ."""
+    innovation: FloatArray = np.eye(len(key.rows)) + across @ key.rows.T
+    return innovation
 
 
-AFRESH = 10  # choices that count what those before them told; those after them are made together
-SHORTLIST = 40  # sets, the best at first, among which these choices are made
-SITTING = 10  # templates that are placed at one go; a longer set is worth what ten of it are
-LEAST = 1e-12  # bits: a set that saves less saves nothing
+EXACT_CHOICES = 10  # choices that account for the earlier ones; later ones are made at once
+SHORTLIST = 40  # best sets among which these choices are made
+TEMPLATES_PER_UNIT = 10  # sets with more templates are valued per ten of them
+MIN_SAVING = 1e-12  # bits; smaller savings count as none
 
 
 def choose(
-    sets: Sequence[Told], keyed: Collection[int], precision: float, limit: int
+    sets: Sequence[KeyInformation], keyed: Collection[int], precision: float, limit: int
 ) -> list[tuple[int, float]]:
-    """Places of at most `limit` sets without a key, each with what it is expected to save: bits of
-    the keys of all sets; of a set of more than ten templates for each ten of them."""
+    """Return at most `limit` sets without a key, each with its expected saving.
+
+    The saving is in bits over the keys of all sets, per ten templates for sets of more than ten.
+    """
     if not sets:
         return []
-    target = total(sets, features := sets[0].rows.shape[1])
-    inverse = holding((sets[n] for n in keyed), features, precision)
-    left = [n for n in range(len(sets)) if n not in keyed]
-    found: list[tuple[int, float]] = []
-    ranked = _ranked(inverse, sets, left, target)
-    while ranked and len(found) < min(limit, AFRESH):
-        found.append(ranked[0])
-        inverse = held(inverse, sets[ranked[0][0]])
-        near = [place for place, _ in ranked[1 : SHORTLIST + 1]]
-        ranked = _ranked(inverse, sets, near, target) + ranked[SHORTLIST + 1 :]
-    return found + sorted(ranked, key=_by_gain)[: max(0, limit - len(found))]
+    target = total_information(sets, features := sets[0].rows.shape[1])
+    inverse = inverse_with_keys((sets[n] for n in keyed), features, precision)
+    candidates = [n for n in range(len(sets)) if n not in keyed]
+    chosen: list[tuple[int, float]] = []
+    ranked = _ranked(inverse, sets, candidates, target)
+    while ranked and len(chosen) < min(limit, EXACT_CHOICES):
+        chosen.append(ranked[0])
+        inverse = add_key(inverse, sets[ranked[0][0]])
+        shortlist = [index for index, _ in ranked[1 : SHORTLIST + 1]]
+        ranked = _ranked(inverse, sets, shortlist, target) + ranked[SHORTLIST + 1 :]
+    return chosen + sorted(ranked, key=_gain_order)[: max(0, limit - len(chosen))]
 
 
 def _ranked(
-    inverse: FloatArray, sets: Sequence[Told], among: Sequence[int], target: FloatArray
+    inverse: FloatArray, sets: Sequence[KeyInformation], among: Sequence[int], target: FloatArray
 ) -> list[tuple[int, float]]:
-    """The sets that save something, those that save most first; equal ones in text order."""
-    spread = spread_of(inverse, target)
-    worth = [(n, saved(inverse, sets[n], spread) / _sittings(sets[n])) for n in among]
-    return sorted((one for one in worth if one[1] > LEAST), key=_by_gain)
+    """Return the sets that save something in descending order; equal ones in text order."""
+    spread = weighted_covariance(inverse, target)
+    worth = [
+        (n, expected_saving(inverse, sets[n], spread) / _labelling_units(sets[n])) for n in among
+    ]
+    return sorted((item for item in worth if item[1] > MIN_SAVING), key=_gain_order)
 
 
-def _sittings(one: Told) -> float:
-    return max(1.0, one.templates / SITTING)
+def _labelling_units(key: KeyInformation) -> float:
+    return max(1.0, key.templates / TEMPLATES_PER_UNIT)
 
 
-def _by_gain(one: tuple[int, float]) -> tuple[float, int]:
-    return -one[1], one[0]
+def _gain_order(item: tuple[int, float]) -> tuple[float, int]:
+    return -item[1], item[0]
 
 
-EACH = " per template"
+PER_TEMPLATE = " per template"
 RULES = (
     "random",
     "longest",
     "entropy",
-    f"entropy{EACH}",
+    f"entropy{PER_TEMPLATE}",
     "information",
-    f"information{EACH}",
+    f"information{PER_TEMPLATE}",
     "saved",
-    f"saved{EACH}",
+    f"saved{PER_TEMPLATE}",
 )
 
 Learn = Callable[[Sequence[int]], FloatArray]
@@ -221,8 +236,8 @@ Enough = Callable[[Sequence[int]], bool]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
-    """Sets that could be keyed, the sizes of their characteristics, the precision of the prior,
-    and what makes weights of the keys of some of them."""
+    """Sets that can be labelled, the sizes of their characteristics, the precision of the prior,
+    and a function that fits weights to some keys."""
 
     sets: Sequence[OpenPairs]
     sizes: tuple[int, ...]
@@ -231,64 +246,64 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Doubt:
-    """What the sets would tell by the latest weights, and A⁻¹ of what is held."""
+class Uncertainty:
+    """The information of each set under the latest weights, and A⁻¹ of the keys so far."""
 
-    told: list[Told]
+    keys: list[KeyInformation]
     target: FloatArray
     inverse: FloatArray
 
-    def after(self, place: int) -> Doubt:
-        return Doubt(self.told, self.target, held(self.inverse, self.told[place]))
+    def after(self, place: int) -> Uncertainty:
+        return Uncertainty(self.keys, self.target, add_key(self.inverse, self.keys[place]))
 
 
-def taken(
+def choose_by_rule(
     rule: str, pool: Pool, first: Sequence[int], enough: Enough, rng: np.random.Generator
 ) -> list[int]:
-    """Places in the order in which a rule takes them after the first ones, until it is enough."""
-    chosen, luck = list(first), rng.random(len(pool.sets))
-    kind, each = rule.removesuffix(EACH), rule.endswith(EACH)
-    worth, doubt = luck, None
+    """Return indices in the order in which a rule chooses them, until it is enough."""
+    chosen, random_values = list(first), rng.random(len(pool.sets))
+    kind, per_template = rule.removesuffix(PER_TEMPLATE), rule.endswith(PER_TEMPLATE)
+    values, uncertainty = random_values, None
     if kind == "longest":
-        worth = luck / 2 + [one.templates for one in pool.sets]
+        values = random_values / 2 + [pairs.templates for pairs in pool.sets]
     while not enough(chosen) and len(chosen) < len(pool.sets):
-        if kind == "entropy" and afresh(len(chosen)):
-            worth = _entropies(pool, pool.learn(chosen))
+        if kind == "entropy" and refit_due(len(chosen)):
+            values = _entropies(pool, pool.learn(chosen))
         elif kind in ("information", "saved"):
-            if doubt is None or afresh(len(chosen)):
-                doubt = _doubt(pool, chosen)
+            if uncertainty is None or refit_due(len(chosen)):
+                uncertainty = _uncertainty(pool, chosen)
             else:
-                doubt = doubt.after(chosen[-1])
-            worth = _gains(kind, doubt)
-        chosen.append(_best(worth, chosen, pool, each))
+                uncertainty = uncertainty.after(chosen[-1])
+            values = _gains(kind, uncertainty)
+        chosen.append(_best(values, chosen, pool, per_template))
     return chosen
 
 
-def afresh(keys: int) -> bool:
-    """Whether weights are learned anew after so many keys: seldom once there are many."""
+def refit_due(keys: int) -> bool:
+    """Return whether weights are refitted after so many keys: seldom once there are many."""
     return keys <= 10 or keys % (2 if keys <= 20 else 4) == 0
 
 
 def _entropies(pool: Pool, weights: FloatArray) -> FloatArray:
-    return np.array([entropy(one, weights, pool.sizes) for one in pool.sets])
+    return np.array([entropy(pairs, weights, pool.sizes) for pairs in pool.sets])
 
 
-def _doubt(pool: Pool, chosen: Sequence[int]) -> Doubt:
-    told = tell(pool.sets, pool.learn(chosen), pool.sizes)
-    features = told[0].rows.shape[1]
-    inverse = holding((told[n] for n in chosen), features, pool.precision)
-    return Doubt(told, total(told, features), inverse)
+def _uncertainty(pool: Pool, chosen: Sequence[int]) -> Uncertainty:
+    information = key_information(pool.sets, pool.learn(chosen), pool.sizes)
+    features = information[0].rows.shape[1]
+    inverse = inverse_with_keys((information[n] for n in chosen), features, pool.precision)
+    return Uncertainty(information, total_information(information, features), inverse)
 
 
-def _gains(kind: str, doubt: Doubt) -> FloatArray:
+def _gains(kind: str, uncertainty: Uncertainty) -> FloatArray:
     if kind == "information":
-        return np.array([information(doubt.inverse, one) for one in doubt.told])
-    spread = spread_of(doubt.inverse, doubt.target)
-    return np.array([saved(doubt.inverse, one, spread) for one in doubt.told])
+        return np.array([information(uncertainty.inverse, key) for key in uncertainty.keys])
+    spread = weighted_covariance(uncertainty.inverse, uncertainty.target)
+    return np.array([expected_saving(uncertainty.inverse, key, spread) for key in uncertainty.keys])
 
 
-def _best(worth: FloatArray, chosen: Sequence[int], pool: Pool, each: bool) -> int:
-    cost = np.array([one.templates for one in pool.sets]) if each else 1
-    value = worth / cost
-    value[list(chosen)] = -np.inf
-    return int(value.argmax())
+def _best(values: FloatArray, chosen: Sequence[int], pool: Pool, per_template: bool) -> int:
+    cost = np.array([pairs.templates for pairs in pool.sets]) if per_template else 1
+    score = values / cost
+    score[list(chosen)] = -np.inf
+    return int(score.argmax())

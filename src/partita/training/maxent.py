@@ -24,7 +24,7 @@ def fit_sparse(
     precision: float,
     weight: FloatArray | None = None,
 ) -> FloatArray:
-    """Weights of features by outcomes; a row lists the features of one event."""
+    """Return the weights of features by outcomes; a row lists the features of one event."""
     from scipy.optimize import minimize
     from scipy.sparse import csr_matrix
 
@@ -82,7 +82,7 @@ def logistic(score: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contexts:
-    """Different contexts, how often each was seen, and how often with the answer yes."""
+    """Distinct contexts, how often each occurs, and how often with the answer yes."""
 
     codes: Codes
     sizes: tuple[int, ...]
@@ -99,11 +99,11 @@ class Contexts:
 
     @property
     def starts(self) -> list[int]:
-        """Where the features of each characteristic begin."""
+        """Return the first feature of each characteristic."""
         return [0, *np.cumsum(self.sizes).tolist()][:-1]
 
     def scores(self, weights: FloatArray) -> FloatArray:
-        """Σ λ_i f_i(x) for every context."""
+        """Return Σ λ_i f_i(x) for every context."""
         total = np.zeros(len(self.codes))
         for column, first, size in zip(self.codes.T, self.starts, self.sizes, strict=True):
             if (table := weights[first : first + size]).any():
@@ -111,7 +111,7 @@ class Contexts:
         return total
 
     def totals(self, of: FloatArray) -> FloatArray:
-        """Σ_x f_i(x)·of(x) for every feature."""
+        """Return Σ_x f_i(x)·of(x) for every feature."""
         found = [
             np.bincount(column, weights=of, minlength=size)
             for column, size in zip(self.codes.T, self.sizes, strict=True)
@@ -119,7 +119,7 @@ class Contexts:
         return np.concatenate([*found, np.zeros(0)])
 
     def table(self, active: IntArray) -> FloatArray:
-        """f_i(x) for the active features, as a dense table."""
+        """Return f_i(x) for the active features as a dense table."""
         home = np.repeat(np.arange(len(self.sizes)), self.sizes)[active]
         value = active - np.array(self.starts, dtype=np.int64)[home]
         found: FloatArray = (self.codes[:, home] == value[None, :]).astype(np.float64)
@@ -127,7 +127,7 @@ class Contexts:
 
 
 def contexts(codes: Codes, yes: NDArray[np.bool_], sizes: Sequence[int]) -> Contexts:
-    """Training pairs with equal codes counted together."""
+    """Count training pairs with equal codes together."""
     if codes.shape != (len(yes), len(sizes)):
         raise InputError(f"{len(yes)} pairs need {len(yes)} rows of {len(sizes)} codes")
     _, first, home = np.unique(_keys(codes, sizes), return_index=True, return_inverse=True)
@@ -140,7 +140,7 @@ def contexts(codes: Codes, yes: NDArray[np.bool_], sizes: Sequence[int]) -> Cont
 
 
 def _keys(codes: Codes, sizes: Sequence[int]) -> IntArray:
-    """One number for each row; before it would outgrow 63 bits, the numbers are made dense."""
+    """Return one number for each row; numbers are renumbered before they exceed 63 bits."""
     keys, radix = np.zeros(len(codes), dtype=np.int64), 1
     for column, size in zip(codes.T, sizes, strict=True):
         if radix > (1 << 62) // max(size, 1):
@@ -158,17 +158,17 @@ def refuse_one_class(given: Contexts) -> None:
 
 
 def bits(given: Contexts, weights: FloatArray) -> float:
-    """Mean bits per pair: −log₂ of the probability of the answers."""
+    """Return the mean bits per pair: −log₂ of the probability of the answers."""
     return loss(given, given.scores(weights)) / max(given.pairs, 1.0) / math.log(2)
 
 
 def loss(given: Contexts, scores: FloatArray) -> float:
-    """−log of the probability of all answers, in nats."""
+    """Return −log of the probability of all answers, in nats."""
     return float(given.count @ np.logaddexp(0, scores) - given.yes @ scores)
 
 
 def expected(given: Contexts, scores: FloatArray) -> FloatArray:
-    """How many yes the model expects of each context."""
+    """Return the expected number of yes for each context."""
     return given.count * logistic(scores)
 
 
@@ -366,7 +366,7 @@ FOLDS = 4
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """The chosen precision, and for each one tried the bits per pair on documents left out."""
+    """The chosen precision, and the held-out bits per pair of each precision tried."""
 
     precision: float
     tried: tuple[tuple[float, float], ...]
@@ -380,7 +380,8 @@ def choose_prior(
     rng: np.random.Generator,
     precisions: Sequence[float] = PRECISIONS,
 ) -> Prior:
-    """The precision with the fewest bits per pair; `documents` says of which each pair is."""
+    """Choose the precision with the fewest held-out bits per pair; `documents` numbers the pairs'
+    documents."""
     names = np.unique(documents)
     if len(names) < 2:
         raise InputError("cross-validation needs pairs of two documents or more")

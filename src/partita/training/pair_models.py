@@ -24,7 +24,7 @@ from partita.pairs.characteristics import (
 from partita.pairs.columns import Columns, template_columns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
-from partita.records import IntArray, Template
+from partita.records import FloatArray, IntArray, Template
 from partita.templates.schema import Schema
 from partita.training.maxent import (
     Codes,
@@ -35,11 +35,11 @@ from partita.training.maxent import (
     fit,
     refuse_one_class,
 )
-from partita.training.selection import Selection, active_of, select
+from partita.training.selection import Selection, select, selected_indices
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class LabelledPairs:
     """Pairs as positions in text order, and whether they corefer by the key."""
 
     left: IntArray
@@ -50,25 +50,25 @@ class Asked:
         return len(self.yes)
 
 
-Ask = Callable[[IntArray, NDArray[np.bool_]], Asked]
+PairChoice = Callable[[IntArray, NDArray[np.bool_]], LabelledPairs]
 
 
-def every_pair(labels: IntArray, compatible: NDArray[np.bool_]) -> Asked:
-    """All compatible pairs, for the evidential model."""
-    _refuse_shape(labels, compatible)
+def every_pair(labels: IntArray, compatible: NDArray[np.bool_]) -> LabelledPairs:
+    """Return all compatible pairs, for the evidential model."""
+    _check_shape(labels, compatible)
     left, right = np.nonzero(np.triu(compatible, 1))
-    return Asked(left, right, labels[left] == labels[right])
+    return LabelledPairs(left, right, labels[left] == labels[right])
 
 
-def merging_questions(labels: IntArray, compatible: NDArray[np.bool_]) -> Asked:
-    """What the merger asks, for the merging decision model."""
-    _refuse_shape(labels, compatible)
-    found = questions(labels, compatible)
-    asked = np.array(found, dtype=np.int64).reshape(-1, 3)
-    return Asked(asked[:, 0], asked[:, 1], asked[:, 2].astype(np.bool_))
+def merging_questions(labels: IntArray, compatible: NDArray[np.bool_]) -> LabelledPairs:
+    """Return the pairs that the merger compares, for the merging decision model."""
+    _check_shape(labels, compatible)
+    compared = questions(labels, compatible)
+    rows = np.array(compared, dtype=np.int64).reshape(-1, 3)
+    return LabelledPairs(rows[:, 0], rows[:, 1], rows[:, 2].astype(np.bool_))
 
 
-def _refuse_shape(labels: IntArray, compatible: NDArray[np.bool_]) -> None:
+def _check_shape(labels: IntArray, compatible: NDArray[np.bool_]) -> None:
     n = len(labels)
     if compatible.shape != (n, n):
         raise InputError(f"{n} templates need a table of {n} by {n} compatible pairs")
@@ -81,9 +81,8 @@ ENOUGH_PAIRS = 40_000  # for the choice of the prior: the weights are learned fr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Keyed:
-    """A document or a coreference set with its key: templates in text order, for each the number
-    of its cell, and which two are compatible a priori."""
+class KeyedTemplates:
+    """Templates in text order with their key: cell numbers, and which two are compatible."""
 
     name: str
     templates: tuple[Template, ...]
@@ -93,8 +92,8 @@ class Keyed:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Training:
-    """The pairs that a model learns from: codes, answers, and of which document each is."""
+class TrainingPairs:
+    """The training pairs of a model: codes, answers, and the document of each."""
 
     characteristics: tuple[Characteristic, ...]
     cutoffs: Cutoffs
@@ -105,7 +104,7 @@ class Training:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        return tuple(len(one.values) for one in self.characteristics)
+        return tuple(len(characteristic.values) for characteristic in self.characteristics)
 
     def contexts(self, chosen: NDArray[np.bool_] | None = None) -> Contexts:
         if chosen is None:
@@ -113,34 +112,32 @@ class Training:
         return contexts(self.codes[chosen], self.yes[chosen], self.sizes)
 
 
-def training(
-    documents: Sequence[Keyed],
-    ask: Ask = every_pair,
+def training_pairs(
+    documents: Sequence[KeyedTemplates],
+    choose_pairs: PairChoice = every_pair,
     characteristics: tuple[Characteristic, ...] = EXTENDED,
     cutoffs: Cutoffs | None = None,
-) -> Training:
-    """The pairs that are asked about in all documents, observed; cut-offs as quintiles of them."""
-    known = [
+) -> TrainingPairs:
+    """Observe the chosen pairs of all documents; cut-offs are their quintiles by default."""
+    observed = [
         template_columns(d.templates, schema=d.schema, compatible=d.compatible) for d in documents
     ]
-    asked = [ask(d.labels, d.compatible) for d in documents]
-    found = list(zip(known, asked, strict=True))
-    cuts = cutoffs if cutoffs is not None else quintiles(_distance(c, a) for c, a in found)
-    codes = [
-        characteristics_of(c, a.left, a.right, characteristics, cutoffs=cuts) for c, a in found
-    ]
-    return Training(
+    pairs = [choose_pairs(d.labels, d.compatible) for d in documents]
+    both = list(zip(observed, pairs, strict=True))
+    cuts = cutoffs if cutoffs is not None else quintiles(_distance(c, a) for c, a in both)
+    codes = [characteristics_of(c, a.left, a.right, characteristics, cutoffs=cuts) for c, a in both]
+    return TrainingPairs(
         characteristics,
         cuts,
         np.concatenate([*codes, np.zeros((0, len(characteristics)), dtype=np.uint8)]),
-        np.concatenate([*(a.yes for a in asked), np.zeros(0, dtype=np.bool_)]),
-        np.repeat(_numbers(documents), [len(a) for a in asked]),
+        np.concatenate([*(a.yes for a in pairs), np.zeros(0, dtype=np.bool_)]),
+        np.repeat(_document_numbers(documents), [len(a) for a in pairs]),
         _hash(documents),
     )
 
 
 def train_pair_model(
-    given: Training,
+    training: TrainingPairs,
     *,
     name: str = "every pair",
     precision: float | None = None,
@@ -151,37 +148,23 @@ def train_pair_model(
 ) -> MaximumEntropy:
     """Learn weights for all features under a Gaussian prior.
 
-    The prior is chosen over documents unless its precision is given; `method` is one of those of
+    The prior is chosen over documents unless its precision is training; `method` is one of those of
     `partita.training.maxent`.
     """
-    told = progress or _silent
-    sample = given.contexts()
+    report = progress or _silent
+    sample = training.contexts()
     refuse_one_class(sample)
     if precision is None:
-        told("choosing the prior")
-        precision = _precision(given, np.random.default_rng(seed))
-    told(f"fitting {sample.features} weights to {len(given.yes):,} pairs")
+        report("choosing the prior")
+        precision = _choose_precision(training, np.random.default_rng(seed))
+    report(f"fitting {sample.features} weights to {len(training.yes):,} pairs")
     weights = fit(sample, precision, method=method)
-    figures = {
-        "pairs": len(given.yes),
-        "documents": len(np.unique(given.documents)),
-        "bits_per_pair": bits(sample, weights),
-        "precision": precision,
-    }
-    return MaximumEntropy(
-        given.characteristics,
-        weights,
-        given.cutoffs,
-        name,
-        learned_from,
-        given.sha256,
-        seed,
-        figures,
-    )
+    figures = {"bits_per_pair": bits(sample, weights), "precision": precision}
+    return _pair_model(training, weights, name, learned_from, seed, figures)
 
 
 def select_pair_model(
-    given: Training,
+    training: TrainingPairs,
     selection: Selection,
     *,
     name: str = "every pair",
@@ -190,30 +173,40 @@ def select_pair_model(
     method: str = "auto",
 ) -> MaximumEntropy:
     """Fit the selected features alone to all training pairs."""
-    sample = given.contexts()
-    active = active_of(selection, feature_names(given.characteristics))
+    sample = training.contexts()
+    active = selected_indices(selection, feature_names(training.characteristics))
     weights = fit(sample, selection.precision, active, method=method)
-    figures = {
-        "pairs": len(given.yes),
-        "documents": len(np.unique(given.documents)),
-        "features": len(active),
-        "bits_per_pair": bits(sample, weights),
-        "precision": selection.precision,
-    }
+    cost, precision = bits(sample, weights), selection.precision
+    figures = {"features": len(active), "bits_per_pair": cost, "precision": precision}
+    return _pair_model(training, weights, name, learned_from, seed, figures)
+
+
+def _pair_model(
+    training: TrainingPairs,
+    weights: FloatArray,
+    name: str,
+    learned_from: str,
+    seed: int,
+    figures: dict[str, float],
+) -> MaximumEntropy:
     return MaximumEntropy(
-        given.characteristics,
+        training.characteristics,
         weights,
-        given.cutoffs,
+        training.cutoffs,
         name,
         learned_from,
-        given.sha256,
+        training.sha256,
         seed,
-        figures,
+        {
+            "pairs": len(training.yes),
+            "documents": len(np.unique(training.documents)),
+            **figures,
+        },
     )
 
 
 def select_features(
-    given: Training,
+    training: TrainingPairs,
     *,
     held_out: float = 0.0,
     precision: float = PRECISION,
@@ -221,47 +214,47 @@ def select_features(
     most: int | None = None,
     progress: Progress | None = None,
 ) -> Selection:
-    """Feature selection; with a share of documents held out, it stops by their likelihood."""
-    names = feature_names(given.characteristics)
+    """Select features; with a share of documents held out, stop by their likelihood."""
+    names = feature_names(training.characteristics)
     if not held_out:
-        return select(given.contexts(), names, precision=precision, most=most, progress=progress)
-    away = _away(given.documents, held_out, np.random.default_rng(seed))
+        return select(training.contexts(), names, precision=precision, most=most, progress=progress)
+    held = _held_out(training.documents, held_out, np.random.default_rng(seed))
     return select(
-        given.contexts(~away),
+        training.contexts(~held),
         names,
         precision=precision,
-        held_out=given.contexts(away),
+        held_out=training.contexts(held),
         most=most,
         progress=progress,
     )
 
 
-def _numbers(documents: Sequence[Keyed]) -> IntArray:
-    """Sets of one message have one number: what is held out is held out whole."""
+def _document_numbers(documents: Sequence[KeyedTemplates]) -> IntArray:
+    """Return a number for each set; sets of one message share it and are held out together."""
     seen: dict[str, int] = {}
     return np.array([seen.setdefault(d.name, len(seen)) for d in documents], dtype=np.int64)
 
 
-def _distance(known: Columns, asked: Asked) -> NDArray[np.int32]:
-    return characters(pairs_of(known, asked.left, asked.right, ()))
+def _distance(observed: Columns, pairs: LabelledPairs) -> NDArray[np.int32]:
+    return characters(pairs_of(observed, pairs.left, pairs.right, ()))
 
 
-def _precision(given: Training, rng: np.random.Generator) -> float:
-    """By cross-validation on as many documents as make enough pairs."""
-    order = rng.permutation(np.unique(given.documents))
+def _choose_precision(training: TrainingPairs, rng: np.random.Generator) -> float:
+    """Choose by cross-validation on as many documents as give enough pairs."""
+    order = rng.permutation(np.unique(training.documents))
     if len(order) < 2:
         return PRECISION
-    sizes = np.bincount(given.documents)[order]
+    sizes = np.bincount(training.documents)[order]
     kept = max(2, int(np.searchsorted(np.cumsum(sizes), ENOUGH_PAIRS)) + 1)
-    chosen = np.isin(given.documents, order[:kept])
-    parts = (given.codes[chosen], given.yes[chosen], given.documents[chosen])
+    chosen = np.isin(training.documents, order[:kept])
+    parts = (training.codes[chosen], training.yes[chosen], training.documents[chosen])
     try:
-        return choose_prior(*parts, given.sizes, rng).precision
+        return choose_prior(*parts, training.sizes, rng).precision
     except InputError:
         return PRECISION  # a fold without both answers says nothing about the prior
 
 
-def _away(documents: IntArray, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _held_out(documents: IntArray, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
     names = rng.permutation(np.unique(documents))
     if len(names) < 2:
         raise InputError("holding out documents needs two of them or more")
@@ -269,15 +262,15 @@ def _away(documents: IntArray, share: float, rng: np.random.Generator) -> NDArra
     return np.isin(documents, names[:count])
 
 
-def _hash(documents: Sequence[Keyed]) -> str:
-    """Of everything that the model may learn from."""
+def _hash(documents: Sequence[KeyedTemplates]) -> str:
+    """Return a hash of all that the model can learn from."""
     digest = hashlib.sha256()
     for document in documents:
-        said = [
+        templates = [
             asdict(t) | {"slots": dict(t.slots), "context": dict(t.context)}
             for t in document.templates
         ]
-        text = json.dumps([document.name, said, document.labels.tolist()], default=str)
+        text = json.dumps([document.name, templates, document.labels.tolist()], default=str)
         digest.update(text.encode())
         digest.update(np.packbits(document.compatible).tobytes())
     return digest.hexdigest()

@@ -17,8 +17,11 @@ TRAININGS = (EVERY_PAIR, QUESTIONS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairParameters:
-    """Pair models of both training sets with the same characteristics; `excluded` is the mass of
-    what knowledge excludes from a set, `crossing` that of links between sets in a document."""
+    """Pair models of both training sets with the same characteristics.
+
+    `excluded` is the probability mass that knowledge excludes from a set, `crossing` that of links
+    between sets in a document.
+    """
 
     every_pair: MaximumEntropy
     questions: MaximumEntropy
@@ -37,12 +40,12 @@ class PairParameters:
                 raise InputError(f"{name} is {value}, not between 0 and 1")
 
     def pair_model(self, training: str) -> MaximumEntropy:
-        """By the name of the training set."""
+        """Return the pair model of a training set."""
         if training not in TRAININGS:
             raise InputError(f"no training set {training!r}; expected {' or '.join(TRAININGS)}")
         return self.questions if training == QUESTIONS else self.every_pair
 
 
 def training_of(model: str) -> str:
-    """Which of the paper's two training sets a model of configurations learns pairs from."""
+    """Return which of the paper's two training sets a model of configurations uses."""
     return QUESTIONS if model == "merging" else EVERY_PAIR

@@ -28,12 +28,12 @@ FIELDS = (
     "version", "model", "characteristics", EVERY_PAIR, QUESTIONS, "greedy", "scaled", "excluded",
     "crossing", "learned_from", "seed", "figures",
 )  # fmt: skip
-GREEDY = ("p2", "p3", "p_more")
-SCALED = ("scale", "bias")
+GREEDY_FIELDS = ("p2", "p3", "p_more")
+SCALED_FIELDS = ("scale", "bias")
 
 
 def write_pair_parameters(path: str | Path, learned: PairParameters) -> None:
-    """Replace a parameters file, or leave it as it was."""
+    """Replace a parameter file, or leave it as it was."""
     write_atomically(path, pair_parameters_text(learned))
 
 
@@ -43,7 +43,7 @@ def read_pair_parameters(path: str | Path) -> PairParameters:
 
 
 def shipped_pair_parameters() -> PairParameters:
-    """The parameters that come with the package."""
+    """Return the parameters that come with the package."""
     text = shipped_text(KIND)
     if text is None:
         raise InputError(f"no parameters of {KIND} are shipped")
@@ -51,25 +51,27 @@ def shipped_pair_parameters() -> PairParameters:
 
 
 def pair_parameters_text(learned: PairParameters) -> str:
-    """As JSON, the same bytes for the same values."""
-    written = {
+    """Return the JSON text, the same bytes for the same values."""
+    content = {
         "version": PAIR_VERSION,
         "model": KIND,
-        "characteristics": [one.name for one in learned.every_pair.characteristics],
-        EVERY_PAIR: _written(learned.every_pair),
-        QUESTIONS: _written(learned.questions),
-        "greedy": {name: getattr(learned.greedy, name) for name in GREEDY},
-        "scaled": {name: getattr(learned.scaled, name) for name in SCALED},
+        "characteristics": [
+            characteristic.name for characteristic in learned.every_pair.characteristics
+        ],
+        EVERY_PAIR: _model_content(learned.every_pair),
+        QUESTIONS: _model_content(learned.questions),
+        "greedy": {name: getattr(learned.greedy, name) for name in GREEDY_FIELDS},
+        "scaled": {name: getattr(learned.scaled, name) for name in SCALED_FIELDS},
         "excluded": learned.excluded,
         "crossing": learned.crossing,
         "learned_from": {"description": learned.learned_from, "sha256": learned.sha256},
         "seed": learned.seed,
         "figures": dict(learned.figures),
     }
-    return json.dumps(written, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _written(model: MaximumEntropy) -> dict[str, Any]:
+def _model_content(model: MaximumEntropy) -> dict[str, Any]:
     return {
         "cutoffs": list(model.cutoffs),
         "weights": dict(zip(model.features, model.weights.tolist(), strict=True)),
@@ -97,8 +99,8 @@ def parse_pair_parameters(
         return PairParameters(
             every,
             questions,
-            GreedyParameters(*_values(given["greedy"], "greedy", GREEDY, place)),
-            ScaledParameters(*_values(given["scaled"], "scaled", SCALED, place)),
+            GreedyParameters(*_numbers(given["greedy"], "greedy", place, GREEDY_FIELDS).values()),
+            ScaledParameters(*_numbers(given["scaled"], "scaled", place, SCALED_FIELDS).values()),
             number_of(given["excluded"], "excluded", place),
             number_of(given["crossing"], "crossing", place),
             *source,
@@ -110,13 +112,13 @@ def parse_pair_parameters(
 
 
 def _versioned(given: Any, place: Place) -> Mapping[str, Any]:
-    """Version and kind first: of another one nothing else is known."""
+    """Check the version and the kind before anything else."""
     if isinstance(given, dict):
-        found, kind = given.get("version", PAIR_VERSION), given.get("model", KIND)
+        version, kind = given.get("version", PAIR_VERSION), given.get("model", KIND)
         if kind != KIND:
             place.refuse(f"holds parameters of {kind!r}; expected {KIND!r}")
-        if type(found) is not int or found != PAIR_VERSION:
-            place.refuse(f"version is {found!r}; this release reads version {PAIR_VERSION}")
+        if type(version) is not int or version != PAIR_VERSION:
+            place.refuse(f"version is {version!r}; this release reads version {PAIR_VERSION}")
     return fields(given, "the file", place, needed=FIELDS)
 
 
@@ -127,27 +129,22 @@ def _model(
     source: tuple[str, str, int],
     place: Place,
 ) -> MaximumEntropy:
-    told = fields(given, name, place, needed=("cutoffs", "weights", "figures"))
-    weights = _weights(told["weights"], feature_names(chosen), place)
+    content = fields(given, name, place, needed=("cutoffs", "weights", "figures"))
+    weights = _weights(content["weights"], feature_names(chosen), place)
     return MaximumEntropy(
         chosen,
         np.array(weights, dtype=np.float64),
-        _cutoffs(told["cutoffs"], place),
+        _cutoffs(content["cutoffs"], place),
         name,
         *source,
-        _figures(told["figures"], place),
+        _figures(content["figures"], place),
     )
-
-
-def _values(given: Any, what: str, names: tuple[str, ...], place: Place) -> list[float]:
-    found = fields(given, what, place, needed=names)
-    return [number_of(found[name], name, place) for name in names]
 
 
 def _characteristics(
     given: Any, characteristics: Sequence[Characteristic], place: Place
 ) -> tuple[Characteristic, ...]:
-    known = {one.name: one for one in characteristics}
+    known = {characteristic.name: characteristic for characteristic in characteristics}
     names = [
         text_of(name, "a characteristic", place)
         for name in list_of(given, "characteristics", place)
@@ -163,7 +160,7 @@ def _characteristics(
 
 
 def _weights(given: Any, expected: tuple[str, ...], place: Place) -> list[float]:
-    """The features must be ours, all of them and in order: others would mean something else."""
+    """Return the weights; the features must be exactly those expected."""
     if not isinstance(given, dict):
         place.refuse("weights are not an object; expected a number for each feature")
     for name in given:
@@ -176,10 +173,12 @@ def _weights(given: Any, expected: tuple[str, ...], place: Place) -> list[float]
 
 
 def _cutoffs(given: Any, place: Place) -> Cutoffs:
-    found = tuple(float(number_of(c, "a cut-off", place)) for c in list_of(given, "cutoffs", place))
-    if len(found) != 4 or list(found) != sorted(found):
-        place.refuse(f"cutoffs are {list(found)}; expected four numbers that do not fall")
-    return found
+    cutoffs = tuple(
+        float(number_of(c, "a cut-off", place)) for c in list_of(given, "cutoffs", place)
+    )
+    if len(cutoffs) != 4 or list(cutoffs) != sorted(cutoffs):
+        place.refuse(f"cutoffs are {list(cutoffs)}; expected four numbers that do not fall")
+    return cutoffs
 
 
 def _learned_from(given: Any, place: Place) -> tuple[str, str]:
@@ -197,23 +196,21 @@ def _figures(given: Any, place: Place) -> dict[str, float]:
 
 
 SET_FIELDS = ("version", "model", "values", "learned_from", "seed", "figures")
-GREEDY_FIELDS = ("p2", "p3", "p_more")
-SCALED_FIELDS = ("scale", "bias")
 VALUES = {"greedy": GREEDY_FIELDS, "scaled": SCALED_FIELDS}
 
 
 def model_parameters(
     model: str, path: str | Path | None = None
 ) -> GreedyParameters | ScaledParameters:
-    """Of greedy or scaled: the shipped ones, or those of a file of that model, or of a file that
-    `partita train` has written for all models over pairs."""
+    """Return the parameters of the greedy or scaled model: the shipped ones, those of a file of
+    that model, or those of a file of `partita train`."""
     if path is None:
         learned, file = shipped_parameters(model), "shipped parameters"
     else:
         text, file = whole_text(path), str(path)
         if _kind(text, file) == "pairs":
-            both = parse_pair_parameters(text, file)
-            return both.greedy if model == "greedy" else both.scaled
+            pair_parameters = parse_pair_parameters(text, file)
+            return pair_parameters.greedy if model == "greedy" else pair_parameters.scaled
         learned = parse_parameters(text, file)
     if model == "greedy":
         return greedy_parameters(learned, file)
@@ -226,7 +223,7 @@ def _kind(text: str, file: str) -> str | None:
 
 
 def shipped_parameters(model: str) -> Learned:
-    """The parameters that come with the package."""
+    """Return the parameters that come with the package."""
     text = shipped_text(model)
     if text is None:
         raise InputError(f"no parameters of a model {model!r} are shipped; expected {_models()}")
@@ -234,25 +231,25 @@ def shipped_parameters(model: str) -> Learned:
 
 
 def greedy_parameters(learned: Learned, file: str = "parameters") -> GreedyParameters:
-    """The values as the greedy model takes them."""
+    """Return the values as parameters of the greedy model."""
     values = _of_model(learned, "greedy", file)
     return GreedyParameters(*(values[name] for name in GREEDY_FIELDS))
 
 
 def scaled_parameters(learned: Learned, file: str = "parameters") -> ScaledParameters:
-    """The values as the scaled model takes them."""
+    """Return the values as parameters of the scaled model."""
     values = _of_model(learned, "scaled", file)
     return ScaledParameters(*(values[name] for name in SCALED_FIELDS))
 
 
 def parse_parameters(text: str, file: str) -> Learned:
-    """Parameters from JSON text; the file is named in errors."""
+    """Parse parameters from JSON text; the file is named in errors."""
     place = Place(file)
     given = _set_versioned(parsed(text, place), place)
     model = text_of(given["model"], "model", place)
     if model not in VALUES:
         place.refuse(f"model is {model!r}; expected {_models()}")
-    learned_from = _set_learned_from(given["learned_from"], place)
+    learned_from = _learned_from(given["learned_from"], place)
     learned = Learned(
         model,
         _numbers(given["values"], f"values of {model}", place, VALUES[model]),
@@ -260,36 +257,28 @@ def parse_parameters(text: str, file: str) -> Learned:
         integer_of(given["seed"], "seed", place),
         _numbers(given["figures"], "figures", place),
     )
-    _refuse_range(learned, place)
+    _check_range(learned, place)
     return learned
 
 
 def _set_versioned(given: Any, place: Place) -> Mapping[str, Any]:
-    """The version first: of another version nothing else is known."""
-    found = given.get("version") if isinstance(given, dict) else None
-    if found is not None and (type(found) is not int or found != VERSION):
-        place.refuse(f"version is {found!r}; this release reads version {VERSION}")
+    """Check the version before anything else."""
+    version = given.get("version") if isinstance(given, dict) else None
+    if version is not None and (type(version) is not int or version != VERSION):
+        place.refuse(f"version is {version!r}; this release reads version {VERSION}")
     return fields(given, "the file", place, needed=SET_FIELDS)
-
-
-def _set_learned_from(given: Any, place: Place) -> tuple[str, str]:
-    source = fields(given, "learned_from", place, needed=("description", "sha256"))
-    digest = text_of(source["sha256"], "sha256", place)
-    if not re.fullmatch("[0-9a-f]{64}", digest):
-        place.refuse("sha256 is not a hash; expected 64 digits from 0 to f")
-    return text_of(source["description"], "description", place), digest
 
 
 def _numbers(
     given: Any, what: str, place: Place, names: tuple[str, ...] | None = None
 ) -> dict[str, float]:
     expected = names if names is not None else tuple(given) if isinstance(given, dict) else ()
-    found = fields(given, what, place, needed=expected)
-    return {name: number_of(found[name], name, place) for name in expected}
+    numbers = fields(given, what, place, needed=expected)
+    return {name: number_of(numbers[name], name, place) for name in expected}
 
 
-def _refuse_range(learned: Learned, place: Place) -> None:
-    """Each model knows what its values may be."""
+def _check_range(learned: Learned, place: Place) -> None:
+    """Check the values by building the model's parameters."""
     try:
         if learned.model == "greedy":
             greedy_parameters(learned)

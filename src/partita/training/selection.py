@@ -12,10 +12,10 @@ from partita.errors import InputError
 from partita.records import FloatArray, IntArray
 from partita.training.maxent import Contexts, bits, fit, logistic, refuse_one_class
 
-NEGLIGIBLE = 1e-4
+MIN_GAIN = 1e-4
 PATIENCE = 5
 STEPS = 60
-STRIDE = 1.0
+MAX_STEP = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection:
-    """The steps in order (with the final weights), the weights of all features, why it stopped."""
+    """The steps in order with the final weights, the weights of all features, why it stopped."""
 
     steps: tuple[Step, ...]
     weights: FloatArray
@@ -46,8 +46,8 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
-    """A step before the final weights are known."""
+class _Candidate:
+    """A step before the final weights are fitted."""
 
     place: int
     approximate: float
@@ -56,24 +56,24 @@ class _Chosen:
 
 
 def gains(
-    given: Contexts, weights: FloatArray, precision: float = 0.0
+    sample: Contexts, weights: FloatArray, precision: float = 0.0
 ) -> tuple[FloatArray, FloatArray]:
-    """For every feature the α that gains most with all else held, and the gain in bits per pair.
+    """Return for every feature the best α with all else fixed, and its gain in bits per pair.
 
-    Without a prior a feature that is seen with one answer only would get an infinite weight: it
-    gains nothing. The values of one characteristic exclude each other, so they share one pass.
+    Without a prior a feature that is seen with one answer only would get an infinite weight: its
+    gain is 0. The values of one characteristic exclude each other, so they share one pass.
     """
-    scores = given.scores(weights)
-    found = [
-        _characteristic_gains(given, column, size, scores, precision)
-        for column, size in zip(given.codes.T, given.sizes, strict=True)
+    scores = sample.scores(weights)
+    parts = [
+        _characteristic_gains(sample, column, size, scores, precision)
+        for column, size in zip(sample.codes.T, sample.sizes, strict=True)
     ]
-    alphas, gained = (np.concatenate(part) for part in zip(*found, strict=True))
-    return alphas, gained / given.pairs / math.log(2)
+    alphas, gained = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return alphas, gained / sample.pairs / math.log(2)
 
 
 def _characteristic_gains(
-    given: Contexts,
+    sample: Contexts,
     column: np.ndarray[tuple[int], np.dtype[np.uint8]],
     size: int,
     scores: FloatArray,
@@ -82,48 +82,48 @@ def _characteristic_gains(
     def total(of: FloatArray) -> FloatArray:
         return np.asarray(np.bincount(column, weights=of, minlength=size), dtype=np.float64)
 
-    yes, seen = total(given.yes), total(given.count)
+    yes, seen = total(sample.yes), total(sample.count)
     finite = (seen > 0) if precision > 0 else (yes > 0) & (yes < seen)
     alpha: FloatArray = np.zeros(size)
     for _ in range(STEPS):
         p = logistic(scores + alpha[column])
-        slope = np.where(finite, yes - total(given.count * p) - precision * alpha, 0.0)
-        curvature = total(given.count * p * (1 - p)) + precision
-        step = np.clip(slope / np.maximum(curvature, 1e-300), -STRIDE, STRIDE)
+        slope = np.where(finite, yes - total(sample.count * p) - precision * alpha, 0.0)
+        curvature = total(sample.count * p * (1 - p)) + precision
+        step = np.clip(slope / np.maximum(curvature, 1e-300), -MAX_STEP, MAX_STEP)
         alpha = alpha + step
         if np.abs(step).max(initial=0.0) < 1e-10:
             break
-    lost = total(given.count * (np.logaddexp(0, scores + alpha[column]) - np.logaddexp(0, scores)))
+    lost = total(sample.count * (np.logaddexp(0, scores + alpha[column]) - np.logaddexp(0, scores)))
     return alpha, np.where(finite, alpha * yes - lost - precision * alpha**2 / 2, 0.0)
 
 
 def select(
-    given: Contexts,
+    sample: Contexts,
     names: Sequence[str],
     *,
     precision: float = 0.0,
     held_out: Contexts | None = None,
-    negligible: float = NEGLIGIBLE,
+    negligible: float = MIN_GAIN,
     patience: int = PATIENCE,
     most: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Selection:
-    """Features made active one by one until every remaining gain is negligible or, where
-    documents are held out, until their likelihood has not risen for `patience` features."""
-    _refuse(given, names, held_out)
-    weights, chosen, fitted = np.zeros(given.features), list[_Chosen](), list[FloatArray]()
-    stopped = "all features are active" if most is None else f"{most} features were asked for"
+    """Add features one by one until every remaining gain is negligible or, with held-out documents,
+    until their likelihood has not risen for `patience` features."""
+    _check_names(sample, names, held_out)
+    weights, chosen, fitted = np.zeros(sample.features), list[_Candidate](), list[FloatArray]()
+    stopped = "all features are active" if most is None else f"{most} features were requested"
     for number in range(len(names) if most is None else most):
-        _, gained = gains(given, weights, precision)
-        gained[[one.place for one in chosen]] = 0.0
+        _, gained = gains(sample, weights, precision)
+        gained[[step.place for step in chosen]] = 0.0
         best = int(gained.argmax())
         if gained[best] < negligible:
             stopped = f"every remaining gain is below {negligible:g} bits per pair"
             break
-        active = np.array([*(one.place for one in chosen), best])
-        weights = fit(given, precision, active, weights)
-        held = None if held_out is None else bits(held_out, weights)
-        chosen.append(_Chosen(best, float(gained[best]), bits(given, weights), held))
+        active = np.array([*(step.place for step in chosen), best])
+        weights = fit(sample, precision, active, weights)
+        held_out_bits = None if held_out is None else bits(held_out, weights)
+        chosen.append(_Candidate(best, float(gained[best]), bits(sample, weights), held_out_bits))
         fitted.append(weights)
         if progress is not None:
             progress(f"{number + 1} {names[best]}: {chosen[-1].bits:.4f} bits per pair")
@@ -131,44 +131,46 @@ def select(
             stopped = f"held-out likelihood has not risen for {patience} features"
             break
     kept = _best(chosen) + 1
-    final = fitted[kept - 1] if kept else np.zeros(given.features)
+    final = fitted[kept - 1] if kept else np.zeros(sample.features)
     return Selection(
-        _steps(chosen[:kept], names, final), final, precision, round(given.pairs), stopped
+        _steps(chosen[:kept], names, final), final, precision, round(sample.pairs), stopped
     )
 
 
-def _best(chosen: Sequence[_Chosen]) -> int:
-    """The step after which held-out pairs cost least; the last one where none are held out."""
+def _best(chosen: Sequence[_Candidate]) -> int:
+    """Return the step with the lowest held-out cost; the last one without held-out pairs."""
     if not chosen or chosen[0].held_out is None:
         return len(chosen) - 1
-    return int(np.argmin([math.inf if one.held_out is None else one.held_out for one in chosen]))
+    return int(np.argmin([math.inf if step.held_out is None else step.held_out for step in chosen]))
 
 
-def _steps(chosen: Sequence[_Chosen], names: Sequence[str], final: FloatArray) -> tuple[Step, ...]:
-    """The empty model needs one bit for every pair."""
-    before = [1.0, *(one.bits for one in chosen)]
+def _steps(
+    chosen: Sequence[_Candidate], names: Sequence[str], final: FloatArray
+) -> tuple[Step, ...]:
+    """Return the steps with their gains; the empty model needs one bit per pair."""
+    before = [1.0, *(step.bits for step in chosen)]
     return tuple(
         Step(
-            names[one.place],
-            one.approximate,
-            earlier - one.bits,
-            one.bits,
-            one.held_out,
-            float(final[one.place]),
+            names[step.place],
+            step.approximate,
+            earlier - step.bits,
+            step.bits,
+            step.held_out,
+            float(final[step.place]),
         )
-        for one, earlier in zip(chosen, before, strict=False)
+        for step, earlier in zip(chosen, before, strict=False)
     )
 
 
-def _refuse(given: Contexts, names: Sequence[str], held_out: Contexts | None) -> None:
-    if len(names) != given.features:
-        raise InputError(f"{given.features} features need as many names, not {len(names)}")
-    if held_out is not None and held_out.sizes != given.sizes:
+def _check_names(sample: Contexts, names: Sequence[str], held_out: Contexts | None) -> None:
+    if len(names) != sample.features:
+        raise InputError(f"{sample.features} features need as many names, not {len(names)}")
+    if held_out is not None and held_out.sizes != sample.sizes:
         raise InputError("held-out pairs have other characteristics than the training pairs")
-    refuse_one_class(given)
+    refuse_one_class(sample)
 
 
-def active_of(selection: Selection, names: Sequence[str]) -> IntArray:
-    """The places of the selected features."""
-    place = {name: n for n, name in enumerate(names)}
-    return np.array([place[step.feature] for step in selection.steps], dtype=np.int64)
+def selected_indices(selection: Selection, names: Sequence[str]) -> IntArray:
+    """Return the indices of the selected features."""
+    index = {name: n for n, name in enumerate(names)}
+    return np.array([index[step.feature] for step in selection.steps], dtype=np.int64)

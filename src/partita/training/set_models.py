@@ -1,4 +1,4 @@
-"""Fit the greedy and the scaled model, and adapt pair weights to few keys."""
+"""Fit the greedy and the scaled model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from partita.records import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Sets of one size: how many there were, and how many the merger got right."""
+    """Sets of one size: how many there were, and how many were merged correctly."""
 
     sets: int = 0
     right: int = 0
@@ -27,13 +27,13 @@ class Tally:
         return Tally(self.sets + 1, self.right + right)
 
 
-DEVIATION = 0.5  # of the prior around the evidential model, a = 1 and b = 0
+PRIOR_DEVIATION = 0.5  # of the prior around the evidential model, a = 1 and b = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choices:
-    """One row for each cell that a template could choose: Σθ, the number of members, which
-    template's choice it is, and whether the key chooses it. "Alone" is a row of zeros."""
+    """One row for each cell that a template could join: Σθ, the number of members, the template,
+    and whether the key chooses it. "Alone" is a row of zeros."""
 
     sums: FloatArray
     members: FloatArray
@@ -41,19 +41,19 @@ class Choices:
     taken: FloatArray
 
 
-def learn_scale(
-    sets: Iterable[tuple[FloatArray, IntArray]], deviation: float = DEVIATION
+def fit_scale(
+    sets: Iterable[tuple[FloatArray, IntArray]], deviation: float = PRIOR_DEVIATION
 ) -> ScaledParameters:
-    """From the pair probabilities of sets (0 where incompatible) and the labels of their keys."""
-    given = _together([_choices(p, labels) for p, labels in sets if len(labels) > 1])
-    if not len(given.sums):
+    """Fit the scaled model to pair probabilities (0 if incompatible) and the labels of the keys."""
+    choices = _concatenate([_choices(p, labels) for p, labels in sets if len(labels) > 1])
+    if not len(choices.sums):
         raise InputError(
             "no labelled set leaves anything to decide (expected sets with several configurations)"
         )
     from scipy.optimize import minimize
 
     result = minimize(
-        lambda x: _objective(x, given, deviation**-2),
+        lambda x: _objective(x, choices, deviation**-2),
         np.array([1.0, 0.0]),
         jac=True,
         method="L-BFGS-B",
@@ -63,7 +63,7 @@ def learn_scale(
 
 
 def _choices(p: FloatArray, labels: IntArray) -> Choices:
-    """What each template could choose; a cell that holds an incompatible template is no choice."""
+    """Return the cells that each template could join, without incompatible ones."""
     off = ~np.eye(len(p), dtype=np.bool_)
     with np.errstate(divide="ignore"):
         theta = np.where(off & (p > 0), np.log(p) - np.log1p(-np.where(off, p, 0.0)), 0.0)
@@ -78,7 +78,7 @@ def _choices(p: FloatArray, labels: IntArray) -> Choices:
 def _with_alone(
     n: int, sums: FloatArray, members: FloatArray, template: IntArray, taken: FloatArray
 ) -> Choices:
-    """A key's cell that is barred counts as a choice that was not to be made: alone."""
+    """Add the choice "alone"; it also stands for a cell of the key that is excluded."""
     alone = 1.0 - np.bincount(template, weights=taken, minlength=n)
     return Choices(
         np.concatenate([sums, np.zeros(n)]),
@@ -88,7 +88,7 @@ def _with_alone(
     )
 
 
-def _together(parts: list[Choices]) -> Choices:
+def _concatenate(parts: list[Choices]) -> Choices:
     shift = np.cumsum([0, *(int(part.choice.max()) + 1 for part in parts)])
     return Choices(
         np.concatenate([np.zeros(0), *(part.sums for part in parts)]),
@@ -103,15 +103,15 @@ def _together(parts: list[Choices]) -> Choices:
     )
 
 
-def _objective(x: FloatArray, given: Choices, precision: float) -> tuple[float, FloatArray]:
-    """Minus the log of conditional likelihood times prior, and its gradient."""
-    scores = x[0] * given.sums + x[1] * given.members
-    top = np.zeros(int(given.choice.max()) + 1)
-    np.maximum.at(top, given.choice, scores)
-    weights = np.exp(scores - top[given.choice])
-    total = np.bincount(given.choice, weights=weights)
-    loss = float((np.log(total) + top).sum() - given.taken @ scores)
-    surplus = weights / total[given.choice] - given.taken
-    away = x - np.array([1.0, 0.0])
-    gradient = np.array([surplus @ given.sums, surplus @ given.members]) + precision * away
-    return loss + precision * float(away @ away) / 2, gradient
+def _objective(x: FloatArray, choices: Choices, precision: float) -> tuple[float, FloatArray]:
+    """Return minus the log of conditional likelihood times prior, and its gradient."""
+    scores = x[0] * choices.sums + x[1] * choices.members
+    top = np.zeros(int(choices.choice.max()) + 1)
+    np.maximum.at(top, choices.choice, scores)
+    weights = np.exp(scores - top[choices.choice])
+    total = np.bincount(choices.choice, weights=weights)
+    loss = float((np.log(total) + top).sum() - choices.taken @ scores)
+    surplus = weights / total[choices.choice] - choices.taken
+    deviation = x - np.array([1.0, 0.0])
+    gradient = np.array([surplus @ choices.sums, surplus @ choices.members]) + precision * deviation
+    return loss + precision * float(deviation @ deviation) / 2, gradient

@@ -31,7 +31,7 @@ def learn_pass(
     dropped: float,
     seed: int,
 ) -> int:
-    """Every sentence once, in the order given; how many tags were wrong."""
+    """Train on every sentence once, in the given order; return the number of wrong tags."""
     bases = np.empty(codes.shape[1], dtype=np.int64)
     scores = np.empty(tags, dtype=np.float32)
     mask = np.uint64(len(table) - padding - 1)
@@ -60,7 +60,7 @@ def learn_pass(
 
 @kernel()
 def _drawn(state: np.uint64) -> tuple[np.uint64, float]:
-    """The next state of a generator, and a number from 0 to 1 (Steele's splitmix)."""
+    """Return the next state of a generator, and a number from 0 to 1 (Steele's splitmix)."""
     state += np.uint64(0x9E3779B97F4A7C15)
     mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -69,7 +69,8 @@ def _drawn(state: np.uint64) -> tuple[np.uint64, float]:
 
 @kernel()
 def _gradient(bases: IntArray, table: Weights, scale: float, right: int, scores: Weights) -> int:
-    """Probabilities of the tags, less 1 for the right one, are left in scores; the best tag."""
+    """Write the probabilities of the tags, less 1 for the right one, to scores; return the best
+    tag."""
     scores[:] = 0
     for base in bases:
         for tag in range(len(scores)):
@@ -89,7 +90,7 @@ def _gradient(bases: IntArray, table: Weights, scale: float, right: int, scores:
 def _follow(
     bases: IntArray, table: Weights, squares: Weights, gradient: Weights, rate: float
 ) -> None:
-    """A step down the gradient for every feature and every tag that matters."""
+    """Take a step down the gradient for every feature and every tag that matters."""
     for tag in range(len(gradient)):
         slope = gradient[tag]
         if abs(slope) >= SMALL:
