@@ -8,7 +8,8 @@ import math
 import pytest
 
 from partita.pairs.explanation import Contribution, Influence, PairExplanation, SetExplanation
-from partita.views.explanation import Told, bars, chart, text
+from partita.views.charts import explanation_chart, waterfall_rows
+from partita.views.explanation import PairSummary, text
 
 PAIR = PairExplanation(
     "A",
@@ -31,7 +32,7 @@ REST = SetExplanation(
         Influence(("D", "E", "F"), 0.4, 0.0),
     ),
 )
-TOLD = Told("A", "B", PAIR.probability, 0.0)
+TOLD = PairSummary("A", "B", PAIR.probability, 0.0)
 
 
 def test_the_text_lists_features_and_the_rest_of_the_set() -> None:
@@ -40,7 +41,7 @@ def test_the_text_lists_features_and_the_rest_of_the_set() -> None:
     assert lines[0] == "A “the big ·depot” = B"
     assert any(line.split()[-2:] == ["+2.0000", "0.8808"] for line in lines)
     assert any(line.split()[-2:] == ["+1.5000", "0.8176"] for line in lines)
-    assert "1 more characteristics have weight 0" in told
+    assert "1 more characteristic has weight 0" in told
     assert any(line.startswith("3 other templates") for line in lines)
     assert lines[-1].split()[-2:] == ["-0.8176", "0.0000"]
     assert max(map(len, lines)) <= 80
@@ -58,11 +59,11 @@ def test_without_features_that_is_said() -> None:
     assert "weight" not in told
     assert "given the whole set" in told
     assert max(map(len, told.splitlines())) <= 80
-    assert next(bars(TOLD, None, REST))["label"] == "the pair alone"
+    assert next(waterfall_rows(TOLD, None, REST))["label"] == "the pair alone"
 
 
 def test_each_bar_begins_where_the_last_one_ended() -> None:
-    found = list(bars(TOLD, PAIR, REST))
+    found = list(waterfall_rows(TOLD, PAIR, REST))
     steps = [bar for bar in found if bar["sign"] != "sum"]
     assert steps[0]["from"] == 0.0
     assert all(a["to"] == pytest.approx(b["from"]) for a, b in itertools.pairwise(steps))
@@ -73,7 +74,7 @@ def test_each_bar_begins_where_the_last_one_ended() -> None:
 
 
 def test_the_waterfall_is_drawn() -> None:
-    drawn = chart(TOLD, PAIR, REST).to_dict()
+    drawn = explanation_chart(TOLD, PAIR, REST).to_dict()
     assert "names: identical" in str(drawn)
     assert drawn["title"] == "A = B"
-    assert len(list(bars(TOLD, PAIR))) == 4
+    assert len(list(waterfall_rows(TOLD, PAIR))) == 4

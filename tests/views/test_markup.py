@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from partita.views.markup import Html, cut, element, joined, safe
+from partita.views.markup import Html, element, escape_text, join, shorten
 
 
 def test_children_and_attributes_are_escaped():
@@ -20,16 +20,16 @@ def test_names_of_attributes():
 
 
 def test_a_text_that_markup_was_put_into_is_text_again():
-    assert joined([f"{element('b', 'x')}!"]) == "&lt;b&gt;x&lt;/b&gt;!"
-    assert isinstance(joined(["a", element("i")], ", "), Html)
-    assert joined(["a", element("i")], "&") == "a&amp;<i></i>"
+    assert join([f"{element('b', 'x')}!"]) == "&lt;b&gt;x&lt;/b&gt;!"
+    assert isinstance(join(["a", element("i")], ", "), Html)
+    assert join(["a", element("i")], "&") == "a&amp;<i></i>"
 
 
 def test_what_steers_is_shown():
-    assert safe("a\x00b\x1b[1m\u202ec\ud800\n\t") == "a·b·[1m·c·\n\t"
-    safe("\ud800").encode()
+    assert escape_text("a\x00b\x1b[1m\u202ec\ud800\n\t") == "a·b·[1m·c·\n\t"
+    escape_text("\ud800").encode()
 
 
 def test_cut():
-    assert cut(" a\n b ", 10) == "a b"
-    assert cut("abcdef", 4) == "abc…"
+    assert shorten(" a\n b ", 10) == "a b"
+    assert shorten("abcdef", 4) == "abc…"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from oracles.pages import Page
 from partita.records import Template
-from partita.views.report_messages import DEEPEST, MOST, marked, marked_text
+from partita.views.report_messages import MAX_CHARACTERS, MAX_DEPTH, mark_templates, marked_text
 from partita.views.report_records import Colours, ReportMessage, colours_of
 
 TEXTS = st.text("ab<>&\"'\n ", min_size=1, max_size=30)
@@ -49,14 +49,14 @@ def plain(given: list[Template]) -> Colours:
 @given(TEXTS, SPANS)
 def test_any_marks_in_any_text(text: str, spans: list[tuple[int, int]]):
     given = templates(text, spans)
-    html = marked(text, given, plain(given))
+    html = mark_templates(text, given, plain(given))
     assert Page(html).words == text
     assert Stretches(html).found == {one.id: text[one.start : one.end] for one in given}
 
 
 def test_nested_marks_are_one_in_the_other():
     given = [Template("A", start=0, end=9), Template("B", start=4, end=9)]
-    html = marked("the depot.", given, plain(given))
+    html = mark_templates("the depot.", given, plain(given))
     outer = (
         '<mark class="none d1" title="A">the <mark class="none d0" title="B">depot</mark></mark>.'
     )
@@ -65,15 +65,15 @@ def test_nested_marks_are_one_in_the_other():
 
 def test_crossing_marks_are_cut():
     given = [Template("A", start=0, end=4), Template("B", start=2, end=6)]
-    assert Page(marked("abcdef", given, plain(given))).tags == {"mark": 3}
+    assert Page(mark_templates("abcdef", given, plain(given))).tags == {"mark": 3}
 
 
 def test_what_lies_too_deep_is_told():
     alone = tuple(Template(f"T{n}", start=n, end=4000 - n) for n in range(1500))
     message = ReportMessage("m", (), alone, "a" * 4000)
     page = Page(marked_text(message, colours_of(message)))
-    assert page.tags["mark"] == DEEPEST
-    assert f"{1500 - DEEPEST:,} more are nested in over {DEEPEST} templates" in page.words
+    assert page.tags["mark"] == MAX_DEPTH
+    assert f"{1500 - MAX_DEPTH:,} more are nested in over {MAX_DEPTH} templates" in page.words
 
 
 def test_many_templates_in_a_row():
@@ -84,7 +84,7 @@ def test_many_templates_in_a_row():
 
 def test_much_text_and_lost_templates_are_told():
     alone = (Template("A", "a", 0, 1), Template("B"))
-    message = ReportMessage("m", (), alone, "a" * (MOST + 5))
+    message = ReportMessage("m", (), alone, "a" * (MAX_CHARACTERS + 5))
     words = Page(marked_text(message, colours_of(message))).words
     assert "5 more characters are not shown" in words
     assert "1 template has no position in this text" in words

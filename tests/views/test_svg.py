@@ -16,10 +16,10 @@ from partita.views.markup import (
     TOP,
     Triangle,
     bar,
-    classes,
+    entropy_classes,
     histogram,
     reliability,
-    short,
+    short_probability,
     triangle,
 )
 
@@ -61,7 +61,7 @@ def test_a_triangle_has_every_pair_once(n: int):
 
 
 def test_only_what_is_certain_is_0_or_1():
-    told = [short(p) for p in (0.0, 0.0001, 0.504, 0.9999, 1.0)]
+    told = [short_probability(p) for p in (0.0, 0.0001, 0.504, 0.9999, 1.0)]
     assert told == ["0", ".01", ".50", ".99", "1"]
 
 
@@ -77,13 +77,13 @@ def test_reliability_dots_stand_where_they_say():
 
 @given(st.lists(st.floats(0, 1e6)))
 def test_every_message_is_in_one_class(bits: list[float]):
-    found = classes(bits)
+    found = entropy_classes(bits)
     assert sum(count for _, count in found) == len(bits)
     assert len(with_class(drawn(histogram(bits, "h")), "share")) == len(found)
 
 
 def test_classes():
-    assert classes([0.0, 0.1, 0.4, 3.0]) == [
+    assert entropy_classes([0.0, 0.1, 0.4, 3.0]) == [
         ("< 0.1", 1), ("0.1–0.5", 2), ("0.5–1", 0), ("1–2", 0), ("2–4", 1),
     ]  # fmt: skip
-    assert classes([64.0])[-1] == ("64+", 1)
+    assert entropy_classes([64.0])[-1] == ("64+", 1)

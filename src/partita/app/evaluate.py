@@ -26,7 +26,8 @@ from partita.records.tables import Columns, Tabular
 from partita.results.saved_results import Alone, Result, read_results
 from partita.training.pair_parameters import PairParameters
 from partita.training.parameter_files import read_pair_parameters, shipped_pair_parameters
-from partita.views.evaluation import counted, evaluation_text
+from partita.views.evaluation import evaluation_text
+from partita.views.layout import count_text
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
@@ -72,7 +73,7 @@ class Evaluation(Tabular):
     @property
     def matching(self) -> str:
         """What is to be said of how messages were matched."""
-        return f"{counted(self.by_ids, 'message')} matched by templates, not by name"
+        return f"{count_text(self.by_ids, 'message')} matched by templates, not by name"
 
     @property
     def figures(self) -> dict[str, float | None]:
@@ -142,7 +143,7 @@ def _note(names: tuple[str, ...], what: str) -> str:
     if not names:
         return ""
     shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-    return f"{counted(len(names), 'template')} {what} ({shown})"
+    return f"{count_text(len(names), 'template')} {what} ({shown})"
 
 
 def evaluate(

@@ -32,7 +32,7 @@ from partita.training.parameter_files import (
     shipped_pair_parameters,
 )
 from partita.views import explanation as view
-from partita.views.charts import save
+from partita.views.charts import explanation_chart, save
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
@@ -59,7 +59,7 @@ class Explanation(Tabular):
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
-        told = view.Told(self.left, self.right, self.probability, self.marginal)
+        told = view.PairSummary(self.left, self.right, self.probability, self.marginal)
         return view.text(told, self.pair, self.rest, self.expressions, self.notes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -68,8 +68,8 @@ class Explanation(Tabular):
 
     def save_chart(self, path: str | os.PathLike[str]) -> None:
         """Draw a waterfall chart; the ending of the file gives the format: svg, html or png."""
-        told = view.Told(self.left, self.right, self.probability, self.marginal)
-        save(view.chart(told, self.pair, self.rest), Path(path))
+        told = view.PairSummary(self.left, self.right, self.probability, self.marginal)
+        save(explanation_chart(told, self.pair, self.rest), Path(path))
 
     def _tables(self) -> Mapping[str, Callable[[], Columns]]:
         return {"features": self._feature_columns, "influences": self._influence_columns}

@@ -118,7 +118,7 @@ def _fused(paths: Sequence[Path], options: Options, folder: Path) -> dict[str, A
 
 
 def _things(paths: Sequence[Path], asked: Asked) -> dict[str, Any]:
-    from partita.views.fused_things import things_json
+    from partita.views.fusion import things_json
 
     found = fuse_things(paths, asked)
     told = things_json(found.fused, found.domain, found.changes, asked.without)

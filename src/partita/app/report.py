@@ -17,14 +17,14 @@ from partita.records import Configuration, Template
 from partita.results.saved_results import Alone, result_of
 from partita.results.template_json import template_of
 from partita.text.messages import read_texts
-from partita.views.report import MOST, report_page
+from partita.views.report import MAX_FULL, report_page
 from partita.views.report_records import (
     MessageRow,
     Report,
     ReportKey,
     ReportMessage,
     ReportSet,
-    answered,
+    method_label,
     most_uncertain,
     set_of,
 )
@@ -78,7 +78,7 @@ def report_of_results(
     path: str | Path,
     texts: Sequence[str | Path] = (),
     keys: Sequence[Path] = (),
-    most: int = MOST,
+    most: int = MAX_FULL,
     progress: Progress | None = None,
 ) -> str:
     """The page; the file is read twice, so that only what is shown in full is held."""
@@ -123,7 +123,7 @@ def _surveyed(path: Path, progress: Progress | None) -> _Survey:
         seen.templates, seen.sets = seen.templates + len(read.set), seen.sets + 1
         seen.entities += len(read.entities)
         seen.bits += read.entropy_bits or 0.0
-        survey.methods[answered(read.method, read.converged is False)] += 1
+        survey.methods[method_label(read.method, read.converged is False)] += 1
         survey.models[read.model] = survey.seeds[read.seed] = None
     if not survey.messages:
         raise InputError("holds no results; expected a line of JSON for each set", file=str(path))
@@ -192,7 +192,7 @@ PAGE = 1000  # messages that are asked for at a time
 ABOUT = ("parent", "inputs", "started", "finished", "outcome")
 
 
-def report_html(workspace: Workspace, run: str, most: int = MOST) -> str:
+def report_html(workspace: Workspace, run: str, most: int = MAX_FULL) -> str:
     """The page of a run; the messages that are least certain are shown in full."""
     from partita.store.runs import count_methods
 
@@ -206,7 +206,7 @@ def report_html(workspace: Workspace, run: str, most: int = MOST) -> str:
         _settings(about),
         rows,
         tuple(_message(workspace.message(run, rows[n].id)) for n in chosen),
-        {answered(*how): count for how, count in methods.items()},
+        {method_label(*how): count for how, count in methods.items()},
         workspace.evaluate(run) if workspace.keys(run) else None,
     )
     return report_page(report, most)

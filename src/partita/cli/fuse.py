@@ -251,7 +251,7 @@ def _masses(fused: MassFusion, without: str | None, json: bool) -> Iterator[str]
 
 
 def _things(found: Things, without: str | None, json: bool) -> Iterator[str]:
-    from partita.views.fused_things import changes_text, things_json, things_text
+    from partita.views.fusion import thing_changes_text, things_json, things_text
 
     if json:
         from json import dumps
@@ -260,4 +260,4 @@ def _things(found: Things, without: str | None, json: bool) -> Iterator[str]:
         return
     yield from things_text(found.fused)
     if without is not None:
-        yield from changes_text(found.changes, without)
+        yield from thing_changes_text(found.changes, without)

@@ -10,7 +10,7 @@ import typer
 
 from partita.cli import options
 from partita.cli.console import error_boundary
-from partita.views.layout import clean, cut, padded
+from partita.views.layout import clean, cut, pad
 
 if TYPE_CHECKING:
     from partita.cli.console import Console
@@ -37,7 +37,7 @@ def _row(run: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _line(row: Sequence[str], wide: Sequence[int]) -> str:
     cells = [
-        padded(cut(one, room), room) if name in LEFT else one.rjust(room)
+        pad(cut(one, room), room) if name in LEFT else one.rjust(room)
         for name, one, room in zip(HEADINGS, row, wide, strict=True)
     ]
     return "  ".join(cells)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -12,14 +13,16 @@ from partita.errors import InputError, Unavailable
 from partita.evaluation.calibration import Bin
 from partita.evaluation.label_study import Compared
 from partita.evaluation.rows import Row
+from partita.pairs.explanation import PairExplanation, SetExplanation
 from partita.records import Distribution
 from partita.results.saved_results import Result
+from partita.views.explanation import PairSummary, influence_label, logistic
 
-ENDINGS = (".svg", ".html", ".png", ".json")
+EXTENSIONS = (".svg", ".html", ".png", ".json")
 
 
 def configurations_chart(distribution: Distribution | Result) -> Any:
-    """The listed configurations and the remainder as bars."""
+    """Return a bar chart of the listed configurations and the remainder."""
     alt = altair()
     rows = [(str(item.configuration), item.probability) for item in distribution.configurations]
     if distribution.remainder.count != 0:
@@ -41,9 +44,9 @@ def configurations_chart(distribution: Distribution | Result) -> Any:
 
 def save(chart: Any, path: Path) -> None:
     """Write a chart atomically; the format follows from the extension."""
-    if path.suffix not in ENDINGS:
+    if path.suffix not in EXTENSIONS:
         raise InputError(
-            f"unknown extension {path.suffix!r}; expected {', '.join(ENDINGS)}", file=str(path)
+            f"unknown extension {path.suffix!r}; expected {', '.join(EXTENSIONS)}", file=str(path)
         )
     beside = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
     try:
@@ -65,7 +68,7 @@ def altair() -> Any:
 
 
 def bins_of(bins: Iterable[Bin | Mapping[str, Any]]) -> list[Bin]:
-    """Sort bins by stated probability; mappings may call it `stated` or `predicted`."""
+    """Return bins sorted by stated probability; mappings call it `stated` or `predicted`."""
     converted = (bin_ if isinstance(bin_, Bin) else _bin(bin_) for bin_ in bins)
     return sorted(converted, key=lambda bin_: bin_.stated)
 
@@ -79,13 +82,15 @@ Bins = Iterable[Bin | Mapping[str, Any]]
 
 
 def reliability_chart(bins: Mapping[str, Bins], title: str = "Reliability") -> Any:
-    """Stated probability against the frequency observed, for each name; the area of a dot is its
-    count; points on the dashed line are well calibrated."""
+    """Return a chart of stated probability against observed frequency, by name.
+
+    The area of a dot is its count; points on the dashed line are well calibrated.
+    """
     alt = altair()
     values = [
         {"name": name, "stated": one.stated, "observed": one.observed, "count": one.count}
-        for name, some in bins.items()
-        for one in bins_of(some)
+        for name, named_bins in bins.items()
+        for one in bins_of(named_bins)
     ]
     axes = {
         "x": alt.X("stated:Q", title="stated", scale=alt.Scale(domain=[0, 1])),
@@ -103,7 +108,7 @@ def reliability_chart(bins: Mapping[str, Bins], title: str = "Reliability") -> A
 
 
 def learning_chart(points: Sequence[Mapping[str, float]]) -> Any:
-    """Bits per template on held-out keys by number of training keys, with intervals.
+    """Return a chart of bits per template on held-out keys by number of training keys.
 
     A point has `keys`, `bits`, `low` and `high`, as in `Workspace.curve`.
     """
@@ -122,7 +127,7 @@ def learning_chart(points: Sequence[Mapping[str, float]]) -> Any:
 
 
 def entropy_chart(bits: Mapping[str, float], most: int = 30) -> Any:
-    """The entropy of messages, the most uncertain first; the title counts those left out."""
+    """Return a bar chart of the entropy of messages, the most uncertain first."""
     alt = altair()
     order = sorted(bits, key=lambda name: (-bits[name], name))
     shown = order[:most]
@@ -143,12 +148,15 @@ def entropy_chart(bits: Mapping[str, float], most: int = 30) -> Any:
 
 
 BEFORE, AFTER = "pairs alone", "given the whole set"
-NUMBERS = 12  # templates: of more, squares have no room for a number
+MAX_NUMBERED = 12  # templates; squares of larger matrices are too small for numbers
 SIDE = 280
 
 
 def pairs_chart(distribution: Distribution | Result) -> Any:
-    """Two triangles side by side; a pair that is incompatible has a cross."""
+    """Return the pairs alone and given the whole set, as two triangles.
+
+    Incompatible pairs have a cross.
+    """
     alt = altair()
     rows = list(pair_rows(distribution))
     chart = alt.Chart(alt.InlineData(values=rows))
@@ -156,7 +164,7 @@ def pairs_chart(distribution: Distribution | Result) -> Any:
 
 
 def pair_rows(distribution: Distribution | Result) -> Iterator[dict[str, Any]]:
-    """One object for each pair, before and after."""
+    """Yield one row for each pair, before and after."""
     ids = distribution.set.ids
     for column, left in enumerate(ids):
         for row, right in enumerate(ids[column + 1 :], column + 1):
@@ -188,21 +196,21 @@ def _triangle(alt: Any, chart: Any, distribution: Distribution | Result, when: s
         title="probability",
     )
     hints = ["left:N", "right:N", alt.Tooltip("probability:Q", format=".4f")]
-    drawn = base.mark_rect(stroke="#dfe4ea").encode(color=shade, tooltip=hints)
-    if len(ids) <= NUMBERS:
+    squares = base.mark_rect(stroke="#dfe4ea").encode(color=shade, tooltip=hints)
+    if len(ids) <= MAX_NUMBERED:
         ink = alt.condition(alt.datum.probability > 0.5, alt.value("#fff"), alt.value("#1b2430"))
-        drawn += base.mark_text(fontSize=11).encode(text="text:N", color=ink)
-    return drawn.properties(title=when, width=SIDE, height=SIDE)
+        squares += base.mark_text(fontSize=11).encode(text="text:N", color=ink)
+    return squares.properties(title=when, width=SIDE, height=SIDE)
 
 
 def experiment_reliability_chart(rows: Sequence[Row]) -> Any:
-    """Stated probability of pairs against observed frequency, for each model."""
+    """Return a reliability chart of pair probabilities, for each model."""
     bins = {row.model: row.pair_reliability for row in rows}
     return reliability_chart(bins, "Reliability of pair probabilities between .05 and .95")
 
 
 def sizes_chart(rows: Sequence[Row]) -> Any:
-    """Bits per set by the size of sets, a bar for each model."""
+    """Return a chart of bits per set by the size of sets, for each model."""
     alt = altair()
     values = [
         {"model": row.model, "size": one.size, "bits": one.bits_per_set}
@@ -229,7 +237,7 @@ SIDES = {"keys": "after equal numbers of keys", "templates": "after equal number
 
 
 def choice_chart(rows: Sequence[Compared]) -> Any:
-    """Differences to random choice in bits per template, with 95% intervals; lower is better."""
+    """Return a chart of differences to random choice, with 95% intervals; lower is better."""
     alt = altair()
     models = list(dict.fromkeys(one.model for one in rows))
     grid = [
@@ -254,3 +262,70 @@ def _panel(alt: Any, rows: Sequence[Compared], model: str, by: str) -> Any:
     ranges = base.mark_rule().encode(y="low:Q", y2="high:Q")
     title = f"{model}, {SIDES[by]}"
     return (ranges + points).properties(title=title, width=WIDTH, height=HEIGHT)
+
+
+MAX_LOG_ODDS = 40.0  # beyond, a chart shows no difference
+
+
+def explanation_chart(
+    summary: PairSummary, pair: PairExplanation | None, rest: SetExplanation | None = None
+) -> Any:
+    """Return a waterfall of log-odds: features, then the influence of other templates."""
+    alt = altair()
+    data = alt.InlineData(values=list(waterfall_rows(summary, pair, rest)))
+    base = alt.Chart(data).encode(y=alt.Y("label:N", sort=alt.SortField("order"), title=None))
+    colours = alt.Scale(domain=["for", "against", "sum"], range=["#4c78a8", "#e45756", "#72736e"])
+    bars = base.mark_bar().encode(
+        x=alt.X("from:Q", title="log-odds"),
+        x2="to:Q",
+        color=alt.Color("sign:N", scale=colours, title=None),
+        tooltip=["label:N", "from:Q", "to:Q", "probability:Q"],
+    )
+    numbers = base.mark_text(align="left", dx=4).encode(
+        x="end:Q", text=alt.Text("probability:Q", format=".3f")
+    )
+    return (bars + numbers).properties(title=f"{summary.left} = {summary.right}")
+
+
+def waterfall_rows(
+    summary: PairSummary, pair: PairExplanation | None, rest: SetExplanation | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield start, end and probability for each feature and each other template."""
+    position, order = 0.0, 0
+    for contribution in (c for c in pair.contributions if c.weight) if pair is not None else ():
+        yield _waterfall_row(order, contribution.feature, position, position + contribution.weight)
+        position, order = position + contribution.weight, order + 1
+    alone = _finite_log_odds(summary.probability) if pair is None else pair.log_odds
+    yield _waterfall_row(order, "the pair alone", 0.0, alone, "sum")
+    for step in rest.influences if rest is not None else ():
+        order += 1
+        yield _waterfall_row(
+            order,
+            f"with {influence_label(step, {})}",
+            _finite_log_odds(step.before),
+            _finite_log_odds(step.after),
+        )
+    yield _waterfall_row(
+        order + 1, "given the whole set", 0.0, _finite_log_odds(summary.marginal), "sum"
+    )
+
+
+def _waterfall_row(
+    order: int, label: str, start: float, end: float, sign: str = ""
+) -> dict[str, Any]:
+    return {
+        "order": order,
+        "label": label,
+        "from": start,
+        "to": end,
+        "end": max(start, end),
+        "probability": logistic(end),
+        "sign": sign or ("for" if end >= start else "against"),
+    }
+
+
+def _finite_log_odds(p: float) -> float:
+    """Return log-odds within ±`MAX_LOG_ODDS`."""
+    if 0.0 < p < 1.0:
+        return max(-MAX_LOG_ODDS, min(MAX_LOG_ODDS, math.log(p) - math.log1p(-p)))
+    return MAX_LOG_ODDS if p >= 1.0 else -MAX_LOG_ODDS

@@ -15,33 +15,33 @@ from partita.views.layout import (
     bar,
     bold,
     clean,
-    coloured,
     columns,
-    counted,
+    configuration_count,
     cut,
-    figure,
-    how,
-    indented,
-    left_out,
+    cyan,
+    figure_text,
+    indent,
+    method_reason,
+    method_text,
     number,
-    obtained,
-    padded,
-    proof,
-    ranged,
-    wrapped,
+    optimality_note,
+    pad,
+    remainder_text,
+    with_interval,
+    wrap_cells,
 )
 
-PAIRS = 15
+MAX_PAIRS = 15
 
 
 def text(distribution: Distribution, width: int = 80, colour: bool = False) -> str:
-    """A distribution as plain text, at most `width` columns wide."""
+    """Return a distribution as plain text."""
     parts = [
         bold(heading(distribution, width), colour),
         *_templates(distribution, width),
         "",
         *configuration_rows(distribution, width, colour),
-        *indented(left_out(distribution), width),
+        *indent(remainder_text(distribution), width),
         "",
         *_pairs(distribution, width),
         "",
@@ -51,96 +51,107 @@ def text(distribution: Distribution, width: int = 80, colour: bool = False) -> s
 
 
 def line(distribution: Distribution, width: int = 80) -> str:
-    """One set in one line: its most probable configuration."""
+    """Return the most probable configuration of a set in one line."""
     first = distribution.configurations[0]
     start = f"{clean(distribution.set.name)}  {number(first.probability)}  "
     if distribution.method != "exact":
-        start += f"{obtained(distribution)}  "
-    return cut(start + _shown(distribution, first), width)
+        start += f"{method_text(distribution)}  "
+    return cut(start + _cells_text(distribution, first), width)
 
 
 def names_text(title: str, names: Sequence[str], width: int = 80) -> str:
-    """A list of ids, wrapped."""
+    """Return a list of ids, wrapped."""
     lines = textwrap.wrap(f"{title} {', '.join(map(clean, names))}", width, subsequent_indent="  ")
     return "\n".join(lines) + "\n"
 
 
 def heading(distribution: Distribution, width: int) -> str:
-    """The set, its size, and by which model."""
+    """Return the set's name, size and model."""
     name = clean(distribution.set.name)
     size = len(distribution.set)
     title = f"Set {name}: " if name else ""
-    return cut(f"{title}{size} templates, {counted(distribution)}, {distribution.model}", width)
+    return cut(
+        f"{title}{size} templates, {configuration_count(distribution)}, {distribution.model}", width
+    )
 
 
 def _templates(distribution: Distribution, width: int) -> list[str]:
-    """The expressions, where the templates have any."""
+    """Return the templates that have a text."""
     members = [t for t in distribution.set.templates if t.text]
     wide = max((columns(clean(t.id)) for t in members), default=0)
-    return [cut(f"  {padded(clean(t.id), wide)}  {clean(t.text)}", width) for t in members]
+    return [cut(f"  {pad(clean(t.id), wide)}  {clean(t.text)}", width) for t in members]
 
 
 def configuration_rows(distribution: Distribution, width: int, colour: bool) -> list[str]:
-    """The listed configurations with their probabilities and bars."""
-    shown = [_shown(distribution, one) for one in distribution.configurations]
-    figures = [ranged(one.probability, one.interval) for one in distribution.configurations]
+    """Return the listed configurations with probabilities and bars."""
+    texts = [_cells_text(distribution, listed) for listed in distribution.configurations]
+    figures = [
+        with_interval(listed.probability, listed.interval) for listed in distribution.configurations
+    ]
     right = max(map(len, figures), default=0)
     room = max(width - right - BAR - 6, 20)
-    wide = min(max(map(columns, shown), default=0), room)
+    wide = min(max(map(columns, texts), default=0), room)
     lines = []
-    for cells, share, one in zip(shown, figures, distribution.configurations, strict=True):
-        first, *more = wrapped(cells, room)
-        drawn = coloured(bar(one.probability), colour)
-        lines.append(f"  {padded(first, wide)}  {share:>{right}}  {drawn}".rstrip())
+    for cells, share, listed in zip(texts, figures, distribution.configurations, strict=True):
+        first, *more = wrap_cells(cells, room)
+        bar_text = cyan(bar(listed.probability), colour)
+        lines.append(f"  {pad(first, wide)}  {share:>{right}}  {bar_text}".rstrip())
         lines += [f"    {rest}" for rest in more]
     return lines
 
 
-def _shown(distribution: Distribution, listed: Listed) -> str:
+def _cells_text(distribution: Distribution, listed: Listed) -> str:
     place = {name: n for n, name in enumerate(distribution.set.ids)}
     cells = in_text_order(listed.configuration, place)
     return " ".join(f"({' '.join(map(clean, cell))})" for cell in cells)
 
 
 def _pairs(distribution: Distribution, width: int) -> list[str]:
-    """Pairs alone and given the whole set; of many, those that changed most."""
+    """Return the pairs, alone and given the whole set; of many, those that changed most."""
     ids = [clean(name) for name in distribution.set.ids]
     alone, marginals = distribution.probabilities, distribution.marginals
     left, right = np.nonzero(np.triu(alone > 0.0, 1))
     change = np.abs(marginals.value[left, right] - alone[left, right])
-    chosen = np.sort(np.argsort(-change, kind="stable")[:PAIRS]).tolist()
+    chosen = np.sort(np.argsort(-change, kind="stable")[:MAX_PAIRS]).tolist()
     rows = []
     for n in chosen:
-        at = (left[n], right[n])
-        spread = (
+        position = (left[n], right[n])
+        interval = (
             None
             if marginals.kind == "exact"
-            else (float(marginals.low[at]), float(marginals.high[at]))
+            else (float(marginals.low[position]), float(marginals.high[position]))
         )
-        share = ranged(float(marginals.value[at]), spread)
-        rows.append((f"{ids[at[0]]} = {ids[at[1]]}", f"{number(float(alone[at]))} → {share}"))
+        share = with_interval(float(marginals.value[position]), interval)
+        rows.append(
+            (
+                f"{ids[position[0]]} = {ids[position[1]]}",
+                f"{number(float(alone[position]))} → {share}",
+            )
+        )
     wide = min(max((columns(name) for name, _ in rows), default=0), max(width - 44, 10))
-    lines = [f"  {padded(cut(name, wide), wide)}  {share}" for name, share in rows]
+    lines = [f"  {pad(cut(name, wide), wide)}  {share}" for name, share in rows]
     if len(left) > len(chosen):
         lines.append(f"  {len(left) - len(chosen):,} more pairs changed less")
     return ["Pairs, alone → given the whole set", *lines] if lines else ["No pair can corefer"]
 
 
 def _facts(distribution: Distribution, width: int) -> list[str]:
-    facts = [f"entropy {figure(distribution.figures.entropy_bits)} bits"]
+    facts = [f"entropy {figure_text(distribution.figures.entropy_bits)} bits"]
     if distribution.conflict is not None:
         facts.append(f"conflict κ {distribution.conflict:.5f}")
     cost = f"pruning cost {distribution.pruned:.3g}" if distribution.pruned else ""
-    parts = filter(None, [", ".join(facts), how(distribution), proof(distribution), cost])
+    parts = filter(
+        None, [", ".join(facts), method_reason(distribution), optimality_note(distribution), cost]
+    )
     return [row for fact in parts for row in textwrap.wrap(fact, width)]
 
 
-CONFIGURATIONS = 20
-MATRIX = 30
+MAX_CONFIGURATIONS = 20
+MAX_MATRIX = 30
 
 
 def html(distribution: Distribution) -> str:
-    """A self-contained block of HTML; every text in it is escaped."""
+    """Return a self-contained block of HTML."""
     parts = [_caption(distribution), _configurations(distribution), _matrix(distribution)]
     return f'<div class="partita">{"".join(parts)}</div>'
 
@@ -148,24 +159,24 @@ def html(distribution: Distribution) -> str:
 def _caption(distribution: Distribution) -> str:
     facts = [
         f"{len(distribution.set)} templates",
-        counted(distribution),
-        f"{distribution.model}, {obtained(distribution)}",
-        f"entropy {figure(distribution.figures.entropy_bits)} bits",
+        configuration_count(distribution),
+        f"{distribution.model}, {method_text(distribution)}",
+        f"entropy {figure_text(distribution.figures.entropy_bits)} bits",
     ]
     if distribution.conflict is not None:
         facts.append(f"conflict κ {distribution.conflict:.5f}")
-    facts += filter(None, [proof(distribution)])
+    facts += filter(None, [optimality_note(distribution)])
     name = f"<b>{escape(distribution.set.name)}</b> " if distribution.set.name else ""
     return f'<p title="{escape(distribution.reason)}">{name}{escape(" · ".join(facts))}</p>'
 
 
 def _configurations(distribution: Distribution) -> str:
     place = {name: n for n, name in enumerate(distribution.set.ids)}
-    shown = distribution.configurations[:CONFIGURATIONS]
+    shown = distribution.configurations[:MAX_CONFIGURATIONS]
     rows = "".join(_configuration(one, place) for one in shown)
     hidden = len(distribution.configurations) - len(shown)
     more = f"{hidden} more listed; " if hidden else ""
-    rest = f'<tr><td colspan="3">{escape(more + left_out(distribution))}</td></tr>'
+    rest = f'<tr><td colspan="3">{escape(more + remainder_text(distribution))}</td></tr>'
     head = "<tr><th>configuration</th><th>probability</th><th></th></tr>"
     return f"<table>{head}{rows}{rest}</table>"
 
@@ -174,17 +185,17 @@ def _configuration(listed: Listed, place: dict[str, int]) -> str:
     cells = " ".join(
         f"({' '.join(map(str, c))})" for c in in_text_order(listed.configuration, place)
     )
-    bar = (
+    bar_html = (
         f'<div style="background:#4c78a8;height:.8em;width:{listed.probability * 12:.2f}em"></div>'
     )
-    share = escape(ranged(listed.probability, listed.interval))
-    return f"<tr><td>{escape(cells)}</td><td>{share}</td><td>{bar}</td></tr>"
+    share = escape(with_interval(listed.probability, listed.interval))
+    return f"<tr><td>{escape(cells)}</td><td>{share}</td><td>{bar_html}</td></tr>"
 
 
 def _matrix(distribution: Distribution) -> str:
-    """Marginals of pairs; hovering shows the probability of the pair alone."""
+    """Return the matrix of pair marginals; the tooltip shows the pair alone."""
     ids = distribution.set.ids
-    if len(ids) > MATRIX:
+    if len(ids) > MAX_MATRIX:
         return f"<p>{len(ids)} templates: the matrix of pairs is not shown</p>"
     head = "".join(f"<th>{escape(str(name))}</th>" for name in ids)
     rows = ""

@@ -8,17 +8,17 @@ from typing import Any
 
 from partita.evaluation.rows import Row
 from partita.training.selection import Selection, Step
+from partita.views.layout import WIDTH, cell, count_text
 
-WIDTH = 80
 MARGIN = 34
 
 
 def evaluation_text(
     row: Row, hard: bool = False, notes: Sequence[str] = (), width: int = WIDTH
 ) -> str:
-    """Figures by name; of hard answers, which have no probabilities, the scores alone."""
-    given = ((row.documents, "message"), (row.mentions, "template"), (row.sets, "set"))
-    lines = [f"{row.model}: {', '.join(counted(n, noun) for n, noun in given)}"]
+    """Return the figures by name; hard answers have no probabilities, so scores only."""
+    sizes = ((row.documents, "message"), (row.mentions, "template"), (row.sets, "set"))
+    lines = [f"{row.model}: {', '.join(count_text(n, noun) for n, noun in sizes)}"]
     lines += [""] if hard else ["", *_bits(row), "", *_calibration(row)]
     lines += ["", *_scores(row)] if not hard else _scores(row)
     if not hard:
@@ -26,11 +26,6 @@ def evaluation_text(
     for note in notes:
         lines += ["", *textwrap.wrap(note, width)]
     return "\n".join(lines) + "\n"
-
-
-def counted(n: int, noun: str) -> str:
-    """A number of things in words."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _line(name: str, value: str) -> str:
@@ -71,15 +66,12 @@ def _sizes(row: Row) -> Iterator[str]:
 def _spread(row: Row, name: str, value: float) -> str:
     if name not in row.intervals:
         return f"{value:.3f}"
-    found = row.intervals[name]
-    return f"{value:.3f} ({found.low:.3f} to {found.high:.3f})"
+    interval = row.intervals[name]
+    return f"{value:.3f} ({interval.low:.3f} to {interval.high:.3f})"
 
 
-SELECTION_WIDTH = 80
-
-
-def text(selection: Selection, width: int = SELECTION_WIDTH) -> str:
-    """Order, gain, weight and sign of every selected feature, one line each."""
+def text(selection: Selection, width: int = WIDTH) -> str:
+    """Return order, gain, weight and sign of every selected feature, one per line."""
     title = f"{len(selection.steps)} features selected from {selection.pairs:,} pairs"
     room = width - 43
     head = f"{'':>4} {'feature':{room}} {'gain':>7} {'bits':>7} {'held out':>8} {'weight':>8}"
@@ -94,13 +86,12 @@ def text(selection: Selection, width: int = SELECTION_WIDTH) -> str:
 
 def _row(number: int, step: Step, room: int) -> str:
     held = "" if step.held_out is None else f"{step.held_out:.4f}"
-    name = step.feature if len(step.feature) <= room else f"{step.feature[: room - 1]}…"
     figures = f"{step.gain:7.4f} {step.bits:7.4f} {held:>8} {step.weight:+8.3f}"
-    return f"{number:>3}. {name:{room}} {figures}"
+    return f"{number:>3}. {cell(step.feature, room)} {figures}"
 
 
 def records(selection: Selection) -> list[dict[str, Any]]:
-    """One plain object for each step, for charts and machines."""
+    """Return one plain object for each step."""
     return [
         {
             "order": number,

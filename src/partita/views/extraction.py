@@ -1,4 +1,4 @@
-"""How well an extractor does on messages with keys: a table of 80 columns, errors, JSON."""
+"""Extraction scores as a table of 80 columns, a list of errors, and JSON."""
 
 from __future__ import annotations
 
@@ -8,35 +8,37 @@ from typing import Any
 
 from partita.evaluation.extraction import Counted, Extraction, Group, Slip
 from partita.evaluation.scores import Tally
-from partita.views.layout import clean, columns, cut, padded
+from partita.views.layout import clean, columns, cut, pad
 
-NAME = 17
+NAME_WIDTH = 17
 HEAD = (
-    f"{'':{NAME}}{'templates':>9}{'R':>6}{'P':>6}{'F':>6}"
+    f"{'':{NAME_WIDTH}}{'templates':>9}{'R':>6}{'P':>6}{'F':>6}"
     f"{'slots':>8}{'R':>6}{'P':>6}{'F':>6}{'less':>5}{'more':>5}"
 )
 GROUPS: tuple[tuple[Group, str], ...] = (("form", "form"), ("region", "region"), ("slot", "slot"))
 
 
 def extraction_text(measured: Extraction, errors: int = 0, width: int = 80) -> str:
-    """Parts and all, then by form, region and slot; as many errors as wanted."""
+    """Return scores by part, form, region and slot, and the first errors."""
     lines = [HEAD, *_parts(measured)]
     for group, title in GROUPS:
         lines += ["", f"by {title}"]
-        lines += [_row(f"  {name}", one) for name, one in _told(measured, group)]
+        lines += [_row(f"  {name}", one) for name, one in _nonempty(measured, group)]
     if errors:
         lines += ["", *_errors(measured, errors, width)]
     return "\n".join(lines) + "\n"
 
 
 def extraction_json(measured: Extraction, errors: int = 0) -> dict[str, Any]:
-    """Counts, recall, precision and F of everything in the table."""
+    """Return counts, recall, precision and F of everything in the table."""
     groups: tuple[Group, ...] = ("part", "form", "region", "slot")
     return {
         "messages": measured.messages,
         "all": _figures(measured.of("all")),
         "matched": _figures(measured.of("matched")),
-        **{group: {name: _figures(x) for name, x in _told(measured, group)} for group in groups},
+        **{
+            group: {name: _figures(x) for name, x in _nonempty(measured, group)} for group in groups
+        },
         "errors": [_error(slip) for slip in measured.slips[:errors]],
     }
 
@@ -49,13 +51,13 @@ def _parts(measured: Extraction) -> Iterator[str]:
     yield _row("matched only", measured.of("matched"))
 
 
-def _told(measured: Extraction, group: Group) -> list[tuple[str, Counted]]:
-    """What occurs in the key or in what was found."""
+def _nonempty(measured: Extraction, group: Group) -> list[tuple[str, Counted]]:
+    """Return the names that occur in the key or the output."""
     return [(name, one) for name, one in measured.group(group).items() if one != Counted()]
 
 
 def _row(name: str, counted: Counted) -> str:
-    start = padded(cut(clean(name), NAME - 1), NAME)
+    start = pad(cut(clean(name), NAME_WIDTH - 1), NAME_WIDTH)
     templates = _shares(counted.templates, 9) if counted.templates.wanted else " " * 27
     return f"{start}{templates}{_shares(counted.slots, 8)}{counted.less:>5}{counted.more:>5}"
 
@@ -68,7 +70,7 @@ def _shares(tally: Tally, wide: int) -> str:
 
 
 def _share(share: float, of: float) -> str:
-    """In percent; of nothing there is no share."""
+    """Format a share in percent, or "-" of nothing."""
     return f"{100 * share:>6.1f}" if of else f"{'-':>6}"
 
 
@@ -77,11 +79,11 @@ def _errors(measured: Extraction, errors: int, width: int) -> Iterator[str]:
     yield f"{len(shown)} of {len(measured.slips)} errors"
     wide = max((columns(clean(slip.message)) for slip in shown), default=0)
     for slip in shown:
-        said = f"{padded(clean(slip.message), wide)}  {slip.kind:8}  {clean(_said(slip))}"
-        yield cut(said, width)
+        text = f"{pad(clean(slip.message), wide)}  {slip.kind:8}  {clean(_error_text(slip))}"
+        yield cut(text, width)
 
 
-def _said(slip: Slip) -> str:
+def _error_text(slip: Slip) -> str:
     if slip.kind != "slot":
         return slip.text
     return f"{slip.slot}: {slip.wanted or '-'}, found {slip.said or '-'}: {slip.text}"

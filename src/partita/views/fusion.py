@@ -1,127 +1,151 @@
-"""A fused belief as text of 80 columns, and as JSON."""
+"""Fused beliefs as text of 80 columns and as JSON: values of objects, and entities."""
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from partita.evaluation.fusion import Measured, calibration
+from partita.fusion.accounts import Account
+from partita.fusion.across import FusedAccounts, Resolved, Thing, ThingChange, find_copying_sources
+from partita.fusion.across_values import SlotOfThing
 from partita.fusion.answers import Answer, ValueProbability, answers
-from partita.fusion.belief import SlotBelief, Trust
+from partita.fusion.belief import SlotBelief
 from partita.fusion.claims import Claims
 from partita.fusion.conflict import conflicts
 from partita.fusion.fuse import Change, Fused
 from partita.fusion.mass_functions import CombinedMasses, SourceMasses, ValueMasses
+from partita.results.result_lines import result_line
+from partita.results.template_json import figure_json
+from partita.views.layout import WIDTH, cell, clean, count_text, cut
 
-OBJECTS = 20
-SOURCES = 15
-VALUES = 4
-WIDTH = 80
+MAX_OBJECTS = 20
+MAX_SOURCES = 15
+MAX_VALUES = 4
+MAX_COPIES = 10
+MIN_SHOWN = 0.0005  # the least probability of a value that no source states
+MIN_CONFLICT = 0.005
 
 
-def report(fused: Fused, measured: tuple[Measured, ...] = (), width: int = WIDTH) -> Iterator[str]:
-    """Values of the first objects, trust in the sources that say most, copies, figures."""
+def report(fused: Fused, measured: Sequence[Measured] = (), width: int = WIDTH) -> Iterator[str]:
+    """Yield the values of the first objects, the sources with most claims, copying and figures."""
     for belief in fused.slots:
         yield from _slot(belief, width)
-    yield from _copies(fused)
-    for one in measured:
-        yield from _measured(one)
+    yield from _copying(fused)
+    for figures in measured:
+        yield from _measured(figures)
 
 
 def _slot(belief: SlotBelief, width: int) -> Iterator[str]:
-    said = belief.parsed.statements
+    statements = belief.parsed.statements
     yield (
-        f"{belief.name}: {len(said):,} claims by {len(said.sources):,} sources about "
-        f"{len(said.objects):,} objects ({belief.parsed.kind})\n"
+        f"{belief.name}: {count_text(len(statements), 'claim')} by "
+        f"{count_text(len(statements.sources), 'source')} about "
+        f"{count_text(len(statements.objects), 'object')} ({belief.parsed.kind})\n"
     )
     for n, answer in enumerate(answers(belief)):
-        if n == OBJECTS:
-            yield f"  … {len(said.objects) - OBJECTS:,} more objects (--json has all)\n"
+        if n == MAX_OBJECTS:
+            hidden = len(statements.objects) - MAX_OBJECTS
+            yield f"  … {count_text(hidden, 'more object')} (--json has all)\n"
             break
         yield from _answer(answer, width)
     yield "\n"
-    yield from _trust(belief)
+    yield f"{_source_line('source', 'reliability', ('claims', 'right', 'rough', 'wrong'))}\n"
+    ranked = sorted(belief.trust, key=lambda trust: (-trust.claims, trust.source))
+    for trust in ranked[:MAX_SOURCES]:
+        interval = "given" if trust.given else f"{trust.low:.3f} to {trust.high:.3f}"
+        counts = (
+            f"{trust.claims:,}",
+            *(f"{n:.1f}" for n in (trust.right, trust.rough, trust.wrong)),
+        )
+        yield f"{_source_line(trust.source, f'{trust.reliability:.3f} {interval}', counts)}\n"
+    yield from _more_sources(len(ranked))
     if belief.method != "exact":
         yield f"{belief.method}\n"
     yield "\n"
 
 
 def _answer(answer: Answer, width: int) -> Iterator[str]:
-    yield _cut(f"  {answer.object}", width) + "\n"
-    shown = [one for one in answer.values if one.sources or one.probability >= 0.0005][:VALUES]
-    for one in shown:
-        yield _cut(f"    {one.probability:.4f}  {_clean(one.value)}{_by(one)}", width) + "\n"
+    yield f"{cut(f'  {clean(answer.object)}', width)}\n"
+    shown = [v for v in answer.values if v.sources or v.probability >= MIN_SHOWN][:MAX_VALUES]
+    for value in shown:
+        text = f"    {value.probability:.4f}  {clean(value.value)}{_sources_of_value(value)}"
+        yield f"{cut(text, width)}\n"
     if answer.unknown >= 0.00005:
         yield f"    {answer.unknown:.4f}  unknown\n"
 
 
-def _by(one: ValueProbability | ValueMasses) -> str:
-    if not one.sources:
+def _sources_of_value(value: ValueProbability | ValueMasses) -> str:
+    if not value.sources:
         return ""
-    named = ", ".join(one.sources[:4])
-    more = f" and {len(one.sources) - 4} more" if len(one.sources) > 4 else ""
-    return f"  ({named}{more})"
+    hidden = len(value.sources) - 4
+    more = f" and {hidden} more" if hidden > 0 else ""
+    return f"  ({clean(', '.join(value.sources[:4]))}{more})"
 
 
-def _trust(belief: SlotBelief) -> Iterator[str]:
-    counts = f"{'claims':>7} {'right':>7} {'rough':>6} {'wrong':>7}"
-    yield f"  {'source':24}  {'reliability':20}  {counts}\n"
-    ranked = sorted(belief.trust, key=lambda one: (-one.claims, one.source))
-    for one in ranked[:SOURCES]:
-        yield _trusted(one) + "\n"
-    if len(ranked) > SOURCES:
-        yield f"  … {len(ranked) - SOURCES:,} more sources (--json has all)\n"
+def _source_line(
+    source: str, reliability: str, counts: Iterable[str], widths: Sequence[int] = (7, 7, 6, 7)
+) -> str:
+    """Return a row of the table of sources."""
+    cells = (f"{count:>{width}}" for count, width in zip(counts, widths, strict=True))
+    return f"  {cell(source, 24)}  {reliability:20}  {' '.join(cells)}"
 
 
-def _trusted(one: Trust) -> str:
-    spread = "given" if one.given else f"{one.low:.3f} to {one.high:.3f}"
-    return (
-        f"  {_cut(_clean(one.source), 24):24}  {one.reliability:.3f} {spread:14}"
-        f"  {one.claims:>7,} {one.right:>7.1f} {one.rough:>6.1f} {one.wrong:>7.1f}"
-    )
+def _more_sources(count: int) -> Iterator[str]:
+    if count > MAX_SOURCES:
+        yield f"  … {count_text(count - MAX_SOURCES, 'more source')} (--json has all)\n"
 
 
-def _copies(fused: Fused) -> Iterator[str]:
-    for one in fused.copying[:10]:
-        told = (
-            f"{one.copier} may copy {one.original} ({one.slot}): {one.shared} wrong values in "
-            f"common, {one.expected:.1f} expected (p = {one.significance:.1g})"
+def _copying(fused: Fused) -> Iterator[str]:
+    for copy in fused.copying[:MAX_COPIES]:
+        text = (
+            f"{clean(copy.copier)} may copy {clean(copy.original)} ({copy.slot}): {copy.shared} "
+            f"wrong values in common, {copy.expected:.1f} expected (p = {copy.significance:.1g})"
         )
-        yield "\n".join(textwrap.wrap(told, WIDTH, subsequent_indent="  ")) + "\n"
-    if len(fused.copying) > 10:
-        yield f"… {len(fused.copying) - 10:,} more pairs (--json has all)\n"
+        yield "\n".join(textwrap.wrap(text, WIDTH, subsequent_indent="  ")) + "\n"
+    if len(fused.copying) > MAX_COPIES:
+        hidden = count_text(len(fused.copying) - MAX_COPIES, "more pair")
+        yield f"… {hidden} (--json has all)\n"
 
 
-def _measured(one: Measured) -> Iterator[str]:
-    f_same = "" if one.f_same is None else f"{one.f_same:>9.4f}"
-    vote_f = "" if one.vote_f_same is None else f"{one.vote_f_same:>9.4f}"
-    head = "" if one.f_same is None else f"{'F same':>9}"
-    yield f"\n{one.slot}: {one.truths:,} truths\n"
+def _measured(figures: Measured) -> Iterator[str]:
+    f_same = "" if figures.f_same is None else f"{figures.f_same:>9.4f}"
+    vote_f = "" if figures.vote_f_same is None else f"{figures.vote_f_same:>9.4f}"
+    head = "" if figures.f_same is None else f"{'F same':>9}"
+    yield f"\n{figures.slot}: {count_text(figures.truths, 'truth')}\n"
     yield f"  {'':28}{'accuracy':>9}{head}\n"
-    yield f"  {'fused':28}{one.accuracy:>9.4f}{f_same}\n"
-    yield f"  {'vote':28}{one.vote:>9.4f}{vote_f}\n"
-    yield f"  {_cut(f'best source, {one.best_source}', 28):28}{one.best:>9.4f}\n"
-    yield f"  {'a source is right':28}{one.possible:>9.4f}\n"
-    yield f"  {'reliability error':28}{one.error:>9.4f}\n"
-    yield f"  {'… without unknown':28}{one.values_error:>9.4f}\n"
-    yield f"  {'Brier score':28}{one.brier:>9.4f}\n"
+    for name, value, f in (
+        ("fused", figures.accuracy, f_same),
+        ("vote", figures.vote, vote_f),
+        (f"best source, {figures.best_source}", figures.best, ""),
+        ("a source is right", figures.possible, ""),
+        ("reliability error", figures.error, ""),
+        ("… without unknown", figures.values_error, ""),
+        ("Brier score", figures.brier, ""),
+    ):
+        yield f"  {cell(name, 28)}{value:>9.4f}{f}\n"
 
 
-def changes_text(changes: tuple[Change, ...], source: str) -> Iterator[str]:
-    """What is believed otherwise without a source."""
-    told = "1 value changes" if len(changes) == 1 else f"{len(changes):,} values change"
-    yield f"\nwithout {source}, {told}\n"
-    for one in changes[:OBJECTS]:
-        after = f"{_clean(one.after)} {one.after_probability:.4f}" if one.after else "nothing"
-        before = f"{_clean(one.before)} {one.before_probability:.4f}"
-        yield _cut(f"  {_clean(one.object)}, {one.slot}: {before} → {after}", WIDTH) + "\n"
-    if len(changes) > OBJECTS:
-        yield f"  … {len(changes) - OBJECTS:,} more (--json has all)\n"
+def changes_text(changes: Sequence[Change], source: str) -> Iterator[str]:
+    """Yield the values that change without a source."""
+    verb = "changes" if len(changes) == 1 else "change"
+    yield f"\nwithout {clean(source)}, {count_text(len(changes), 'value')} {verb}\n"
+    for change in changes[:MAX_OBJECTS]:
+        yield _change(f"{clean(change.object)}, {change.slot}", change)
+    if len(changes) > MAX_OBJECTS:
+        yield f"  … {len(changes) - MAX_OBJECTS:,} more (--json has all)\n"
+
+
+def _change(subject: str, change: Change | ThingChange) -> str:
+    before = f"{clean(change.before)} {change.before_probability:.4f}"
+    after = f"{clean(change.after)} {change.after_probability:.4f}" if change.after else "nothing"
+    return cut(f"  {subject}: {before} → {after}", WIDTH) + "\n"
 
 
 def fused_json(
@@ -130,8 +154,8 @@ def fused_json(
     changes: tuple[Change, ...] = (),
     without: str | None = None,
 ) -> dict[str, Any]:
-    """Everything: objects with values and who said what, sources, copies, figures."""
-    said = _said(fused.claims)
+    """Return all objects with values and claims, the sources, copying and figures."""
+    claims = _claims_by_object(fused.claims)
     objects: dict[str, dict[str, Any]] = {}
     for belief in fused.slots:
         for answer, kappa in zip(answers(belief), conflicts(belief), strict=True):
@@ -140,8 +164,8 @@ def fused_json(
             )
             entry["slots"][answer.slot] = _answer_json(answer) | {"conflict": kappa}
     for name, entry in objects.items():
-        entry["said"] = said.get(name, [])
-    made: dict[str, Any] = {
+        entry["said"] = claims.get(name, [])
+    document: dict[str, Any] = {
         "version": 1,
         "objects": list(objects.values()),
         "sources": [
@@ -150,30 +174,25 @@ def fused_json(
             for one in belief.trust
         ],
         "copying": [{**asdict(one), "share": one.share} for one in fused.copying],
-        "slots": {belief.name: _how(belief) for belief in fused.slots},
+        "slots": {belief.name: _slot_facts(belief) for belief in fused.slots},
     }
     if without is not None:
-        made["without"] = {"source": without, "changes": [asdict(one) for one in changes]}
-    return made | _figures(measured)
+        document["without"] = {"source": without, "changes": [asdict(one) for one in changes]}
+    return document | _figures(measured)
 
 
 def _answer_json(answer: Answer) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "values": [
-            {"value": v.value, "probability": v.probability, "sources": list(v.sources)}
-            for v in answer.values
-        ],
+    document: dict[str, Any] = {
+        "values": [{**asdict(value), "sources": list(value.sources)} for value in answer.values],
         "unknown": answer.unknown,
     }
     if answer.members:
-        told["members"] = [
-            {"value": v.value, "probability": v.probability, "sources": list(v.sources)}
-            for v in answer.members
-        ]
-    return told
+        members = [{**asdict(value), "sources": list(value.sources)} for value in answer.members]
+        document["members"] = members
+    return document
 
 
-def _how(belief: SlotBelief) -> dict[str, Any]:
+def _slot_facts(belief: SlotBelief) -> dict[str, Any]:
     return {
         "kind": belief.parsed.kind,
         "rounds": belief.rounds,
@@ -183,7 +202,7 @@ def _how(belief: SlotBelief) -> dict[str, Any]:
 
 
 def _rates(belief: SlotBelief, source: str) -> dict[str, Any]:
-    """Why a source is trusted as it is: P(it says v | t is true), or how it knows and guesses."""
+    """Return θ of a source: P(it states v | t is true), or its rates of knowing and guessing."""
     rates = belief.parameters.rates.get(source, belief.parameters.pooled).tolist()
     if belief.parsed.kind != "closed":
         return dict(zip(("exact", "general", "guess"), rates[0], strict=True))
@@ -191,16 +210,16 @@ def _rates(belief: SlotBelief, source: str) -> dict[str, Any]:
     return {t: dict(zip(labels, row, strict=True)) for t, row in zip(labels, rates, strict=True)}
 
 
-def _said(claims: Claims) -> dict[str, list[dict[str, Any]]]:
-    """Every claim as it was written, by object, with where it stands."""
+def _claims_by_object(claims: Claims) -> dict[str, list[dict[str, Any]]]:
+    """Return every claim as written, by object, with its file and line."""
     order = np.lexsort((claims.line, claims.file))
     columns = (claims.object, claims.source, claims.slot, claims.value, claims.file, claims.line)
     files = claims.files or ("",)
-    found: dict[str, list[dict[str, Any]]] = {}
+    by_object: dict[str, list[dict[str, Any]]] = {}
     for thing, source, slot, value, file, line in zip(
         *(column[order].tolist() for column in columns), strict=True
     ):
-        found.setdefault(claims.objects[thing], []).append(
+        by_object.setdefault(claims.objects[thing], []).append(
             {
                 "source": claims.sources[source],
                 "slot": claims.slots[slot],
@@ -209,14 +228,14 @@ def _said(claims: Claims) -> dict[str, list[dict[str, Any]]]:
                 "line": line,
             }
         )
-    return found
+    return by_object
 
 
 def _figures(measured: tuple[Measured, ...]) -> dict[str, Any]:
     """Return the figures of every slot, and at the top those of all slots together."""
     if not measured:
         return {}
-    slots = {one.slot: _measured_json(one) for one in measured}
+    slots = {figures.slot: _measured_json(figures) for figures in measured}
     return (
         slots[measured[0].slot] | {"measured": slots}
         if len(slots) == 1
@@ -229,22 +248,209 @@ def _figures(measured: tuple[Measured, ...]) -> dict[str, Any]:
     )
 
 
-def _measured_json(one: Measured) -> dict[str, Any]:
+def _measured_json(figures: Measured) -> dict[str, Any]:
     return {
-        "accuracy": one.accuracy,
-        "f_same": one.f_same,
-        "truths": one.truths,
-        "silent": one.silent,
-        "vote": {"accuracy": one.vote, "f_same": one.vote_f_same},
-        "best_source": {"source": one.best_source, "accuracy": one.best},
-        "possible": one.possible,
+        "accuracy": figures.accuracy,
+        "f_same": figures.f_same,
+        "truths": figures.truths,
+        "silent": figures.silent,
+        "vote": {"accuracy": figures.vote, "f_same": figures.vote_f_same},
+        "best_source": {"source": figures.best_source, "accuracy": figures.best},
+        "possible": figures.possible,
         "calibration": {
-            "error": one.error,
-            "values_error": one.values_error,
-            "brier": one.brier,
-            "bins": [asdict(b) for b in one.bins],
+            "error": figures.error,
+            "values_error": figures.values_error,
+            "brier": figures.brier,
+            "bins": [asdict(b) for b in figures.bins],
         },
     }
+
+
+def things_text(fused: FusedAccounts, width: int = WIDTH) -> Iterator[str]:
+    """Yield the entities with most sources, the sources, and how many pairs were compared."""
+    things = sorted(fused.things, key=lambda thing: (-len(thing.sources), -len(thing.accounts)))
+    accounts = count_text(len(fused.accounts), "account")
+    sources = count_text(len(fused.accounts.sources), "source")
+    yield f"{count_text(len(things), 'thing')} in {accounts} by {sources}\n"
+    for thing in things[:MAX_OBJECTS]:
+        yield from _thing(thing, width)
+    if len(things) > MAX_OBJECTS:
+        yield f"… {count_text(len(things) - MAX_OBJECTS, 'more thing')} (--json has all)\n"
+    yield "\n"
+    yield from _thing_sources(fused)
+    yield (
+        f"\n{fused.pairs:,} pairs of accounts, {len(fused.compared):,} compared, "
+        f"{fused.pairs - len(fused.compared):,} share no name and no place\n"
+    )
+
+
+def _thing(thing: Thing, width: int) -> Iterator[str]:
+    name = ", ".join(filter(None, (thing.name, thing.sort))) or "thing"
+    heading = f"{thing.id}  {name}; described by {', '.join(thing.sources)}"
+    yield cut(f"{clean(heading)}  ({thing.probability.value:.4f})", width) + "\n"
+    for slot_name, slot in thing.slots.items():
+        yield from _thing_slot(slot_name, slot, thing, width)
+
+
+def _thing_slot(name: str, slot: SlotOfThing, thing: Thing, width: int) -> Iterator[str]:
+    lines = [
+        f"{value.probability.value:.4f}  {clean(value.text)}{_sources_of(value.accounts, thing)}"
+        for value in slot.values[:MAX_VALUES]
+        if value.accounts or value.probability.value >= MIN_SHOWN
+    ]
+    if slot.unknown >= 0.00005:
+        lines.append(f"{slot.unknown:.4f}  unknown")
+    if slot.conflict >= MIN_CONFLICT:
+        lines.append(f"{slot.conflict:.4f}  conflict between sources")
+    for n, line in enumerate(lines):
+        yield cut(f"    {name if not n else '':12} {line}", width) + "\n"
+
+
+def _sources_of(accounts: Sequence[str], thing: Thing) -> str:
+    sources = sorted({account.source for account in thing.accounts if account.id in accounts})
+    return f"  ({', '.join(map(clean, sources))})" if sources else ""
+
+
+def _thing_sources(fused: FusedAccounts) -> Iterator[str]:
+    widths = (7, 7, 7)
+    yield f"{_source_line('source', 'reliability', ('claims', 'right', 'wrong'), widths)}\n"
+    sources = _sources(fused)
+    for row in sources[:MAX_SOURCES]:
+        interval = "given" if row["given"] else f"{row['low']:.3f} to {row['high']:.3f}"
+        reliability = f"{row['reliability']:.3f} {interval}"
+        counts = (f"{row['claims']:,}", f"{row['right']:.1f}", f"{row['wrong']:.1f}")
+        yield f"{_source_line(row['source'], reliability, counts, widths)}\n"
+    yield from _more_sources(len(sources))
+    for copy in find_copying_sources(fused)[:5]:
+        yield f"{clean(copy.copier)} may copy {clean(copy.original)} ({copy.slot or 'sort'})\n"
+
+
+def thing_changes_text(changes: Sequence[ThingChange], source: str) -> Iterator[str]:
+    """Yield the entities that change without a source."""
+    verb = "changes" if len(changes) == 1 else "change"
+    yield f"\nwithout {clean(source)}, {count_text(len(changes), 'thing')} {verb}\n"
+    for change in changes[:MAX_OBJECTS]:
+        yield _change(f"{change.thing}, {change.slot}" if change.slot else change.thing, change)
+
+
+def things_json(
+    fused: FusedAccounts,
+    domain: str = "",
+    changes: Sequence[ThingChange] = (),
+    without: str | None = None,
+) -> dict[str, Any]:
+    """Return entities with values and accounts, sets, sources, copying and comparisons."""
+    compared = len(fused.compared)
+    set_of_account = {
+        account.id: n for n, item in enumerate(fused.sets) for account in item.set.accounts
+    }
+    document: dict[str, Any] = {
+        "version": 1,
+        "domain": domain,
+        "entities": [_thing_json(item, fused, set_of_account) for item in fused.things],
+        "sets": [_set_json(item) for item in fused.sets if item.set.distribution is not None],
+        "sources": _sources(fused),
+        "copying": [{**asdict(item), "share": item.share} for item in find_copying_sources(fused)],
+        "compared": {
+            "pairs": compared,
+            "of": fused.pairs,
+            "excluded": fused.pairs - compared,
+            "sets_solved": fused.recomputed,
+        },
+    }
+    if without is not None:
+        document["without"] = {"source": without, "changes": [asdict(item) for item in changes]}
+    return document
+
+
+def _thing_json(
+    thing: Thing, fused: FusedAccounts, set_of_account: dict[str, int]
+) -> dict[str, Any]:
+    group = fused.sets[set_of_account[thing.anchor]].set
+    document: dict[str, Any] = {"id": thing.id, "sort": thing.sort}
+    if thing.name:
+        document["name"] = thing.name
+    return document | {
+        **figure_json(thing.probability),
+        "sources": list(thing.sources),
+        "anchor": thing.anchor,
+        "set": group.ids[0],
+        "slots": {name: _slot_json(slot, thing) for name, slot in thing.slots.items()},
+        "accounts": [_account_json(account) for account in thing.accounts],
+    }
+
+
+def _slot_json(slot: SlotOfThing, thing: Thing) -> dict[str, Any]:
+    source = {account.id: account.source for account in thing.accounts}
+    values = [
+        {
+            "value": value.value,
+            **figure_json(value.probability),
+            "sources": sorted({source[name] for name in value.accounts}),
+            "accounts": list(value.accounts),
+        }
+        for value in slot.values
+    ]
+    return {"values": values, "unknown": slot.unknown, "conflict": slot.conflict}
+
+
+def _account_json(account: Account) -> dict[str, Any]:
+    """Return the values of an account with their probabilities, and where they are stated."""
+    slots = {
+        name: {"value": value, "probability": account.slot_confidence(name)}
+        for name, value in account.template.slots.items()
+    }
+    document: dict[str, Any] = {
+        "id": account.id,
+        "source": account.source,
+        "message": account.message,
+        "said": slots,
+        "templates": [asdict(origin) for origin in account.origins],
+    }
+    return document | ({"object": account.object} if account.object else {})
+
+
+def _set_json(resolved: Resolved) -> dict[str, Any]:
+    """Return a set as in result lines, with the pairs on which sources contradict each other."""
+    assert resolved.set.distribution is not None
+    document: dict[str, Any] = json.loads(result_line(resolved.set.distribution))
+    masses = resolved.set.masses
+    if masses is not None:
+        positions = np.argwhere(np.triu(masses.conflict > MIN_CONFLICT, 1)).tolist()
+        document["contradicted"] = [
+            {
+                "left": resolved.set.ids[a],
+                "right": resolved.set.ids[b],
+                "conflict": float(masses.conflict[a, b]),
+            }
+            for a, b in positions
+        ]
+    return document
+
+
+def _sources(fused: FusedAccounts) -> list[dict[str, Any]]:
+    """Return each source's reliability and its right and wrong claims, by slot."""
+    learned = fused.learned
+    accounts = Counter(counts.source for counts in fused.accounts.accounts)
+    rows = []
+    for source in fused.accounts.sources:
+        slots = [counts for counts in learned.counts if counts.source == source]
+        low, high = learned.interval(source)
+        rows.append(
+            {
+                "source": source,
+                "reliability": learned.reliabilities[source],
+                "low": low,
+                "high": high,
+                "given": source in learned.fixed,
+                "accounts": accounts[source],
+                "claims": sum(counts.claims for counts in slots),
+                "right": sum(counts.right for counts in slots),
+                "wrong": sum(counts.claims - counts.right for counts in slots),
+                "slots": {counts.slot or "sort": asdict(counts) for counts in slots},
+            }
+        )
+    return rows
 
 
 def masses_text(
@@ -256,38 +462,34 @@ def masses_text(
     for slot in sorted({one.slot for one in combined}):
         chosen = [one for one in combined if one.slot == slot]
         count = sum(one.slot == slot for one in masses)
-        counts = f"{_plural(count, 'mass function')} about {_plural(len(chosen), 'object')}"
-        yield _cut(f"{_clean(slot)}: {counts}", WIDTH) + "\n"
+        counts = f"{count_text(count, 'mass function')} about {count_text(len(chosen), 'object')}"
+        yield cut(f"{clean(slot)}: {counts}", WIDTH) + "\n"
         yield "  probability  belief  plausibility\n"
-        for one in chosen[:OBJECTS]:
+        for one in chosen[:MAX_OBJECTS]:
             yield from _combined_text(one)
-        if len(chosen) > OBJECTS:
-            yield f"  … {len(chosen) - OBJECTS:,} more objects (--json has all)\n"
+        if len(chosen) > MAX_OBJECTS:
+            yield f"  … {len(chosen) - MAX_OBJECTS:,} more objects (--json has all)\n"
         yield "\n"
     yield f"  {'source':24}  {'reliability':11}  {'mass functions':>14}\n"
     counted = Counter(one.source for one in masses)
-    for source in sorted(counted)[:SOURCES]:
+    for source in sorted(counted)[:MAX_SOURCES]:
         reliability = f"{reliabilities.get(source, 1.0):.3f}"
-        yield f"  {_cut(_clean(source), 24):24}  {reliability:11}  {counted[source]:>14,}\n"
-    if len(counted) > SOURCES:
-        yield f"  … {len(counted) - SOURCES:,} more sources (--json has all)\n"
+        yield f"  {cell(source, 24)}  {reliability:11}  {counted[source]:>14,}\n"
+    if len(counted) > MAX_SOURCES:
+        yield f"  … {len(counted) - MAX_SOURCES:,} more sources (--json has all)\n"
 
 
 def _combined_text(one: CombinedMasses) -> Iterator[str]:
-    yield _cut(f"  {_clean(one.object)}", WIDTH) + "\n"
-    for value in one.values[:VALUES]:
+    yield cut(f"  {clean(one.object)}", WIDTH) + "\n"
+    for value in one.values[:MAX_VALUES]:
         figures = f"{value.probability:13.4f}  {value.belief:.4f}  {value.plausibility:12.4f}"
-        yield _cut(f"{figures}  {_clean(value.value)}{_clean(_by(value))}", WIDTH) + "\n"
-    if len(one.values) > VALUES:
-        yield f"{'':37}… {len(one.values) - VALUES:,} more values (--json has all)\n"
+        yield cut(f"{figures}  {clean(value.value)}{_sources_of_value(value)}", WIDTH) + "\n"
+    if len(one.values) > MAX_VALUES:
+        yield f"{'':37}… {len(one.values) - MAX_VALUES:,} more values (--json has all)\n"
     if one.unknown >= 0.00005:
         yield f"{one.unknown:13.4f}  {0:.4f}  {one.unknown:12.4f}  unknown\n"
     if one.conflict >= 0.00005:
         yield f"{one.conflict:13.4f}{'':24}conflict between sources\n"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def masses_json(
@@ -327,12 +529,3 @@ def masses_json(
         if without is None
         else {"source": without, "changes": [asdict(one) for one in changes]},
     }
-
-
-def _clean(words: str) -> str:
-    """Nothing from a file may steer the terminal."""
-    return "".join(c if c.isprintable() else "·" for c in words)
-
-
-def _cut(words: str, width: int) -> str:
-    return words if len(words) <= width else f"{words[: width - 1]}…"

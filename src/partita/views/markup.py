@@ -11,43 +11,47 @@ from html import escape
 from partita.evaluation.calibration import Bin
 from partita.records import FloatArray
 
-# Controls, lone surrogates and what turns the direction of reading are shown, not obeyed.
-UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Control characters, lone surrogates and marks of text direction are replaced.
+CONTROLS = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 VOID = frozenset({"br", "meta"})
 
 
 class Html(str):
-    """Text that is markup already; only this module makes it."""
+    """Escaped markup; made only by this module."""
 
     __slots__ = ()
 
 
 def element(name: str, /, *children: str, **attributes: str | float | None) -> Html:
-    """`class_` stands for class and `stroke_width` for stroke-width; None leaves one out."""
+    """Return an element; `class_` means class, `stroke_width` stroke-width, None is left out."""
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{safe(_number(value))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape_text(_number(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
     if name in VOID:
         return Html(f"<{name}{written}>")
-    return Html(f"<{name}{written}>{joined(children)}</{name}>")
+    return Html(f"<{name}{written}>{join(children)}</{name}>")
 
 
-def joined(parts: Iterable[str], between: str = "") -> Html:
-    """One after another; what is not markup is escaped."""
+def join(parts: Iterable[str], between: str = "") -> Html:
+    """Join parts, escaping those that are not markup."""
     return Html(
-        safe(between).join(part if isinstance(part, Html) else safe(part) for part in parts)
+        escape_text(between).join(
+            part if isinstance(part, Html) else escape_text(part) for part in parts
+        )
     )
 
 
-def safe(text: str) -> Html:
-    """As text of a page, or of an attribute."""
-    return Html(escape(UNSEEN.sub("·", text)))
+def escape_text(text: str) -> Html:
+    """Escape text for content and attributes."""
+    return Html(escape(CONTROLS.sub("·", text)))
 
 
 def document(title: str, style: str, policy: str, *body: str) -> str:
-    """A whole file; `policy` says what a browser may load and run from it."""
+    """Return a whole HTML file with a content security policy."""
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -59,19 +63,19 @@ def document(title: str, style: str, policy: str, *body: str) -> str:
     return f"<!doctype html>\n{element('html', head, element('body', *body), lang='en')}\n"
 
 
-def cut(text: str, most: int) -> str:
-    """On one line, and no longer than that."""
+def shorten(text: str, most: int) -> str:
+    """Return text on one line of at most `most` characters."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def _number(value: str | float) -> str:
-    """Coordinates need no more than two digits."""
+    """Format a coordinate with at most two digits."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
 def drawing(width: float, height: float, label: str, *parts: str, class_: str = "plot") -> Html:
-    """A drawing of its own size that shrinks with its place; `label` says what it shows."""
+    """Return an SVG image that shrinks to its container; `label` is its title."""
     return element(
         "svg",
         element("title", label),
@@ -86,10 +90,10 @@ def drawing(width: float, height: float, label: str, *parts: str, class_: str = 
 
 def rectangle(x: float, y: float, width: float, height: float, class_: str, hint_text: str = "",
               **more: str | float) -> Html:  # fmt: skip
-    """`told` appears where a pointer rests on it."""
-    hint = (element("title", hint_text),) if hint_text else ()
+    """Return a rectangle, with a tooltip if there is a hint."""
+    hint_ = (element("title", hint_text),) if hint_text else ()
     return element(
-        "rect", *hint, x=x, y=y, width=width, height=height, class_=class_, **more
+        "rect", *hint_, x=x, y=y, width=width, height=height, class_=class_, **more
     )  # fmt: skip
 
 
@@ -97,7 +101,7 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Html:
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 
-def words(x: float, y: float, text: str, class_: str, anchor: str = "start") -> Html:
+def label_text(x: float, y: float, text: str, class_: str, anchor: str = "start") -> Html:
     return element("text", text, x=x, y=y, class_=class_, text_anchor=anchor)
 
 
@@ -111,7 +115,7 @@ BAR_WIDTH, BAR_HEIGHT = 100.0, 10.0
 
 
 def bar(p: float, interval: tuple[float, float] | None = None, class_: str = "share") -> Html:
-    """As wide as its place: a whole bar is probability 1."""
+    """Return a bar of the container's width; the whole width is probability 1."""
     share = min(max(p, 0.0), 1.0)
     parts = [
         rectangle(0.0, 0.0, BAR_WIDTH, BAR_HEIGHT, "track"),
@@ -131,60 +135,74 @@ def bar(p: float, interval: tuple[float, float] | None = None, class_: str = "sh
     )
 
 
-EDGES = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # bits; the last class is open
+CLASS_EDGES = (
+    0.0,
+    0.1,
+    0.5,
+    1.0,
+    2.0,
+    4.0,
+    8.0,
+    16.0,
+    32.0,
+    64.0,
+)  # bits; the last class has no upper end
 WIDE, HIGH, STEP = 26.0, 90.0, 30.0
 
 
-def classes(bits: Sequence[float]) -> list[tuple[str, int]]:
-    """The classes from the first to the last that anything is in, with what is in them."""
-    counts = [0] * len(EDGES)
+def entropy_classes(bits: Sequence[float]) -> list[tuple[str, int]]:
+    """Return the classes of entropy up to the last non-empty one, with counts."""
+    counts = [0] * len(CLASS_EDGES)
     for one in bits:
-        counts[sum(one >= edge for edge in EDGES[1:])] += 1
+        counts[sum(one >= edge for edge in CLASS_EDGES[1:])] += 1
     last = max((n for n, count in enumerate(counts) if count), default=0)
     return [(_name(n), counts[n]) for n in range(last + 1)]
 
 
 def _name(n: int) -> str:
     if n == 0:
-        return f"< {EDGES[1]:g}"
-    return f"{EDGES[n]:g}+" if n == len(EDGES) - 1 else f"{EDGES[n]:g}–{EDGES[n + 1]:g}"
+        return f"< {CLASS_EDGES[1]:g}"
+    return (
+        f"{CLASS_EDGES[n]:g}+"
+        if n == len(CLASS_EDGES) - 1
+        else f"{CLASS_EDGES[n]:g}–{CLASS_EDGES[n + 1]:g}"
+    )
 
 
 def histogram(bits: Sequence[float], label: str) -> Html:
-    """A column for every class, with its count."""
-    columns_ = classes(bits)
-    most = max(count for _, count in columns_) or 1
+    """Return a histogram of entropy with a count for each class."""
+    columns_ = entropy_classes(bits)
+    highest = max(count for _, count in columns_) or 1
     columns = (
-        _column(n, name, count, HIGH * count / most) for n, (name, count) in enumerate(columns_)
+        _column(n, name, count, HIGH * count / highest) for n, (name, count) in enumerate(columns_)
     )
     wide = 8 + 44.0 * len(columns_)
     ground = line(0.0, HIGH + 16, wide, HIGH + 16, "ground")
-    axis = words(wide / 2, HIGH + 46, "bits per message", "axis", "middle")
-    return drawing(max(wide, 120.0), HIGH + 52, label, joined(columns), ground, axis)
+    axis = label_text(wide / 2, HIGH + 46, "bits per message", "axis", "middle")
+    return drawing(max(wide, 120.0), HIGH + 52, label, join(columns), ground, axis)
 
 
 def _column(n: int, name: str, count: int, high: float) -> Html:
     left = 8 + 44.0 * n
     hint = f"{count:,} with {name} bits"
-    return joined(
+    return join(
         [
             rectangle(left, HIGH + 16 - high, WIDE + 8, high, "share", hint),
-            words(left + 17, HIGH + 11 - high, f"{count:,}", "tick", "middle"),
-            words(left + 17, HIGH + 30, name, "tick", "middle"),
+            label_text(left + 17, HIGH + 11 - high, f"{count:,}", "tick", "middle"),
+            label_text(left + 17, HIGH + 30, name, "tick", "middle"),
         ]
     )
 
 
-SIZES = ((8, 34.0), (14, 26.0), (1000, 13.0))  # of a square, for so many templates
-NUMBERS = 14  # templates: of more, squares have no room for a number
+SIZES = ((8, 34.0), (14, 26.0), (1000, 13.0))  # size of a square for up to so many templates
+MAX_NUMBERED = 14  # templates; squares of larger matrices are too small for numbers
 LETTER = 6.2
-DEEP = 0.5  # from here on a number is written in the colour of the paper
+LIGHT_ABOVE = 0.5  # from here on numbers are in the background colour
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Triangle:
-    """Which templates, and for every two of them a number or, if they never corefer, a cross;
-    `hints` say the same in words."""
+    """Pairs of templates with numbers or, if they cannot corefer, a cross, and tooltips."""
 
     labels: Sequence[str]
     values: FloatArray
@@ -193,31 +211,33 @@ class Triangle:
 
 
 def triangle(pairs: Triangle, label: str, letters: int = 26) -> Html:
-    """Names stand on the diagonal and go on where the matrix would say the same again."""
+    """Draw a lower triangle of pairs, with the names along the diagonal."""
     n = len(pairs.labels)
     size = next(size for most, size in SIZES if n <= most)
-    names = [cut(name, letters) for name in pairs.labels]
+    names = [shorten(name, letters) for name in pairs.labels]
     room = max((k * size + len(name) * LETTER + 10 for k, name in enumerate(names)), default=0.0)
     squares = (_square(pairs, row, column, size) for row in range(n) for column in range(row))
     titles = (
-        words(k * size + 5, (k + 0.5) * size + 4, name, "name") for k, name in enumerate(names)
+        label_text(k * size + 5, (k + 0.5) * size + 4, name, "name") for k, name in enumerate(names)
     )
-    return drawing(max(room, n * size), n * size + 2, label, joined(squares), joined(titles))
+    return drawing(max(room, n * size), n * size + 2, label, join(squares), join(titles))
 
 
 def _square(pairs: Triangle, row: int, column: int, size: float) -> Html:
     p = float(pairs.values[row, column])
-    at = (column * size + 1, row * size + 1, size - 2, size - 2)
+    box = (column * size + 1, row * size + 1, size - 2, size - 2)
     hint = pairs.hints[row][column]
     if pairs.apart[row][column]:
-        return joined([rectangle(*at, "never", hint), _cross(*at)])
-    drawn = rectangle(*at, "pair", hint, fill_opacity=f"{p:.3f}")
-    frame = rectangle(*at, "edge")
-    if len(pairs.labels) > NUMBERS:
-        return joined([frame, drawn])
+        return join([rectangle(*box, "never", hint), _cross(*box)])
+    drawn = rectangle(*box, "pair", hint, fill_opacity=f"{p:.3f}")
+    frame = rectangle(*box, "edge")
+    if len(pairs.labels) > MAX_NUMBERED:
+        return join([frame, drawn])
     middle = (column + 0.5) * size, (row + 0.5) * size + 3.5
-    number = words(*middle, short(p), "deep" if p > DEEP else "plain", "middle")
-    return joined([frame, drawn, number])
+    number = label_text(
+        *middle, short_probability(p), "deep" if p > LIGHT_ABOVE else "plain", "middle"
+    )
+    return join([frame, drawn, number])
 
 
 def _cross(x: float, y: float, width: float, height: float) -> Html:
@@ -227,8 +247,8 @@ def _cross(x: float, y: float, width: float, height: float) -> Html:
     return element("path", d=ends + back, class_="cross")
 
 
-def short(p: float) -> str:
-    """Two digits; only what is certain is 0 or 1."""
+def short_probability(p: float) -> str:
+    """Format a probability with two digits; only certainty is 0 or 1."""
     if p <= 0.0 or p >= 1.0:
         return f"{min(max(p, 0.0), 1.0):.0f}"
     return f"{min(max(round(p, 2), 0.01), 0.99):.2f}".lstrip("0")
@@ -240,19 +260,19 @@ LARGE = 10.0  # radius of the bin with the highest count
 
 
 def reliability(bins: Sequence[Bin], label: str) -> Html:
-    """A dot for every bin, its area the count; points on the dashed line are well calibrated."""
-    most = max((bin_.count for bin_ in bins), default=1)
-    dots = (_dot(bin_, most) for bin_ in bins)
+    """Draw a dot for every bin; points on the dashed line are well calibrated."""
+    largest = max((bin_.count for bin_ in bins), default=1)
+    dots = (_dot(bin_, largest) for bin_ in bins)
     path = [(_x(bin_.stated), _y(bin_.observed)) for bin_ in bins]
     return drawing(
         LEFT + SIDE + 14,
         TOP + SIDE + BELOW,
         label,
-        joined(map(_tick, TICKS)),
+        join(map(_tick, TICKS)),
         line(_x(0.0), _y(0.0), _x(1.0), _y(1.0), "ideal"),
         polyline(path, "curve"),
-        joined(dots),
-        words(_x(0.5), TOP + SIDE + 36, "stated", "axis", "middle"),
+        join(dots),
+        label_text(_x(0.5), TOP + SIDE + 36, "stated", "axis", "middle"),
         element(
             "text", "observed", class_="axis", text_anchor="middle",
             transform=f"translate(11 {_y(0.5):.1f}) rotate(-90)",
@@ -266,17 +286,17 @@ def _dot(bin_: Bin, most: int) -> Html:
     x, y = _x(bin_.stated), _y(bin_.observed)
     dot = element("circle", element("title", hint), cx=x, cy=y, r=radius, class_="dot")
     inward = bin_.stated > 0.5
-    at = x - radius - 2 if inward else x + radius + 2
-    count = words(at, y - 6, f"{bin_.count:,}", "tick", "end" if inward else "start")
-    return joined([dot, count])
+    label_x = x - radius - 2 if inward else x + radius + 2
+    count = label_text(label_x, y - 6, f"{bin_.count:,}", "tick", "end" if inward else "start")
+    return join([dot, count])
 
 
 def _tick(p: float) -> Html:
     grid = [line(_x(p), _y(0.0), _x(p), _y(1.0), "grid")]
     grid += [line(_x(0.0), _y(p), _x(1.0), _y(p), "grid")]
-    below = words(_x(p), TOP + SIDE + 20, f"{p:g}", "tick", "middle")
-    beside = words(LEFT - 12, _y(p) + 3.5, f"{p:g}", "tick", "end")
-    return joined([*grid, below, beside])
+    below = label_text(_x(p), TOP + SIDE + 20, f"{p:g}", "tick", "middle")
+    beside = label_text(LEFT - 12, _y(p) + 3.5, f"{p:g}", "tick", "end")
+    return join([*grid, below, beside])
 
 
 def _x(p: float) -> float:

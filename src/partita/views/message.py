@@ -1,4 +1,4 @@
-"""A message as a person reads it in a terminal: its entities, its sets, and what is uncertain."""
+"""A resolved message as text: its entities, sets and uncertain pairs."""
 
 from __future__ import annotations
 
@@ -14,89 +14,87 @@ from partita.views.layout import (
     bar,
     bold,
     clean,
-    coloured,
     columns,
+    count_text,
     cut,
-    figure,
-    how,
-    indented,
-    left_out,
+    cyan,
+    figure_text,
+    indent,
+    interval_of,
+    method_reason,
     number,
-    padded,
-    ranged,
+    one_line,
+    pad,
+    remainder_text,
+    with_interval,
 )
 
-SURE = 0.99995  # what rounds to 1 needs no number
-OPEN = 0.1  # a pair whose probability is this far from 0 and from 1 is uncertain
-MOST = 6  # uncertain pairs shown
+CERTAIN = 0.99995  # shown without a number
+UNCERTAIN = 0.1  # least distance from 0 and 1 of an uncertain pair
+MAX_UNCERTAIN = 6  # pairs shown
 INDENT = 4
 
 
-def report(found: Resolved, width: int = 80, colour: bool = False) -> str:
-    """The whole message, at most `width` columns wide."""
-    texts = {template.id: _said(template.text) for template in found.templates}
-    parts = [bold(cut(_title(found), width), colour), _counted(found)]
-    for entity in found.entities:
+def report(resolved: Resolved, width: int = 80, colour: bool = False) -> str:
+    """Return the report on a message."""
+    texts = {template.id: one_line(template.text) for template in resolved.templates}
+    parts = [bold(cut(_title(resolved), width), colour), _sizes(resolved)]
+    for entity in resolved.entities:
         parts += _entity(entity, texts, width, colour)
-    for distribution in found.distributions:
+    for distribution in resolved.distributions:
         parts += ["", *_set(distribution, width, colour)]
         parts += _uncertain(distribution, texts, width)
     return "\n".join(parts) + "\n"
 
 
-def line(found: Resolved, width: int = 80) -> str:
-    """The message in one line."""
-    told = f"{_said(found.message.id)}: {_counted(found)}"
-    merged = [entity for entity in found.entities if len(entity.templates) > 1]
+def line(resolved: Resolved, width: int = 80) -> str:
+    """Return a message in one line."""
+    text = f"{one_line(resolved.message.id)}: {_sizes(resolved)}"
+    merged = [entity for entity in resolved.entities if len(entity.templates) > 1]
     if merged:
         least = min(merged, key=lambda entity: entity.probability)
         cell = f"({' '.join(map(clean, least.templates))})"
-        told += f"; least sure {cell} {number(least.probability)}"
-    return cut(told, width)
+        text += f"; least sure {cell} {number(least.probability)}"
+    return cut(text, width)
 
 
-def _title(found: Resolved) -> str:
-    name, file = _said(found.message.id), _said(found.message.file)
+def _title(resolved: Resolved) -> str:
+    name, file = one_line(resolved.message.id), one_line(resolved.message.file)
     return f"{name} ({file})" if file else name
 
 
-def _counted(found: Resolved) -> str:
-    return counted(len(found.templates), len(found.distributions), len(found.entities))
+def _sizes(resolved: Resolved) -> str:
+    return counted(len(resolved.templates), len(resolved.distributions), len(resolved.entities))
 
 
 def counted(templates: int, sets: int, entities: int) -> str:
-    """How much there is, in words."""
+    """Return the numbers of templates, sets and entities."""
     sizes = {"template": templates, "set": sets, "entity": entities}
-    return ", ".join(_many(count, noun) for noun, count in sizes.items())
-
-
-def _many(count: int, noun: str) -> str:
-    plural = "entities" if noun == "entity" else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural}"
+    return ", ".join(count_text(count, noun) for noun, count in sizes.items())
 
 
 def _entity(entity: Entity, texts: Mapping[str, str], width: int, colour: bool) -> Iterator[str]:
-    """How it is called, how sure its cell is, what it is made of, and what is said of it."""
+    """Yield the name, probability, templates and slots of an entity."""
     yield ""
     yield _head(entity, texts, width, colour)
     if not _alone(entity):
         wide = max(columns(clean(name)) for name in entity.templates)
         for name in entity.templates:
-            told = f"{' ' * INDENT}{padded(clean(name), wide)}  {texts.get(name, '')}"
-            yield cut(told.rstrip(), width)
+            text = f"{' ' * INDENT}{pad(clean(name), wide)}  {texts.get(name, '')}"
+            yield cut(text.rstrip(), width)
     yield from _slots(entity, width)
 
 
 def _head(entity: Entity, texts: Mapping[str, str], width: int, colour: bool) -> str:
-    """A template that is alone is what it is: no probability is told."""
-    called = entity.name or next(iter(entity.descriptions), texts.get(entity.anchor, ""))
-    told = "  ".join(filter(None, (entity.id, entity.sort, _said(called))))
+    """Return the heading; a single template has no probability."""
+    name = entity.name or next(iter(entity.descriptions), texts.get(entity.anchor, ""))
+    text = "  ".join(filter(None, (entity.id, entity.sort, one_line(name))))
     if _alone(entity):
-        return bold(cut(told, width), colour)
-    share = _probability(entity.figure)
-    room = width - len(share) - 20
-    drawn = coloured(bar(entity.probability), colour)
-    return f"{bold(padded(cut(told, room), room), colour)}  {share}  {drawn}".rstrip()
+        return bold(cut(text, width), colour)
+    probability = _probability(entity.figure)
+    room = width - len(probability) - 20
+    bar_text = cyan(bar(entity.probability), colour)
+    return f"{bold(pad(cut(text, room), room), colour)}  {probability}  {bar_text}".rstrip()
 
 
 def _alone(entity: Entity) -> bool:
@@ -114,50 +112,45 @@ def _slots(entity: Entity, width: int) -> Iterator[str]:
 
 
 def _value(value: SlotValue) -> str:
-    told = "unknown" if value.value is None else _plain(value.value)
-    sure = value.probability >= SURE
-    return told if sure else f"{told} {_probability(value.figure)}"
+    text = "unknown" if value.value is None else _plain(value.value)
+    certain = value.probability >= CERTAIN
+    return text if certain else f"{text} {_probability(value.figure)}"
 
 
 def _plain(value: str | int | list[str]) -> str:
-    return " & ".join(map(_said, value)) if isinstance(value, list) else _said(str(value))
+    return " & ".join(map(one_line, value)) if isinstance(value, list) else one_line(str(value))
 
 
-def _probability(given: Figure) -> str:
-    return ranged(given.value, None if given.kind == "exact" else (given.low, given.high))
+def _probability(figure: Figure) -> str:
+    return with_interval(*interval_of(figure))
 
 
 def _set(distribution: Distribution, width: int, colour: bool) -> Iterator[str]:
     yield bold(heading(distribution, width), colour)
     yield from configuration_rows(distribution, width, colour)
-    yield from indented(left_out(distribution), width)
-    told = f"entropy {figure(distribution.figures.entropy_bits)} bits; {how(distribution)}"
-    yield from indented(told, width)
+    yield from indent(remainder_text(distribution), width)
+    entropy = figure_text(distribution.figures.entropy_bits)
+    yield from indent(f"entropy {entropy} bits; {method_reason(distribution)}", width)
 
 
 def _uncertain(distribution: Distribution, texts: Mapping[str, str], width: int) -> Iterator[str]:
-    """The pairs of which neither yes nor no is nearly sure, the most doubtful first."""
+    """Yield the most uncertain pairs."""
     p = distribution.marginals.value
-    left, right = np.nonzero(np.triu((p >= OPEN) & (p <= 1 - OPEN), 1))
+    left, right = np.nonzero(np.triu((p >= UNCERTAIN) & (p <= 1 - UNCERTAIN), 1))
     doubtful = np.argsort(np.abs(p[left, right] - 0.5), kind="stable").tolist()
     if not doubtful:
         return
     yield "  uncertain:"
     members = distribution.set.templates
-    for n in doubtful[:MOST]:
+    for n in doubtful[:MAX_UNCERTAIN]:
         pair = (members[left[n]], members[right[n]])
         yield _pair(float(p[left[n], right[n]]), pair, texts, width)
-    if len(doubtful) > MOST:
-        yield f"    and {len(doubtful) - MOST:,} more pairs"
+    if len(doubtful) > MAX_UNCERTAIN:
+        yield f"    and {len(doubtful) - MAX_UNCERTAIN:,} more pairs"
 
 
 def _pair(p: float, pair: Sequence[Template], texts: Mapping[str, str], width: int) -> str:
     start = f"    {number(p)}  {clean(pair[0].id)} = {clean(pair[1].id)}  "
     room = max((width - columns(start) - 3) // 2, 8)
-    said = " = ".join(cut(texts[one.id], room) for one in pair)
-    return cut((start + said).rstrip(), width)
-
-
-def _said(words: str) -> str:
-    """On one line, whatever white space it had in the message."""
-    return clean(" ".join(words.split()))
+    texts_ = " = ".join(cut(texts[one.id], room) for one in pair)
+    return cut((start + texts_).rstrip(), width)

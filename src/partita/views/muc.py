@@ -11,6 +11,7 @@ from typing import Any
 from partita.domains.incidents.fuse_muc import SystemTrust
 from partita.evaluation.muc.score import Score, Tally
 from partita.evaluation.rows import table
+from partita.views.layout import clean, cut, pad
 
 HEAD = f"{'':19}" + "".join(
     f"{name:>6}" for name in ("POS", "ACT", "COR", "PAR", "INC", "SPU", "MIS", "REC", "PRE", "F")
@@ -19,10 +20,10 @@ RULE = "-" * len(HEAD)
 
 
 def report(score: Score, entities: Mapping[str, Tally], messages: bool = False) -> Iterator[str]:
-    """Line by line: each message if wanted, each slot, groups, summary rows, roles."""
+    """Yield the report: messages if wanted, slots, groups, summary rows, roles."""
     for message, tallies in score.messages.items() if messages else ():
         yield f"{message}\n{HEAD}\n"
-        yield from (_row(name, tally) for name, tally in tallies.items() if _told(tally))
+        yield from (_row(name, tally) for name, tally in tallies.items() if _is_filled(tally))
         yield "\n"
     yield f"{HEAD}\n"
     yield from (_row(name, tally) for name, tally in score.slots.items())
@@ -35,10 +36,10 @@ def report(score: Score, entities: Mapping[str, Tally], messages: bool = False) 
     yield f" recall twice {100 * score.all_templates.f(2.0):.2f})\n"
     yield f"\nEntities by role, aligned one to one\n{HEAD}\n"
     yield from (_row(role, tally) for role, tally in entities.items())
-    yield _row("all roles", _whole(entities))
+    yield _row("all roles", _total(entities))
 
 
-def _told(tally: Tally) -> bool:
+def _is_filled(tally: Tally) -> bool:
     return tally != Tally()
 
 
@@ -70,7 +71,7 @@ def summary(score: Score) -> dict[str, Tally]:
 
 
 def exam_json(score: Score, entities: Mapping[str, Tally]) -> dict[str, Any]:
-    """Recall, precision and F in percent, as the exam gives them."""
+    """Return recall, precision and F in percent, as in MUC-4."""
     rows = {
         name.lower().replace(" ", "_").replace("/", "_"): t for name, t in summary(score).items()
     }
@@ -80,17 +81,17 @@ def exam_json(score: Score, entities: Mapping[str, Tally]) -> dict[str, Any]:
         "groups": {name: _numbers(tally) for name, tally in score.groups.items()},
         "rows": {name: _numbers(tally) for name, tally in rows.items()},
         "messages": {
-            message: {name: _numbers(tally) for name, tally in tallies.items() if _told(tally)}
+            message: {name: _numbers(tally) for name, tally in tallies.items() if _is_filled(tally)}
             for message, tallies in score.messages.items()
         },
         "entities_by_role": {
-            **_numbers(_whole(entities)),
+            **_numbers(_total(entities)),
             "roles": {role: _numbers(tally) for role, tally in entities.items()},
         },
     }
 
 
-def _whole(entities: Mapping[str, Tally]) -> Tally:
+def _total(entities: Mapping[str, Tally]) -> Tally:
     return sum(entities.values(), Tally())
 
 
@@ -110,8 +111,7 @@ def _numbers(tally: Tally) -> dict[str, float]:
 
 
 def systems_markdown(scores: Mapping[str, Score]) -> str:
-    """All systems by F, then every slot: the first system beside the best and the middle one of
-    the others."""
+    """Return tables of all systems by F, and of each slot beside the other systems."""
     return f"{_systems(scores)}\n\n{_slots(scores)}\n"
 
 
@@ -133,10 +133,10 @@ def _slots(scores: Mapping[str, Score]) -> str:
     (first, own), *others = scores.items()
     lines = []
     for slot, tally in own.slots.items():
-        theirs = sorted((100 * score.slots[slot].f(), name) for name, score in others)
-        best, name = theirs[-1]
-        middle = median(f for f, _ in theirs)
-        lines.append([slot, *_shares(tally), f"{best:.1f} ({name})", f"{middle:.1f}"])
+        f_of_others = sorted((100 * score.slots[slot].f(), name) for name, score in others)
+        best, name = f_of_others[-1]
+        middle_f = median(f for f, _ in f_of_others)
+        lines.append([slot, *_shares(tally), f"{best:.1f} ({name})", f"{middle_f:.1f}"])
     header = ["slot", *(f"{first}: {what}" for what in ("recall", "precision", "F"))]
     return table([*header, "best F of the others", "their median"], lines)
 
@@ -150,12 +150,12 @@ def _f(tally: Tally) -> str:
 
 
 def trusted_text(trusted: Sequence[SystemTrust], templates: int, fills: int) -> str:
-    """The most trusted first; all figures are expected ones, no key is known."""
+    """Return the systems by expected F; the figures are estimated without a key."""
     head = f"  {'system':<24}templates   fills  precision  recall      F  weight\n"
     rows = (
-        f"  {_clean_name(one.source)[:23]:<24}{one.templates:9,}{one.fills:8,}{one.precision:11.3f}"
-        f"{one.recall:8.3f}{one.f:7.3f}{one.weight:8.2f}\n"
-        for one in sorted(trusted, key=lambda one: (-one.f, one.source))
+        f"  {pad(cut(clean(system.source), 23), 24)}{system.templates:9,}{system.fills:8,}"
+        f"{system.precision:11.3f}{system.recall:8.3f}{system.f:7.3f}{system.weight:8.2f}\n"
+        for system in sorted(trusted, key=lambda system: (-system.f, system.source))
     )
     return f"{templates:,} templates with {fills:,} fills\n\n{head}{''.join(rows)}"
 
@@ -163,8 +163,3 @@ def trusted_text(trusted: Sequence[SystemTrust], templates: int, fills: int) -> 
 def trusted_json(trusted: Sequence[SystemTrust], templates: int, fills: int) -> str:
     sources = [asdict(one) for one in trusted]
     return json.dumps({"templates": templates, "fills": fills, "sources": sources}) + "\n"
-
-
-def _clean_name(words: str) -> str:
-    """Nothing from a file's name may steer the terminal."""
-    return "".join(c if c.isprintable() else "·" for c in words)

@@ -9,13 +9,13 @@ from typing import Any
 
 from partita.evaluation.calibration import Bin
 from partita.views.charts import bins_of
-from partita.views.evaluation import counted
-from partita.views.markup import Html, bar, cut, document, element, histogram, joined, reliability
-from partita.views.report_messages import message_section, message_table, place_of
+from partita.views.layout import count_text
+from partita.views.markup import Html, bar, document, element, histogram, join, reliability, shorten
+from partita.views.report_messages import anchor_of, message_section, message_table
 from partita.views.report_records import Report, most_uncertain
 from partita.views.report_style import STYLE
 
-FIRST = 8  # of the most uncertain messages
+MAX_UNCERTAIN = 8  # messages in the summary
 
 METHODS = {
     "exact": "computed exactly",
@@ -37,47 +37,43 @@ def summary_section(report: Report, shown: Mapping[int, int]) -> Html:
             element("div", element("h3", "Most uncertain messages"), _first(report, shown)),
         ]
     notes = (element("p", note, class_="left-out") for note in report.notes)
-    grid = element("div", joined(panels), class_="panels")
-    return element("section", _tiles(report), joined(notes), grid, id="summary")
+    grid = element("div", join(panels), class_="panels")
+    return element("section", _tiles(report), join(notes), grid, id="summary")
 
 
 def _tiles(report: Report) -> Html:
     rows = report.rows
     failed = sum(bool(row.error) for row in rows)
     bits = sum(row.entropy_bits for row in rows)
-    nouns = [
+    sizes = [
         (len(rows), "message"),
         (sum(row.templates for row in rows), "template"),
         (sum(row.sets for row in rows), "set"),
         (sum(row.entities for row in rows), "entity"),
     ]
-    counts = [_counted(*noun) for noun in nouns]
+    words = (count_text(*size).partition(" ") for size in sizes)
+    counts = [(count, noun) for count, _, noun in words]
     counts.append((f"{bits / max(len(rows) - failed, 1):.2f}", "bits per message"))
     counts += [(f"{failed:,}", "failed")] if failed else []
     tiles = (element("div", element("b", n), element("span", what)) for n, what in counts)
-    return element("div", joined(tiles), class_="tiles")
-
-
-def _counted(count: int, noun: str) -> tuple[str, str]:
-    plural = "entities" if noun == "entity" else f"{noun}s"
-    return f"{count:,}", noun if count == 1 else plural
+    return element("div", join(tiles), class_="tiles")
 
 
 def _settings(settings: Mapping[str, Any]) -> Html:
     rows = (
-        element("tr", element("th", cut(name, 40)), element("td", _told(value)))
+        element("tr", element("th", shorten(name, 40)), element("td", _setting_text(value)))
         for name, value in settings.items()
         if value not in (None, "", [], {})
     )
-    return element("table", joined(rows), class_="facts")
+    return element("table", join(rows), class_="facts")
 
 
-def _told(value: Any) -> str:
+def _setting_text(value: Any) -> str:
     if isinstance(value, Mapping):
-        return cut(", ".join(f"{name} {item}" for name, item in value.items()), 300)
+        return shorten(", ".join(f"{name} {item}" for name, item in value.items()), 300)
     if isinstance(value, list | tuple):
-        return cut(", ".join(map(str, value)), 300)
-    return f"{value:,}" if type(value) is int else cut(str(value), 300)
+        return shorten(", ".join(map(str, value)), 300)
+    return f"{value:,}" if type(value) is int else shorten(str(value), 300)
 
 
 def _methods(methods: Mapping[str, int]) -> Html:
@@ -93,7 +89,7 @@ def _methods(methods: Mapping[str, int]) -> Html:
     )
     if not methods:
         return element("p", "no set has more than one configuration", class_="quiet")
-    return element("table", joined(rows), class_="facts")
+    return element("table", join(rows), class_="facts")
 
 
 def _bits(report: Report) -> Html:
@@ -103,30 +99,30 @@ def _bits(report: Report) -> Html:
 
 def _first(report: Report, shown: Mapping[int, int]) -> Html:
     rows = report.rows
-    chosen = sorted(most_uncertain(rows, FIRST), key=lambda n: (-rows[n].entropy_bits, n))
+    chosen = sorted(most_uncertain(rows, MAX_UNCERTAIN), key=lambda n: (-rows[n].entropy_bits, n))
     highest = max((rows[n].entropy_bits for n in chosen), default=0.0) or 1.0
     lines = []
     for n in chosen:
-        name = cut(rows[n].id, 40) or "results"
-        title = element("a", name, href=f"#{place_of(shown[n])}") if n in shown else name
+        name = shorten(rows[n].id, 40) or "results"
+        title = element("a", name, href=f"#{anchor_of(shown[n])}") if n in shown else name
         share = element("td", bar(rows[n].entropy_bits / highest), class_="drawn")
         bits = element("td", f"{rows[n].entropy_bits:.2f}", class_="number")
         lines.append(element("tr", element("th", title), bits, share))
-    return element("table", joined(lines), class_="facts")
+    return element("table", join(lines), class_="facts")
 
 
-PAIRS = "pairs between .05 and .95"
-LISTED = "listed configurations"
+PAIR_BINS = "pairs between .05 and .95"
+LISTED_BINS = "listed configurations"
 
 
 def calibration_section(measured: Mapping[str, Any]) -> Html:
     """The section on calibration, from the figures of an evaluation."""
-    drawn = [
-        _figure(PAIRS, bins_of(measured.get("pair_reliability", ()))),
-        _figure(LISTED, bins_of(measured.get("configuration_reliability", ()))),
+    diagrams = [
+        _figure(PAIR_BINS, bins_of(measured.get("pair_reliability", ()))),
+        _figure(LISTED_BINS, bins_of(measured.get("configuration_reliability", ()))),
     ]
-    figures = element("table", joined(_figures(measured)), class_="facts")
-    parts = element("div", figures, *drawn, class_="calibration")
+    figures = element("table", join(_figures(measured)), class_="facts")
+    parts = element("div", figures, *diagrams, class_="calibration")
     caption = (
         "Stated probability against observed frequency, in bins of equal count. The area of a dot "
         "shows its count; points on the dashed line are well calibrated."
@@ -155,8 +151,8 @@ def _figure(what: str, bins: Sequence[Bin]) -> Html:
 
 def _figures(measured: Mapping[str, Any]) -> Iterator[Html]:
     sets = int(measured.get("sets", 0))
-    messages = counted(int(measured.get("documents", 0)), "message")
-    yield _fact("keyed", f"{counted(sets, 'set')} in {messages}")
+    messages = count_text(int(measured.get("documents", 0)), "message")
+    yield _fact("keyed", f"{count_text(sets, 'set')} in {messages}")
     yield _fact("correct", f"{int(measured.get('right', 0)):,} of {sets:,} sets")
     for label, name, digits in (
         ("bits per set", "bits_per_set", 3),
@@ -172,7 +168,7 @@ def _figures(measured: Mapping[str, Any]) -> Iterator[Html]:
 
 
 def _spread(measured: Mapping[str, Any], name: str, digits: int) -> str:
-    """An interval of 95 %, over messages."""
+    """Return a 95 % interval over messages, or ""."""
     interval = (measured.get("intervals") or {}).get(name)
     if not isinstance(interval, Mapping):
         return ""
@@ -186,28 +182,28 @@ def _fact(name: str, value: str) -> Html:
 def _sizes(measured: Mapping[str, Any]) -> Html:
     rows = measured.get("sizes") or ()
     if not rows:
-        return joined([])
+        return join([])
     titles = ("templates in the set", "sets", "correct", "bits per set")
     head = element("tr", *(element("th", name, class_="number") for name in titles))
     cells = [
-        (one["size"], f"{one['sets']:,}", f"{one['right']:,}", _bits_table(one["bits_per_set"]))
-        for one in rows
+        (row_["size"], f"{row_['sets']:,}", f"{row_['right']:,}", _bits_text(row_["bits_per_set"]))
+        for row_ in rows
     ]
     lines = (element("tr", *(element("td", x, class_="number") for x in row)) for row in cells)
-    return element("table", element("thead", head), element("tbody", joined(lines)), class_="sizes")
+    return element("table", element("thead", head), element("tbody", join(lines)), class_="sizes")
 
 
-def _bits_table(value: float | None) -> str:
+def _bits_text(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-MOST = 50  # messages in full, and sets of each
+MAX_FULL = 50  # messages shown in full, and sets of each
 
 
-def report_page(report: Report, most: int = MOST) -> str:
+def report_page(report: Report, most: int = MAX_FULL) -> str:
     """Return the report as an HTML file."""
-    at = {id(row): n for n, row in enumerate(report.rows)}
-    names = {row.id: at[id(row)] for row in report.rows}
+    position = {id(row): n for n, row in enumerate(report.rows)}
+    names = {row.id: position[id(row)] for row in report.rows}
     shown = {names[message.id]: n for n, message in enumerate(report.messages)}
     parts = [_header(report), summary_section(report, shown)]
     if report.measured is not None:
@@ -225,15 +221,15 @@ def policy() -> str:
 
 
 def _title(report: Report) -> str:
-    return f"{cut(report.title, 120)}: report"
+    return f"{shorten(report.title, 120)}: report"
 
 
 def _header(report: Report) -> Html:
     links = {"summary": True, "calibration": report.measured is not None,
              "messages": len(report.rows) > 1, "details": True}  # fmt: skip
     nav = (element("a", name, href=f"#{name}") for name, present in links.items() if present)
-    title = element("h1", element("small", "Partita report on "), cut(report.title, 120))
-    return element("header", title, element("nav", joined(nav)))
+    title = element("h1", element("small", "Partita report on "), shorten(report.title, 120))
+    return element("header", title, element("nav", join(nav)))
 
 
 def _list(report: Report, shown: dict[int, int]) -> Html:
@@ -252,9 +248,9 @@ def _list(report: Report, shown: dict[int, int]) -> Html:
 
 
 def _messages(report: Report, most: int) -> Html:
-    parts = (message_section(n, one, most) for n, one in enumerate(report.messages))
+    parts = (message_section(n, message, most) for n, message in enumerate(report.messages))
     caption = "Templates of the same colour form one cell of the most probable configuration"
     if report.without_text:
         caption += "; for messages without text, only the expressions are shown"
     legend = element("p", f"{caption}.", class_="quiet")
-    return element("section", legend, joined(parts), id="details")
+    return element("section", legend, join(parts), id="details")

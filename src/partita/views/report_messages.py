@@ -1,4 +1,4 @@
-"""The messages of a report: text, entities and sets."""
+"""The message sections of a report: text, entities and sets."""
 
 from __future__ import annotations
 
@@ -6,27 +6,33 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
 from partita.records import Entity, Figure, SlotValue, Template
-from partita.views.layout import ranged
-from partita.views.markup import Html, bar, cut, element, joined
+from partita.views.layout import count_text, interval_of, with_interval
+from partita.views.markup import Html, bar, element, join, shorten
 from partita.views.message import counted
-from partita.views.report_records import Colours, MessageRow, ReportMessage, colours_by_set, shown
-from partita.views.report_sets import left_out, set_section
+from partita.views.report_records import (
+    Colours,
+    MessageRow,
+    ReportMessage,
+    colours_by_set,
+    value_text,
+)
+from partita.views.report_sets import hidden_note, set_section
 
-ENTITIES = 100
-VALUES = 6
-SURE = 0.99995  # what rounds to 1 needs no number
+MAX_ENTITIES = 100
+MAX_VALUES = 6
+CERTAIN = 0.99995  # shown without a number
 
 
 def entities_table(entities: Sequence[Entity], alone: Sequence[Template], colours: Colours) -> Html:
-    """Merged entities first, then the templates that corefer with no other."""
-    rows = [_entity(entity, colours) for entity in entities[:ENTITIES]]
-    rows += [_alone(template, colours) for template in alone[: max(ENTITIES - len(rows), 0)]]
+    """Return merged entities, then single templates."""
+    rows = [_entity(entity, colours) for entity in entities[:MAX_ENTITIES]]
+    rows += [_alone(template, colours) for template in alone[: max(MAX_ENTITIES - len(rows), 0)]]
     if not rows:
-        return joined([])
+        return join([])
     titles = ("entity", "templates", "probability", "slots")
     head = element("tr", *(element("th", title) for title in titles))
     parts = [
-        element("table", element("thead", head), element("tbody", joined(rows)), class_="entities")
+        element("table", element("thead", head), element("tbody", join(rows)), class_="entities")
     ]
     if hidden := len(entities) + len(alone) - len(rows):
         parts.append(element("p", f"{hidden:,} more are not shown", class_="left-out"))
@@ -36,15 +42,15 @@ def entities_table(entities: Sequence[Entity], alone: Sequence[Template], colour
 def _entity(entity: Entity, colours: Colours) -> Html:
     name = entity.name or next(iter(entity.descriptions), "")
     colour = colours.classes.get(entity.anchor, "none")
-    title = joined(
+    title = join(
         [
-            element("span", cut(entity.id, 40), class_=f"chip {colour}"),
-            element("b", cut(name, 80), dir="auto"),
-            element("small", cut(entity.sort, 60)),
+            element("span", shorten(entity.id, 40), class_=f"chip {colour}"),
+            element("b", shorten(name, 80), dir="auto"),
+            element("small", shorten(entity.sort, 60)),
         ],
         " ",
     )
-    share = joined([_probability(entity.figure), bar(*_spread(entity.figure))])
+    share = join([_probability(entity.figure), bar(*interval_of(entity.figure))])
     return element(
         "tr",
         element("td", title),
@@ -55,105 +61,102 @@ def _entity(entity: Entity, colours: Colours) -> Html:
 
 
 def _alone(template: Template, colours: Colours) -> Html:
-    """A template in no set: it has no probability."""
-    title = joined(
+    """Return the row of a template outside all sets, which has no probability."""
+    title = join(
         [
-            element("b", cut(template.text, 80), dir="auto"),
-            element("small", cut(template.sort, 60)),
+            element("b", shorten(template.text, 80), dir="auto"),
+            element("small", shorten(template.sort, 60)),
         ],
         " ",
     )
-    slots = [_slot(name, joined([shown(value)])) for name, value in template.slots.items()]
+    slots = [_slot(name, join([value_text(value)])) for name, value in template.slots.items()]
     return element(
         "tr",
         element("td", title),
         element("td", colours.cell([template.id])),
         element("td", element("small", "alone")),
-        element("td", joined(slots)),
+        element("td", join(slots)),
     )
 
 
 def _slots(entity: Entity) -> Html:
-    return joined(_slot(name, _values(values)) for name, values in entity.slots.items())
+    return join(_slot(name, _values(values)) for name, values in entity.slots.items())
 
 
 def _slot(name: str, values: Html) -> Html:
-    return element("span", element("small", cut(name, 40)), " ", values, class_="slot")
+    return element("span", element("small", shorten(name, 40)), " ", values, class_="slot")
 
 
 def _values(values: Sequence[SlotValue]) -> Html:
-    shown_values = [_value(value) for value in values[:VALUES]]
-    if hidden := len(values) - VALUES if len(values) > VALUES else 0:
-        shown_values.append(joined([f"{hidden} more"]))
-    return joined(shown_values, ", ")
+    shown_values = [_value(value) for value in values[:MAX_VALUES]]
+    if hidden := len(values) - MAX_VALUES if len(values) > MAX_VALUES else 0:
+        shown_values.append(join([f"{hidden} more"]))
+    return join(shown_values, ", ")
 
 
 def _value(value: SlotValue) -> Html:
-    text = element("span", shown(value.value), class_="unknown" if value.value is None else "value")
-    if value.probability >= SURE:
+    text = element(
+        "span", value_text(value.value), class_="unknown" if value.value is None else "value"
+    )
+    if value.probability >= CERTAIN:
         return text
-    return joined([text, element("span", f" {_probability(value.figure)}", class_="number")])
+    return join([text, element("span", f" {_probability(value.figure)}", class_="number")])
 
 
 def _probability(figure: Figure) -> str:
-    return ranged(*_spread(figure))
+    return with_interval(*interval_of(figure))
 
 
-def _spread(figure: Figure) -> tuple[float, tuple[float, float] | None]:
-    return figure.value, None if figure.kind == "exact" else (figure.low, figure.high)
-
-
-MOST = 40_000  # characters of a message
-DEPTH = 3  # marks in each other that are told apart
-DEEPEST = 20  # and that are drawn at all
+MAX_CHARACTERS = 40_000  # of a message
+MAX_STYLED_DEPTH = 3  # nested marks with a style of their own
+MAX_DEPTH = 20  # nested marks that are drawn
 
 
 def marked_text(message: ReportMessage, colours: Colours) -> Html:
-    """The text, or the expressions alone where there is no text."""
+    """Return the text with marked templates, or only the expressions if there is no text."""
     if message.text is None:
         return _expressions(message, colours)
-    text = message.text[:MOST]
+    text = message.text[:MAX_CHARACTERS]
     inside = [t for t in message.templates if t.start < t.end <= len(text)]
-    placed = shallow(inside)
-    parts = [element("div", marked(text, placed, colours), class_="message", dir="auto")]
+    drawn = drop_deep(inside)
+    parts = [element("div", mark_templates(text, drawn, colours), class_="message", dir="auto")]
     if hidden := len(message.text) - len(text):
         parts.append(element("p", f"{hidden:,} more characters are not shown", class_="left-out"))
-    if deep := len(inside) - len(placed):
-        note = f"{deep:,} more are nested in over {DEEPEST} templates and not marked"
+    if deep := len(inside) - len(drawn):
+        note = f"{deep:,} more are nested in over {MAX_DEPTH} templates and not marked"
         parts.append(element("p", note, class_="left-out"))
-    if lost := len(message.templates) - len(inside):
-        note = (
-            f"{lost:,} {'template has' if lost == 1 else 'templates have'} no position in this text"
-        )
+    if unplaced := len(message.templates) - len(inside):
+        verb = "has" if unplaced == 1 else "have"
+        note = f"{count_text(unplaced, 'template')} {verb} no position in this text"
         parts.append(element("p", note, class_="left-out"))
-    return joined(parts)
+    return join(parts)
 
 
-def shallow(templates: Sequence[Template]) -> list[Template]:
-    """The templates that are nested in fewer than `DEEPEST` others."""
+def drop_deep(templates: Sequence[Template]) -> list[Template]:
+    """Return the templates that are nested in fewer than `MAX_DEPTH` others."""
     kept: list[Template] = []
     open_: list[int] = []
-    for one in sorted(templates, key=lambda t: (t.start, -t.end)):
-        open_ = [end for end in open_ if end > one.start]
-        if len(open_) < DEEPEST:
-            open_.append(one.end)
-            kept.append(one)
+    for template in sorted(templates, key=lambda t: (t.start, -t.end)):
+        open_ = [end for end in open_ if end > template.start]
+        if len(open_) < MAX_DEPTH:
+            open_.append(template.end)
+            kept.append(template)
     return kept
 
 
-def marked(text: str, templates: Sequence[Template], colours: Colours) -> Html:
-    """The whole text, with an element for every stretch of every template."""
+def mark_templates(text: str, templates: Sequence[Template], colours: Colours) -> Html:
+    """Return the whole text, with an element for each template."""
     spans = sorted(templates, key=lambda t: (t.start, -t.end))
     edges = sorted({0, len(text), *(t.start for t in spans), *(t.end for t in spans)})
-    return joined(_inside(text, spans, edges, colours))
+    return join(_inside(text, spans, edges, colours))
 
 
 def _inside(
     text: str, spans: Sequence[Template], edges: Sequence[int], colours: Colours
 ) -> Iterator[Html]:
-    """What lies between edges: plain text, or the outermost template there with what is in it.
+    """Yield plain text, or the outermost template with its contents, between the edges.
 
-    Both are sorted, so what has ended is passed once and what begins too late ends the search.
+    Both are sorted: spans that have ended are passed once, and later ones end the search.
     """
     n = first = 0
     while n < len(edges) - 1:
@@ -161,20 +164,20 @@ def _inside(
         while first < len(spans) and spans[first].end <= start:
             first += 1
         if first == len(spans) or spans[first].start > start:
-            yield joined([text[start:end]])
+            yield join([text[start:end]])
             n += 1
             continue
         outer = spans[first]
         stop = bisect_left(edges, min(outer.end, edges[-1]))
-        last = bisect_left(spans, edges[stop], lo=first, key=lambda one: one.start)
-        rest = [one for one in spans[first + 1 : last] if one.end > start]
-        within = joined(_inside(text, rest, edges[n : stop + 1], colours))
+        last = bisect_left(spans, edges[stop], lo=first, key=lambda span: span.start)
+        rest = [span for span in spans[first + 1 : last] if span.end > start]
+        within = join(_inside(text, rest, edges[n : stop + 1], colours))
         yield _mark(outer, within, _depth(rest), colours, ends=edges[stop] == outer.end)
         n = stop
 
 
 def _depth(inner: Sequence[Template]) -> int:
-    """How many lie in each other here, so that their lines do not run into each other."""
+    """Return the nesting depth, which sets the distance of the underlines."""
     points = sorted({t.start for t in inner})
     return max((sum(t.start <= at < t.end for t in inner) for at in points), default=0)
 
@@ -187,15 +190,15 @@ def _mark(template: Template, inside: Html, depth: int, colours: Colours, ends: 
         "mark",
         inside,
         *label,
-        class_=f"{colour} d{min(depth, DEPTH)}",
+        class_=f"{colour} d{min(depth, MAX_STYLED_DEPTH)}",
         title=colours.hints.get(template.id),
     )
 
 
 def _expressions(message: ReportMessage, colours: Colours) -> Html:
-    """In text order, as far as that is known."""
-    items = [_expression(template, colours) for template in message.templates[:MOST]]
-    return element("ul", joined(items), class_="expressions")
+    """Return the expressions in text order."""
+    items = [_expression(template, colours) for template in message.templates[:MAX_CHARACTERS]]
+    return element("ul", join(items), class_="expressions")
 
 
 def _expression(template: Template, colours: Colours) -> Html:
@@ -204,16 +207,16 @@ def _expression(template: Template, colours: Colours) -> Html:
     return element("li", element("mark", text, class_=colour, title=colours.hints[template.id]))
 
 
-ROWS = 5000
+MAX_ROWS = 5000
 
 
-def place_of(n: int) -> str:
-    """The anchor of the n-th message shown."""
+def anchor_of(n: int) -> str:
+    """Return the HTML anchor of the n-th message."""
     return f"m{n}"
 
 
 def message_section(n: int, message: ReportMessage, most: int) -> Html:
-    """The text, then the entities, then every set; of many sets the most uncertain ones."""
+    """Return the text, the entities and the most uncertain sets of a message."""
     colours, own = colours_by_set(message)
     order = sorted(range(len(message.sets)), key=lambda k: (-message.sets[k].entropy.value, k))
     chosen = sorted(order[:most])
@@ -221,36 +224,36 @@ def message_section(n: int, message: ReportMessage, most: int) -> Html:
     size = counted(len(message.templates), len(message.sets), message.things)
     small = element("small", f"{size} · {bits:.2f} bits")
     back = element("a", "top", href="#summary", class_="back")
-    title = element("h3", cut(message.id, 80) or "results", " ", small, back)
-    sets = joined(set_section(message.sets[k], own[k]) for k in chosen)
-    more = left_out(len(message.sets) - len(chosen), "set")
+    title = element("h3", shorten(message.id, 80) or "results", " ", small, back)
+    sets = join(set_section(message.sets[k], own[k]) for k in chosen)
+    more = hidden_note(len(message.sets) - len(chosen), "set")
     entities = entities_table(message.entities, message.alone, colours)
     return element(
         "article", title, _fields(message.fields), marked_text(message, colours), entities, sets,
-        *more, id=place_of(n),
+        *more, id=anchor_of(n),
     )  # fmt: skip
 
 
 def _fields(fields: Mapping[str, str]) -> Html:
     if not fields:
-        return joined([])
+        return join([])
     entries = (
-        joined([element("dt", cut(name, 40)), element("dd", cut(str(value), 200))])
+        join([element("dt", shorten(name, 40)), element("dd", shorten(str(value), 200))])
         for name, value in list(fields.items())[:20]
     )
-    return element("dl", joined(entries), class_="fields")
+    return element("dl", join(entries), class_="fields")
 
 
-def message_table(rows: Sequence[MessageRow], shown: Mapping[int, int]) -> Html:
-    """Every message in a row; `shown` leads from a row to the message in full."""
+def message_table(rows: Sequence[MessageRow], value_text: Mapping[int, int]) -> Html:
+    """Return a table of all messages; `shown` maps rows to full messages."""
     highest = max((row.entropy_bits for row in rows), default=0.0) or 1.0
-    lines = [_row(row, shown.get(n), highest) for n, row in enumerate(rows[:ROWS])]
+    lines = [_row(row, value_text.get(n), highest) for n, row in enumerate(rows[:MAX_ROWS])]
     head = ("message", "templates", "sets", "entities", "bits", "")
     titles = element("tr", *(element("th", name, class_=_side(n)) for n, name in enumerate(head)))
     table = element(
-        "table", element("thead", titles), element("tbody", joined(lines)), class_="index"
+        "table", element("thead", titles), element("tbody", join(lines)), class_="index"
     )
-    return joined([table, *left_out(len(rows) - len(lines), "message")])
+    return join([table, *hidden_note(len(rows) - len(lines), "message")])
 
 
 def _side(n: int) -> str | None:
@@ -258,13 +261,13 @@ def _side(n: int) -> str | None:
 
 
 def _row(row: MessageRow, place: int | None, highest: float) -> Html:
-    name = cut(row.id, 60) or "results"
-    title = name if place is None else element("a", name, href=f"#{place_of(place)}")
+    name = shorten(row.id, 60) or "results"
+    title = name if place is None else element("a", name, href=f"#{anchor_of(place)}")
     if row.error:
         return element(
             "tr",
             element("td", title),
-            element("td", cut(row.error, 300), colspan=5, class_="warning"),
+            element("td", shorten(row.error, 300), colspan=5, class_="warning"),
         )
     numbers = (
         f"{row.templates:,}",

@@ -10,12 +10,12 @@ from typing import Any
 from partita.files.strict import Place
 from partita.records import Configuration, Entity, Figure, Template
 from partita.results.saved_results import Result, result_of
-from partita.views.markup import Html, cut, element, joined
+from partita.views.markup import Html, element, join, shorten
 
 
 @dataclass(frozen=True, slots=True)
 class ReportKey:
-    """What a person says is right."""
+    """A gold label and its author."""
 
     author: str
     configuration: Configuration
@@ -23,8 +23,11 @@ class ReportKey:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportSet:
-    """A set as results tell it; `proved` says that no configuration is more probable than the
-    first, `excluded` is what was left out to get an answer at all."""
+    """A set with its result and keys.
+
+    `proved` says that the first configuration is proven most probable; `excluded` is the pruning
+    cost.
+    """
 
     result: Result
     entropy: Figure
@@ -39,7 +42,7 @@ class ReportSet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportMessage:
-    """A message in full; without a text its expressions are shown alone."""
+    """A message in full; without a text only its expressions are shown."""
 
     id: str
     sets: tuple[ReportSet, ...]
@@ -49,13 +52,13 @@ class ReportMessage:
 
     @property
     def templates(self) -> tuple[Template, ...]:
-        """In text order."""
+        """Return all templates in text order."""
         members = [*self.alone, *(t for one in self.sets for t in one.result.set.templates)]
         return tuple(sorted(members, key=lambda t: (t.start, -t.end)))
 
     @property
     def things(self) -> int:
-        """Entities, with templates that corefer with no other."""
+        """Return the number of entities, including single templates."""
         return len(self.entities) + len(self.alone)
 
     @property
@@ -65,7 +68,7 @@ class ReportMessage:
 
 @dataclass(frozen=True, slots=True)
 class MessageRow:
-    """A message in short."""
+    """A message in the index."""
 
     id: str
     templates: int
@@ -77,7 +80,7 @@ class MessageRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """Everything that is shown; `methods` counts the sets by how they were answered."""
+    """The contents of a report; `methods` counts the sets by method."""
 
     title: str
     settings: Mapping[str, Any]
@@ -90,7 +93,7 @@ class Report:
 
 
 def set_of(line: Mapping[str, Any], place: Place, keys: Iterable[ReportKey] = ()) -> ReportSet:
-    """From the object that a line of results is."""
+    """Return the set of a line of results."""
     result = result_of(line, place)
     if not isinstance(result, Result):
         place.refuse("is a line of singletons; expected one of a set")
@@ -103,19 +106,19 @@ def set_of(line: Mapping[str, Any], place: Place, keys: Iterable[ReportKey] = ()
     )
 
 
-def answered(method: str, unsettled: bool) -> str:
-    """How a set was answered, and whether that may be trusted."""
+def method_label(method: str, unsettled: bool) -> str:
+    """Return the method, with a warning if it has not converged."""
     return f"{method}, NOT converged" if unsettled else method
 
 
 def most_uncertain(rows: Sequence[MessageRow], most: int) -> list[int]:
-    """The places of the messages with the highest entropy, in their order."""
+    """Return the indices of the messages with the highest entropy, in order."""
     order = sorted(range(len(rows)), key=lambda n: (-rows[n].entropy_bits, n))
     return sorted(order[:most])
 
 
 def _entropy(line: Mapping[str, Any], result: Result) -> Figure:
-    """Bounds that are not known are open."""
+    """Return the entropy with its interval; unknown bounds are infinite."""
     value = 0.0 if result.entropy_bits is None else result.entropy_bits
     ends = line.get("entropy_bits_interval")
     if not isinstance(ends, list) or len(ends) != 2:
@@ -124,57 +127,56 @@ def _entropy(line: Mapping[str, Any], result: Result) -> Figure:
     return Figure(value, low, high, "interval" if result.method == "certified" else "estimate")
 
 
-COLOURS = 10  # after which they begin again; names tell cells apart
-CELLS = 80
-VALUES = 160
+COLOUR_COUNT = 10  # then they repeat
+MAX_CELLS = 80
+MAX_LETTERS = 160
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Colours:
-    """By template: the class of its colour, its cell's name, and what to say about it."""
+    """The colour class, cell name and tooltip of each template."""
 
     classes: dict[str, str]
     cells: dict[str, str]
     hints: dict[str, str]
 
     def chip(self, template: str) -> Html:
-        """The id of a template in its colour."""
+        """Return the id of a template in its colour."""
         colour = self.classes.get(template, "none")
-        hint = self.hints.get(template)
-        return element("span", cut(template, 40), class_=f"chip {colour}", title=hint)
+        template_hint = self.hints.get(template)
+        return element("span", shorten(template, 40), class_=f"chip {colour}", title=template_hint)
 
     def cell(self, members: list[str]) -> Html:
-        """The templates of a cell in one box."""
-        return element("span", joined(map(self.chip, members)), class_="cell")
+        """Return the templates of a cell in one box."""
+        return element("span", join(map(self.chip, members)), class_="cell")
 
     def cells_of(self, cells: Sequence[Sequence[str]]) -> Html:
-        """The cells of a configuration; of hundreds the first ones."""
-        boxes = [self.cell(list(cell)) for cell in cells[:CELLS]]
+        """Return the first cells of a configuration."""
+        boxes = [self.cell(list(cell)) for cell in cells[:MAX_CELLS]]
         if hidden := len(cells) - len(boxes):
             boxes.append(element("small", f"{hidden:,} more cells"))
-        return joined(boxes)
+        return join(boxes)
 
 
 def colours_of(message: ReportMessage) -> Colours:
-    """Cells of several templates get colours in text order; a template that is alone in its cell
-    has none, nor has one that is in no set."""
+    """Assign colours to cells of several templates, in text order."""
     order = {template.id: n for n, template in enumerate(message.templates)}
     cells = [cell for one in message.sets for cell in _cells(one)]
     names = {t: entity.id for entity in message.entities for t in entity.templates}
-    classes, named = {}, {}
+    classes, cell_names = {}, {}
     shared = 0
     for cell in sorted(cells, key=lambda cell: min(map(order.__getitem__, cell))):
-        name = f"c{shared % COLOURS}" if len(cell) > 1 else "single"
+        name = f"c{shared % COLOUR_COUNT}" if len(cell) > 1 else "single"
         shared += len(cell) > 1
         for template in cell:
             classes[template] = name
-            named[template] = names.get(template, "")
-    hints = {template.id: hint(template) for template in message.templates}
-    return Colours(classes, named, hints)
+            cell_names[template] = names.get(template, "")
+    hints = {template.id: template_hint(template) for template in message.templates}
+    return Colours(classes, cell_names, hints)
 
 
 def colours_by_set(message: ReportMessage) -> tuple[Colours, list[Colours]]:
-    """For the text and for every set: where an id stands in several sets, each has its own."""
+    """Return colours for the text and for each set; ids may repeat across sets."""
     ids = [template.id for template in message.templates]
     whole = colours_of(message)
     if len(set(ids)) == len(ids):
@@ -187,20 +189,22 @@ def _cells(one: ReportSet) -> Iterator[tuple[str, ...]]:
     yield from one.result.configurations[0].configuration if one.result.configurations else ()
 
 
-def hint(template: Template) -> str:
-    """A template in a line."""
-    about = (f"{template.id}: {cut(template.text, VALUES)}", template.sort, template.form)
-    slots = ", ".join(f"{name} {shown(value)}" for name, value in template.slots.items())
+def template_hint(template: Template) -> str:
+    """Return a one-line description of a template."""
+    about = (f"{template.id}: {shorten(template.text, MAX_LETTERS)}", template.sort, template.form)
+    slots = ", ".join(f"{name} {value_text(value)}" for name, value in template.slots.items())
     rule = f"rule: {template.rule}" if template.rule else ""
-    return cut(" · ".join(filter(None, (*about, slots, rule))), 3 * VALUES)
+    return shorten(" · ".join(filter(None, (*about, slots, rule))), 3 * MAX_LETTERS)
 
 
-def shown(value: object) -> str:
-    """The value of a slot; None: nobody says anything about it."""
+def value_text(value: object) -> str:
+    """Return the value of a slot as text; None is "unknown"."""
     if value is None:
         return "unknown"
     if isinstance(value, list | tuple):
-        return cut(" & ".join(map(shown, value)), VALUES)
+        return shorten(" & ".join(map(value_text, value)), MAX_LETTERS)
     if isinstance(value, dict):
-        return cut(", ".join(f"{name} {shown(one)}" for name, one in value.items()), VALUES)
-    return cut(str(value), VALUES)
+        return shorten(
+            ", ".join(f"{name} {value_text(one)}" for name, one in value.items()), MAX_LETTERS
+        )
+    return shorten(str(value), MAX_LETTERS)

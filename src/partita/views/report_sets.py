@@ -1,4 +1,4 @@
-"""One set: its templates, its configurations with bars, its pairs before and after."""
+"""A set of a report: its templates, configurations and pairs."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 
 from partita.records import IntArray, Listed
 from partita.results.result_lines import in_text_order
-from partita.views.layout import figure, many, number, ranged
-from partita.views.markup import Html, Triangle, bar, cut, element, joined, triangle
-from partita.views.report_records import Colours, ReportKey, ReportSet, shown
+from partita.views.layout import count_or_power, figure_text, number, with_interval
+from partita.views.markup import Html, Triangle, bar, element, join, shorten, triangle
+from partita.views.report_records import Colours, ReportKey, ReportSet, value_text
 
-TEMPLATES = 60
-CONFIGURATIONS = 20
-MATRIX = 40
-LARGE = 10  # templates: of larger sets only what changes is shown
-LETTERS = 90
+MAX_TEMPLATES = 60
+MAX_CONFIGURATIONS = 20
+MAX_MATRIX = 40
+LARGE = 10  # templates; for larger sets only differences are shown
+MAX_LETTERS = 90
 
 
 def set_section(one: ReportSet, colours: Colours) -> Html:
-    """Everything about a set, in a section that can be collapsed."""
-    title = element("summary", element("b", f"Set {cut(one.name, 60)}"), f" {facts(one)}")
+    """Return a collapsible section with everything about a set."""
+    title = element("summary", element("b", f"Set {shorten(one.name, 60)}"), f" {facts(one)}")
     listed = element("div", configurations(one, colours), *_notes(one))
     wide = "answer" if len(one.result.set) <= LARGE else None
     answer = element("div", listed, matrices(one), class_=wide)
@@ -30,22 +30,22 @@ def set_section(one: ReportSet, colours: Colours) -> Html:
 
 
 def facts(one: ReportSet) -> str:
-    """Its size, how many configurations there are, how uncertain it is and how that is known."""
+    """Return the size, number of configurations, entropy and method of a set."""
     result = one.result
     unlisted = result.remainder.count
     count = None if unlisted is None else unlisted + len(result.configurations)
     total = np.logaddexp2(
         result.remainder.log2_count, math.log2(max(len(result.configurations), 1))
     )
-    parts = [f"{len(result.set)} templates", many(count, float(total), "configuration")]
-    parts += [f"entropy {figure(one.entropy)} bits", result.model, result.method]
+    parts = [f"{len(result.set)} templates", count_or_power(count, float(total), "configuration")]
+    parts += [f"entropy {figure_text(one.entropy)} bits", result.model, result.method]
     if result.converged is False:
         parts.append("NOT converged")
     return " · ".join(parts)
 
 
 def _notes(one: ReportSet) -> Iterator[Html]:
-    """How the answer was obtained, and its caveats."""
+    """Yield how the answer was obtained, and its caveats."""
     result = one.result
     parts = [f"{result.reason}; seed {result.seed}"]
     if result.conflict is not None:
@@ -61,70 +61,74 @@ def _notes(one: ReportSet) -> Iterator[Html]:
 
 
 def _templates(one: ReportSet, colours: Colours) -> Html:
-    """Ids with their expressions and what is known of them."""
+    """Return a table of templates with their texts and slots."""
     members = one.result.set.templates
     if not any(t.text or t.slots for t in members):
-        return joined([])
+        return join([])
     rows = [
         element(
             "tr",
             element("td", colours.chip(t.id)),
-            element("td", cut(t.text, LETTERS), dir="auto"),
+            element("td", shorten(t.text, MAX_LETTERS), dir="auto"),
             element("td", t.form, class_="quiet"),
             element("td", _slots(t.slots), class_="quiet"),
         )
-        for t in members[:TEMPLATES]
+        for t in members[:MAX_TEMPLATES]
     ]
-    table = element("table", joined(rows), class_="templates")
-    return joined([table, *left_out(len(members) - len(rows), "template")])
+    table = element("table", join(rows), class_="templates")
+    return join([table, *hidden_note(len(members) - len(rows), "template")])
 
 
 def _slots(slots: object) -> str:
     items = slots.items() if isinstance(slots, dict) else ()
-    return ", ".join(f"{cut(name, 40)} {shown(value)}" for name, value in items)
+    return ", ".join(f"{shorten(name, 40)} {value_text(value)}" for name, value in items)
 
 
 def configurations(one: ReportSet, colours: Colours) -> Html:
-    """The most probable ones and what remains; each template keeps the colour that it has in the
-    first, so that one sees what changes."""
+    """Return the listed configurations and the remainder.
+
+    Templates keep the colour they have in the first configuration, so that changes are visible.
+    """
     result = one.result
     place = {name: n for n, name in enumerate(result.set.ids)}
-    listed = result.configurations[:CONFIGURATIONS]
+    listed = result.configurations[:MAX_CONFIGURATIONS]
     cells = [in_text_order(item.configuration, place) for item in listed]
     first = cells[0] if len(place) > LARGE else []
     rows = [
         _configuration(item, _cells(shown_cells, first if n else [], colours), one.keys)
         for n, (item, shown_cells) in enumerate(zip(listed, cells, strict=True))
     ]
-    hidden = result.configurations[CONFIGURATIONS:]
+    hidden = result.configurations[MAX_CONFIGURATIONS:]
     if hidden:
         mass = math.fsum(item.probability for item in hidden)
         text = f"{len(hidden):,} more listed in the results"
-        rows.append(_row(joined([text]), number(mass), bar(mass, class_="rest"), "rest"))
+        rows.append(_row(join([text]), number(mass), bar(mass, class_="rest"), "rest"))
     rest = result.remainder
-    text = many(rest.count, rest.log2_count, "more configuration")
+    text = count_or_power(rest.count, rest.log2_count, "more configuration")
     if rest.count != 0:
         drawn = bar(rest.probability, rest.interval, "rest")
-        rows.append(_row(joined([text]), ranged(rest.probability, rest.interval), drawn, "rest"))
-    table = element("table", joined(rows), class_="configurations")
-    return joined([table, *_unlisted(one)])
+        rows.append(
+            _row(join([text]), with_interval(rest.probability, rest.interval), drawn, "rest")
+        )
+    table = element("table", join(rows), class_="configurations")
+    return join([table, *_unlisted(one)])
 
 
 def _cells(cells: list[list[str]], first: list[list[str]], colours: Colours) -> Html:
-    """All cells or, of a large set, those that are not in the first configuration."""
+    """Return all cells or, of a large set, those that are not in the first configuration."""
     other = [cell for cell in cells if cell not in first]
     if not first:
         return colours.cells_of(cells)
     same = element("small", f"as the first, except for {len(other):,} cells: ")
-    return joined([same, colours.cells_of(other)])
+    return join([same, colours.cells_of(other)])
 
 
 def _configuration(item: Listed, cells: Html, keys: Sequence[ReportKey]) -> Html:
     authors = [key.author for key in keys if key.configuration == item.configuration]
-    names = cut(", ".join(authors), 60)
+    names = shorten(", ".join(authors), 60)
     badge = [element("span", f"key: {names}", class_="key")] if authors else []
-    share = ranged(item.probability, item.interval)
-    return _row(joined([cells, *badge]), share, bar(item.probability, item.interval))
+    share = with_interval(item.probability, item.interval)
+    return _row(join([cells, *badge]), share, bar(item.probability, item.interval))
 
 
 def _row(what: Html, share: str, drawn: Html, class_: str | None = None) -> Html:
@@ -133,22 +137,22 @@ def _row(what: Html, share: str, drawn: Html, class_: str | None = None) -> Html
 
 
 def _unlisted(one: ReportSet) -> Iterator[Html]:
-    """Keys that none of the listed configurations is."""
+    """Yield a warning for keys that are not among the listed configurations."""
     listed = {item.configuration for item in one.result.configurations}
     for key in one.keys:
         if key.configuration not in listed:
-            text = f"the key of {cut(key.author, 60)} is not among the listed configurations: "
-            yield element("p", f"{text}{cut(str(key.configuration), 400)}", class_="warning")
+            text = f"the key of {shorten(key.author, 60)} is not among the listed configurations: "
+            yield element("p", f"{text}{shorten(str(key.configuration), 400)}", class_="warning")
 
 
 def matrices(one: ReportSet) -> Html:
-    """Probabilities of the pairs alone, and given the whole set."""
+    """Return the pairs alone and given the whole set, as two triangles."""
     result = one.result
     if len(result.set) < 2:
-        return joined([])
-    chosen = _chosen(one)
+        return join([])
+    chosen = _most_uncertain(one)
     before, after = _triangle(one, chosen, False), _triangle(one, chosen, True)
-    named = cut(one.name, 60)
+    named = shorten(one.name, 60)
     drawn = [
         _figure("pairs alone", triangle(before, f"Pair probabilities of set {named}", 12)),
         _figure("given the whole set", triangle(after, f"Pair marginals of set {named}")),
@@ -156,20 +160,20 @@ def matrices(one: ReportSet) -> Html:
     if len(chosen) < len(result.set):
         note = f"pairs of the {len(chosen)} most uncertain of {len(result.set):,} templates"
         drawn.append(element("p", note, class_="left-out"))
-    return element("div", joined(drawn), class_="matrices")
+    return element("div", join(drawn), class_="matrices")
 
 
 def _figure(caption: str, drawn: Html) -> Html:
     return element("figure", element("figcaption", caption), drawn)
 
 
-def _chosen(one: ReportSet) -> IntArray:
-    """All templates or, of many, those whose pairs are the most uncertain."""
+def _most_uncertain(one: ReportSet) -> IntArray:
+    """Return all templates or, of many, those with the most uncertain pairs."""
     p = np.clip(one.result.marginals.value, 1e-12, 1 - 1e-12)
     doubt = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
     np.fill_diagonal(doubt, 0.0)
     order = np.argsort(-doubt.sum(axis=1), kind="stable")
-    chosen: IntArray = np.sort(order[:MATRIX])
+    chosen: IntArray = np.sort(order[:MAX_MATRIX])
     return chosen
 
 
@@ -184,15 +188,15 @@ def _triangle(one: ReportSet, chosen: IntArray, after: bool) -> Triangle:
 
     def pair_hint(a: int, b: int) -> str:
         ends = None if spread is None else (float(spread[0][a, b]), float(spread[1][a, b]))
-        share = ranged(float(marginals[a, b]), ends)
+        share = with_interval(float(marginals[a, b]), ends)
         return f"{members[b].id} = {members[a].id}: {number(float(alone[a, b]))} → {share}"
 
     hints = [[pair_hint(a, b) for b in range(a)] for a in range(len(members))]
     return Triangle(labels, marginals if after else alone, (alone <= 0.0).tolist(), hints)
 
 
-def left_out(count: int, noun: str) -> Iterator[Html]:
-    """What is not shown is said."""
+def hidden_note(count: int, noun: str) -> Iterator[Html]:
+    """Yield a note on how many items are not shown."""
     if count > 0:
         note = f"{count:,} more {noun}{'' if count == 1 else 's'} not shown here"
         yield element("p", note, class_="left-out")

@@ -1,4 +1,4 @@
-"""How a report looks: on paper, on a small screen, in the light and in the dark."""
+"""The style sheet of a report, for screen and print, light and dark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PALETTE = (
 
 
 def _colours(dark: bool) -> str:
-    """Variables of every colour in one of the two lights."""
+    """Return the CSS variables of all colours."""
     at = 2 if dark else 0
     return "".join(f"--b{n}:{one[at]};--e{n}:{one[at + 1]};" for n, one in enumerate(PALETTE))
 

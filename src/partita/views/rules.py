@@ -11,28 +11,29 @@ from typing import Any
 
 from partita.rules.domain import Problem
 from partita.rules.trace import Piece, Seen, Win
+from partita.views.layout import clean, count_text
 
-LINES = 400  # of a phase: more are counted, not shown
+MAX_LINES = 400  # of a phase
 
 
 def trace_text(message: str, seen: Sequence[Seen], width: int = 80) -> str:
-    """A message phase by phase, sentence by sentence."""
+    """Return the trace of a message, phase by phase and sentence by sentence."""
     lines = [f"Message {clean(message)}", ""]
-    lines += [line for one in seen for line in (*_text_phase(one, width), "")]
+    lines += [line for phase in seen for line in (*_text_phase(phase, width), "")]
     return "\n".join(lines) + "\n"
 
 
 def _text_phase(seen: Seen, width: int) -> Iterator[str]:
-    yield f"{clean(seen.phase)}: {counted(seen)}"
+    yield f"{clean(seen.phase)}: {match_count(seen)}"
     if not seen.whole:
         yield "  the work limit for one message was reached here"
     lines = [line for n in range(len(seen.sentences)) for line in _text_sentence(seen, n, width)]
-    yield from lines[:LINES]
-    if len(lines) > LINES:
-        yield f"  {len(lines) - LINES:,} more lines"
+    yield from lines[:MAX_LINES]
+    if len(lines) > MAX_LINES:
+        yield f"  {len(lines) - MAX_LINES:,} more lines"
 
 
-def counted(seen: Seen) -> str:
+def match_count(seen: Seen) -> str:
     matches = "1 match" if seen.count == 1 else f"{seen.count} matches"
     rules = "1 rule" if seen.rules == 1 else f"{seen.rules} rules"
     tried = "at the cursor" if seen.starts == "cursor" else "everywhere"
@@ -40,8 +41,8 @@ def counted(seen: Seen) -> str:
 
 
 def _text_sentence(seen: Seen, n: int, width: int) -> Iterator[str]:
-    shown = " ".join(map(_text_piece, seen.sentences[n]))
-    yield from textwrap.wrap(shown, width, initial_indent="  ", subsequent_indent="  ")
+    value_text = " ".join(map(_text_piece, seen.sentences[n]))
+    yield from textwrap.wrap(value_text, width, initial_indent="  ", subsequent_indent="  ")
     for win in seen.wins[n]:
         yield from _text_win(win, width)
 
@@ -60,22 +61,22 @@ def _text_win(win: Win, width: int) -> Iterator[str]:
     if win.beaten:
         others = ", ".join(f"{clean(rule)} ({size})" for rule, size in win.beaten)
         yield from _wrapped(f"beat {others} with {win.size}", width, 8)
-    for refused in win.refused:
-        yield from _wrapped(f"left out {clean(refused)}", width, 8)
+    for refusal in win.refused:
+        yield from _wrapped(f"left out {clean(refusal)}", width, 8)
 
 
 def pairs(made: Mapping[str, Any]) -> Iterator[str]:
-    """Attributes or slots with their values."""
+    """Yield attributes or slots with their values."""
     for name, value in made.items():
-        yield f"{clean(name)}={shown(value)}"
+        yield f"{clean(name)}={value_text(value)}"
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     if isinstance(value, Mapping):
         return f"{{{', '.join(pairs(value))}}}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(shown, value))}]"
-    return clean(str(value))
+        return f"[{', '.join(map(value_text, value))}]"
+    return clean(value)
 
 
 def _wrapped(text: str, width: int, indent: int) -> list[str]:
@@ -83,28 +84,23 @@ def _wrapped(text: str, width: int, indent: int) -> list[str]:
     return textwrap.wrap(text, width, initial_indent=space, subsequent_indent=space + "  ")
 
 
-def clean(words: str) -> str:
-    """Nothing from a file may steer the terminal."""
-    return "".join(c if c.isprintable() else "·" for c in words)
-
-
 def lint_text(name: str, problems: Sequence[Problem]) -> str:
-    """The problems, and how many there are."""
+    """Return the problems and their counts."""
     errors = sum(problem.error for problem in problems)
     warnings = len(problems) - errors
     lines = [_line(problem) for problem in problems]
-    lines.append(f"{clean(name)}: {_counted(errors, 'error')}, {_counted(warnings, 'warning')}")
+    lines.append(f"{clean(name)}: {count_text(errors, 'error')}, {count_text(warnings, 'warning')}")
     return "\n".join(lines) + "\n"
 
 
 def _line(problem: Problem) -> str:
     at = problem.at
-    place = ":".join(str(part) for part in (_near(at.file), at.line, at.column) if part)
+    place = ":".join(str(part) for part in (_relative_path(at.file), at.line, at.column) if part)
     return f"{clean(place)}: {'error' if problem.error else 'warning'}: {clean(problem.said)}"
 
 
-def _near(file: str) -> str:
-    """As it is seen from here, where that is shorter."""
+def _relative_path(file: str) -> str:
+    """Return the path relative to the current folder if that is shorter."""
     if not file:
         return ""
     try:
@@ -112,10 +108,6 @@ def _near(file: str) -> str:
     except ValueError:  # another drive
         return file
     return near if len(near) < len(file) else str(Path(file))
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 _STYLE = """
@@ -134,20 +126,20 @@ nav a { margin-right: 1rem }
 
 
 def trace_html(messages: Sequence[tuple[str, Sequence[Seen]]], title: str) -> str:
-    """The whole file: messages, in each of them the phases."""
+    """Return the traces of messages as an HTML file."""
     body = "".join(_message(n, name, seen) for n, (name, seen) in enumerate(messages))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
-        f"<title>{_safe(title)}</title><style>{_STYLE}</style></head>"
-        f"<body><h1>{_safe(title)}</h1>{body}</body></html>\n"
+        f"<title>{_escaped(title)}</title><style>{_STYLE}</style></head>"
+        f"<body><h1>{_escaped(title)}</h1>{body}</body></html>\n"
     )
 
 
 def _message(n: int, name: str, seen: Sequence[Seen]) -> str:
-    links = "".join(f'<a href="#m{n}p{k}">{_safe(one.phase)}</a>' for k, one in enumerate(seen))
+    links = "".join(f'<a href="#m{n}p{k}">{_escaped(one.phase)}</a>' for k, one in enumerate(seen))
     phases = "".join(_phase(one, f"m{n}p{k}") for k, one in enumerate(seen))
-    return f"<h2>Message {_safe(name)}</h2><nav>{links}</nav>{phases}"
+    return f"<h2>Message {_escaped(name)}</h2><nav>{links}</nav>{phases}"
 
 
 def _phase(seen: Seen, place: str) -> str:
@@ -155,7 +147,9 @@ def _phase(seen: Seen, place: str) -> str:
     sentences = "".join(
         _sentence(pieces, wins) for pieces, wins in zip(seen.sentences, seen.wins, strict=True)
     )
-    head = f'<section id="{place}"><h3>{_safe(seen.phase)} <small>{counted(seen)}</small></h3>'
+    head = (
+        f'<section id="{place}"><h3>{_escaped(seen.phase)} <small>{match_count(seen)}</small></h3>'
+    )
     return f"{head}{stopped}{sentences}</section>"
 
 
@@ -170,15 +164,17 @@ _HEAD = "<tr><th>rule<th>matched<th>made or said<th>beaten</tr>"
 
 def _piece(piece: Piece) -> str:
     name = "phrase built" if piece.built else "phrase"
-    return f'<span class="{name}">{_safe(piece.text)} <small>{_safe(piece.mark)}</small></span>'
+    return (
+        f'<span class="{name}">{_escaped(piece.text)} <small>{_escaped(piece.mark)}</small></span>'
+    )
 
 
 def _win(win: Win) -> str:
     place = f"{win.at.file.rpartition('/')[2]}:{win.at.line}" if win.at.line else ""
     made = "<br>".join(f"<code>{escape(one)}</code>" for one in _made(win))
-    beaten = ", ".join(f"{_safe(rule)} ({size})" for rule, size in win.beaten)
+    beaten = ", ".join(f"{_escaped(rule)} ({size})" for rule, size in win.beaten)
     return (
-        f"<tr><td>{_safe(win.rule)} <small>{_safe(place)}</small><td>{_safe(win.text)}"
+        f"<tr><td>{_escaped(win.rule)} <small>{_escaped(place)}</small><td>{_escaped(win.text)}"
         f"<td>{made}<td>{beaten}</tr>"
     )
 
@@ -192,5 +188,5 @@ def _made(win: Win) -> Iterator[str]:
     yield from (f"left out {clean(one)}" for one in win.refused)
 
 
-def _safe(text: str) -> str:
+def _escaped(text: str) -> str:
     return escape(clean(text))
