@@ -328,8 +328,7 @@ def fuse(
 
 
 def _report(fused: Fusion | Things | MassFusion, without: str | None) -> dict[str, Any]:
-    from partita.views.fused_things import things_json
-    from partita.views.fusion import fused_json, masses_json
+    from partita.views.fusion import fused_json, masses_json, things_json
 
     if isinstance(fused, Things):
         return things_json(fused.fused, fused.domain, fused.changes, without)
