@@ -1,13 +1,13 @@
-"""The tree of errors: each carries its data, and its text is one line for a person.
+"""The errors: each carries its data, and its text is one line.
 
 PartitaError
 ├── InputError            a file, a line, what was expected
 ├── Contradiction         templates that must and cannot be the same
-├── TotalConflict         sources that leave nothing possible
+├── TotalConflict         sources that contradict each other completely
 ├── Incompatible          values or templates that do not unify
-├── TooLarge              what a computation would need, and what it was given
-├── Unavailable           a question that this method does not answer
-├── Unknown               a name that nobody has given
+├── TooLarge              what a computation would need, and its budget
+├── Unavailable           a question that the method does not answer
+├── Unknown               a name that does not exist
 └── StoreTrouble          a store that cannot be opened, read or written
 """
 
@@ -17,11 +17,11 @@ from collections.abc import Sequence
 
 
 class PartitaError(Exception):
-    """Anything that Partita refuses, with a reason."""
+    """Base class of all errors raised on purpose."""
 
 
 class InputError(PartitaError):
-    """Input that is not as it should be: where it stands and what was expected."""
+    """Invalid input: where it is and what was expected."""
 
     def __init__(self, problem: str, *, file: str | None = None, line: int | None = None) -> None:
         self.problem, self.file, self.line = problem, file, line
@@ -31,7 +31,7 @@ class InputError(PartitaError):
 
 
 class Contradiction(PartitaError):
-    """Two templates that must corefer, by the chain given, and that cannot."""
+    """Two templates that must corefer, by the given chain, and cannot."""
 
     def __init__(self, left: str, right: str, chain: Sequence[str] = ()) -> None:
         self.left, self.right, self.chain = left, right, tuple(chain)
@@ -40,7 +40,7 @@ class Contradiction(PartitaError):
 
 
 class TotalConflict(PartitaError):
-    """Sources that contradict each other completely: nothing is left possible."""
+    """Sources that contradict each other completely."""
 
     def __init__(self, sources: Sequence[str]) -> None:
         self.sources = tuple(sources)
@@ -49,7 +49,7 @@ class TotalConflict(PartitaError):
 
 
 class Incompatible(PartitaError):
-    """Two values (or templates) that nothing can satisfy at once."""
+    """Two values (or templates) that do not unify."""
 
     def __init__(self, left: object, right: object, what: str = "values") -> None:
         self.left, self.right, self.what = left, right, what
@@ -57,7 +57,7 @@ class Incompatible(PartitaError):
 
 
 class TooLarge(PartitaError):
-    """A computation that would need more than it was given."""
+    """A computation that would exceed its budget."""
 
     def __init__(self, what: str, needs: str, has: str, instead: str = "") -> None:
         self.what, self.needs, self.has, self.instead = what, needs, has, instead
@@ -66,11 +66,11 @@ class TooLarge(PartitaError):
 
 
 class Unavailable(PartitaError):
-    """A question that the method in use does not answer, and the nearest one that does."""
+    """A question that the method in use does not answer."""
 
 
 class Unknown(PartitaError):
-    """A run, a message, a set or a key that is not there."""
+    """A run, message, set or key that does not exist."""
 
 
 class StoreTrouble(PartitaError):

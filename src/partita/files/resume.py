@@ -12,7 +12,7 @@ from partita.errors import InputError
 from partita.files.strict import Place, parsed
 from partita.files.writing import replacing
 
-START = b'{"version":'  # of every line that Partita writes
+LINE_START = b'{"version":'  # of every line of results
 ADVICE = "use another --out, or remove the file"
 
 Run = Mapping[str, Any]
@@ -20,7 +20,7 @@ Run = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Where the lines of a message stand, in bytes, and how they were made."""
+    """The byte range of a message's lines, and the settings of its run."""
 
     start: int
     end: int
@@ -28,26 +28,28 @@ class Stretch:
 
 
 def finished(path: str | Path) -> dict[str, Stretch]:
-    """The messages that a file holds whole, in its order; none if there is no such file."""
-    if Path(path).exists() and not Path(path).is_file():  # a device or a pipe remembers nothing
+    """Return the complete messages of a file, in order; none if it does not exist."""
+    if (
+        Path(path).exists() and not Path(path).is_file()
+    ):  # a device or a pipe has no content to resume
         return {}
     try:
         with Path(path).open("rb") as stream:
-            return dict(_stretches(stream, str(path)))
+            return dict(_message_spans(stream, str(path)))
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
 
 
-def _stretches(stream: BinaryIO, file: str) -> Iterator[tuple[str, Stretch]]:
+def _message_spans(stream: BinaryIO, file: str) -> Iterator[tuple[str, Stretch]]:
     start = end = 0
     open_: str | None = None
     for number, raw in enumerate(stream, 1):
         place = Place(file, number)
         end += len(raw)
         if not raw.endswith(b"\n"):
-            _refuse_foreign(raw, place)
+            _check_tail(raw, place)
             return
         line = _line(raw, place)
         message = line["message"]
@@ -61,9 +63,9 @@ def _stretches(stream: BinaryIO, file: str) -> Iterator[tuple[str, Stretch]]:
             start, open_ = end, None
 
 
-def _refuse_foreign(tail: bytes, place: Place) -> None:
-    """Only what Partita itself has begun to write may be dropped."""
-    if not (tail.startswith(START) or START.startswith(tail)):
+def _check_tail(tail: bytes, place: Place) -> None:
+    """Raise an error unless the tail is an unfinished line of results."""
+    if not (tail.startswith(LINE_START) or LINE_START.startswith(tail)):
         place.refuse(f"is not a results line; {ADVICE}")
 
 
@@ -78,19 +80,19 @@ def _line(raw: bytes, place: Place) -> Mapping[str, Any]:
 
 
 def refuse_other(path: str | Path, done: Mapping[str, Stretch], settings: Run) -> None:
-    """Messages that were done in another way do not belong in the same file."""
+    """Raise an error if messages were resolved with other settings."""
     for message, stretch in done.items():
-        told = {name: value for name, value in stretch.run.items() if name != "text"}
-        for name in [*settings, *told]:
-            if told.get(name) != settings.get(name):
-                was, here = told.get(name, "none"), settings.get(name, "none")
+        earlier = {name: value for name, value in stretch.run.items() if name != "text"}
+        for name in [*settings, *earlier]:
+            if earlier.get(name) != settings.get(name):
+                was, here = earlier.get(name, "none"), settings.get(name, "none")
                 problem = f"message {message} was done with {name} {was}, and this run has {here}"
                 raise InputError(f"{problem}; {ADVICE}", file=str(path))
 
 
 @dataclass(slots=True)
 class Growing:
-    """A file that grows by whole messages; `order` is that in which it is to hold them."""
+    """A file to which whole messages are appended; `order` is their final order."""
 
     path: Path
     stream: BinaryIO
@@ -99,7 +101,7 @@ class Growing:
     order: list[str] = field(default_factory=list)
 
     def add(self, message: str, lines: Sequence[str]) -> None:
-        """A message that is done now; it is in the file before the next one is begun."""
+        """Append a message and flush it."""
         data = "".join(f"{line}\n" for line in lines).encode("utf-8")
         try:
             self.stream.write(data)
@@ -111,14 +113,16 @@ class Growing:
         self.order.append(message)
 
     def keep(self, message: str) -> None:
-        """A message that was done before."""
+        """Keep the place of a message that was finished before."""
         self.order.append(message)
 
 
 @contextmanager
 def growing(path: Path, done: Mapping[str, Stretch]) -> Iterator[Growing]:
-    """The file, without what was not finished. Whatever stops the writing, what was added is
-    kept; at the end messages that were done late get their places."""
+    """Open a results file without its unfinished tail, and reorder it at the end.
+
+    Whatever interrupts the writing, finished messages are kept.
+    """
     end = max((one.end for one in done.values()), default=0)
     try:
         stream = path.open("r+b" if path.is_file() else "wb")
@@ -130,11 +134,11 @@ def growing(path: Path, done: Mapping[str, Stretch]) -> Iterator[Growing]:
     with stream:
         file = Growing(path, stream, dict(done), end)
         yield file
-    _put_in_order(file)
+    _reorder(file)
 
 
-def _put_in_order(file: Growing) -> None:
-    """Messages that the input does not have come first."""
+def _reorder(file: Growing) -> None:
+    """Rewrite the file in order; messages that are not in the input come first."""
     wanted = {*file.order}
     order = [name for name in file.done if name not in wanted] + file.order
     if order == list(file.done):

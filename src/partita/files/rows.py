@@ -20,9 +20,9 @@ COMMA, LINE_END = b",\n"
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows that share one list of columns, the line each starts in, and what is wrong with some.
+    """Rows with common columns, the line of each, and problems by row.
 
-    A row in `problems` (by position) is filled up with empty values where it has none.
+    A row with a problem is filled up with empty values.
     """
 
     columns: tuple[str, ...]
@@ -35,25 +35,25 @@ class Rows:
 
 
 def csv_rows(lines: Lines) -> Iterator[Rows]:
-    """The rows of a CSV file; the first row names the columns."""
+    """Yield the rows of a CSV file; the first row names the columns."""
     blocks = lines.blocks()
     first, _, rest = next(blocks, b"").partition(b"\n")
     if not first.strip() or b'"' in first:  # a blank first line, or quotes that may hold line ends
-        yield from _careful_rows(lines, chain([first + b"\n" + rest], blocks), ())
+        yield from _irregular_csv_rows(lines, chain([first + b"\n" + rest], blocks), ())
         return
     header = _header(next(csv.reader(lines.decoded(first), skipinitialspace=True)), 1, lines)
     for block in chain([rest], blocks):
-        columns = _regular(block, len(header))
+        columns = _regular_columns(block, len(header))
         if columns is None:
-            yield from _careful_rows(lines, chain([block], blocks), header)
+            yield from _irregular_csv_rows(lines, chain([block], blocks), header)
             return
         count = len(columns[0])
         yield Rows(header, columns, range(lines.read + 1, lines.read + 1 + count), {})
         lines.read += count
 
 
-def _regular(block: bytes, width: int) -> list[list[str]] | None:
-    """The columns of a block without quotes in which every line has that many values, else None."""
+def _regular_columns(block: bytes, width: int) -> list[list[str]] | None:
+    """Return the columns of a block without quotes or irregular lines, else None."""
     if width == 1:  # where a blank line would look like a value
         return None
     block = block.replace(b"\r\n", b"\n").removesuffix(b"\n") + b"\n"
@@ -70,26 +70,28 @@ def _regular(block: bytes, width: int) -> list[list[str]] | None:
     return [values[n:-1:width] for n in range(width)]
 
 
-def _careful_rows(lines: Lines, blocks: Iterable[bytes], header: tuple[str, ...]) -> Iterator[Rows]:
-    """Rows by the csv module, from wherever quotes or anything irregular begin."""
+def _irregular_csv_rows(
+    lines: Lines, blocks: Iterable[bytes], header: tuple[str, ...]
+) -> Iterator[Rows]:
+    """Yield rows by the csv module, from the first irregularity on."""
     before = lines.read
     reader = csv.reader(
         chain.from_iterable(map(lines.decoded, blocks)), skipinitialspace=True, strict=True
     )
     done = 0
-    while rows := _some(reader, lines.file, before + done, CHUNK if header else 1):
+    while rows := _next_rows(reader, lines.file, before + done, CHUNK if header else 1):
         starts, rows = _numbered(rows, before + done, before + reader.line_num)
         done = reader.line_num
         if header:
-            yield _squared(header, rows, starts, lines.broken)
+            yield _rectangular(header, rows, starts, lines.broken)
         elif rows:
             header = _header(rows[0], starts[0], lines)
     if not header:
         raise InputError("is empty; expected a header and rows", file=lines.file)
 
 
-def _some(reader: Iterator[list[str]], file: str, before: int, count: int) -> list[list[str]]:
-    """The next rows. Where quotes do not close nothing can be told about what follows."""
+def _next_rows(reader: Iterator[list[str]], file: str, before: int, count: int) -> list[list[str]]:
+    """Return the next rows; an unclosed quote is an error."""
     rows: list[list[str]] = []
     try:
         rows.extend(islice(reader, count))
@@ -100,14 +102,14 @@ def _some(reader: Iterator[list[str]], file: str, before: int, count: int) -> li
 
 
 def _height(row: list[str]) -> int:
-    """How many lines a row takes: quoted values may hold line ends."""
+    """Return how many lines a row takes."""
     return 1 + sum(value.count("\n") for value in row)
 
 
 def _numbered(
     rows: list[list[str]], before: int, last: int
 ) -> tuple[Sequence[int], list[list[str]]]:
-    """The line each row starts in, blank lines left out; most files have one line per row."""
+    """Return the line of each row, without blank lines."""
     starts: Sequence[int] = range(before + 1, last + 1)
     if len(starts) > len(rows):
         starts = [*accumulate(map(_height, rows[:-1]), initial=before + 1)]
@@ -126,10 +128,10 @@ def _header(names: list[str], line: int, lines: Lines) -> tuple[str, ...]:
     return stripped
 
 
-def _squared(
+def _rectangular(
     header: tuple[str, ...], rows: list[list[str]], starts: Sequence[int], broken: dict[int, str]
 ) -> Rows:
-    """Columns of equal length; rows that are too short or too long become problems."""
+    """Return columns of equal length; rows of a wrong length become problems."""
     problems: dict[int, str] = {}
     width = len(header)
     if set(map(len, rows)) - {width}:
@@ -139,38 +141,38 @@ def _squared(
                 rows[n] = (row + [""] * width)[:width]
     for n, row in enumerate(rows) if broken else ():
         inside = range(starts[n], starts[n] + _height(row))
-        if found := [broken[line] for line in inside if line in broken]:
-            problems[n] = found[0]
+        if line_problems := [broken[line] for line in inside if line in broken]:
+            problems[n] = line_problems[0]
     return Rows(header, list(zip(*rows, strict=True)) or [()] * width, starts, problems)
 
 
 def jsonl_rows(lines: Lines) -> Iterator[Rows]:
-    """The objects of a JSONL file, in runs that have the same keys."""
-    stream, line, found = chain.from_iterable(map(lines.decoded, lines.blocks())), 1, False
+    """Yield the objects of a JSONL file, in runs with the same keys."""
+    stream, line, any_rows = chain.from_iterable(map(lines.decoded, lines.blocks())), 1, False
     while texts := list(islice(stream, CHUNK)):
         objects, problems = _objects(texts, line, lines.broken)
         for run in _runs(objects):
-            found = True
+            any_rows = True
             yield _columns(objects, run, line, problems)
         line += len(texts)
-    if not found:
+    if not any_rows:
         raise InputError("is empty; expected one JSON object per line", file=lines.file)
 
 
 def _objects(
     texts: list[str], line: int, broken: dict[int, str]
 ) -> tuple[list[dict[str, Any] | None], dict[int, str]]:
-    """Every line as an object (None for a blank line), all at once unless something is wrong."""
+    """Parse every line as an object (None for a blank line), at once if all are valid."""
     try:
         objects = json.loads("[" + ",".join(texts) + "]")
     except ValueError:
         objects = []
     if len(objects) == len(texts) and {type(item) for item in objects} == {dict} and not broken:
         return objects, {}
-    return _objects_with_care(texts, line, broken)
+    return _objects_line_by_line(texts, line, broken)
 
 
-def _objects_with_care(
+def _objects_line_by_line(
     texts: list[str], line: int, broken: dict[int, str]
 ) -> tuple[list[dict[str, Any] | None], dict[int, str]]:
     objects: list[dict[str, Any] | None] = []
@@ -192,7 +194,7 @@ def _objects_with_care(
 
 
 def _runs(objects: list[dict[str, Any] | None]) -> Iterator[range]:
-    """Stretches of objects with the same keys in the same order."""
+    """Yield runs of objects with the same keys in the same order."""
     start = 0
     for n in range(1, len(objects) + 1):
         if (
@@ -211,8 +213,8 @@ def _runs(objects: list[dict[str, Any] | None]) -> Iterator[range]:
 def _columns(
     objects: list[dict[str, Any] | None], run: range, line: int, problems: dict[int, str]
 ) -> Rows:
-    here = [item for item in objects[run.start : run.stop] if item is not None]
-    columns = tuple(here[0])
-    values = [[item[name] for item in here] for name in columns]
+    items = [item for item in objects[run.start : run.stop] if item is not None]
+    columns = tuple(items[0])
+    values = [[item[name] for item in items] for name in columns]
     lines = range(line + run.start, line + run.stop)
     return Rows(columns, values, lines, {n - run.start: problems[n] for n in run if n in problems})

@@ -13,19 +13,20 @@ from partita.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a piece of JSON stands, for the errors about it."""
+    """The file and line of a value, for error messages."""
 
     file: str
     line: int | None = None
 
     def refuse(self, problem: str) -> NoReturn:
+        """Raise an error about this place."""
         raise InputError(problem, file=self.file, line=self.line)
 
 
 def parsed(text: str, place: Place) -> Any:
-    """The value of a JSON text; NaN, infinities and repeated fields are refused."""
+    """Parse JSON; NaN, infinities and repeated fields are errors."""
     try:
-        return json.loads(text, parse_constant=_no_number, object_pairs_hook=_once)
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_fields)
     except json.JSONDecodeError as error:
         line = error.lineno if place.line is None else place.line
         problem = f"is not JSON: {error.msg} (column {error.colno})"
@@ -39,7 +40,7 @@ def parsed(text: str, place: Place) -> Any:
 def fields(
     value: Any, what: str, place: Place, *, needed: Sequence[str], allowed: Sequence[str] = ()
 ) -> Mapping[str, Any]:
-    """An object that has the needed fields and, beyond them, only allowed ones."""
+    """Return an object with the needed fields and only allowed ones beyond them."""
     if not isinstance(value, dict):
         place.refuse(f"{what} is {_shown(value)}; expected an object")
     for name in needed:
@@ -82,14 +83,14 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-def _no_number(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number that JSON has")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in document:
             raise ValueError(f"field {name!r} appears twice in one object")
-        found[name] = value
-    return found
+        document[name] = value
+    return document

@@ -20,7 +20,7 @@ WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 @dataclass(slots=True)
 class Lines:
-    """The lines of a file; `broken` tells which of those read so far cannot be trusted."""
+    """The lines of a file; `broken` maps invalid lines read so far to their problems."""
 
     stream: BinaryIO
     file: str
@@ -28,7 +28,7 @@ class Lines:
     read: int = 0
 
     def blocks(self) -> Iterator[bytes]:
-        """Whole lines, about a megabyte at a time, without the mark that some tools put first."""
+        """Yield whole lines, about a megabyte at a time, without a byte order mark."""
         block = self._block()
         if block.startswith(WIDE_MARKS):
             raise InputError("is UTF-16; expected UTF-8", file=self.file, line=1)
@@ -41,18 +41,18 @@ class Lines:
         return self.stream.read(BLOCK) + self.stream.readline()
 
     def decoded(self, block: bytes) -> list[str]:
-        """The lines of the next block, counted."""
+        """Return the lines of the next block and count them."""
         raw = BytesIO(block).readlines()
         try:
             lines = [line.decode() for line in raw]
         except UnicodeDecodeError:
-            lines = [self._with_care(n, line) for n, line in enumerate(raw, self.read + 1)]
+            lines = [self._decode_line(n, line) for n, line in enumerate(raw, self.read + 1)]
         if b"\0" in block:
             self._note_nul(raw)
         self.read += len(raw)
         return lines
 
-    def _with_care(self, number: int, line: bytes) -> str:
+    def _decode_line(self, number: int, line: bytes) -> str:
         try:
             return line.decode()
         except UnicodeDecodeError as error:
@@ -66,7 +66,7 @@ class Lines:
 
 
 def whole_text(path: str | Path) -> str:
-    """The text of a small file, such as one of parameters."""
+    """Return the text of a small file."""
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -76,7 +76,7 @@ def whole_text(path: str | Path) -> str:
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file without their ends, one after another, counted from 1."""
+    """Yield the lines of a file with their numbers, from 1."""
     try:
         with path.open("rb") as stream:
             lines = Lines(stream, str(path))
@@ -92,7 +92,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 @contextmanager
 def opened(path: str | Path, stdin: BinaryIO | None = None) -> Iterator[BinaryIO]:
-    """A file to read bytes from; what the system refuses becomes one clear line."""
+    """Open a file for reading bytes; system errors become input errors."""
     if str(path) == STANDARD_INPUT:
         yield stdin or sys.stdin.buffer
         return

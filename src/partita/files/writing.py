@@ -12,58 +12,58 @@ from partita.errors import InputError
 
 
 def write_atomically(path: str | Path, text: str) -> None:
-    """Replace a file's text; whatever stops the writing leaves the old file and nothing else."""
+    """Replace the text of a file; on an error the old file stays."""
     place = Path(path)
-    beside = place.with_name(f".{place.name}.{os.getpid()}.partial")
+    partial = place.with_name(f".{place.name}.{os.getpid()}.partial")
     try:
-        with beside.open("w", encoding="utf-8", newline="\n") as stream:
+        with partial.open("w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
-        beside.replace(place)
+        partial.replace(place)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from error
     finally:
-        beside.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
 
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[TextIO]:
-    """A stream whose text takes the file's place at the end.
+    """Open a stream that replaces the file at the end.
 
-    An error leaves the file as it was. An interruption keeps what was written until then, so the
+    On an error the file stays as it was. On an interruption the text written so far is kept, so the
     writer must write whole lines only.
     """
     place = Path(path).resolve()
     if place.exists() and not place.is_file():  # a device or a pipe must not be renamed over
-        with _refusals(path), place.open("w", encoding="utf-8", newline="") as stream:
+        with _write_errors(path), place.open("w", encoding="utf-8", newline="") as stream:
             yield stream
         return
-    beside = place.with_name(f".{place.name}.{os.getpid()}.partial")
+    partial = place.with_name(f".{place.name}.{os.getpid()}.partial")
     try:
-        with _refusals(path):
-            stream = beside.open("w", encoding="utf-8", newline="")
+        with _write_errors(path):
+            stream = partial.open("w", encoding="utf-8", newline="")
         with stream:
             try:
                 yield stream
             except KeyboardInterrupt:
-                _put(stream, beside, place)
+                _move_into_place(stream, partial, place)
                 raise
-            with _refusals(path):
-                _put(stream, beside, place)
+            with _write_errors(path):
+                _move_into_place(stream, partial, place)
     finally:
-        beside.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
 
 
-def _put(stream: TextIO, beside: Path, place: Path) -> None:
+def _move_into_place(stream: TextIO, partial: Path, place: Path) -> None:
     stream.flush()
     os.fsync(stream.fileno())
-    beside.replace(place)
+    partial.replace(place)
 
 
 @contextmanager
-def _refusals(path: str | Path) -> Iterator[None]:
-    """What the system refuses, as one clear line."""
+def _write_errors(path: str | Path) -> Iterator[None]:
+    """Turn system errors into input errors."""
     try:
         yield
     except OSError as error:

@@ -20,7 +20,7 @@ from partita.results.result_lines import in_text_order
 from partita.results.template_json import INTEGERS, template_of
 
 HEADER = ("id", "cluster", "probability")
-TABLE_LIMIT = 14  # templates of which all groups are added up: 16,384
+TABLE_LIMIT = 14  # templates; the table has 2^14 groups
 ROUNDING = 1e-12
 
 Cluster = tuple[int, ...]
@@ -30,10 +30,10 @@ Row = tuple[str, str, float]
 def cluster_rows(
     distribution: Distribution, cautious: float | None = None, prefix: str = ""
 ) -> list[Row]:
-    """A row for every template in text order; a cluster is called by its first template.
+    """Return a row for each template in text order; a cluster is named by its first template.
 
-    The clusters are the cells of the most probable configuration or, with `cautious`, merge only
-    what is together with at least that probability.
+    The clusters are the cells of the most probable configuration or, with `cautious`, only groups
+    that are together with at least that probability.
     """
     together = _together(distribution)
     clusters = (
@@ -62,18 +62,18 @@ def _most_probable(distribution: Distribution) -> list[Cluster]:
 def _merged(
     marginals: FloatArray, together: Callable[[Cluster], float], least: float
 ) -> list[Cluster]:
-    """Pairs from the most probable one on, each merged if the whole group stays probable enough."""
-    home: dict[int, Cluster] = {n: (n,) for n in range(len(marginals))}
+    """Merge pairs, the most probable first, while the whole group stays probable enough."""
+    cluster_of: dict[int, Cluster] = {n: (n,) for n in range(len(marginals))}
     left, right = np.nonzero(np.triu(marginals >= least - ROUNDING, 1))
-    for at in np.lexsort((right, left, -marginals[left, right])).tolist():
-        a, b = home[int(left[at])], home[int(right[at])]
+    for n in np.lexsort((right, left, -marginals[left, right])).tolist():
+        a, b = cluster_of[int(left[n])], cluster_of[int(right[n])]
         if a != b and together(union := tuple(sorted(a + b))) >= least - ROUNDING:
-            home.update(dict.fromkeys(union, union))
-    return sorted(set(home.values()))
+            cluster_of.update(dict.fromkeys(union, union))
+    return sorted(set(cluster_of.values()))
 
 
 def _together(distribution: Distribution) -> Callable[[Cluster], float]:
-    """How probable it is that some templates all corefer: exactly if possible, else at least."""
+    """Return a function for P(all members corefer): exact if possible, else a lower bound."""
     if len(distribution.set) <= TABLE_LIMIT:
         try:
             table = _supersets(distribution)
@@ -84,7 +84,7 @@ def _together(distribution: Distribution) -> Callable[[Cluster], float]:
 
 
 def _supersets(distribution: Distribution) -> FloatArray:
-    """For every group of templates, as a mask, the sum over the cells that hold it."""
+    """Return for each group of templates, as a mask, the total probability of cells with it."""
     n = len(distribution.set)
     table = np.zeros(1 << n)
     for cell, probability in distribution.posterior.cells():
@@ -104,16 +104,16 @@ def _probability(value: float, members: Cluster) -> float:
 
 
 def _tree_bound(distribution: Distribution, members: Cluster) -> float:
-    """With the tree that loses least, grown from the first template (Prim)."""
+    """Return a lower bound on P(all corefer) by the best spanning tree (Prim)."""
     marginals = distribution.marginals
-    least = marginals.low if marginals.kind == "interval" else marginals.value
-    inside = least[np.ix_(members, members)]
-    reached, loss = inside[0].copy(), 0.0
+    lowest = marginals.low if marginals.kind == "interval" else marginals.value
+    between = lowest[np.ix_(members, members)]
+    reached, loss = between[0].copy(), 0.0
     reached[0] = -1.0
     for _ in members[1:]:
         nearest = int(reached.argmax())
         loss += 1.0 - float(reached[nearest])
-        reached = np.where(reached < 0.0, -1.0, np.maximum(reached, inside[nearest]))
+        reached = np.where(reached < 0.0, -1.0, np.maximum(reached, between[nearest]))
         reached[nearest] = -1.0
     return _probability(1.0 - loss, members)
 
@@ -125,62 +125,62 @@ MESSAGE = "message"
 
 @dataclass(frozen=True, slots=True)
 class Clustered:
-    """For each template of a message, by its id, the cluster that it was put into."""
+    """The cluster of each template of a message, by id."""
 
     message: str
     clusters: Mapping[str, str]
 
 
 def read_clusters(path: str | Path) -> list[Clustered]:
-    """The messages of a file of clusters; without a column for it, all rows are one message."""
-    found: dict[str, dict[str, str]] = {}
+    """Read a file of clusters; without a message column, all rows are one message."""
+    clusters_by_message: dict[str, dict[str, str]] = {}
     try:
         with Path(path).open(encoding="utf-8-sig", newline="") as stream:
             rows = csv.DictReader(stream)
             name, cluster = (_column(rows.fieldnames, names, path) for names in (IDS, CLUSTERS))
             for row in rows:
-                _keep(row, name, cluster, found, path, rows.line_num)
+                _add_row(row, name, cluster, clusters_by_message, path, rows.line_num)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
     except UnicodeDecodeError as error:
         raise InputError("is not UTF-8", file=str(path)) from error
-    if not found:
+    if not clusters_by_message:
         raise InputError("has no clusters; expected one row per template", file=str(path))
-    return [Clustered(message, clusters) for message, clusters in found.items()]
+    return [Clustered(message, clusters) for message, clusters in clusters_by_message.items()]
 
 
 def _column(header: object, names: tuple[str, ...], path: str | Path) -> str:
-    given = list(header) if isinstance(header, list | tuple) else []
+    columns = list(header) if isinstance(header, list | tuple) else []
     for name in names:
-        if name in given:
+        if name in columns:
             return name
     raise InputError(f"has no column {' or '.join(names)}", file=str(path), line=1)
 
 
-def _keep(
+def _add_row(
     row: Mapping[str, str | None],
     name: str,
     cluster: str,
-    found: dict[str, dict[str, str]],
+    clusters_by_message: dict[str, dict[str, str]],
     path: str | Path,
     line: int,
 ) -> None:
-    template, home = row[name], row[cluster]
-    if not template or home is None:
+    template, cluster_name = row[name], row[cluster]
+    if not template or cluster_name is None:
         raise InputError("a row needs an id and a cluster", file=str(path), line=line)
-    clusters = found.setdefault(row.get(MESSAGE) or "", {})
-    if clusters.setdefault(template, home) != home:
+    clusters = clusters_by_message.setdefault(row.get(MESSAGE) or "", {})
+    if clusters.setdefault(template, cluster_name) != cluster_name:
         raise InputError(f"template {template} is in two clusters", file=str(path), line=line)
 
 
 def read_templates(path: str | Path) -> TemplateList:
-    """The templates of a file; in a CSV every other column must be a field of a template."""
-    form = jsonl_rows if Path(path).suffix.lower() in (".jsonl", ".ndjson") else csv_rows
+    """Read the templates of a file; a CSV has one column per field."""
+    read_rows = jsonl_rows if Path(path).suffix.lower() in (".jsonl", ".ndjson") else csv_rows
     with opened(path) as stream:
-        found = dict(_templates(form(Lines(stream, str(path))), str(path)))
-    if not found:
+        templates = dict(_templates(read_rows(Lines(stream, str(path))), str(path)))
+    if not templates:
         raise InputError("has no rows; expected at least one template", file=str(path))
-    return TemplateList(str(path), tuple(found.values()))
+    return TemplateList(str(path), tuple(templates.values()))
 
 
 def _templates(blocks: Iterable[Rows], file: str) -> Iterator[tuple[str, Template]]:
@@ -197,16 +197,16 @@ def _templates(blocks: Iterable[Rows], file: str) -> Iterator[tuple[str, Templat
 def _template(rows: Rows, n: int, place: Place) -> Template:
     if n in rows.problems:
         place.refuse(rows.problems[n])
-    given = dict(zip(rows.columns, (column[n] for column in rows.values), strict=True))
-    return template_of(_typed(given), place)
+    fields = dict(zip(rows.columns, (column[n] for column in rows.values), strict=True))
+    return template_of(_typed(fields), place)
 
 
-def _typed(given: dict[str, Any]) -> dict[str, Any]:
-    """A CSV knows only text: blanks say nothing, digits are whole numbers where one is expected."""
-    said = {name: value for name, value in given.items() if value != ""}
+def _typed(fields: dict[str, Any]) -> dict[str, Any]:
+    """Drop blank values and turn digits into integers, since CSV has only text."""
+    typed = {name: value for name, value in fields.items() if value != ""}
     for name in (*INTEGERS, "number"):
-        if isinstance(value := said.get(name), str) and value.strip().isdecimal():
-            said[name] = int(value)
-    if isinstance(said.get("id"), str):
-        said["id"] = said["id"].strip()
-    return said
+        if isinstance(value := typed.get(name), str) and value.strip().isdecimal():
+            typed[name] = int(value)
+    if isinstance(typed.get("id"), str):
+        typed["id"] = typed["id"].strip()
+    return typed

@@ -13,7 +13,7 @@ from partita.files.rows import CHUNK, Rows
 from partita.linkage.pair_table import DATASETS, PLAIN, SET, SPLINK, naming
 from partita.records.tables import optional
 
-INDEX = "__index_level_"  # what pandas calls an index without a name
+INDEX = "__index_level_"  # pandas' name of an unnamed index
 
 
 def object_rows(value: Any, names: Sequence[str], what: str) -> Iterator[Rows]:
@@ -32,7 +32,7 @@ def object_rows(value: Any, names: Sequence[str], what: str) -> Iterator[Rows]:
 
 
 def is_frame(value: Any) -> bool:
-    """Whether a value is a data frame: pandas, Polars, Arrow or another one that speaks Arrow."""
+    """Return whether a value is a data frame (pandas, Polars, Arrow or compatible)."""
     return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__")
 
 
@@ -85,20 +85,20 @@ class IntegerIds:
 
 
 def parquet_rows(stream: BinaryIO, file: str) -> Iterator[Rows]:
-    """The rows of a Parquet file."""
+    """Return the rows of a Parquet file."""
     arrow = optional("pyarrow", "a Parquet file")
     from pyarrow.parquet import ParquetFile
 
     try:
         parquet = ParquetFile(BytesIO(stream.read()))
-        table = parquet.read(columns=_wanted(parquet.schema_arrow.names))
+        table = parquet.read(columns=_columns_to_read(parquet.schema_arrow.names))
     except (arrow.ArrowException, OSError) as error:
         raise InputError(f"is not Parquet: {_one_line(error)}", file=file) from error
     return _rows(table)
 
 
-def _wanted(names: list[str]) -> list[str]:
-    """Splink writes dozens of columns; only a few are read. Of other files all, to refuse them."""
+def _columns_to_read(names: list[str]) -> list[str]:
+    """Return the columns to read: of Splink's dozens only a few, of other files all."""
     splink = {*SPLINK, *DATASETS, SET}
     return names if isinstance(naming(names), str) else [n for n in names if n in splink | {*PLAIN}]
 

@@ -25,9 +25,9 @@ class TemplateList:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Nodes:
-    """Templates as members of sets: the name of each, the number of its set (`home`), its order.
+    """Templates as members of sets: name, number of the set (`home`) and order.
 
-    `left` and `right` are the two members that each row of the table speaks of.
+    `left` and `right` are the two members of each row of the table.
     """
 
     name: IntArray
@@ -39,7 +39,7 @@ class _Nodes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """Rows sorted by member, so that those of one set stand together; no pair stands twice."""
+    """Rows sorted by member, so that those of one set are adjacent; each pair occurs once."""
 
     left: IntArray
     right: IntArray
@@ -47,7 +47,7 @@ class _Rows:
     lines: IntArray
 
 
-Failure = tuple[int, int, str]  # the number of a set, a line, what is wrong
+Failure = tuple[int, int, str]  # number of the set, line, problem
 
 
 def group(
@@ -57,11 +57,11 @@ def group(
     soft: bool = False,
     listed: TemplateList | None = None,
 ) -> Sets:
-    """The sets of a table, in text order.
+    """Group a table into sets, in text order.
 
-    `missing` is the probability of pairs that are not listed; with it, and without a `set`
-    column, the whole table is one set. `soft` takes 0 as 1e-12 and 1 as 1 - 1e-12: strong
-    evidence instead of knowledge. `listed` gives the text order, else it is first appearance.
+    `missing` is the probability of pairs that are not listed; with it, and without a `set` column,
+    the whole table is one set. `soft` treats 0 as 1e-12 and 1 as 1 − 1e-12: strong evidence instead
+    of certainty. `listed` gives the text order; the default is first appearance.
     """
     p = softened(table.probability) if soft else table.probability
     names = [*table.names, *_unmentioned(table.names, listed)]
@@ -74,41 +74,42 @@ def group(
 
 
 def softened(p: FloatArray) -> FloatArray:
+    """Replace 0 and 1 by nearly certain probabilities."""
     return np.where(p == 0.0, SOFT, np.where(p == 1.0, 1.0 - SOFT, p))
 
 
 def _unmentioned(names: Sequence[str], listed: TemplateList | None) -> list[str]:
-    """Templates that no pair mentions are there all the same."""
-    known = set(names)
-    return [t.id for t in listed.templates if t.id not in known] if listed else []
+    """Return the templates that no pair mentions."""
+    mentioned = set(names)
+    return [t.id for t in listed.templates if t.id not in mentioned] if listed else []
 
 
-def _nodes(table: PairTable, p: FloatArray, names: int, one: bool) -> _Nodes:
-    every = np.arange(names)
+def _nodes(table: PairTable, p: FloatArray, names: int, single_set: bool) -> _Nodes:
+    numbers = np.arange(names)
     if table.sets is not None:
         return _nodes_by_set(table, table.sets, names)
-    if one:
-        return _Nodes(every, np.zeros(names, np.int64), every, table.left, table.right)
+    if single_set:
+        return _Nodes(numbers, np.zeros(names, np.int64), numbers, table.left, table.right)
     linked = p > 0.0
     spoiled = [(b.left, b.right) for b in table.problems if UNKNOWN not in (b.left, b.right)]
     ends = np.array(spoiled, np.int64).reshape(-1, 2)
     left = np.concatenate([table.left[linked], ends[:, 0]])
     right = np.concatenate([table.right[linked], ends[:, 1]])
-    return _Nodes(every, linked_components(names, left, right), every, table.left, table.right)
+    return _Nodes(numbers, linked_components(names, left, right), numbers, table.left, table.right)
 
 
 def _nodes_by_set(table: PairTable, sets: IntArray, names: int) -> _Nodes:
-    """The same id in two sets names two templates."""
+    """Return the members by set; the same id in two sets names two templates."""
     keys = np.stack([sets * names + table.left, sets * names + table.right], axis=1)
-    found, first, place = _distinct(keys.ravel())
-    ends = place.reshape(-1, 2)
-    return _Nodes(found % names, found // names, first, ends[:, 0], ends[:, 1])
+    unique, first, position = _distinct(keys.ravel())
+    ends = position.reshape(-1, 2)
+    return _Nodes(unique % names, unique // names, first, ends[:, 0], ends[:, 1])
 
 
 def _distinct(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Keys once each, where each first stands, and for every key its number among them.
+    """Return unique keys, their first positions, and the number of each key.
 
-    numpy.unique says the same but loads masked arrays first, which takes a third as long as numpy.
+    Like numpy.unique, which first loads masked arrays and takes a third as long as numpy itself.
     """
     order = np.argsort(keys, kind="stable")
     new = np.ones(len(keys), np.bool_)
@@ -121,19 +122,19 @@ def _distinct(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
 def _reordered(
     nodes: _Nodes, names: Sequence[str], listed: TemplateList, table: PairTable
 ) -> _Nodes:
-    """Text order by the list, components by their first template; what it does not hold, last."""
-    place = {template.id: n for n, template in enumerate(listed.templates)}
-    order = np.array([place.get(name, len(place)) for name in names], np.int64)[nodes.name]
+    """Order by the list of templates; components by their first template, unlisted ones last."""
+    position = {template.id: n for n, template in enumerate(listed.templates)}
+    order = np.array([position.get(name, len(position)) for name in names], np.int64)[nodes.name]
     home = nodes.home
     if table.sets is None:
-        earliest = np.full(home.max(initial=-1) + 1, len(place))
+        earliest = np.full(home.max(initial=-1) + 1, len(position))
         np.minimum.at(earliest, home, order)
         home = np.argsort(np.argsort(earliest, kind="stable"))[home]
     return _Nodes(nodes.name, home, order, nodes.left, nodes.right)
 
 
 def _sorted(nodes: _Nodes) -> _Nodes:
-    """Members renumbered, set by set and in text order within each."""
+    """Renumber the members, set by set and in text order."""
     by_order = np.lexsort((nodes.order, nodes.home))
     rank = np.empty_like(by_order)
     rank[by_order] = np.arange(len(by_order))
@@ -149,27 +150,30 @@ def _sorted(nodes: _Nodes) -> _Nodes:
 def _rows(
     table: PairTable, p: FloatArray, nodes: _Nodes, names: Sequence[str]
 ) -> tuple[_Rows, list[Failure]]:
-    """Rows within sets (a probability of 0 across two sets is no news), each pair once."""
+    """Return the rows within sets, each pair once, and failures.
+
+    A probability of 0 across two sets is ignored.
+    """
     inside = np.flatnonzero(nodes.home[nodes.left] == nodes.home[nodes.right])
     low = np.minimum(nodes.left, nodes.right)[inside]
     high = np.maximum(nodes.left, nodes.right)[inside]
     key = low * len(nodes.name) + high
     by_pair = np.argsort(key, kind="stable")
-    again = np.zeros(len(key), np.bool_)
-    again[1:] = np.diff(key[by_pair]) == 0
-    at = inside[by_pair]
-    rows = _Rows(low[by_pair], high[by_pair], p[at], table.lines[at])
-    failures = list(_differing(table, nodes, rows, np.flatnonzero(again), names))
-    once = ~again
+    repeated = np.zeros(len(key), np.bool_)
+    repeated[1:] = np.diff(key[by_pair]) == 0
+    table_rows = inside[by_pair]
+    rows = _Rows(low[by_pair], high[by_pair], p[table_rows], table.lines[table_rows])
+    failures = list(_differing(table, nodes, rows, np.flatnonzero(repeated), names))
+    once = ~repeated
     kept = _Rows(rows.left[once], rows.right[once], rows.probability[once], rows.lines[once])
     return kept, failures
 
 
 def _differing(
-    table: PairTable, nodes: _Nodes, rows: _Rows, again: IntArray, names: Sequence[str]
+    table: PairTable, nodes: _Nodes, rows: _Rows, repeated: IntArray, names: Sequence[str]
 ) -> Iterator[Failure]:
-    """Pairs given twice with different values; the same value twice is fine."""
-    for n in again[rows.probability[again] != rows.probability[again - 1]].tolist():
+    """Yield pairs that are given twice with different values."""
+    for n in repeated[rows.probability[repeated] != rows.probability[repeated - 1]].tolist():
         left, right = (names[nodes.name[end]] for end in (rows.left[n], rows.right[n]))
         yield (
             int(nodes.home[rows.left[n]]),
@@ -180,20 +184,20 @@ def _differing(
 
 
 def _spoiled(table: PairTable, nodes: _Nodes) -> Iterator[Failure]:
-    """Rows that cannot be used fail the set they name, or every set that holds their templates."""
+    """Yield failures for invalid rows: of the set they name, or of all sets of their templates."""
     for problem in table.problems:
         if problem.set != UNKNOWN:
             yield problem.set, problem.line, problem.text
             continue
-        known = [end for end in (problem.left, problem.right) if end != UNKNOWN]
-        for home in sorted(set(nodes.home[np.isin(nodes.name, known)].tolist())):
+        ends = [end for end in (problem.left, problem.right) if end != UNKNOWN]
+        for home in sorted(set(nodes.home[np.isin(nodes.name, ends)].tolist())):
             yield home, problem.line, problem.text
 
 
 def _unplaced(
     table: PairTable, nodes: _Nodes, names: Sequence[str], listed: TemplateList | None
 ) -> Iterator[Failure]:
-    """Templates of pairs that the list of templates does not hold."""
+    """Yield templates of pairs that are missing from the list of templates."""
     if listed is None:
         return
     for n in np.flatnonzero(nodes.order == len(listed.templates)).tolist():
@@ -204,18 +208,19 @@ def _unplaced(
 
 
 def _errors(table: PairTable, failures: Sequence[Failure]) -> dict[int, InputError]:
-    """One error for each set that fails: its first, and how many more there are."""
-    by_home: dict[int, list[tuple[int, str]]] = {}
+    """Return one error for each failed set: its first, and how many more there are."""
+    problems_by_set: dict[int, list[tuple[int, str]]] = {}
     for home, line, text in sorted(failures):
-        by_home.setdefault(home, []).append((line, text))
+        problems_by_set.setdefault(home, []).append((line, text))
     return {
         home: located(
             table.file,
             table.unit,
-            found[0][0],
-            found[0][1] + (f" (and {len(found) - 1} more in this set)" if found[1:] else ""),
+            problems[0][0],
+            problems[0][1]
+            + (f" (and {len(problems) - 1} more in this set)" if problems[1:] else ""),
         )
-        for home, found in by_home.items()
+        for home, problems in problems_by_set.items()
     }
 
 
@@ -228,7 +233,7 @@ def _assembled(
     missing: float | None,
     listed: TemplateList | None,
 ) -> Sets:
-    """Sets of two or more templates and sets that failed; the rest are alone."""
+    """Return sets of two or more templates and failed sets; all others are single."""
     homes = max(int(nodes.home.max(initial=-1)) + 1, len(table.set_names))
     sizes = np.bincount(nodes.home, minlength=homes)
     kept = sizes > 1
@@ -238,9 +243,9 @@ def _assembled(
     home = nodes.home[rows.left]
     row_counts = np.bincount(home, minlength=homes)[numbers]
     templates = {t.id: t for t in listed.templates} if listed else {}
-    alone = [names[n] for n in nodes.name[~kept[nodes.home]].tolist()]
+    singles = [names[n] for n in nodes.name[~kept[nodes.home]].tolist()]
     if table.sets is not None:
-        alone += names[len(table.names) :]
+        singles += names[len(table.names) :]
     return Sets(
         file=table.file,
         unit=table.unit,
@@ -255,13 +260,13 @@ def _assembled(
         missing=missing,
         templates=templates,
         failed={n: failed[k] for n, k in enumerate(numbers.tolist()) if k in failed},
-        singletons=tuple(templates.get(i) or Template(i) for i in alone),
+        singletons=tuple(templates.get(i) or Template(i) for i in singles),
         named=table.sets is not None,
     )
 
 
 def _set_names(table: PairTable, numbers: IntArray) -> list[str]:
-    """As the file names them, else counted from 1."""
+    """Return the names given in the file, or numbers from 1."""
     if table.sets is None:
         return [str(n + 1) for n in range(len(numbers))]
     return [table.set_names[n] for n in numbers.tolist()]

@@ -17,7 +17,7 @@ SET = "set"
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """Which column says what; `datasets` are Splink's, whose names go before the ids."""
+    """The columns in use; `datasets` are Splink's, whose values prefix the ids."""
 
     left: str
     right: str
@@ -27,28 +27,28 @@ class Naming:
 
 
 def naming(columns: Sequence[str]) -> Naming | str:
-    """The naming in use, or what is wrong with it."""
-    here = set(columns)
-    if here & set(SPLINK) and not here & set(PLAIN):
-        return _splink(here)
-    if missing := [name for name in PLAIN if name not in here]:
-        found = ", ".join(columns) or "nothing"
+    """Return the columns in use, or a description of what is wrong with them."""
+    present = set(columns)
+    if present & set(SPLINK) and not present & set(PLAIN):
+        return _splink(present)
+    if missing := [name for name in PLAIN if name not in present]:
+        existing = ", ".join(columns) or "nothing"
         return (
             f"has no column {' or '.join(missing)}; expected {', '.join(PLAIN)} "
-            f"(or Splink's {', '.join(SPLINK)}) and found {found}"
+            f"(or Splink's {', '.join(SPLINK)}) and found {existing}"
         )
     if unknown := [name for name in columns if name not in {*PLAIN, SET}]:
         named = ", ".join(map(repr, unknown))
         return f"has unknown columns {named}; expected {', '.join(PLAIN)} and optionally {SET}"
-    return Naming(*PLAIN, SET if SET in here else None)
+    return Naming(*PLAIN, SET if SET in present else None)
 
 
-def _splink(here: set[str]) -> Naming | str:
-    """Splink adds many columns of its own (match_weight, gamma_…, bf_…): they are let be."""
-    if missing := [name for name in SPLINK if name not in here]:
+def _splink(present: set[str]) -> Naming | str:
+    """Return Splink's columns; its many other columns are ignored."""
+    if missing := [name for name in SPLINK if name not in present]:
         return f"has Splink's columns but no {' or '.join(missing)}"
-    datasets = DATASETS if here.issuperset(DATASETS) else None
-    return Naming(*SPLINK, SET if SET in here else None, datasets)
+    datasets = DATASETS if present.issuperset(DATASETS) else None
+    return Naming(*SPLINK, SET if SET in present else None, datasets)
 
 
 Unit = Literal["line", "row"]
@@ -57,7 +57,7 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A row that cannot be used, and whatever is known of the templates and the set it spoils."""
+    """An invalid row, with the templates and the set it affects, if known."""
 
     line: int
     text: str
@@ -68,9 +68,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairTable:
-    """Pairs and probabilities: `left` and `right` point into `names`, `sets` into `set_names`.
+    """Pairs with probabilities; `left` and `right` index `names`, `sets` indexes `set_names`.
 
-    Names are in the order of their first appearance. `unit` says what `lines` counts.
+    Names are in the order of first appearance. `unit` is what `lines` counts.
     """
 
     file: str
@@ -86,7 +86,7 @@ class PairTable:
 
 
 def located(file: str, unit: Unit, line: int, text: str) -> InputError:
-    """An error that says where: by line in text files, by row in tables."""
+    """Return an error with its place: a line of a text file or a row of a table."""
     if unit == "line":
         return InputError(text, file=file, line=line)
     return InputError(text, file=f"{file}, row {line}")

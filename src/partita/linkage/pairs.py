@@ -19,23 +19,23 @@ from partita.files.text import MARK, STANDARD_INPUT, Lines, opened
 from partita.linkage.pair_table import UNKNOWN, Naming, PairTable, Problem, Unit, located, naming
 from partita.records import FloatArray, IntArray
 
-SEPARATOR = "-__-"  # what Splink itself puts between a dataset's name and an id
+SEPARATOR = "-__-"  # Splink's separator of dataset and id
 
 
 def gather(blocks: Iterable[Rows], file: str, unit: Unit = "line") -> PairTable:
-    """All rows as one table; a row that cannot be used spoils only the sets it touches."""
-    gathering: _Gathering | None = None
+    """Collect all rows into one table; an invalid row affects only its sets."""
+    builder: _TableBuilder | None = None
     for rows in blocks:
-        if gathering is None:
-            gathering = _Gathering(file, unit, _named(rows, file, unit))
-        gathering.add(rows)
-    if gathering is None or not gathering.rows:
+        if builder is None:
+            builder = _TableBuilder(file, unit, _first_naming(rows, file, unit))
+        builder.add(rows)
+    if builder is None or not builder.rows:
         raise InputError("has no rows; expected at least one pair", file=file)
-    return gathering.table()
+    return builder.table()
 
 
-def _named(rows: Rows, file: str, unit: Unit) -> Naming:
-    """The naming of the first rows. Wrong columns from the start spoil the whole file."""
+def _first_naming(rows: Rows, file: str, unit: Unit) -> Naming:
+    """Return the naming of the first rows; wrong columns are an error for the whole file."""
     names = naming(rows.columns)
     if not isinstance(names, str):
         return names
@@ -45,7 +45,7 @@ def _named(rows: Rows, file: str, unit: Unit) -> Naming:
 
 
 class _Codes(dict[str, int]):
-    """A number for every name, by first appearance; blanks around a name do not count."""
+    """A number for each name, by first appearance; surrounding blanks are ignored."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -65,13 +65,13 @@ class _Codes(dict[str, int]):
 
 
 def _writable(name: str) -> bool:
-    """JSON can spell half a character, which no file can hold."""
+    """Return whether a name has no lone surrogates, which JSON can spell but files cannot hold."""
     return name.isascii() or not any("\ud800" <= c <= "\udfff" for c in name)
 
 
 @dataclass(slots=True)
-class _Gathering:
-    """The table in the making."""
+class _TableBuilder:
+    """A table under construction."""
 
     file: str
     unit: Unit
@@ -93,7 +93,7 @@ class _Gathering:
         part = (ends[0::2], ends[1::2], _numbers(given), np.asarray(rows.lines, np.int64), sets)
         problems = self._problems(rows, part, given)
         self.rows += count
-        self._keep(part, problems)
+        self._add_part(part, problems)
 
     def _ids(self, rows: Rows) -> tuple[Sequence[str], Sequence[str]]:
         left, right = (_texts(_column(rows, n)) for n in (self.naming.left, self.naming.right))
@@ -105,7 +105,7 @@ class _Gathering:
     def _problems(
         self, rows: Rows, part: tuple[NDArray[Any], ...], given: Sequence[Any]
     ) -> dict[int, str]:
-        """For every row that cannot be used what is wrong with it; empty where it says nothing."""
+        """Return the problem of every invalid row; "" for a blank row."""
         left, right, probability, _, sets = part
         bad = (left < 0) | (right < 0) | (left == right) | (sets < 0)
         bad |= ~((probability >= 0) & (probability <= 1))
@@ -117,16 +117,16 @@ class _Gathering:
             row = (int(left[n]), int(right[n]), float(probability[n]), int(sets[n]))
             if n not in problems:
                 blank = all(_blank(values[n]) for values in rows.values)
-                problems[n] = "" if blank else self._what(row, given[n])
+                problems[n] = "" if blank else self._problem_text(row, given[n])
         return problems
 
-    def _what(self, row: tuple[int, int, float, int], given: Any) -> str:
-        left, right, probability, home = row
+    def _problem_text(self, row: tuple[int, int, float, int], given: Any) -> str:
+        left, right, probability, set_number = row
         names = self.names.names
         if left < 0 or right < 0:
-            known = names[max(left, right)] if max(left, right) >= 0 else "nothing"
-            return f"pairs {known} with nothing; expected two template ids"
-        if home < 0:
+            partner = names[max(left, right)] if max(left, right) >= 0 else "nothing"
+            return f"pairs {partner} with nothing; expected two template ids"
+        if set_number < 0:
             return f"names no set for {names[left]} and {names[right]}"
         if left == right:
             return f"pairs {names[left]} with itself"
@@ -137,7 +137,7 @@ class _Gathering:
             f"{'' if value == 'missing' else f', {wrong}'}; expected a number from 0 to 1"
         )
 
-    def _keep(self, part: tuple[NDArray[Any], ...], problems: dict[int, str]) -> None:
+    def _add_part(self, part: tuple[NDArray[Any], ...], problems: dict[int, str]) -> None:
         left, right, _, lines, sets = part
         for n, text in problems.items():
             spoiled = (int(left[n]), int(right[n]), int(sets[n]) if self.naming.set else UNKNOWN)
@@ -179,12 +179,12 @@ def _prefixed(datasets: Sequence[str], ids: Sequence[str]) -> list[str]:
 
 
 def _texts(column: Sequence[Any]) -> Sequence[str]:
-    """Ids as text; JSON and tables may hold them as numbers."""
+    """Return ids as text; JSON and tables may hold numbers."""
     return column if set(map(type, column)) <= {str} else [id_text(value) for value in column]
 
 
 def id_text(value: Any) -> str:
-    """Return an id as text; empty where the value cannot be one."""
+    """Return an id as text, or "" if the value cannot be one."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and value.is_integer():
@@ -194,7 +194,7 @@ def id_text(value: Any) -> str:
 
 
 def _numbers(column: Sequence[Any]) -> FloatArray:
-    """Probabilities, not-a-number for what is none; all at once if nothing is odd."""
+    """Return probabilities, NaN for invalid ones; at once if all are regular."""
     kinds = set(map(type, column))
     try:
         if kinds <= {int, float} or (kinds == {str} and "_" not in "".join(column)):
@@ -205,7 +205,7 @@ def _numbers(column: Sequence[Any]) -> FloatArray:
 
 
 def _number(value: Any) -> float:
-    """Python would take 1_0 and true for numbers; a file does not mean them."""
+    """Return a float, or NaN; unlike Python, 1_0 and true are not numbers."""
     if isinstance(value, bool) or "_" in str(value):
         return math.nan
     try:
@@ -230,10 +230,10 @@ SUFFIXES = {
 def read_pairs(
     path: str | Path, form: str | None = None, stdin: BinaryIO | None = None
 ) -> PairTable:
-    """The pairs of a file, or of standard input where the path is a dash."""
+    """Read the pairs of a file, or of standard input for a dash."""
     file = "standard input" if str(path) == STANDARD_INPUT else str(path)
     with opened(path, stdin) as stream:
-        form = form or SUFFIXES.get(Path(path).suffix.lower()) or _sniffed(stream)
+        form = form or SUFFIXES.get(Path(path).suffix.lower()) or _detect_format(stream)
         if form == "parquet":
             from partita.linkage.frames import parquet_rows
 
@@ -242,8 +242,8 @@ def read_pairs(
         return gather(rows(Lines(stream, file)), file)
 
 
-def _sniffed(stream: BinaryIO) -> str:
-    """By the first bytes: Parquet has a magic word, JSONL starts with a brace."""
+def _detect_format(stream: BinaryIO) -> str:
+    """Return the format by the first bytes: Parquet's magic number, or a brace for JSONL."""
     start = stream.peek(64) if isinstance(stream, BufferedReader) else b""
     if start.startswith(b"PAR1"):
         return "parquet"

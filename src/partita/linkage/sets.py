@@ -22,7 +22,7 @@ from partita.records import (
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """Pairs of one set that are taken to corefer, and pairs that are taken not to."""
+    """Pairs of one set that are assumed to corefer, and pairs assumed not to."""
 
     must: frozenset[Pair] = frozenset()
     apart: frozenset[Pair] = frozenset()
@@ -30,10 +30,10 @@ class Assumed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sets:
-    """Coreference sets one after another in flat arrays, so that 100,000 of them stay cheap.
+    """Coreference sets in flat arrays, so that 100,000 of them stay cheap.
 
     Set k has the templates ids[starts[k]:starts[k+1]] in text order and the rows
-    row_starts[k]:row_starts[k+1], whose `left` and `right` count within the set.
+    row_starts[k]:row_starts[k+1], whose `left` and `right` are positions within the set.
     """
 
     file: str
@@ -61,11 +61,11 @@ class Sets:
         return np.diff(self.starts)
 
     def unlisted(self) -> IntArray:
-        """For every set the number of pairs that the file does not list."""
+        """Return for each set the number of pairs that the file does not list."""
         return self.sizes * (self.sizes - 1) // 2 - np.diff(self.row_starts)
 
     def slice(self, first: int, last: int) -> Sets:
-        """Some of the sets, with nothing of the others: what one worker is given."""
+        """Return some of the sets, without any data of the others."""
         a, b = int(self.starts[first]), int(self.starts[last])
         c, d = int(self.row_starts[first]), int(self.row_starts[last])
         ids = self.ids[a:b]
@@ -88,7 +88,7 @@ class Sets:
         )
 
     def pairs(self) -> list[PairProbabilities]:
-        """Every set with its matrix."""
+        """Return every set with its matrix."""
         sets = map(self._set, range(len(self)), self._apart())
         return [PairProbabilities(*both) for both in zip(sets, self._matrices(), strict=True)]
 
@@ -101,18 +101,20 @@ class Sets:
         return CoreferenceSet(templates, apart, must, self.names[k])
 
     def _apart(self) -> list[frozenset[Pair]]:
-        """For every set the pairs that it lists with probability 0."""
+        """Return for each set the pairs listed with probability 0."""
         apart: list[frozenset[Pair]] = [frozenset()] * len(self)
-        zero = np.flatnonzero(self.probability == 0.0)
-        homes = np.searchsorted(self.row_starts, zero, side="right") - 1
-        for home in dict.fromkeys(homes.tolist()):
-            rows, start = zero[homes == home], int(self.starts[home])
+        zero_rows = np.flatnonzero(self.probability == 0.0)
+        set_numbers = np.searchsorted(self.row_starts, zero_rows, side="right") - 1
+        for set_number in dict.fromkeys(set_numbers.tolist()):
+            rows, start = zero_rows[set_numbers == set_number], int(self.starts[set_number])
             ends = zip(self.left[rows].tolist(), self.right[rows].tolist(), strict=True)
-            apart[home] = frozenset(pair(self.ids[start + a], self.ids[start + b]) for a, b in ends)
+            apart[set_number] = frozenset(
+                pair(self.ids[start + a], self.ids[start + b]) for a, b in ends
+            )
         return apart
 
     def _matrices(self) -> list[FloatArray]:
-        """One buffer for all, filled at once, and a view of it for each."""
+        """Return views of one buffer that is filled at once."""
         sizes = self.sizes
         ends = np.cumsum(sizes**2)
         begins = ends - sizes**2
@@ -127,12 +129,12 @@ class Sets:
         return matrices
 
     def line(self, k: int, left: str, right: str) -> int | None:
-        """Where set k gives the probability of a pair, if it does."""
+        """Return the line on which set k gives the probability of a pair, or None."""
         ids = list(self.ids[self.starts[k] : self.starts[k + 1]])
         a, b = sorted((ids.index(left), ids.index(right)))
         rows = slice(self.row_starts[k], self.row_starts[k + 1])
-        found = np.flatnonzero((self.left[rows] == a) & (self.right[rows] == b))
-        return int(self.lines[rows][found[0]]) if len(found) else None
+        matches = np.flatnonzero((self.left[rows] == a) & (self.right[rows] == b))
+        return int(self.lines[rows][matches[0]]) if len(matches) else None
 
 
 APART, SAME = "!=", "="
@@ -140,24 +142,24 @@ APART, SAME = "!=", "="
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """Two templates that are the same, or not."""
+    """An assumption that two templates are the same, or not."""
 
     left: str
     right: str
     same: bool
 
 
-def parse(text: str, known: set[str]) -> Assumption:
-    """Ids may hold = and ! themselves: of all readings the one about known ids is meant."""
+def parse(text: str, ids: set[str]) -> Assumption:
+    """Parse an assumption; ids may contain = and !, so the reading with known ids is chosen."""
     readings = list(_readings(text))
     if not readings:
         raise InputError(f"--assume {text!r} is not of the form A=B or A!=B")
-    fitting = [r for r in readings if r.left in known and r.right in known]
+    fitting = [r for r in readings if r.left in ids and r.right in ids]
     if len(fitting) > 1:
         raise InputError(f"--assume {text!r} can be read in {len(fitting)} ways")
     if not fitting:
         first = readings[0]
-        unknown = first.left if first.left not in known else first.right
+        unknown = first.left if first.left not in ids else first.right
         raise InputError(f"--assume {text!r}: there is no template {unknown!r}")
     if fitting[0].left == fitting[0].right:
         raise InputError(f"--assume {text!r} compares {fitting[0].left} with itself")
@@ -165,45 +167,45 @@ def parse(text: str, known: set[str]) -> Assumption:
 
 
 def _readings(text: str) -> Iterator[Assumption]:
-    """Those with != first: that is what a person who writes it means."""
+    """Yield all readings, those with != first."""
     for sign in (APART, SAME):
-        at = text.find(sign)
-        while at >= 0:
-            left, right = text[:at].strip(), text[at + len(sign) :].strip()
+        position = text.find(sign)
+        while position >= 0:
+            left, right = text[:position].strip(), text[position + len(sign) :].strip()
             if left and right:
                 yield Assumption(left, right, sign == SAME)
-            at = text.find(sign, at + 1)
+            position = text.find(sign, position + 1)
 
 
 def conditioned(sets: Sets, assume: Sequence[str]) -> Sets:
-    """The same sets, given what is assumed; the probabilities stay as they were."""
+    """Return the sets under the assumptions; the probabilities stay the same."""
     if not assume:
         return sets
-    known = {*sets.ids, *(template.id for template in sets.singletons)}
+    ids = {*sets.ids, *(template.id for template in sets.singletons)}
     assumed = dict(sets.assumed)
-    for one in (parse(text, known) for text in assume):
-        homes = list(_holding(sets, one))
-        if one.same and not homes:
+    for assumption in (parse(text, ids) for text in assume):
+        set_numbers = list(_sets_with(sets, assumption))
+        if assumption.same and not set_numbers:
             raise InputError(
-                f"{one.left} and {one.right} are in different sets, so they cannot be the same; "
-                f"the file lists no chance of it",
+                f"{assumption.left} and {assumption.right} are in different sets, so they cannot "
+                "be the same; the file lists no chance of it",
                 file=sets.file,
             )
-        for home in homes:
-            assumed[home] = _added(assumed.get(home, Assumed()), one)
+        for set_number in set_numbers:
+            assumed[set_number] = _add_assumption(assumed.get(set_number, Assumed()), assumption)
     return replace(sets, assumed=assumed)
 
 
-def _holding(sets: Sets, one: Assumption) -> Iterator[int]:
-    """The sets that hold both templates."""
+def _sets_with(sets: Sets, assumption: Assumption) -> Iterator[int]:
+    """Yield the sets that contain both templates."""
     for k in range(len(sets)):
         ids = sets.ids[sets.starts[k] : sets.starts[k + 1]]
-        if one.left in ids and one.right in ids:
+        if assumption.left in ids and assumption.right in ids:
             yield k
 
 
-def _added(assumed: Assumed, one: Assumption) -> Assumed:
-    both = frozenset({pair(one.left, one.right)})
-    if one.same:
+def _add_assumption(assumed: Assumed, assumption: Assumption) -> Assumed:
+    both = frozenset({pair(assumption.left, assumption.right)})
+    if assumption.same:
         return Assumed(assumed.must | both, assumed.apart)
     return Assumed(assumed.must, assumed.apart | both)

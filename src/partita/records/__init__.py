@@ -1,4 +1,4 @@
-"""What flows between the rooms: small frozen records in the paper's words."""
+"""Frozen records that flow between the modules."""
 
 from partita.records.arrays import (
     BoolArray,

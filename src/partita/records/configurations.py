@@ -17,7 +17,7 @@ Cell = tuple[str, ...]
 
 @lru_cache(maxsize=1 << 16)
 def _natural(text: str) -> tuple[tuple[bool, int, str, str], ...]:
-    """A key that sorts T2 before T10: digits by how many there are, then as text."""
+    """Return a key that sorts T2 before T10."""
     parts = [p for p in re.split(r"([0-9]+)", str(text)) if p]
     digits = [p.lstrip("0") if "0" <= p[0] <= "9" else "" for p in parts]
     return tuple((not "0" <= p[0] <= "9", len(d), d, p) for p, d in zip(parts, digits, strict=True))
@@ -25,7 +25,7 @@ def _natural(text: str) -> tuple[tuple[bool, int, str, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A partition of a coreference set into cells; canonical however it was written."""
+    """A partition of a coreference set into cells, in canonical order."""
 
     cells: tuple[Cell, ...]
 
@@ -40,29 +40,29 @@ class Configuration:
 
     @classmethod
     def from_labels(cls, ids: Sequence[str], labels: Sequence[int] | IntArray) -> Configuration:
-        """The configuration in which templates with the same label share a cell."""
+        """Return the configuration in which templates with the same label share a cell."""
         return cls.from_rows(ids, [[int(label) for label in labels]])[0]
 
     @classmethod
     def from_rows(cls, ids: Sequence[str], rows: Iterable[Sequence[int]]) -> list[Configuration]:
-        """One configuration a row of labels; members met in canonical order need no sorting."""
-        order = sorted(range(len(ids)), key=lambda place: _natural(ids[place]))
-        found = []
+        """Return one configuration per row of labels."""
+        order = sorted(range(len(ids)), key=lambda position: _natural(ids[position]))
+        configurations = []
         for row in rows:
             cells: dict[int, list[str]] = {}
-            for place in order:
-                cells.setdefault(row[place], []).append(ids[place])
+            for position in order:
+                cells.setdefault(row[position], []).append(ids[position])
             configuration = object.__new__(cls)
             object.__setattr__(configuration, "cells", tuple(map(tuple, cells.values())))
-            found.append(configuration)
-        return found
+            configurations.append(configuration)
+        return configurations
 
     def labels(self, ids: Sequence[str]) -> IntArray:
-        """For each id the number of its cell, cells numbered as they first appear."""
-        home = {member: n for n, cell in enumerate(self.cells) for member in cell}
-        if odd := set(home) ^ set(ids):
+        """Return the cell number of each id, by first appearance."""
+        cell_of = {member: n for n, cell in enumerate(self.cells) for member in cell}
+        if odd := set(cell_of) ^ set(ids):
             raise InputError(f"template {min(odd)} is not in both the configuration and the set")
-        return restricted_growth([home[name] for name in ids])
+        return restricted_growth([cell_of[name] for name in ids])
 
     def together(self, left: str, right: str) -> bool:
         return any(left in cell and right in cell for cell in self.cells)
@@ -78,6 +78,6 @@ class Configuration:
 
 
 def restricted_growth(labels: Iterable[int]) -> IntArray:
-    """Labels renumbered by first appearance: equal partitions get equal arrays."""
-    seen: dict[int, int] = {}
-    return np.array([seen.setdefault(int(n), len(seen)) for n in labels], dtype=np.int64)
+    """Renumber labels by first appearance: equal partitions get equal arrays."""
+    numbers: dict[int, int] = {}
+    return np.array([numbers.setdefault(int(n), len(numbers)) for n in labels], dtype=np.int64)

@@ -44,7 +44,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing(Sequence[Listed]):
-    """The reported configurations, most probable first; rows of labels until one is looked at."""
+    """The listed configurations, most probable first, as rows of labels until accessed."""
 
     ids: tuple[str, ...]
     rows: IntArray
@@ -75,7 +75,7 @@ class Listing(Sequence[Listed]):
 
 @dataclass(frozen=True, slots=True)
 class Remainder:
-    """What is not listed: how many configurations, and their probability in all."""
+    """The number and total probability of the configurations not listed."""
 
     count: int | None
     log2_count: float
@@ -84,13 +84,13 @@ class Remainder:
 
     @property
     def each(self) -> float:
-        """The probability of one of them: the remainder is spread uniformly, as in the paper."""
+        """Return the mean probability of one of them."""
         return self.probability * 2.0**-self.log2_count if self.probability else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much a computation may take: seconds (of a clock), bytes, and units of work.
+    """Limits of a computation: seconds, bytes, and units of work.
 
     `work` is deterministic: with it the same input gives the same bytes on any machine.
     """
@@ -102,7 +102,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The numbers of a whole distribution, each with how it was obtained."""
+    """The figures of a whole distribution, each with how it was obtained."""
 
     entropy_bits: Figure
     log_normaliser: Figure

@@ -50,7 +50,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """A text with its templates in text order and the key: who is who among all of them."""
+    """A text with its templates in text order and its key (gold label)."""
 
     name: str
     genre: str
@@ -70,7 +70,7 @@ class Document:
 
     @property
     def labels(self) -> IntArray:
-        """For each template the number of its cell in the key."""
+        """Return the cell number of each template in the key."""
         return self.key.labels(self.ids)
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Entities: what the templates of a cell say together, with probabilities."""
+"""Entities: the merged values of a cell's templates, with probabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that say how they were obtained, and the questions that a distribution answers."""
+"""Figures with intervals, and the protocol of posteriors."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marginals:
-    """For every two templates the probability that they share a cell; see `Figure` for kind."""
+    """The probability that two templates share a cell, for every pair; kinds as in `Figure`."""
 
     value: FloatArray
     low: FloatArray
@@ -97,32 +97,32 @@ class Posterior(Protocol):
 
     @property
     def reason(self) -> str:
-        """Why in that way, for a person."""
+        """Why this method was chosen."""
 
     @property
     def log_normaliser(self) -> Figure:
         """The logarithm of the sum of all weights."""
 
     def log_weight(self, labels: IntArray) -> float:
-        """Of one configuration; minus infinity if it is impossible."""
+        """Return the log-weight of a configuration; −∞ if it is impossible."""
 
     def count(self) -> int | None:
-        """The number of possible configurations, exactly, or None where it is not known."""
+        """Return the number of possible configurations, or None if unknown."""
 
     def log2_count(self) -> Figure:
-        """The logarithm of that number, always."""
+        """Return the base-2 logarithm of the number of configurations."""
 
     def entropy(self) -> Figure:
-        """In bits."""
+        """Return the entropy in bits."""
 
     def pairs(self) -> Marginals:
-        """The probability of every pair."""
+        """Return the probability of every pair."""
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
-        """Every possible cell, as positions, with its probability; Unavailable if not exact."""
+        """Yield every cell, as positions, with its probability; Unavailable if not exact."""
 
     def best(self, k: int) -> Best:
-        """The k most probable configurations."""
+        """Return the k most probable configurations."""
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
-        """That many configurations drawn from the distribution, as rows of labels."""
+        """Draw configurations, as rows of labels."""

@@ -46,13 +46,13 @@ class Template:
 
 
 def pair(left: str, right: str) -> Pair:
-    """The two ids as an unordered pair: the same tuple whichever comes first."""
+    """Return two ids as an unordered pair: the smaller first."""
     return (left, right) if left <= right else (right, left)
 
 
 @dataclass(frozen=True, slots=True)
 class CoreferenceSet:
-    """Templates that may corefer, in text order, and what is known a priori about pairs."""
+    """Templates that may corefer, in text order, with constraints on pairs."""
 
     templates: tuple[Template, ...]
     incompatible: frozenset[Pair] = frozenset()
@@ -76,5 +76,5 @@ class CoreferenceSet:
 
     @classmethod
     def of(cls, ids: Iterable[str], name: str = "") -> CoreferenceSet:
-        """A set of bare templates, known by their ids alone."""
+        """Return a set of templates that have only ids."""
         return cls(tuple(Template(i) for i in ids), name=name)

@@ -29,7 +29,7 @@ SCHEMA = "results.schema.json"
 SMALL = 16
 PLAIN_BITS = 10_000
 
-Unlisted = tuple[int, float]  # how many pairs the input does not list, and what they were taken as
+Unlisted = tuple[int, float]  # number of pairs not listed in the input, and their probability
 Positions = list[tuple[int, int]]
 
 _text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
@@ -41,12 +41,12 @@ EXACT = '{{"cells":{},"probability":{},"interval":null}}'
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of a line of results."""
+    """Return the JSON Schema of a line of results."""
     from importlib.resources import files
 
     text = files("partita.results").joinpath(SCHEMA).read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    document: dict[str, Any] = json.loads(text)
+    return document
 
 
 def result_line(
@@ -88,7 +88,7 @@ def singletons_line(
 
 
 def in_text_order(configuration: Configuration, place: Mapping[str, int]) -> list[list[str]]:
-    """Cells by their first template, and each cell's templates, as they stand in the text."""
+    """Return cells by their first template, each cell's templates in text order."""
     cells = [sorted(cell, key=place.__getitem__) for cell in configuration]
     return sorted(cells, key=lambda cell: place[cell[0]])
 
@@ -121,52 +121,52 @@ def _templates(templates: Iterable[Template], quoted: Sequence[str]) -> str:
     return f"[{','.join(written)}]"
 
 
-def _pairs(distribution: Distribution, quoted: Sequence[str], known: Positions) -> str:
-    """Every pair that may corefer or of which something is known, as given and as it came out."""
+def _pairs(distribution: Distribution, quoted: Sequence[str], extra: Positions) -> str:
+    """Return every pair that may corefer or is constrained, with its probability and marginal."""
     if len(quoted) <= SMALL and distribution.marginals.kind == "exact":
-        return _few_pairs(distribution, quoted, set(known))
-    said = distribution.probabilities > 0.0
-    for a, b in known:
-        said[a, b] = True
-    at = np.nonzero(np.triu(said, 1))
-    names = ([quoted[n] for n in end.tolist()] for end in at)
+        return _few_pairs(distribution, quoted, set(extra))
+    shown = distribution.probabilities > 0.0
+    for a, b in extra:
+        shown[a, b] = True
+    positions = np.nonzero(np.triu(shown, 1))
+    names = ([quoted[n] for n in end.tolist()] for end in positions)
     marginals = distribution.marginals
-    numbers = [_numbers(m[at]) for m in (distribution.probabilities, marginals.value)]
+    numbers = [_numbers(m[positions]) for m in (distribution.probabilities, marginals.value)]
     form = '{{"left":{},"right":{},"probability":{!r},"marginal":{!r},"interval":'
     if marginals.kind == "exact":
         form += "null"
     else:
-        numbers += [_numbers(m[at]) for m in (marginals.low, marginals.high)]
+        numbers += [_numbers(m[positions]) for m in (marginals.low, marginals.high)]
         form += "[{!r},{!r}]"
     return f"[{','.join(map(f'{form}}}}}'.format, *names, *numbers))}]"
 
 
 def _few_pairs(
-    distribution: Distribution, quoted: Sequence[str], known: set[tuple[int, int]]
+    distribution: Distribution, quoted: Sequence[str], extra: set[tuple[int, int]]
 ) -> str:
-    """The same for a small set: plain loops are done before numpy has begun."""
-    given = distribution.probabilities.tolist()
-    came = _numbers(distribution.marginals.value)
+    """Return the pairs of a small set; plain loops are faster than numpy there."""
+    alone = distribution.probabilities.tolist()
+    marginals = _numbers(distribution.marginals.value)
     n = range(len(quoted))
-    written = [
+    texts = [
         f'{{"left":{quoted[a]},"right":{quoted[b]},'
-        f'"probability":{given[a][b]!r},"marginal":{came[a][b]!r},"interval":null}}'
+        f'"probability":{alone[a][b]!r},"marginal":{marginals[a][b]!r},"interval":null}}'
         for a in n
         for b in n[a + 1 :]
-        if given[a][b] > 0.0 or (a, b) in known
+        if alone[a][b] > 0.0 or (a, b) in extra
     ]
-    return f"[{','.join(written)}]"
+    return f"[{','.join(texts)}]"
 
 
 def _numbers(numbers: FloatArray) -> list[Any]:
     if not math.isfinite(numbers.sum()):
         raise ValueError("a probability is not a finite number")
-    found: list[Any] = numbers.tolist()
-    return found
+    values: list[Any] = numbers.tolist()
+    return values
 
 
 def _configurations(listing: Listing, quoted: Sequence[str]) -> str:
-    """Most probable first, cells and their templates in text order as the rows have them."""
+    """Return the configurations, most probable first, cells in text order."""
     form = _cells if len(quoted) <= SMALL else _cells.__wrapped__
     cells = [form(tuple(row)).format(*quoted) for row in listing.rows.tolist()]
     probabilities = map(_number, listing.probabilities)
@@ -181,7 +181,7 @@ def _configurations(listing: Listing, quoted: Sequence[str]) -> str:
 
 @lru_cache(maxsize=1 << 13)
 def _cells(labels: tuple[int, ...]) -> str:
-    """The cells of a row of labels with places for the names; small sets have few such rows."""
+    """Return the cells of a row of labels as a format string for the names."""
     cells: dict[int, list[str]] = {}
     for place, label in enumerate(labels):
         cells.setdefault(label, []).append(f"{{{place}}}")
@@ -189,11 +189,11 @@ def _cells(labels: tuple[int, ...]) -> str:
 
 
 def _number(value: float) -> str:
-    return repr(value) if math.isfinite(value) else _text(value)  # which refuses it
+    return repr(value) if math.isfinite(value) else _text(value)  # raises an error
 
 
 def _rest(distribution: Distribution) -> Iterator[str]:
-    """What remains, the figures of the whole, and how all of it was obtained."""
+    """Yield the remainder, the figures and the method."""
     yield f'"remainder":{{{_remainder(distribution.remainder)}}}'
     yield f'"excluded":{_number(distribution.pruned)}'
     yield f'"count":{_count(distribution.count)}'
@@ -207,7 +207,7 @@ def _rest(distribution: Distribution) -> Iterator[str]:
 
 
 def _trust(distribution: Distribution) -> Iterator[str]:
-    """How far the answer can be relied on."""
+    """Yield convergence, error and optimality."""
     marginals = distribution.marginals
     yield f'"converged":{_text(distribution.converged)}'
     sampled = marginals.kind == "estimate"
@@ -230,12 +230,12 @@ def _figure(name: str, figure: Figure) -> str:
 
 
 def _count(count: int | None) -> str:
-    """As text: it outgrows what many readers of JSON hold."""
+    """Return a count as JSON text, since it may exceed what JSON readers support."""
     return "null" if count is None else f'"{digits(count)}"'
 
 
 def digits(count: int) -> str:
-    """A whole number of any length; Python itself refuses to write those of 4,300 digits."""
+    """Return the digits of an integer of any length; Python limits str() to 4,300 digits."""
     if count.bit_length() < PLAIN_BITS:
         return str(count)
     from decimal import Decimal
@@ -244,7 +244,7 @@ def digits(count: int) -> str:
 
 
 def whole(text: str) -> int:
-    """The number that digits stand for."""
+    """Return the integer of a text of digits of any length."""
     if len(text) * 3 < PLAIN_BITS:
         return int(text)
     from decimal import Decimal
@@ -253,5 +253,5 @@ def whole(text: str) -> int:
 
 
 def _open(value: float) -> str:
-    """JSON has no infinity: null says that nothing is known, or that there is nothing to count."""
+    """Return a number, or null for infinity, which JSON does not have."""
     return repr(value) if math.isfinite(value) else "null"

@@ -43,7 +43,7 @@ ALLOWED = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """A distribution as far as a line of results tells it."""
+    """A distribution as read from a line of results."""
 
     message: str
     set: CoreferenceSet
@@ -64,7 +64,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """The templates of a message that corefer with no other, and the domain of the run."""
+    """The single templates of a message, and the domain of the run."""
 
     message: str
     templates: tuple[Template, ...]
@@ -72,7 +72,7 @@ class Alone:
 
 
 def read_results(path: str | Path) -> Iterator[Result | Alone]:
-    """The lines of a results file, one after another."""
+    """Yield the lines of a results file."""
     number = 0
     with opened(path) as stream:
         lines = Lines(stream, str(path))
@@ -87,69 +87,69 @@ def read_results(path: str | Path) -> Iterator[Result | Alone]:
 
 
 def result_of(value: Any, place: Place) -> Result | Alone:
-    """One line."""
+    """Parse one line of results."""
     if isinstance(value, dict) and value.get("version", VERSION) != VERSION:
         place.refuse(f"version is {value['version']!r}; this release reads version {VERSION}")
     if isinstance(value, dict) and "singletons" in value:
         needed = ("version", "message", "singletons")
-        given = fields(value, "the line", place, needed=needed, allowed=("run",))
+        line = fields(value, "the line", place, needed=needed, allowed=("run",))
         alone = tuple(
-            template_of(one, place) for one in list_of(given["singletons"], "singletons", place)
+            template_of(one, place) for one in list_of(line["singletons"], "singletons", place)
         )
-        return Alone(text_of(given["message"], "message", place), alone, _domain(given))
-    given = fields(value, "the line", place, needed=NEEDED, allowed=ALLOWED)
+        return Alone(text_of(line["message"], "message", place), alone, _domain(line))
+    line = fields(value, "the line", place, needed=NEEDED, allowed=ALLOWED)
     try:
-        return _result(given, place)
+        return _result(line, place)
     except InputError as error:
         raise (
             error if error.file else InputError(error.problem, file=place.file, line=place.line)
         ) from error
 
 
-def _domain(given: Mapping[str, Any]) -> str:
-    """Of a message that `run` has resolved."""
-    run = given.get("run")
+def _domain(line: Mapping[str, Any]) -> str:
+    """Return the domain of a resolved message, or ""."""
+    run = line.get("run")
     return str(run.get("domain", "")) if isinstance(run, dict) else ""
 
 
-def _result(given: Mapping[str, Any], place: Place) -> Result:
+def _result(line: Mapping[str, Any], place: Place) -> Result:
     templates = tuple(
-        template_of(one, place) for one in list_of(given["templates"], "templates", place)
+        template_of(one, place) for one in list_of(line["templates"], "templates", place)
     )
-    known = CoreferenceSet(
+    set_ = CoreferenceSet(
         templates,
-        _known(given["incompatible"], "incompatible", place),
-        _known(given.get("must", []), "must", place),
-        text_of(given["set"], "set", place),
+        _pair_set(line["incompatible"], "incompatible", place),
+        _pair_set(line.get("must", []), "must", place),
+        text_of(line["set"], "set", place),
     )
-    method = text_of(given["method"], "method", place)
+    method = text_of(line["method"], "method", place)
     if method not in get_args(Method):
         place.refuse(f"method is {method!r}; expected {', '.join(get_args(Method))}")
-    probabilities, marginals = _matrices(given["pairs"], known.ids, KINDS[method], place)
+    probabilities, marginals = _matrices(line["pairs"], set_.ids, KINDS[method], place)
     return Result(
-        text_of(given["message"], "message", place),
-        known,
-        text_of(given["model"], "model", place),
+        text_of(line["message"], "message", place),
+        set_,
+        text_of(line["model"], "model", place),
         cast(Method, method),
-        text_of(given["reason"], "reason", place),
+        text_of(line["reason"], "reason", place),
         probabilities,
         marginals,
         tuple(
-            _listed(one, place) for one in list_of(given["configurations"], "configurations", place)
+            _listed(one, place) for one in list_of(line["configurations"], "configurations", place)
         ),
-        _remainder(given["remainder"], place),
-        _optional(given["entropy_bits"], "entropy_bits", place),
-        _optional(given["conflict"], "conflict", place),
-        int(number_of(given["seed"], "seed", place)),
-        given.get("converged"),
+        _remainder(line["remainder"], place),
+        _optional(line["entropy_bits"], "entropy_bits", place),
+        _optional(line["conflict"], "conflict", place),
+        int(number_of(line["seed"], "seed", place)),
+        line.get("converged"),
         tuple(
-            entity_of(one, place) for one in list_of(given.get("entities") or [], "entities", place)
+            entity_of(one, place) for one in list_of(line.get("entities") or [], "entities", place)
         ),
-        _optional(given.get("log_normaliser"), "log_normaliser", place),
+        _optional(line.get("log_normaliser"), "log_normaliser", place),
     )
 
 
-def _known(value: Any, what: str, place: Place) -> frozenset[Pair]:
+def _pair_set(value: Any, what: str, place: Place) -> frozenset[Pair]:
     return frozenset(pair(*_ends(both, what, place)) for both in list_of(value, what, place))
 
 
@@ -163,68 +163,70 @@ def _ends(value: Any, what: str, place: Place) -> Pair:
 def _matrices(
     value: Any, ids: tuple[str, ...], kind: Kind, place: Place
 ) -> tuple[FloatArray, Marginals]:
-    """A pair that is not written is incompatible."""
-    at = {name: n for n, name in enumerate(ids)}
-    given, came, low, high = np.zeros((4, len(ids), len(ids)))
-    for matrix in (came, low, high):
+    """Return probabilities and marginals; pairs that are not listed are incompatible."""
+    position = {name: n for n, name in enumerate(ids)}
+    probabilities, marginals, low, high = np.zeros((4, len(ids), len(ids)))
+    for matrix in (marginals, low, high):
         np.fill_diagonal(matrix, 1.0)
-    for one in list_of(value, "pairs", place):
-        told = fields(
-            one,
+    for pair_object in list_of(value, "pairs", place):
+        pair_fields = fields(
+            pair_object,
             "a pair",
             place,
             needed=("left", "right", "probability", "marginal"),
             allowed=("interval",),
         )
-        left, right = (_known_id(told[end], at, place) for end in ("left", "right"))
-        marginal = number_of(told["marginal"], "marginal", place)
-        bounds = _interval(told, place) or (marginal, marginal)
-        values = (number_of(told["probability"], "probability", place), marginal, *bounds)
-        for matrix, number in zip((given, came, low, high), values, strict=True):
+        left, right = (_position_of(pair_fields[end], position, place) for end in ("left", "right"))
+        marginal = number_of(pair_fields["marginal"], "marginal", place)
+        bounds = _interval(pair_fields, place) or (marginal, marginal)
+        values = (number_of(pair_fields["probability"], "probability", place), marginal, *bounds)
+        for matrix, number in zip((probabilities, marginals, low, high), values, strict=True):
             matrix[left, right] = matrix[right, left] = number
-    return given, Marginals(came, low, high, kind)
+    return probabilities, Marginals(marginals, low, high, kind)
 
 
-def _known_id(value: Any, at: Mapping[str, int], place: Place) -> int:
+def _position_of(value: Any, position: Mapping[str, int], place: Place) -> int:
     name = text_of(value, "an end of a pair", place)
-    if name not in at:
+    if name not in position:
         place.refuse(f"a pair names {name}, which is not one of the templates")
-    return at[name]
+    return position[name]
 
 
 def _listed(value: Any, place: Place) -> Listed:
-    told = fields(
+    configuration = fields(
         value, "a configuration", place, needed=("cells", "probability"), allowed=("interval",)
     )
-    cells = [list_of(cell, "a cell", place) for cell in list_of(told["cells"], "cells", place)]
+    cells = [
+        list_of(cell, "a cell", place) for cell in list_of(configuration["cells"], "cells", place)
+    ]
     names = [[text_of(name, "a template of a cell", place) for name in cell] for cell in cells]
-    probability = number_of(told["probability"], "probability", place)
-    return Listed(Configuration(names), probability, _interval(told, place))
+    probability = number_of(configuration["probability"], "probability", place)
+    return Listed(Configuration(names), probability, _interval(configuration, place))
 
 
 def _remainder(value: Any, place: Place) -> Remainder:
-    told = fields(
+    remainder = fields(
         value,
         "remainder",
         place,
         needed=("count", "log2_count", "probability"),
         allowed=("interval",),
     )
-    count, logarithm = told["count"], _optional(told["log2_count"], "log2_count", place)
+    count, logarithm = remainder["count"], _optional(remainder["log2_count"], "log2_count", place)
     if count is not None and not text_of(count, "count", place).isdecimal():
         place.refuse(f"count is {count!r}; expected digits")
     return Remainder(
         None if count is None else whole(count),
         -np.inf if logarithm is None else logarithm,
-        number_of(told["probability"], "probability", place),
-        _interval(told, place),
+        number_of(remainder["probability"], "probability", place),
+        _interval(remainder, place),
     )
 
 
-def _interval(told: Mapping[str, Any], place: Place) -> tuple[float, float] | None:
-    if told.get("interval") is None:
+def _interval(fields_: Mapping[str, Any], place: Place) -> tuple[float, float] | None:
+    if fields_.get("interval") is None:
         return None
-    low, high = list_of(told["interval"], "interval", place)
+    low, high = list_of(fields_["interval"], "interval", place)
     return number_of(low, "low", place), number_of(high, "high", place)
 
 

@@ -35,24 +35,26 @@ def template_json(template: Template) -> dict[str, Any]:
 
 
 def template_of(value: Any, place: Place) -> Template:
-    """A template from its object, or from its id alone."""
+    """Parse a template from its object, or from its id alone."""
     if isinstance(value, str):
         return Template(value)
-    given = fields(value, "a template", place, needed=("id",), allowed=(*TEXTS, *INTEGERS, *OTHERS))
-    name = text_of(given["id"], "id of a template", place)
-    read: dict[str, Any] = {}
-    for field in (one for one in given if one in TEXTS):
-        read[field] = text_of(given[field], f"{field} of {name}", place)
-    for field in (one for one in given if one in INTEGERS):
-        read[field] = integer_of(given[field], f"{field} of {name}", place)
+    template = fields(
+        value, "a template", place, needed=("id",), allowed=(*TEXTS, *INTEGERS, *OTHERS)
+    )
+    name = text_of(template["id"], "id of a template", place)
+    parsed_fields: dict[str, Any] = {}
+    for field in (one for one in template if one in TEXTS):
+        parsed_fields[field] = text_of(template[field], f"{field} of {name}", place)
+    for field in (one for one in template if one in INTEGERS):
+        parsed_fields[field] = integer_of(template[field], f"{field} of {name}", place)
     return Template(
         name,
-        **read,
-        number=_number(given.get("number"), name, place),
-        form=_form(given.get("form", ""), name, place),
-        slots=_mapping(given.get("slots", {}), f"slots of {name} are", place),
-        antecedents=_antecedents(given.get("antecedents", []), name, place),
-        context=_mapping(given.get("context", {}), f"context of {name} is", place),
+        **parsed_fields,
+        number=_number(template.get("number"), name, place),
+        form=_form(template.get("form", ""), name, place),
+        slots=_mapping(template.get("slots", {}), f"slots of {name} are", place),
+        antecedents=_antecedents(template.get("antecedents", []), name, place),
+        context=_mapping(template.get("context", {}), f"context of {name} is", place),
     )
 
 
@@ -119,34 +121,34 @@ def figure_json(figure: Figure) -> dict[str, Any]:
 
 
 def entity_of(value: Any, place: Place) -> Entity:
-    """An entity from its object."""
-    given = fields(value, "an entity", place, needed=NEEDED, allowed=ALLOWED)
-    name = text_of(given["id"], "id of an entity", place)
-    templates = _texts(given["templates"], f"templates of {name}", place)
-    slots = given["slots"]
+    """Parse an entity from its object."""
+    entity = fields(value, "an entity", place, needed=NEEDED, allowed=ALLOWED)
+    name = text_of(entity["id"], "id of an entity", place)
+    templates = _texts(entity["templates"], f"templates of {name}", place)
+    slots = entity["slots"]
     if not isinstance(slots, dict):
         place.refuse(f"slots of {name} are {slots!r}; expected an object")
     return Entity(
         id=name,
-        sort=text_of(given["sort"], f"sort of {name}", place),
+        sort=text_of(entity["sort"], f"sort of {name}", place),
         templates=templates,
-        anchor=text_of(given.get("anchor", templates[0] if templates else ""), "anchor", place),
-        figure=_read_figure(given, place),
+        anchor=text_of(entity.get("anchor", templates[0] if templates else ""), "anchor", place),
+        figure=_read_figure(entity, place),
         slots={slot: _values(values, slot, place) for slot, values in slots.items()},
-        name=text_of(given.get("name", ""), f"name of {name}", place),
-        descriptions=_texts(given.get("descriptions", []), f"descriptions of {name}", place),
+        name=text_of(entity.get("name", ""), f"name of {name}", place),
+        descriptions=_texts(entity.get("descriptions", []), f"descriptions of {name}", place),
     )
 
 
-def _values(given: Any, slot: str, place: Place) -> tuple[SlotValue, ...]:
-    found = []
-    for one in list_of(given, f"values of {slot}", place):
+def _values(values: Any, slot: str, place: Place) -> tuple[SlotValue, ...]:
+    slot_values = []
+    for value in list_of(values, f"values of {slot}", place):
         needed = ("value", "probability", "templates")
-        told = fields(one, f"a value of {slot}", place, needed=needed, allowed=SPREAD)
-        templates = _texts(told["templates"], f"templates of a value of {slot}", place)
-        figure = _read_figure(told, place)
-        found.append(SlotValue(_plain(told["value"], slot, place), figure, templates))
-    return tuple(found)
+        value_fields = fields(value, f"a value of {slot}", place, needed=needed, allowed=SPREAD)
+        templates = _texts(value_fields["templates"], f"templates of a value of {slot}", place)
+        figure = _read_figure(value_fields, place)
+        slot_values.append(SlotValue(_plain(value_fields["value"], slot, place), figure, templates))
+    return tuple(slot_values)
 
 
 def _plain(value: Any, slot: str, place: Place) -> Plain | None:
@@ -171,5 +173,5 @@ def _read_figure(given: Mapping[str, Any], place: Place) -> Figure:
     return Figure(value, low, high, "interval")
 
 
-def _texts(given: Any, what: str, place: Place) -> tuple[str, ...]:
-    return tuple(text_of(one, what, place) for one in list_of(given, what, place))
+def _texts(values: Any, what: str, place: Place) -> tuple[str, ...]:
+    return tuple(text_of(one, what, place) for one in list_of(values, what, place))

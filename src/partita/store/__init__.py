@@ -1,6 +1,6 @@
-"""Runs in a database: the only SQL.
+"""Runs in a database; all SQL is here.
 
-The packages that speak it are an extra: without them, one clear line instead of a missing module.
+The database packages are an optional extra: without them, importing this raises one clear error.
 """
 
 from importlib.util import find_spec

@@ -1,4 +1,4 @@
-"""Tables of a run as CSV, JSONL or Parquet."""
+"""Export tables of a run as CSV, JSONL or Parquet."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def table_named(name: str) -> Table:
 
 
 def export_table(connection: Connection, run: str, name: str, form: str, out: Path) -> int:
-    """How many rows were written; the file is there whole or as it was."""
+    """Write a table to a file and return the number of rows."""
     table = table_named(name)
     if form == "parquet":
         return _parquet(table, _chunks(connection, run, table), out)
@@ -46,12 +46,12 @@ def export_table(connection: Connection, run: str, name: str, form: str, out: Pa
 
 
 def _chunks(connection: Connection, run: str, table: Table) -> Iterator[Sequence[Any]]:
-    found = connection.execution_options(yield_per=CHUNK).execute(_query(run, table))
-    yield from found.mappings().partitions()
+    result = connection.execution_options(yield_per=CHUNK).execute(_query(run, table))
+    yield from result.mappings().partitions()
 
 
 def _query(run: str, table: Table) -> Select[Any]:
-    """The rows of the run, in the order of their key; messages in theirs."""
+    """Return the query of a run's rows, ordered by key; messages by position."""
     order = [*table.primary_key.columns]
     if table.name == "messages":
         order = [table.c.position, table.c.message]
@@ -74,7 +74,7 @@ def _csv(rows: Sequence[Any]) -> str:
 
 
 def _cell(value: object) -> object:
-    """Lists and objects as JSON, truth as JSON has it, nothing as nothing."""
+    """Return lists, objects and booleans as JSON."""
     return _json(value) if isinstance(value, bool | list | dict) else value
 
 
@@ -93,18 +93,20 @@ def _parquet(table: Table, chunks: Iterator[Sequence[Any]], out: Path) -> int:
     except ImportError as error:
         raise Unavailable("a Parquet file needs pyarrow; install partita[frames]") from error
     schema = pyarrow.schema([(column.name, _type(column, pyarrow)) for column in table.columns])
-    beside, count = out.with_name(f".{out.name}.{os.getpid()}.partial"), 0
+    partial, count = out.with_name(f".{out.name}.{os.getpid()}.partial"), 0
     try:
-        with ParquetWriter(beside, schema) as writer:
+        with ParquetWriter(partial, schema) as writer:
             for rows in chunks:
-                told = [{name: _flat(table.c[name], row[name]) for name in row} for row in rows]
-                writer.write_table(pyarrow.Table.from_pylist(told, schema=schema))
-                count += len(told)
-        beside.replace(out)
+                flat_rows = [
+                    {name: _flat(table.c[name], row[name]) for name in row} for row in rows
+                ]
+                writer.write_table(pyarrow.Table.from_pylist(flat_rows, schema=schema))
+                count += len(flat_rows)
+        partial.replace(out)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}", file=str(out)) from error
     finally:
-        beside.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
     return count
 
 
@@ -115,5 +117,5 @@ def _type(column: Column[Any], pyarrow: Any) -> Any:
 
 
 def _flat(column: Column[Any], value: Any) -> Any:
-    """What is nested has many shapes: as JSON."""
+    """Return nested values as JSON."""
     return _json(value) if isinstance(column.type, JSON) and value is not None else value

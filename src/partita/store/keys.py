@@ -1,4 +1,4 @@
-"""Keys: every one that was saved is a row, and the newest of each author counts."""
+"""Stored keys: each saved key is a row, and the newest of each author counts."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 def family(connection: Connection, run: str) -> list[str]:
-    """A run and those that it goes back to: their keys are about the same templates."""
-    found: list[str] = []
+    """Return a run and its ancestors, whose keys are about the same templates."""
+    runs_: list[str] = []
     at = tables.runs.c
     parent: str | None = run
-    while parent is not None and parent not in found:
-        found.append(parent)
+    while parent is not None and parent not in runs_:
+        runs_.append(parent)
         parent = connection.execute(select(at.parent).where(at.run == parent)).scalar()
-    return found
+    return runs_
 
 
 def read_keys(connection: Connection, run: str, sets: Sequence[str] | None = None) -> list[Row]:
-    """Oldest first; `counts` says which are the newest of their authors."""
+    """Return the keys, oldest first; `counts` marks the newest of each author."""
     table = tables.keys
     query = select(table).where(table.c.run.in_(family(connection, run))).order_by(table.c.id)
     if sets is not None:
@@ -38,30 +38,32 @@ def read_keys(connection: Connection, run: str, sets: Sequence[str] | None = Non
 
 
 def counting(keys: Iterable[Row]) -> list[Row]:
-    """The newest of each author, oldest first."""
+    """Return the newest key of each author, oldest first."""
     return [key for key in keys if key["counts"]]
 
 
 def by_set(keys: Iterable[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+    keys_by_set: dict[str, list[Row]] = {}
     for key in keys:
-        found.setdefault(key["set"], []).append(key)
-    return found
+        keys_by_set.setdefault(key["set"], []).append(key)
+    return keys_by_set
 
 
 def add_key(connection: Connection, run: str, key: Mapping[str, Any]) -> tuple[int, list[Row]]:
-    """Its number, and the keys of others that its author has not seen."""
+    """Add a key; return its number and the keys of others that its author has not seen."""
     _lock(connection, run, key["set_name"])
-    before = counting(read_keys(connection, run, [key["set_name"]]))
+    current = counting(read_keys(connection, run, [key["set_name"]]))
     written = connection.execute(tables.keys.insert().values(run=run, **key))
     (number,) = written.inserted_primary_key or (0,)
-    seen = key["based_on"] or 0
-    unseen = [one for one in before if one["key"] > seen and one["author"] != key["author"]]
+    last_seen = key["based_on"] or 0
+    unseen = [
+        other for other in current if other["key"] > last_seen and other["author"] != key["author"]
+    ]
     return int(number), unseen
 
 
 def _lock(connection: Connection, run: str, name: str) -> None:
-    """Whoever keys the same set waits, and then sees this key."""
+    """Lock the set, so that another author waits and then sees this key."""
     at = tables.sets.c
     query = select(at.set_name).where(at.run == run, at.set_name == name).with_for_update()
     if connection.execute(query).scalar() is None:
@@ -69,6 +71,6 @@ def _lock(connection: Connection, run: str, name: str) -> None:
 
 
 def _key(row: Any) -> Row:
-    told = {"key": row["id"], "run": row["run"], "set": row["set_name"]}
+    key = {"key": row["id"], "run": row["run"], "set": row["set_name"]}
     names = ("message", "templates", "cells", "alternatives", "author", "time", "based_on")
-    return told | {name: row[name] for name in names}
+    return key | {name: row[name] for name in names}

@@ -1,4 +1,4 @@
-"""The version of a store, and the steps from any older version to this one."""
+"""The version of a store, and its migrations."""
 
 from __future__ import annotations
 
@@ -17,44 +17,44 @@ LOCK = 1997  # of PostgreSQL, held by whoever makes or changes the tables
 
 
 def bring_up_to_date(store: Store) -> None:
-    """Make the tables, or change them; one that is up to date is only looked at."""
+    """Create or migrate the tables if necessary."""
     with store.reading() as connection:
-        found = _version(store, connection)
-    if found == VERSION:
+        version = _version(store, connection)
+    if version == VERSION:
         return
     with store.writing() as connection:
         _lock(connection)
-        if _version(store, connection) != VERSION:  # another process may have been quicker
+        if _version(store, connection) != VERSION:  # another process may have migrated it
             _upgrade(connection)
 
 
 def _version(store: Store, connection: Connection) -> str | None:
-    """None of a store without tables; one that is not ours, or too new, is refused."""
+    """Return the version, None without tables; a foreign or newer store is an error."""
     from sqlalchemy import inspect, text
 
-    there = set(inspect(connection).get_table_names())
-    if TABLE not in there:
-        _refuse_foreign(store, there)
+    table_names = set(inspect(connection).get_table_names())
+    if TABLE not in table_names:
+        _refuse_foreign(store, table_names)
         return None
-    found = connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalar()
-    if found not in {None, *known()}:
-        problem = f"has version {found} (expected {VERSION}); use a newer version of Partita"
+    version = connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalar()
+    if version not in {None, *known()}:
+        problem = f"has version {version} (expected {VERSION}); use a newer version of Partita"
         raise StoreTrouble(store.name, problem)
-    return None if found is None else str(found)
+    return None if version is None else str(version)
 
 
-def _refuse_foreign(store: Store, there: set[str]) -> None:
-    """A file of something else is left alone; a server may hold other tables beside ours."""
+def _refuse_foreign(store: Store, table_names: set[str]) -> None:
+    """Raise an error for a file with other tables, or a server with clashing ones."""
     from partita.store.tables import metadata
 
-    clash = there if store.file else there & set(metadata.tables)
+    clash = table_names if store.file else table_names & set(metadata.tables)
     if clash:
         problem = f"holds a table {min(clash)} that Partita did not create; expected a store"
         raise StoreTrouble(store.name, problem)
 
 
 def known() -> tuple[str, ...]:
-    """The versions that this Partita can read, or bring up to date."""
+    """Return the versions that can be read or migrated."""
     return tuple(f"{number:04}" for number in range(1, int(VERSION) + 1))
 
 
@@ -66,7 +66,7 @@ def _lock(connection: Connection) -> None:
 
 
 def _upgrade(connection: Connection) -> None:
-    """All scripts that are missing, in the transaction that is open."""
+    """Run all missing migrations in the open transaction."""
     from alembic import command
     from alembic.config import Config
 

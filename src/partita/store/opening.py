@@ -21,21 +21,21 @@ POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
 def default_store() -> str:
-    """What the environment says, or a file in the working folder."""
+    """Return the store named by the environment, or the default file."""
     return os.environ.get(VARIABLE) or DEFAULT
 
 
 def open_store(url: str | Path | None = None, *, create: bool = True, wait: float = WAIT) -> Store:
-    """The store at a path (SQLite) or a URL of PostgreSQL; without `create` it must be there."""
-    given = str(url) if url else default_store()
-    if given.startswith(POSTGRES):
-        store = _postgres(given, wait)
-    elif "://" in given and not given.startswith(SQLITE):
+    """Open the store at a path (SQLite) or a PostgreSQL URL; `create` a missing file."""
+    address = str(url) if url else default_store()
+    if address.startswith(POSTGRES):
+        store = _postgres(address, wait)
+    elif "://" in address and not address.startswith(SQLITE):
         raise InputError(
-            f"{given.split('://')[0]}:// is not a supported store; expected a file or postgresql://"
+            f"{address.split('://')[0]}:// is not a supported store; expected a file or postgresql://"
         )
     else:
-        store = _sqlite(Path(given.removeprefix(SQLITE)), create, wait)
+        store = _sqlite(Path(address.removeprefix(SQLITE)), create, wait)
     from partita.store.migrating import bring_up_to_date
 
     try:
@@ -67,12 +67,12 @@ def _sqlite(path: Path, create: bool, wait: float) -> Store:
 
 
 def _json(value: Any) -> str:
-    """As people search for it: letters as they are."""
+    """Return JSON with non-ASCII letters as they are, so that texts can be searched."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _touch(path: Path, name: str) -> None:
-    """SQLite itself does not say why a file cannot be made."""
+    """Create the file, since SQLite does not say why it cannot."""
     try:
         path.touch()
     except OSError as error:
@@ -80,8 +80,7 @@ def _touch(path: Path, name: str) -> None:
 
 
 def _sqlite_settings(connection: Any, _record: object) -> None:
-    """Readers and one writer at a time; transactions begin where we say so, not where the driver
-    guesses; searching is as in PostgreSQL, which knows more letters than those of English."""
+    """Set WAL mode, explicit transactions, and Unicode search as in PostgreSQL."""
     connection.isolation_level = None
     connection.create_function("lower", 1, _lower, deterministic=True)
     connection.create_function("strpos", 2, _place, deterministic=True)
@@ -100,20 +99,23 @@ def _place(text: str | None, part: str) -> int | None:
 
 
 def _sqlite_begin(connection: Connection) -> None:
-    """A writer takes the lock at once: two that have both read could not both go on. To wait for
-    the disk takes longer than to resolve a small message."""
+    """Begin a transaction; a writer takes the lock at once.
+
+    Two transactions that have both read could not both upgrade to writing. Waiting for the disk
+    takes longer than resolving a small message, so `hurried` writes do not.
+    """
     writes = connection.get_execution_options().get(WRITES)
     wait = "NORMAL" if writes == "hurried" else "FULL"
     connection.exec_driver_sql(f"PRAGMA synchronous = {wait}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _postgres(given: str, wait: float) -> Store:
+def _postgres(address: str, wait: float) -> Store:
     from sqlalchemy import create_engine, make_url
 
-    name = given.split("@")[-1]
+    name = address.split("@")[-1]
     with told(name):
-        url = make_url(given).set(drivername="postgresql+psycopg")
+        url = make_url(address).set(drivername="postgresql+psycopg")
         name = url.render_as_string(hide_password=True).replace("+psycopg", "")
     try:
         engine = create_engine(
@@ -124,10 +126,10 @@ def _postgres(given: str, wait: float) -> Store:
         )
     except ImportError as error:
         raise Unavailable("PostgreSQL needs psycopg; install partita[store]") from error
-    return _asking(Store(engine, name))
+    return _check_connection(Store(engine, name))
 
 
-def _asking(store: Store) -> Store:
-    """A server that does not answer is told at once."""
+def _check_connection(store: Store) -> Store:
+    """Connect once, so that an unreachable server is reported at once."""
     with told(store.name), store.engine.connect():
         return store

@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 
 def read_message(connection: Connection, run: str, message: str) -> Row:
-    """Everything that is known of one message, but for its keys."""
+    """Return everything about a message except its keys."""
     at = tables.messages.c
     row = connection.execute(
         select(tables.messages).where(at.run == run, at.message == message)
     ).mappings()
-    found = row.one_or_none()
-    if found is None:
+    message_row = row.one_or_none()
+    if message_row is None:
         raise Unknown(f"run {run} has no message {message}")
     templates, entities = _templates(connection, run, message), _entities(connection, run, message)
     return {
         "run": run,
         "message": message,
-        "title": found["title"],
-        "place": found["place"],
-        "text": found["text"],
-        "text_hash": found["text_hash"],
-        "fields": found["fields"],
-        "error": found["error"],
+        "title": message_row["title"],
+        "place": message_row["place"],
+        "text": message_row["text"],
+        "text_hash": message_row["text_hash"],
+        "fields": message_row["fields"],
+        "error": message_row["error"],
         "sets": _sets(connection, run, message, templates, entities),
         "singletons": [one for home, one in templates if home is None],
         "entities": [one for _, one in entities],
@@ -43,7 +43,7 @@ def read_message(connection: Connection, run: str, message: str) -> Row:
 
 
 def read_set(connection: Connection, run: str, name: str) -> Row:
-    """One set, as a line of results."""
+    """Return one set as a line of results."""
     at = tables.sets.c
     message = connection.execute(
         select(at.message).where(at.run == run, at.set_name == name)
@@ -54,7 +54,7 @@ def read_set(connection: Connection, run: str, name: str) -> Row:
     return _sets(connection, run, message, templates, entities, name)[0]
 
 
-Homed = list[tuple[str | None, Row]]  # objects with the set that they are in
+Homed = list[tuple[str | None, Row]]  # objects with the name of their set
 
 
 def _rows(connection: Connection, table: Table, *where: ColumnElement[bool], by: str) -> list[Any]:
@@ -63,27 +63,27 @@ def _rows(connection: Connection, table: Table, *where: ColumnElement[bool], by:
 
 
 def _templates(connection: Connection, run: str, message: str) -> Homed:
-    """In text order."""
-    found, back = (
+    """Return the templates in text order."""
+    template_rows, antecedent_rows = (
         _rows(connection, table, table.c.run == run, table.c.message == message, by=by)
         for table, by in ((tables.templates, "position"), (tables.antecedents, "rank"))
     )
-    by_template = _grouped(back, "template")
+    by_template = _grouped(antecedent_rows, "template")
     return [
         (row["set_name"], shapes.template_again(row, by_template.get(row["template"], ())))
-        for row in found
+        for row in template_rows
     ]
 
 
 def _entities(connection: Connection, run: str, message: str) -> Homed:
-    found, values = (
+    entity_rows, values = (
         _rows(connection, table, table.c.run == run, table.c.message == message, by="position")
         for table in (tables.entities, tables.slot_values)
     )
     by_entity = _grouped(values, "entity")
     return [
         (row["set_name"], shapes.entity_object(row, by_entity.get(row["entity"], ())))
-        for row in found
+        for row in entity_rows
     ]
 
 
@@ -93,12 +93,12 @@ def _sets(
     message: str,
     templates: Homed,
     entities: Homed,
-    only: str | None = None,
+    name: str | None = None,
 ) -> list[Row]:
     at = tables.sets.c
-    asked = [at.set_name == only] if only is not None else []
+    conditions = [at.set_name == name] if name is not None else []
     rows = _rows(
-        connection, tables.sets, at.run == run, at.message == message, *asked, by="position"
+        connection, tables.sets, at.run == run, at.message == message, *conditions, by="position"
     )
     names = [row["set_name"] for row in rows]
     pairs, listed = (
@@ -136,37 +136,41 @@ def _inside(connection: Connection, table: Table, run: str, names: Sequence[str]
 
 
 def _grouped(rows: Iterable[Any], name: str) -> dict[str, list[Any]]:
-    ordered = sorted(rows, key=lambda row: str(row[name]))  # stable: inside, the order stays
+    ordered = sorted(
+        rows, key=lambda row: str(row[name])
+    )  # a stable sort keeps the order within groups
     return {key: list(group) for key, group in groupby(ordered, key=lambda row: str(row[name]))}
 
 
 def list_messages(
     connection: Connection, run: str, search: str, uncertain: bool, offset: int, limit: int
 ) -> Row:
-    """In text order, or least certain first."""
+    """Return messages in order, or the least certain first."""
     at = tables.messages.c
     where = [at.run == run]
     if search:
-        where.append(or_(*(_holds(column, search) for column in (at.message, at.title, at.text))))
+        where.append(
+            or_(*(_contains(column, search) for column in (at.message, at.title, at.text)))
+        )
     order = (at.entropy_bits.desc(), at.position) if uncertain else (at.position,)
     columns = (at.message, at.title, at.entropy_bits, at.templates, at.sets, at.entities, at.error)
     query = select(*columns).where(*where).order_by(*order, at.message)
     rows = connection.execute(query.offset(offset).limit(limit)).mappings().all()
     keyed = _keyed(connection, run, [row["message"] for row in rows])
-    found = [dict(row) | {"keyed": keyed.get(row["message"], 0)} for row in rows]
-    return {"total": _count(connection, where), "messages": found}
+    messages = [dict(row) | {"keyed": keyed.get(row["message"], 0)} for row in rows]
+    return {"total": _count(connection, where), "messages": messages}
 
 
 def list_entities(
     connection: Connection, run: str, search: str, sort: str, offset: int, limit: int
 ) -> Row:
-    """In the order of the messages, then of the text."""
+    """Return entities in the order of messages and text."""
     at, of = tables.entities.c, tables.messages.c
     where = [at.run == run, of.run == run, of.message == at.message]
     if sort:
         where.append(at.sort == sort)
     if search:
-        where.append(_says(search))
+        where.append(_matches_search(search))
     query = select(tables.entities).where(*where).order_by(of.position, of.message, at.position)
     rows = connection.execute(query.offset(offset).limit(limit)).mappings().all()
     values = _values(connection, run, rows)
@@ -181,7 +185,7 @@ def list_entities(
 
 
 def set_names(connection: Connection, run: str) -> list[str]:
-    """Of all sets, in the order of the messages."""
+    """Return the names of all sets, in the order of messages."""
     at, of = tables.sets.c, tables.messages.c
     where = [at.run == run, of.run == run, of.message == at.message]
     query = select(at.set_name).where(*where).order_by(of.position, of.message, at.position)
@@ -189,25 +193,28 @@ def set_names(connection: Connection, run: str) -> list[str]:
 
 
 def sorts(connection: Connection, run: str) -> list[str]:
-    """Of the entities of a run."""
+    """Return the sorts of the entities of a run."""
     at = tables.entities.c
     return list(
         connection.scalars(select(at.sort).where(at.run == run).distinct().order_by(at.sort))
     )
 
 
-def _holds(column: ColumnElement[Any], search: str) -> ColumnElement[bool]:
+def _contains(column: ColumnElement[Any], search: str) -> ColumnElement[bool]:
     return func.strpos(func.lower(column), search.lower()) > 0
 
 
-def _says(search: str) -> ColumnElement[bool]:
-    """By name, by a description, or by a value of a slot."""
+def _matches_search(search: str) -> ColumnElement[bool]:
+    """Match the name, a description or a slot value."""
     at, of = tables.entities.c, tables.slot_values.c
     value = exists().where(
-        of.run == at.run, of.message == at.message, of.entity == at.entity, _holds(of.value, search)
+        of.run == at.run,
+        of.message == at.message,
+        of.entity == at.entity,
+        _contains(of.value, search),
     )
     words = cast(at.descriptions, Text)
-    return or_(_holds(at.name, search), _holds(words, search), value)
+    return or_(_contains(at.name, search), _contains(words, search), value)
 
 
 def _count(connection: Connection, where: list[ColumnElement[bool]]) -> int:
@@ -216,7 +223,7 @@ def _count(connection: Connection, where: list[ColumnElement[bool]]) -> int:
 
 
 def _keyed(connection: Connection, run: str, names: list[str]) -> dict[str, int]:
-    """How many sets of each message somebody has keyed."""
+    """Return the number of keyed sets of each message."""
     at = tables.keys.c
     query = (
         select(at.message, func.count(at.set_name.distinct()))
@@ -236,7 +243,7 @@ def _values(
         .where(at.run == run, tuple_(at.message, at.entity).in_(wanted))
         .order_by(at.message, at.entity, at.position)
     )
-    found: dict[tuple[str, str], list[Any]] = {}
+    values: dict[tuple[str, str], list[Any]] = {}
     for row in connection.execute(query).mappings():
-        found.setdefault((row["message"], row["entity"]), []).append(row)
-    return found
+        values.setdefault((row["message"], row["entity"]), []).append(row)
+    return values

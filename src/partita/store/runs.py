@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def add_if_new(connection: Connection, table: Table, row: Mapping[str, Any]) -> bool:
-    """Whether the row was added; PostgreSQL makes the second writer wait until that is known."""
+    """Insert a row unless it exists; return whether it was inserted."""
     insert = _insert_of(connection)(table).values(**row).on_conflict_do_nothing()
     added = connection.execute(insert.returning(*table.primary_key.columns))
     return added.first() is not None
 
 
 def _insert_of(connection: Connection) -> Any:
-    """SQL has no common word for what is to happen where a row is there already."""
+    """Return the dialect's insert, which supports ON CONFLICT."""
     from sqlalchemy.dialects import postgresql, sqlite
 
     return postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
@@ -35,7 +35,7 @@ TOTALS = ("templates", "sets", "entities", "entropy_bits")
 
 
 def read_run(connection: Connection, name: str) -> Row:
-    """The row of a run."""
+    """Return the row of a run."""
     found = connection.execute(select(tables.runs).where(tables.runs.c.run == name)).mappings()
     row = found.one_or_none()
     if row is None:
@@ -44,7 +44,7 @@ def read_run(connection: Connection, name: str) -> Row:
 
 
 def list_runs(connection: Connection, name: str | None = None) -> list[Row]:
-    """Every run with how much it holds, in the order in which they were begun."""
+    """Return all runs with their sizes, in the order in which they were started."""
     at = tables.runs.c
     query = select(tables.runs).order_by(at.started, at.run)
     if name is not None:
@@ -75,19 +75,19 @@ def _none() -> Row:
 
 
 def _keyed(connection: Connection) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    sets_by_run: dict[str, set[str]] = {}
     for run, name in connection.execute(select(tables.keys.c.run, tables.keys.c.set_name)):
-        found.setdefault(run, set()).add(name)
-    return found
+        sets_by_run.setdefault(run, set()).add(name)
+    return sets_by_run
 
 
 def _keyed_in(runs: Iterable[str], keyed: Mapping[str, set[str]]) -> set[str]:
-    """The sets that have been keyed in any of some runs."""
+    """Return the sets that were keyed in any of these runs."""
     return {name for run in runs for name in keyed.get(run, ())}
 
 
 def add_run(connection: Connection, row: Mapping[str, Any]) -> bool:
-    """Whether it is new: another writer may have been quicker."""
+    """Insert a run; return whether it is new."""
     return add_if_new(connection, tables.runs, row)
 
 
@@ -96,7 +96,7 @@ def change_run(connection: Connection, name: str, **values: Any) -> None:
 
 
 def stored(connection: Connection, run: str) -> list[Row]:
-    """Which messages a run holds already, in its order."""
+    """Return the messages that a run already has, in order."""
     at = tables.messages.c
     columns = (at.message, at.position, at.text_hash, at.error)
     query = select(*columns).where(at.run == run).order_by(at.position, at.message)
@@ -104,7 +104,7 @@ def stored(connection: Connection, run: str) -> list[Row]:
 
 
 def texts(connection: Connection, run: str) -> list[Row]:
-    """The messages as they were given, in their order."""
+    """Return the messages as read, in order."""
     at = tables.messages.c
     columns = (at.message, at.text, at.place, at.fields)
     query = select(*columns).where(at.run == run).order_by(at.position, at.message)
@@ -112,14 +112,14 @@ def texts(connection: Connection, run: str) -> list[Row]:
 
 
 def failed(connection: Connection, run: str) -> int:
-    """How many messages of a run have an error instead of results."""
+    """Return how many messages of a run failed."""
     at = tables.messages.c
     query = select(func.count()).where(at.run == run, at.error != "")
     return connection.execute(query).scalar_one()
 
 
 def add_model(connection: Connection, row: Mapping[str, Any]) -> None:
-    """A model is known by its hash: the first row of it stays."""
+    """Insert a model, identified by its hash, unless it exists."""
     add_if_new(connection, tables.models, row)
 
 
@@ -132,12 +132,12 @@ def read_model(connection: Connection, name: str) -> Row:
 
 
 def model_of(connection: Connection, run: Mapping[str, Any]) -> Row | None:
-    """The parameters of a run; uniform has none."""
+    """Return the parameters of a run, or None for the uniform model."""
     return read_model(connection, run["model_id"]) if run["model_id"] else None
 
 
 def count_methods(connection: Connection, run: str) -> Counter[tuple[str, bool]]:
-    """By method, and whether chains that were drawn disagree."""
+    """Count the sets by method and by whether chains have not converged."""
     at = tables.sets.c
     rows = connection.execute(select(at.method, at.more).where(at.run == run))
     return Counter((method, more.get("converged") is False) for method, more in rows)

@@ -1,4 +1,4 @@
-"""The parts of a message's object (a line of results, a template, an entity) as rows, and back."""
+"""Convert results (lines, templates, entities) to rows of tables and back."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ APART |= {"remainder", "entities", *FIGURES, *MADE}
 
 
 def set_row(line: Object, position: int) -> Row:
-    """A coreference set: figures as columns, and in `more` what only some sets have."""
+    """Return the row of a set: figures as columns, rare fields in `more`."""
     remainder = line["remainder"]
     more = {name: value for name, value in line.items() if name not in APART}
     more = {name: value for name, value in more.items() if value != USUAL.get(name, "")}
@@ -54,13 +54,13 @@ def set_row(line: Object, position: int) -> Row:
 
 
 def set_object(row: Object, inside: Mapping[str, list[Row]]) -> Row:
-    """The line of results again; `inside` are its templates, pairs, configurations, entities."""
+    """Return the line of results of a set; `inside` are its templates, pairs and so on."""
     more = dict(row["more"])
     interval = more.pop("remainder_interval", None)
     remainder = {
         name: row[f"remainder_{name}"] for name in ("count", "log2_count", "probability")
     } | {"interval": interval}
-    told = {
+    document = {
         "version": VERSION,
         "message": row["message"],
         "set": row["set_name"],
@@ -71,37 +71,37 @@ def set_object(row: Object, inside: Mapping[str, list[Row]]) -> Row:
         **more,
         **inside,
     }
-    return {name: told[name] for name in ORDER}
+    return {name: document[name] for name in ORDER}
 
 
 def template_row(template: Object, position: int, set_name: str | None) -> Row:
     read = template_of(template, PLACE)
-    said = {name: getattr(read, name) for name in TEXTS}
+    fields_ = {name: getattr(read, name) for name in TEXTS}
     return {
         "template": read.id,
         "position": position,
         "set_name": set_name,
         "start_at": read.start,
         "end_at": read.end,
-        **said,
+        **fields_,
     }
 
 
 def template_again(row: Object, antecedents: Sequence[Object]) -> Row:
     """Return every field of a template."""
-    told = {name: row[name] for name in TEXTS}
-    told |= {"id": row["template"], "start": row["start_at"], "end": row["end_at"]}
-    told["antecedents"] = [
+    document = {name: row[name] for name in TEXTS}
+    document |= {"id": row["template"], "start": row["start_at"], "end": row["end_at"]}
+    document["antecedents"] = [
         {"id": one["antecedent"], "preferred": one["preferred"]} for one in antecedents
     ]
-    return template_json(template_of(told, PLACE))
+    return template_json(template_of(document, PLACE))
 
 
 def antecedent_rows(template: Object) -> Iterator[Row]:
     for rank, one in enumerate(template.get("antecedents", ()), 1):
         preferred = one.get("preferred", False)
-        told = {"template": template["id"], "rank": rank}
-        yield told | {"antecedent": one["id"], "preferred": preferred}
+        ids = {"template": template["id"], "rank": rank}
+        yield ids | {"antecedent": one["id"], "preferred": preferred}
 
 
 def pair_row(pair: Object) -> Row:
@@ -110,9 +110,9 @@ def pair_row(pair: Object) -> Row:
 
 
 def pair_objects(rows: Iterable[Object], templates: Sequence[Row]) -> list[Row]:
-    """In text order."""
+    """Return the pairs in text order."""
     place = {template["id"]: n for n, template in enumerate(templates)}
-    found = [
+    pairs = [
         {
             "left": row["left_template"],
             "right": row["right_template"],
@@ -122,12 +122,12 @@ def pair_objects(rows: Iterable[Object], templates: Sequence[Row]) -> list[Row]:
         | _interval(row)
         for row in rows
     ]
-    return sorted(found, key=lambda one: (place[one["left"]], place[one["right"]]))
+    return sorted(pairs, key=lambda one: (place[one["left"]], place[one["right"]]))
 
 
 def configuration_row(listed: Object, rank: int) -> Row:
-    told = {"rank": rank, "cells": listed["cells"], "probability": listed["probability"]}
-    return told | _spread(listed)
+    document = {"rank": rank, "cells": listed["cells"], "probability": listed["probability"]}
+    return document | _spread(listed)
 
 
 def configuration_object(row: Object) -> Row:
@@ -149,21 +149,21 @@ def entity_row(entity: Object, position: int, set_name: str | None) -> Row:
 
 
 def entity_object(row: Object, values: Iterable[Object]) -> Row:
-    told: Row = {"id": row["entity"], "sort": row["sort"], "templates": row["templates"]}
-    told["anchor"] = row["anchor"]
-    told |= {name: row[name] for name in ("name", "descriptions")}
-    told |= _figure_again(row)
+    document: Row = {"id": row["entity"], "sort": row["sort"], "templates": row["templates"]}
+    document["anchor"] = row["anchor"]
+    document |= {name: row[name] for name in ("name", "descriptions")}
+    document |= _figure_again(row)
     slots: dict[str, list[Row]] = {}
     for one in values:
         value = {"value": one["value_json"], **_figure_again(one), "templates": one["templates"]}
         slots.setdefault(one["slot"], []).append(value)
-    return told | {"slots": slots}
+    return document | {"slots": slots}
 
 
 def value_rows(entity: Object) -> Iterator[Row]:
-    """All values of all slots, in the order in which they are told."""
-    told = [(slot, one) for slot, values in entity["slots"].items() for one in values]
-    for position, (slot, one) in enumerate(told):
+    """Yield all values of all slots, in order."""
+    values_ = [(slot, one) for slot, values in entity["slots"].items() for one in values]
+    for position, (slot, one) in enumerate(values_):
         yield {
             "entity": entity["id"],
             "position": position,
@@ -176,14 +176,14 @@ def value_rows(entity: Object) -> Iterator[Row]:
 
 
 def plain(value: object) -> str | None:
-    """A value for people who look for it."""
+    """Return a value as text for searching."""
     if value is None:
         return None
     return " & ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _spread(given: Object) -> Row:
-    low, high = given.get("interval") or (None, None)
+def _spread(figure: Object) -> Row:
+    low, high = figure.get("interval") or (None, None)
     return {"low": low, "high": high}
 
 
@@ -191,9 +191,9 @@ def _interval(row: Object) -> Row:
     return {"interval": None if row["low"] is None else [row["low"], row["high"]]}
 
 
-def _figure(given: Object) -> Row:
-    probability = {"probability": given["probability"]}
-    return probability | _spread(given) | {"error": given.get("error")}
+def _figure(figure: Object) -> Row:
+    probability = {"probability": figure["probability"]}
+    return probability | _spread(figure) | {"error": figure.get("error")}
 
 
 def _figure_again(row: Object) -> Row:

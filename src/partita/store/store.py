@@ -13,7 +13,7 @@ from partita.errors import StoreTrouble
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-# what databases say, in their words, and what it means for a person
+# fragments of database errors, and what they mean
 MEANING = (
     ("file is not a database", "is not a database; expected a file that Partita created"),
     ("file is encrypted", "is not a database; expected a file that Partita created"),
@@ -63,7 +63,7 @@ def told(store: str) -> Iterator[None]:
 
 
 def problem_of(said: str) -> str:
-    """The meaning of what a database said, or its own words."""
+    """Return the meaning of a database error, or its own text."""
     line = " ".join(said.split())
     short = line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
     for part, meaning in MEANING:
@@ -73,12 +73,12 @@ def problem_of(said: str) -> str:
 
 
 ONE_VIEW: dict[str, Any] = {"isolation_level": "REPEATABLE READ"}
-WRITES = "partita_writes"  # the option of a connection whose transaction begins with the lock
+WRITES = "partita_writes"  # connection option: begin the transaction with the lock
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Store:
-    """A database and the name by which it is told of, which holds no password."""
+    """A database, with a name for messages that has no password."""
 
     engine: Engine
     name: str
@@ -86,7 +86,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """One view of the store: what others write meanwhile is not seen."""
+        """Open a snapshot of the store: later writes by others are not visible."""
         self._refuse_gone()
         with told(self.name), self.engine.connect() as plain:
             # SQLite reads so in any case; of PostgreSQL every statement would have its own view
@@ -96,8 +96,10 @@ class Store:
 
     @contextmanager
     def writing(self, *, hurried: bool = False) -> Iterator[Connection]:
-        """A transaction that is kept whole, or not at all where anything is raised. A power cut
-        may take one that was `hurried`, for what can be done again; no end of a process can."""
+        """Open a transaction, rolled back on any error.
+
+        A power cut may lose a `hurried` one, which is for work that can be repeated.
+        """
         self._refuse_gone()
         with told(self.name), self.engine.connect() as plain:
             connection = plain.execution_options(**{WRITES: "hurried" if hurried else "safe"})
@@ -109,6 +111,6 @@ class Store:
         self.engine.dispose()
 
     def _refuse_gone(self) -> None:
-        """SQLite would go on writing into a file that somebody has removed."""
+        """Raise an error if the file was deleted, since SQLite would go on writing."""
         if self.file is not None and not self.file.exists():
             raise StoreTrouble(self.name, "the file is no longer there")

@@ -1,7 +1,7 @@
-"""The tables of a store; docs/store.md tells what each column holds.
+"""The tables of a store; docs/store.md describes the columns.
 
-Rows are known by names that the work itself gives them, never by numbers drawn for the purpose: two
-stores of the same work can be compared row for row.
+Rows are identified by names from the work itself, never by generated numbers, so that two stores of
+the same work can be compared row by row.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _json(name: str, null: bool = False) -> Column[Any]:
 
 
 def _spread() -> Sequence[Column[Any]]:
-    """How far a figure that is not exact may be off."""
+    """Return the columns of an interval."""
     return _number("low", null=True), _number("high", null=True)
 
 

@@ -1,4 +1,4 @@
-"""A message of a run into the store: whole, in one transaction."""
+"""Write a message of a run to the store, in one transaction."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LONGEST = 120  # characters of a title
 
 
 def write_message(store: Store, run: str, position: int, message: Object) -> bool:
-    """Whether it was written; another writer of the same run may have been quicker.
+    """Write a message; return whether it was new.
 
-    A message that failed before gives way. `message` is an object as `read_message` gives it, with
+    A message that failed before is replaced. `message` is an object as from `read_message`, with
     `place`, `text_hash` and `error`.
     """
     with store.writing(hurried=True) as connection:
@@ -41,8 +41,8 @@ def _forget_failed(connection: Connection, run: str, message: str) -> None:
 def _insert(connection: Connection, table: str, run: str, message: str, rows: list[Row]) -> None:
     if rows:
         columns = tables.metadata.tables[table].c
-        known = {"run": run} | ({"message": message} if "message" in columns else {})
-        connection.execute(tables.metadata.tables[table].insert(), [known | row for row in rows])
+        common = {"run": run} | ({"message": message} if "message" in columns else {})
+        connection.execute(tables.metadata.tables[table].insert(), [common | row for row in rows])
 
 
 def _message_row(message: Object, run: str, position: int) -> Row:
@@ -66,17 +66,17 @@ def _message_row(message: Object, run: str, position: int) -> Row:
 
 
 def title(text: str, fields: Mapping[str, Any]) -> str:
-    """The subject, or the first line that says something."""
+    """Return the subject, or the first non-empty line."""
     lines = (line.strip() for line in text.splitlines())
-    found = str(fields.get("subject") or next(filter(None, lines), ""))
-    words = " ".join(found.split())
+    subject = str(fields.get("subject") or next(filter(None, lines), ""))
+    words = " ".join(subject.split())
     return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
 
 
 def _rows(message: Object) -> dict[str, list[Row]]:
-    """Tables before those that refer to them."""
+    """Return the rows of each table, referenced tables first."""
     sets = message["sets"]
-    home = {one["id"]: line["set"] for line in sets for one in line["templates"]}
+    set_of = {one["id"]: line["set"] for line in sets for one in line["templates"]}
     templates = sorted(
         _templates(message), key=lambda one: (one.get("start", 0), one.get("end", 0))
     )
@@ -84,7 +84,7 @@ def _rows(message: Object) -> dict[str, list[Row]]:
     return {
         "sets": [shapes.set_row(line, n) for n, line in enumerate(sets)],
         "templates": [
-            shapes.template_row(one, n, home.get(one["id"])) for n, one in enumerate(templates)
+            shapes.template_row(one, n, set_of.get(one["id"])) for n, one in enumerate(templates)
         ],
         "antecedents": [row for one in templates for row in shapes.antecedent_rows(one)],
         "pairs": [
@@ -98,7 +98,7 @@ def _rows(message: Object) -> dict[str, list[Row]]:
             for rank, one in enumerate(line["configurations"], 1)
         ],
         "entities": [
-            shapes.entity_row(one, n, home.get(one["templates"][0]))
+            shapes.entity_row(one, n, set_of.get(one["templates"][0]))
             for n, one in enumerate(entities)
         ],
         "slot_values": [row for one in entities for row in shapes.value_rows(one)],
