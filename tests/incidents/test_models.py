@@ -34,7 +34,7 @@ def test_chances_are_a_distribution_and_follow_the_features() -> None:
 def test_at_the_optimum_expected_counts_are_the_seen_ones_less_the_prior() -> None:
     precision = 0.5
     model = train_classifier(SEEN, least=1, precision=precision)
-    for name, place in model.places.items():
+    for name, place in model.rows.items():
         for c, outcome in enumerate(model.outcomes):
             having = [(f, o) for f, o in SEEN if name in map(encode_feature, f)]
             seen = sum(o == outcome for _, o in having)
@@ -44,8 +44,8 @@ def test_at_the_optimum_expected_counts_are_the_seen_ones_less_the_prior() -> No
 
 def test_features_that_are_rare_or_unknown_count_for_nothing() -> None:
     model = train_classifier([*SEEN, (["once"], "NONE")], least=2, precision=1.0)
-    assert encode_feature("once") not in model.places
-    assert encode_feature("bomb") in model.places
+    assert encode_feature("once") not in model.rows
+    assert encode_feature("bomb") in model.rows
     assert np.allclose(model.probabilities(["once", "unheard"]), model.probabilities([]))
 
 
@@ -90,5 +90,5 @@ def test_other_features_are_hashed_always_alike(feature: str) -> None:
 
 def test_models_name_no_word_of_what_they_were_learned_from() -> None:
     model = train_classifier(SEEN, least=1, precision=1.0)
-    assert sorted(model.places) == sorted(map(encode_feature, ("any", "bomb", "car", "shot")))
-    assert not {"bomb", "car", "shot"} & set(model.places)
+    assert sorted(model.rows) == sorted(map(encode_feature, ("any", "bomb", "car", "shot")))
+    assert not {"bomb", "car", "shot"} & set(model.rows)

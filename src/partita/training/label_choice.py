@@ -204,10 +204,10 @@ def _ranked(
 ) -> list[tuple[int, float]]:
     """Return the sets that save something in descending order; equal ones in text order."""
     spread = weighted_covariance(inverse, target)
-    worth = [
+    savings = [
         (n, expected_saving(inverse, sets[n], spread) / _labelling_units(sets[n])) for n in among
     ]
-    return sorted((item for item in worth if item[1] > MIN_SAVING), key=_gain_order)
+    return sorted((item for item in savings if item[1] > MIN_SAVING), key=_gain_order)
 
 
 def _labelling_units(key: KeyInformation) -> float:

@@ -31,26 +31,27 @@ def fit_sparse(
     if len(np.unique(outcome)) < 2:
         raise InputError("training data has one outcome only; expected several")
     counts = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-    places = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=int(counts.sum()))
+    columns = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=int(counts.sum()))
     ends = np.concatenate([[0], np.cumsum(counts)])
-    table = csr_matrix((np.ones(len(places)), places, ends), shape=(len(rows), shape[0]))
-    across = table.T.tocsr()
-    known = np.zeros((len(rows), shape[1]))
-    known[np.arange(len(rows)), outcome] = 1.0
-    each = np.ones(len(rows)) if weight is None else weight
-    total = float(each.sum())
+    table = csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(rows), shape[0]))
+    transposed = table.T.tocsr()
+    observed = np.zeros((len(rows), shape[1]))
+    observed[np.arange(len(rows)), outcome] = 1.0
+    case_weights = np.ones(len(rows)) if weight is None else weight
+    total = float(case_weights.sum())
 
     def objective(flat: FloatArray) -> tuple[float, FloatArray]:
         weights = flat.reshape(shape)
         log = _log_softmax(table @ weights)
-        nats = -float(each @ (known * log).sum(1)) + precision * float(flat @ flat) / 2
-        gradient = across @ ((np.exp(log) - known) * each[:, None]) + precision * weights
+        nats = -float(case_weights @ (observed * log).sum(1)) + precision * float(flat @ flat) / 2
+        excess = (np.exp(log) - observed) * case_weights[:, None]
+        gradient = transposed @ excess + precision * weights
         return nats / total, gradient.ravel() / total
 
     options = {"gtol": ENOUGH, "maxiter": STEPS, "maxcor": 10}
     start = np.zeros(shape[0] * shape[1])
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
-    weights: FloatArray = found.x.reshape(shape)
+    result = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+    weights: FloatArray = result.x.reshape(shape)
     return weights
 
 
@@ -112,18 +113,18 @@ class Contexts:
 
     def totals(self, of: FloatArray) -> FloatArray:
         """Return Σ_x f_i(x)·of(x) for every feature."""
-        found = [
+        sums = [
             np.bincount(column, weights=of, minlength=size)
             for column, size in zip(self.codes.T, self.sizes, strict=True)
         ]
-        return np.concatenate([*found, np.zeros(0)])
+        return np.concatenate([*sums, np.zeros(0)])
 
     def table(self, active: IntArray) -> FloatArray:
         """Return f_i(x) for the active features as a dense table."""
-        home = np.repeat(np.arange(len(self.sizes)), self.sizes)[active]
-        value = active - np.array(self.starts, dtype=np.int64)[home]
-        found: FloatArray = (self.codes[:, home] == value[None, :]).astype(np.float64)
-        return found
+        column_of = np.repeat(np.arange(len(self.sizes)), self.sizes)[active]
+        value = active - np.array(self.starts, dtype=np.int64)[column_of]
+        indicators: FloatArray = (self.codes[:, column_of] == value[None, :]).astype(np.float64)
+        return indicators
 
 
 def contexts(codes: Codes, yes: NDArray[np.bool_], sizes: Sequence[int]) -> Contexts:
@@ -150,30 +151,31 @@ def _keys(codes: Codes, sizes: Sequence[int]) -> IntArray:
     return keys
 
 
-def refuse_one_class(given: Contexts) -> None:
-    if not 0 < given.yes.sum() < given.count.sum():
+def require_both_classes(sample: Contexts) -> None:
+    """Raise an error unless both answers occur."""
+    if not 0 < sample.yes.sum() < sample.count.sum():
         raise InputError(
             "training data has one class only; expected pairs that corefer and pairs that do not"
         )
 
 
-def bits(given: Contexts, weights: FloatArray) -> float:
+def bits(sample: Contexts, weights: FloatArray) -> float:
     """Return the mean bits per pair: −log₂ of the probability of the answers."""
-    return loss(given, given.scores(weights)) / max(given.pairs, 1.0) / math.log(2)
+    return loss(sample, sample.scores(weights)) / max(sample.pairs, 1.0) / math.log(2)
 
 
-def loss(given: Contexts, scores: FloatArray) -> float:
+def loss(sample: Contexts, scores: FloatArray) -> float:
     """Return −log of the probability of all answers, in nats."""
-    return float(given.count @ np.logaddexp(0, scores) - given.yes @ scores)
+    return float(sample.count @ np.logaddexp(0, scores) - sample.yes @ scores)
 
 
-def expected(given: Contexts, scores: FloatArray) -> FloatArray:
+def expected(sample: Contexts, scores: FloatArray) -> FloatArray:
     """Return the expected number of yes for each context."""
-    return given.count * logistic(scores)
+    return sample.count * logistic(scores)
 
 
 def fit(
-    given: Contexts,
+    sample: Contexts,
     precision: float,
     active: IntArray | None = None,
     start: FloatArray | None = None,
@@ -183,27 +185,28 @@ def fit(
 
     `method` is one of METHODS; "auto" is Newton's method, or L-BFGS where there is much to fit.
     """
-    chosen = np.arange(given.features) if active is None else active
+    chosen = np.arange(sample.features) if active is None else active
     if method == "auto":
-        large = len(given.codes) * len(chosen) > LARGE or len(chosen) > MANY
+        large = len(sample.codes) * len(chosen) > LARGE or len(chosen) > MANY
         method = "lbfgs" if large else "newton"
     if method not in METHODS:
         raise InputError(f"unknown method {method!r}, expected one of {', '.join(METHODS)}")
     if method == "newton":
-        return newton(given, chosen, precision, start)
+        return newton(sample, chosen, precision, start)
     if method == "lbfgs":
-        return lbfgs(given, chosen, precision, start)
-    return iterative_scaling(given, chosen, precision, start)
+        return lbfgs(sample, chosen, precision, start)
+    return iterative_scaling(sample, chosen, precision, start)
 
 
-def adapt(given: Contexts, around: FloatArray, precision: float) -> FloatArray:
+def adapt(sample: Contexts, around: FloatArray, precision: float) -> FloatArray:
     """Return weights under a prior around other weights: less precision·|λ − λ₀|²/2.
 
     A feature that no pair has keeps the weight that it had, and answers of one kind alone are
     allowed.
     """
-    seen = np.flatnonzero(given.totals(given.count) > 0)
-    rows = Regression(given.table(seen), given.count, given.yes, precision, given.scores(around))
+    seen = np.flatnonzero(sample.totals(sample.count) > 0)
+    table, offset = sample.table(seen), sample.scores(around)
+    rows = Regression(table, sample.count, sample.yes, precision, offset)
     weights = around.copy()
     weights[seen] += rows.newton(np.zeros(len(seen)))
     return weights
@@ -254,24 +257,24 @@ class Regression:
     ) -> tuple[FloatArray, float]:
         """Take as much of the step as makes nothing worse: all of it, half of it, and so on."""
         for halving in range(40):
-            there: FloatArray = weights + step / 2.0**halving
-            if (value := self.objective(there)) <= least + SLACK * abs(least):
-                return there, value
+            moved: FloatArray = weights + step / 2.0**halving
+            if (value := self.objective(moved)) <= least + SLACK * abs(least):
+                return moved, value
         return weights, least
 
 
 def newton(
-    given: Contexts, active: IntArray, precision: float = 0.0, start: FloatArray | None = None
+    sample: Contexts, active: IntArray, precision: float = 0.0, start: FloatArray | None = None
 ) -> FloatArray:
     """Fit the active features by Newton's method."""
-    rows = Regression(given.table(active), given.count, given.yes, precision)
-    weights, first = _started(given, active, start)
+    rows = Regression(sample.table(active), sample.count, sample.yes, precision)
+    weights, first = _initial_weights(sample, active, start)
     weights[active] = rows.newton(first)
     return weights
 
 
 def lbfgs(
-    given: Contexts,
+    sample: Contexts,
     active: IntArray,
     precision: float = 0.0,
     start: FloatArray | None = None,
@@ -283,14 +286,14 @@ def lbfgs(
     """
     from scipy.optimize import minimize
 
-    weights, first = _started(given, active, start)
+    weights, first = _initial_weights(sample, active, start)
 
     def objective(inner: FloatArray) -> tuple[float, FloatArray]:
         weights[active] = inner
-        scores = given.scores(weights)
-        nats = loss(given, scores) + precision * float(inner @ inner) / 2
-        gradient = given.totals(expected(given, scores) - given.yes)[active] + precision * inner
-        return nats / given.pairs, gradient / given.pairs
+        scores = sample.scores(weights)
+        nats = loss(sample, scores) + precision * float(inner @ inner) / 2
+        gradient = sample.totals(expected(sample, scores) - sample.yes)[active] + precision * inner
+        return nats / sample.pairs, gradient / sample.pairs
 
     most = {"maxiter": LBFGS_STEPS, "maxfun": 2 * LBFGS_STEPS, "maxcor": 20}
     options = {"gtol": enough, "ftol": 0.0} | most
@@ -299,7 +302,7 @@ def lbfgs(
 
 
 def iterative_scaling(
-    given: Contexts,
+    sample: Contexts,
     active: IntArray,
     precision: float = 0.0,
     start: FloatArray | None = None,
@@ -310,17 +313,17 @@ def iterative_scaling(
     λ_i += δ_i, where  Σ_x p̃(x) p(yes|x) f_i(x) e^{δ_i f#(x)} + r(λ_i + δ_i) = p̃(f_i)  with the
     precision r of the prior and  f#(x) = Σ_i f_i(x).
     """
-    weights, inner = _started(given, active, start)
-    table = given.table(active)
-    observed = table.T @ given.yes
+    weights, inner = _initial_weights(sample, active, start)
+    table = sample.table(active)
+    observed = table.T @ sample.yes
     if precision == 0.0:
-        _refuse_infinite(observed, table.T @ given.count)
+        _require_finite(observed, table.T @ sample.count)
     levels, level = np.unique(table.sum(axis=1), return_inverse=True)
     member = (level[:, None] == np.arange(len(levels))).astype(np.float64)
     for _ in range(SCALING_STEPS):
-        by_level = table.T @ (member * expected(given, table @ inner)[:, None])
+        by_level = table.T @ (member * expected(sample, table @ inner)[:, None])
         missing = observed - precision * inner
-        if np.abs(missing - by_level.sum(axis=1)).max(initial=0.0) <= enough * given.pairs:
+        if np.abs(missing - by_level.sum(axis=1)).max(initial=0.0) <= enough * sample.pairs:
             break
         inner = inner + _scaling_step(by_level, levels, missing, precision)
     weights[active] = inner
@@ -342,7 +345,7 @@ def _scaling_step(
     return delta
 
 
-def _refuse_infinite(observed: FloatArray, seen: FloatArray) -> None:
+def _require_finite(observed: FloatArray, seen: FloatArray) -> None:
     if ((observed <= 0) | (observed >= seen)).any():
         raise InputError(
             "a feature is seen with one answer only, so that its weight is infinite; "
@@ -350,12 +353,12 @@ def _refuse_infinite(observed: FloatArray, seen: FloatArray) -> None:
         )
 
 
-def _started(
-    given: Contexts, active: IntArray, start: FloatArray | None
+def _initial_weights(
+    sample: Contexts, active: IntArray, start: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return weights of 0, and what the active ones start from."""
-    refuse_one_class(given)
-    weights = np.zeros(given.features)
+    require_both_classes(sample)
+    weights = np.zeros(sample.features)
     return weights, weights[active] if start is None else start[active]
 
 
@@ -387,14 +390,14 @@ def choose_prior(
         raise InputError("cross-validation needs pairs of two documents or more")
     folds = rng.permutation(len(names)) % min(FOLDS, len(names))
     fold = folds[np.searchsorted(names, documents)]
-    spent = np.zeros(len(precisions))
+    costs = np.zeros(len(precisions))
     for left_out in range(int(folds.max()) + 1):
-        away = fold == left_out
-        kept, held = (contexts(codes[m], yes[m], sizes) for m in (~away, away))
+        is_held = fold == left_out
+        kept, held = (contexts(codes[m], yes[m], sizes) for m in (~is_held, is_held))
         weights = None
         for n in np.argsort(precisions)[::-1]:
             weights = fit(kept, precisions[n], start=weights)
-            spent[n] += bits(held, weights) * held.pairs
-    spent /= len(yes)
-    tried = tuple(zip(map(float, precisions), spent.tolist(), strict=True))
-    return Prior(float(precisions[int(spent.argmin())]), tried)
+            costs[n] += bits(held, weights) * held.pairs
+    costs /= len(yes)
+    tried = tuple(zip(map(float, precisions), costs.tolist(), strict=True))
+    return Prior(float(precisions[int(costs.argmin())]), tried)

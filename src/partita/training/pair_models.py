@@ -33,7 +33,7 @@ from partita.training.maxent import (
     choose_prior,
     contexts,
     fit,
-    refuse_one_class,
+    require_both_classes,
 )
 from partita.training.selection import Selection, select, selected_indices
 
@@ -148,12 +148,12 @@ def train_pair_model(
 ) -> MaximumEntropy:
     """Learn weights for all features under a Gaussian prior.
 
-    The prior is chosen over documents unless its precision is training; `method` is one of those of
+    The prior is chosen over documents unless its precision is given; `method` is one of those of
     `partita.training.maxent`.
     """
     report = progress or _silent
     sample = training.contexts()
-    refuse_one_class(sample)
+    require_both_classes(sample)
     if precision is None:
         report("choosing the prior")
         precision = _choose_precision(training, np.random.default_rng(seed))

@@ -87,49 +87,49 @@ def parse_pair_parameters(
     `characteristics` are those that the parameters may name.
     """
     place = Place(file)
-    given = _versioned(parsed(text, place), place)
-    chosen = _characteristics(given["characteristics"], characteristics, place)
-    source = _learned_from(given["learned_from"], place)
-    seed = integer_of(given["seed"], "seed", place)
+    content = _versioned(parsed(text, place), place)
+    chosen = _characteristics(content["characteristics"], characteristics, place)
+    source = _learned_from(content["learned_from"], place)
+    seed = integer_of(content["seed"], "seed", place)
     every, questions = (
-        _model(given[name], name, chosen, (*source, seed), place)
+        _model(content[name], name, chosen, (*source, seed), place)
         for name in (EVERY_PAIR, QUESTIONS)
     )
     try:
         return PairParameters(
             every,
             questions,
-            GreedyParameters(*_numbers(given["greedy"], "greedy", place, GREEDY_FIELDS).values()),
-            ScaledParameters(*_numbers(given["scaled"], "scaled", place, SCALED_FIELDS).values()),
-            number_of(given["excluded"], "excluded", place),
-            number_of(given["crossing"], "crossing", place),
+            GreedyParameters(*_numbers(content["greedy"], "greedy", place, GREEDY_FIELDS).values()),
+            ScaledParameters(*_numbers(content["scaled"], "scaled", place, SCALED_FIELDS).values()),
+            number_of(content["excluded"], "excluded", place),
+            number_of(content["crossing"], "crossing", place),
             *source,
             seed,
-            _figures(given["figures"], place),
+            _figures(content["figures"], place),
         )
     except InputError as error:
         raise InputError(error.problem, file=file) from error
 
 
-def _versioned(given: Any, place: Place) -> Mapping[str, Any]:
+def _versioned(content: Any, place: Place) -> Mapping[str, Any]:
     """Check the version and the kind before anything else."""
-    if isinstance(given, dict):
-        version, kind = given.get("version", PAIR_VERSION), given.get("model", KIND)
+    if isinstance(content, dict):
+        version, kind = content.get("version", PAIR_VERSION), content.get("model", KIND)
         if kind != KIND:
             place.refuse(f"holds parameters of {kind!r}; expected {KIND!r}")
         if type(version) is not int or version != PAIR_VERSION:
             place.refuse(f"version is {version!r}; this release reads version {PAIR_VERSION}")
-    return fields(given, "the file", place, needed=FIELDS)
+    return fields(content, "the file", place, needed=FIELDS)
 
 
 def _model(
-    given: Any,
+    content: Any,
     name: str,
     chosen: tuple[Characteristic, ...],
     source: tuple[str, str, int],
     place: Place,
 ) -> MaximumEntropy:
-    content = fields(given, name, place, needed=("cutoffs", "weights", "figures"))
+    content = fields(content, name, place, needed=("cutoffs", "weights", "figures"))
     weights = _weights(content["weights"], feature_names(chosen), place)
     return MaximumEntropy(
         chosen,
@@ -142,57 +142,57 @@ def _model(
 
 
 def _characteristics(
-    given: Any, characteristics: Sequence[Characteristic], place: Place
+    content: Any, characteristics: Sequence[Characteristic], place: Place
 ) -> tuple[Characteristic, ...]:
-    known = {characteristic.name: characteristic for characteristic in characteristics}
+    by_name = {characteristic.name: characteristic for characteristic in characteristics}
     names = [
         text_of(name, "a characteristic", place)
-        for name in list_of(given, "characteristics", place)
+        for name in list_of(content, "characteristics", place)
     ]
     for name in names:
-        if name not in known:
+        if name not in by_name:
             place.refuse(
                 f"was trained with a characteristic {name!r}, which is unknown to this version"
             )
     if len(set(names)) < len(names):
         place.refuse("names a characteristic twice")
-    return tuple(known[name] for name in names)
+    return tuple(by_name[name] for name in names)
 
 
-def _weights(given: Any, expected: tuple[str, ...], place: Place) -> list[float]:
+def _weights(content: Any, expected: tuple[str, ...], place: Place) -> list[float]:
     """Return the weights; the features must be exactly those expected."""
-    if not isinstance(given, dict):
+    if not isinstance(content, dict):
         place.refuse("weights are not an object; expected a number for each feature")
-    for name in given:
+    for name in content:
         if name not in expected:
             place.refuse(f"was trained with a feature {name!r}, which is unknown to this version")
     for name in expected:
-        if name not in given:
+        if name not in content:
             place.refuse(f"has no weight for the feature {name!r}; train the model again")
-    return [number_of(given[name], f"weight of {name!r}", place) for name in expected]
+    return [number_of(content[name], f"weight of {name!r}", place) for name in expected]
 
 
-def _cutoffs(given: Any, place: Place) -> Cutoffs:
+def _cutoffs(content: Any, place: Place) -> Cutoffs:
     cutoffs = tuple(
-        float(number_of(c, "a cut-off", place)) for c in list_of(given, "cutoffs", place)
+        float(number_of(c, "a cut-off", place)) for c in list_of(content, "cutoffs", place)
     )
     if len(cutoffs) != 4 or list(cutoffs) != sorted(cutoffs):
         place.refuse(f"cutoffs are {list(cutoffs)}; expected four numbers that do not fall")
     return cutoffs
 
 
-def _learned_from(given: Any, place: Place) -> tuple[str, str]:
-    source = fields(given, "learned_from", place, needed=("description", "sha256"))
+def _learned_from(content: Any, place: Place) -> tuple[str, str]:
+    source = fields(content, "learned_from", place, needed=("description", "sha256"))
     digest = text_of(source["sha256"], "sha256", place)
     if not re.fullmatch("[0-9a-f]{64}", digest):
         place.refuse("sha256 is not a hash; expected 64 digits from 0 to f")
     return text_of(source["description"], "description", place), digest
 
 
-def _figures(given: Any, place: Place) -> dict[str, float]:
-    if not isinstance(given, dict):
+def _figures(content: Any, place: Place) -> dict[str, float]:
+    if not isinstance(content, dict):
         place.refuse("figures are not an object; expected a number for each name")
-    return {name: number_of(value, name, place) for name, value in given.items()}
+    return {name: number_of(value, name, place) for name, value in content.items()}
 
 
 SET_FIELDS = ("version", "model", "values", "learned_from", "seed", "figures")
@@ -218,8 +218,8 @@ def model_parameters(
 
 
 def _kind(text: str, file: str) -> str | None:
-    given = parsed(text, Place(file))
-    return given.get("model") if isinstance(given, dict) else None
+    content = parsed(text, Place(file))
+    return content.get("model") if isinstance(content, dict) else None
 
 
 def shipped_parameters(model: str) -> Learned:
@@ -245,35 +245,35 @@ def scaled_parameters(learned: Learned, file: str = "parameters") -> ScaledParam
 def parse_parameters(text: str, file: str) -> Learned:
     """Parse parameters from JSON text; the file is named in errors."""
     place = Place(file)
-    given = _set_versioned(parsed(text, place), place)
-    model = text_of(given["model"], "model", place)
+    content = _set_versioned(parsed(text, place), place)
+    model = text_of(content["model"], "model", place)
     if model not in VALUES:
         place.refuse(f"model is {model!r}; expected {_models()}")
-    learned_from = _learned_from(given["learned_from"], place)
+    learned_from = _learned_from(content["learned_from"], place)
     learned = Learned(
         model,
-        _numbers(given["values"], f"values of {model}", place, VALUES[model]),
+        _numbers(content["values"], f"values of {model}", place, VALUES[model]),
         *learned_from,
-        integer_of(given["seed"], "seed", place),
-        _numbers(given["figures"], "figures", place),
+        integer_of(content["seed"], "seed", place),
+        _numbers(content["figures"], "figures", place),
     )
     _check_range(learned, place)
     return learned
 
 
-def _set_versioned(given: Any, place: Place) -> Mapping[str, Any]:
+def _set_versioned(content: Any, place: Place) -> Mapping[str, Any]:
     """Check the version before anything else."""
-    version = given.get("version") if isinstance(given, dict) else None
+    version = content.get("version") if isinstance(content, dict) else None
     if version is not None and (type(version) is not int or version != VERSION):
         place.refuse(f"version is {version!r}; this release reads version {VERSION}")
-    return fields(given, "the file", place, needed=SET_FIELDS)
+    return fields(content, "the file", place, needed=SET_FIELDS)
 
 
 def _numbers(
-    given: Any, what: str, place: Place, names: tuple[str, ...] | None = None
+    content: Any, what: str, place: Place, names: tuple[str, ...] | None = None
 ) -> dict[str, float]:
-    expected = names if names is not None else tuple(given) if isinstance(given, dict) else ()
-    numbers = fields(given, what, place, needed=expected)
+    expected = names if names is not None else tuple(content) if isinstance(content, dict) else ()
+    numbers = fields(content, what, place, needed=expected)
     return {name: number_of(numbers[name], name, place) for name in expected}
 
 

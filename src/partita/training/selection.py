@@ -10,7 +10,7 @@ import numpy as np
 
 from partita.errors import InputError
 from partita.records import FloatArray, IntArray
-from partita.training.maxent import Contexts, bits, fit, logistic, refuse_one_class
+from partita.training.maxent import Contexts, bits, fit, logistic, require_both_classes
 
 MIN_GAIN = 1e-4
 PATIENCE = 5
@@ -167,7 +167,7 @@ def _check_names(sample: Contexts, names: Sequence[str], held_out: Contexts | No
         raise InputError(f"{sample.features} features need as many names, not {len(names)}")
     if held_out is not None and held_out.sizes != sample.sizes:
         raise InputError("held-out pairs have other characteristics than the training pairs")
-    refuse_one_class(sample)
+    require_both_classes(sample)
 
 
 def selected_indices(selection: Selection, names: Sequence[str]) -> IntArray:

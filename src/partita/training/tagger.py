@@ -62,10 +62,12 @@ def with_recased_copies(
 
 
 def upper_case(sentence: TaggedSentence) -> TaggedSentence:
+    """Return a sentence in upper case."""
     return TaggedSentence(tuple(word.upper() for word in sentence.words), sentence.tags)
 
 
 def lower_case(sentence: TaggedSentence) -> TaggedSentence:
+    """Return a sentence in lower case."""
     return TaggedSentence(tuple(word.lower() for word in sentence.words), sentence.tags)
 
 

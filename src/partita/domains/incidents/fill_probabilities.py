@@ -100,8 +100,8 @@ class SystemWeights:
     @classmethod
     def from_cases(cls, cases: Sequence[FusionCase], sources: Sequence[str]) -> SystemWeights:
         """Weigh systems down that report the same incidents too often."""
-        reported, asked = _table(_reports(cases, sources), sources)
-        weights = independence(correlations(reported, asked))
+        reported, eligible = _table(_reports(cases, sources), sources)
+        weights = independence(correlations(reported, eligible))
         return cls(sources, weights, np.ones(len(sources)))
 
 
@@ -130,14 +130,14 @@ def _detection_probabilities(
 ) -> dict[str, float]:
     if not facts:
         return {}
-    reported, asked = _table(facts, systems.sources)
-    probabilities = detect(reported, asked, systems.weights).probability
+    reported, eligible = _table(facts, systems.sources)
+    probabilities = detect(reported, eligible, systems.weights).probability
     role_names = np.array(roles or [""] * len(facts))
     trust = systems.trust * systems.weights
     for role in np.unique(role_names):
         of_role = role_names == role
         probabilities[of_role] = balance(
-            probabilities[of_role], reported[of_role], asked[of_role], trust
+            probabilities[of_role], reported[of_role], eligible[of_role], trust
         )
     return {
         name: probability
@@ -149,8 +149,8 @@ def _table(facts: Sequence[Fact], sources: Sequence[str]) -> tuple[FloatArray, F
     reported = np.array(
         [[s in reporting for s in sources] for _, reporting, _ in facts], dtype=float
     )
-    asked = np.array([[s in eligible for s in sources] for _, _, eligible in facts], dtype=float)
-    return reported, asked
+    eligible = np.array([[s in eligible for s in sources] for _, _, eligible in facts], dtype=float)
+    return reported, eligible
 
 
 def fuse_fills(cases: Sequence[FusionCase]) -> Fused:

@@ -78,6 +78,8 @@ class GreedyByAgreement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AgreementFitted:
+    """Greedy merging by agreement with fitted shares of correct sets."""
+
     counts: Counts
     parameters: GreedyParameters
     whole: bool = False

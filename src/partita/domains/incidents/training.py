@@ -188,7 +188,7 @@ def _key_templates(
         )
         for n, (draft, by_role) in enumerate(zip(drafted.drafts, drafted.entities, strict=True))
     ]
-    return {mine.number: theirs for mine, theirs in mapped(rough, list(key))}
+    return {answer.number: incident for answer, incident in mapped(rough, list(key))}
 
 
 def _probable_entities(by_role: dict[str, list[Entity]]) -> dict[str, list[Entity]]:
