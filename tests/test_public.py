@@ -403,7 +403,7 @@ def test_a_wrong_type_is_told_with_what_is_expected(call: Any, expected: str) ->
         (lambda: partita.cluster(SCORES, records=[1, 2]), "which records does not list"),
         (lambda: partita.cluster(SCORES, records=[1, 1]), "an id is listed twice"),
         (lambda: partita.cluster(SCORES, records=[{"x": 1}]), "has no column id"),
-        (lambda: partita.fuse([]), "there is no source to fuse"),
+        (lambda: partita.fuse([]), r"no sources \(expected at least one"),
         (lambda: partita.fuse([("x", "s")]), "is not a row of claims"),
         (lambda: partita.fuse([{"object": "x", "source": "s", "value": "v", "confidence": 3}]),
          "claims, row 1: confidence 3"),

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import partita
-from partita.app.fuse import Wanted, fuse_files
+from partita.app.fuse import FuseOptions, fuse_files
 from partita.app.fuse_contents import Content, fuse_contents
 from partita.cli import app
 
@@ -138,7 +138,7 @@ def test_what_is_wrong_is_one_line_and_exit_code_1(cities, options, message):
     ("name", "text", "message"),
     [
         ("--reliability", "source,reliability\nann,1\ncy,1\n", "cy (says Oslo of x)"),
-        ("--reliability", "source,reliability\ndee,.5\n", "there is a reliability of dee"),
+        ("--reliability", "source,reliability\ndee,.5\n", "reliability of unknown source dee"),
         ("--reliability", "source,reliability\nann,-1\n", "line 2: reliability -1 of ann"),
         ("--objects", "object\nx\ny\n", "line 9: refers to an unknown object z"),
         ("--known", "object,slot,value\nx,town,Rome\n", "refers to slot 'town'"),
@@ -307,8 +307,8 @@ needs_claims = pytest.mark.skipif(not CLAIMS.is_dir(), reason=f"{CLAIMS} is not 
 def test_crowd_product_unsupervised():
     folder = CLAIMS / "crowd-product"
     paths = [folder / "answer.csv"]
-    [plain] = fuse_files(paths, Wanted(truth=folder / "truth.csv")).measured
-    [paired] = fuse_files(paths, Wanted(truth=folder / "truth.csv", separator="_")).measured
+    [plain] = fuse_files(paths, FuseOptions(truth=folder / "truth.csv")).measured
+    [paired] = fuse_files(paths, FuseOptions(truth=folder / "truth.csv", separator="_")).measured
     assert plain.vote == pytest.approx(0.8966, abs=1e-4)
     assert plain.vote_f_same == pytest.approx(0.5905, abs=1e-4)
     assert plain.accuracy >= 0.93974  # Dawid and Skene as in crowd-kit
@@ -324,7 +324,7 @@ def test_crowd_product_unsupervised():
 @needs_claims
 def test_birthplaces_unsupervised():
     folder = CLAIMS / "birthplaces"
-    asked = Wanted(truth=folder / "groundtruths.csv", hierarchy=folder / "hierarchy.csv")
+    asked = FuseOptions(truth=folder / "groundtruths.csv", hierarchy=folder / "hierarchy.csv")
     [found] = fuse_files([folder / "claims.csv"], asked).measured
     assert found.truths == 6005
     assert found.accuracy > max(0.763, found.vote, found.best)
@@ -335,7 +335,7 @@ def test_birthplaces_unsupervised():
 @needs_claims
 def test_book_unsupervised():
     folder = CLAIMS / "book"
-    asked = Wanted(
+    asked = FuseOptions(
         truth=folder / "book_golden.txt",
         columns=("source", "object", "-", "authors"),
         kinds=("people",),

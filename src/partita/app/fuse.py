@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -43,8 +43,8 @@ from partita.records import IntArray
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a user asks for beside the sources."""
+class FuseOptions:
+    """Options of a fusion, as the command `partita fuse` takes them."""
 
     truth: Path | None = None
     known: Path | None = None
@@ -61,7 +61,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fusion:
-    """The belief, how it fares against truths, what changes without a source, what to tell."""
+    """Fused claims, with their evaluation, the changes without a source, and notes."""
 
     fused: Fused
     measured: tuple[Measured, ...] = ()
@@ -69,120 +69,126 @@ class Fusion:
     notes: tuple[str, ...] = field(default=())
 
 
-def fuse_files(paths: Sequence[str | Path], wanted: Wanted | None = None) -> Fusion:
-    """Read the sources and whatever stands beside them, and fuse."""
-    asked, paths = _told_apart(wanted or Wanted(), paths)
-    claims = join_claims(*(read_claims(path, asked.columns) for path in paths))
-    if asked.objects is not None:
-        _refuse_strangers(claims, read_objects(asked.objects))
-    fused = fuse(claims, _settings(asked, claims))
+def fuse_files(paths: Sequence[str | Path], options: FuseOptions | None = None) -> Fusion:
+    """Fuse files of claims about named objects."""
+    chosen, paths = _separate_hierarchy(options or FuseOptions(), paths)
+    claims = join_claims(*(read_claims(path, chosen.columns) for path in paths))
+    if chosen.objects is not None:
+        _refuse_unknown_objects(claims, read_objects(chosen.objects))
+    fused = fuse(claims, _settings(chosen, claims))
     measured: tuple[Measured, ...] = ()
-    if asked.truth is not None:
-        measured = against(fused, asked.truth)
-    changes = changes_without(fused, asked.without) if asked.without is not None else ()
+    if chosen.truth is not None:
+        measured = measure_slots(fused, chosen.truth)
+    changes = changes_without(fused, chosen.without) if chosen.without is not None else ()
     return Fusion(fused, measured, changes, (*claims.notes, *_notes(fused)))
 
 
-def _told_apart(asked: Wanted, paths: Sequence[str | Path]) -> tuple[Wanted, Sequence[str | Path]]:
-    """A hierarchy among the sources is one, whether or not an option says so."""
-    found = [] if asked.hierarchy or asked.columns else [p for p in paths if is_nesting(p)]
-    if not found:
-        return asked, paths
-    if len(found) > 1 or len(found) == len(paths):
-        raise InputError("is a hierarchy; expected claims beside it", file=str(found[-1]))
-    return replace(asked, hierarchy=Path(found[0])), [p for p in paths if p not in found]
+def _separate_hierarchy(
+    options: FuseOptions, paths: Sequence[str | Path]
+) -> tuple[FuseOptions, Sequence[str | Path]]:
+    """Move a hierarchy that is among the sources into the options."""
+    hierarchies = (
+        [] if options.hierarchy or options.columns else [p for p in paths if is_nesting(p)]
+    )
+    if not hierarchies:
+        return options, paths
+    if len(hierarchies) > 1 or len(hierarchies) == len(paths):
+        raise InputError("is a hierarchy; expected claims beside it", file=str(hierarchies[-1]))
+    return replace(options, hierarchy=Path(hierarchies[0])), [
+        p for p in paths if p not in hierarchies
+    ]
 
 
-def against(fused: Fused, truth: Path) -> tuple[Measured, ...]:
-    """Every slot of which the file has truths."""
+def measure_slots(fused: Fused, truth: Path) -> tuple[Measured, ...]:
+    """Evaluate every slot for which the file has true values."""
     truths = read_truths(truth, [slot.name for slot in fused.slots])
     by_slot: dict[str, dict[str, str]] = {}
-    for (thing, slot), value in truths.items():
-        by_slot.setdefault(slot, {})[thing] = value
+    for (name, slot), value in truths.items():
+        by_slot.setdefault(slot, {})[name] = value
     nesting = fused.settings.reading.nesting
     return tuple(measure(fused.slot(slot), by_slot[slot], nesting) for slot in sorted(by_slot))
 
 
-def _settings(asked: Wanted, claims: Claims) -> Settings:
-    nesting = None if asked.hierarchy is None else read_nesting(asked.hierarchy)
+def _settings(options: FuseOptions, claims: Claims) -> Settings:
+    nesting = None if options.hierarchy is None else read_nesting(options.hierarchy)
     used = [claims.slots[n] for n in np.unique(claims.slot).tolist()]
     return Settings(
-        kinds=dict(_kind(text) for text in asked.kinds),
-        reading=Reading(asked.tolerance, nesting),
-        reliabilities=_reliabilities(asked, claims),
-        truths={} if asked.known is None else read_truths(asked.known, used),
-        separator=asked.separator,
-        discount=asked.discount,
+        kinds=dict(_slot_kind(text) for text in options.kinds),
+        reading=Reading(options.tolerance, nesting),
+        reliabilities=_reliabilities(options, claims),
+        truths={} if options.known is None else read_truths(options.known, used),
+        separator=options.separator,
+        discount=options.discount,
     )
 
 
-def _kind(text: str) -> tuple[str, str]:
-    """SLOT=KIND, or a kind for all slots."""
+def _slot_kind(text: str) -> tuple[str, str]:
+    """Parse SLOT=KIND, or a kind for all slots."""
     slot, equals, kind = text.rpartition("=")
     return (slot, kind) if equals else ("", text)
 
 
-def _reliabilities(asked: Wanted, claims: Claims) -> dict[str, float]:
-    given = {} if asked.reliability is None else read_reliabilities(asked.reliability)
-    if unknown := sorted(given.keys() - set(claims.sources)):
-        raise InputError(f"there is a reliability of {unknown[0]}, who claims nothing",
-                         file=str(asked.reliability))  # fmt: skip
-    return given
+def _reliabilities(options: FuseOptions, claims: Claims) -> dict[str, float]:
+    reliabilities = {} if options.reliability is None else read_reliabilities(options.reliability)
+    _refuse_unknown_sources(reliabilities, claims.sources, options.reliability)
+    return reliabilities
 
 
-def _refuse_strangers(claims: Claims, objects: set[str]) -> None:
-    strangers = [n for n, name in enumerate(claims.objects) if name not in objects]
-    if strangers:
-        first = int(np.flatnonzero(claims.object == strangers[0])[0])
-        raise claims.located(first, f"refers to an unknown object {claims.objects[strangers[0]]}")
+def _refuse_unknown_objects(claims: Claims, objects: set[str]) -> None:
+    unknown = [n for n, name in enumerate(claims.objects) if name not in objects]
+    if unknown:
+        first = int(np.flatnonzero(claims.object == unknown[0])[0])
+        raise claims.located(first, f"refers to an unknown object {claims.objects[unknown[0]]}")
 
 
 def _notes(fused: Fused) -> list[str]:
-    """What a person should know of the claims and of how the belief was obtained."""
-    told = []
+    """Return notes about unusual claims and about convergence."""
+    notes = []
     for belief in fused.slots:
-        said, read = belief.parsed.statements, belief.parsed
-        if said.repeated:
-            told.append(f"{belief.name}: {said.repeated:,} repeated claims count once")
-        if read.without_value:
-            told.append(f"{belief.name}: {read.without_value:,} lists name nobody")
-        if selves := _contradicting(said.object, said.source):
-            told.append(f"{belief.name}: {selves:,} times a source says two things of one object")
-        if outside := _outside(fused, belief.name):
-            told.append(f"{belief.name}: {outside}")
+        statements, parsed = belief.parsed.statements, belief.parsed
+        if statements.repeated:
+            notes.append(f"{belief.name}: {statements.repeated:,} repeated claims count once")
+        if parsed.without_value:
+            notes.append(f"{belief.name}: {parsed.without_value:,} lists name nobody")
+        if contradictions := _count_contradictions(statements.object, statements.source):
+            notes.append(
+                f"{belief.name}: {contradictions:,} times a source says two things of one object"
+            )
+        if note := _hierarchy_note(fused, belief.name):
+            notes.append(f"{belief.name}: {note}")
         if not belief.converged:
-            told.append(f"{belief.name}: still moving after {belief.rounds} rounds")
-    deaf = sorted(n for n, r in _given(fused).items() if r == 0.0)
-    return [*told, *(f"{name} has reliability 0 and is not heard" for name in deaf)]
+            notes.append(f"{belief.name}: still moving after {belief.rounds} rounds")
+    ignored = sorted(n for n, r in _fixed_reliabilities(fused).items() if r == 0.0)
+    return [*notes, *(f"{name} has reliability 0 and is not heard" for name in ignored)]
 
 
-def _given(fused: Fused) -> dict[str, float]:
+def _fixed_reliabilities(fused: Fused) -> dict[str, float]:
     return {**fused.claims.reliabilities, **fused.settings.reliabilities}
 
 
-def _contradicting(thing: IntArray, source: IntArray) -> int:
-    pairs = np.unique(np.stack([thing, source]), axis=1, return_counts=True)[1]
-    return int((pairs > 1).sum())
+def _count_contradictions(objects: IntArray, sources: IntArray) -> int:
+    counts = np.unique(np.stack([objects, sources]), axis=1, return_counts=True)[1]
+    return int((counts > 1).sum())
 
 
-def _outside(fused: Fused, name: str) -> str:
-    """Values that a hierarchy does not list are values all the same."""
-    nesting, read = fused.settings.reading.nesting, fused.slot(name).parsed
-    values = read.statements.values
-    if nesting is None or read.kind != "open" or not fused.settings.reading.orders(values):
+def _hierarchy_note(fused: Fused, name: str) -> str:
+    """Return a note on the values of a slot that the hierarchy lacks, or nothing."""
+    nesting, parsed = fused.settings.reading.nesting, fused.slot(name).parsed
+    values = parsed.statements.values
+    if nesting is None or parsed.kind != "open" or not fused.settings.reading.orders(values):
         return ""
-    outside = [value for value in values if value not in nesting]
-    if not outside:
+    missing = [value for value in values if value not in nesting]
+    if not missing:
         return ""
-    return f"{len(outside):,} values are not in the hierarchy, such as {outside[0]}"
+    return f"{len(missing):,} values are not in the hierarchy, such as {missing[0]}"
 
 
 DOMAIN = "depots"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a user asks for beside the sources; `kinds` are files' that are not left to guess."""
+class EntityOptions:
+    """Options of a fusion that links records first; `kinds` gives kinds of files by name."""
 
     domain: str = ""
     parameters: Path | None = None
@@ -195,8 +201,8 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Things:
-    """What came out, in which domain, what changes without a source, and what to tell."""
+class EntityFusion:
+    """Fused entities, with their domain, the changes without a source, and notes."""
 
     fused: FusedAccounts
     domain: str
@@ -204,15 +210,15 @@ class Things:
     notes: tuple[str, ...] = ()
 
 
-def kinds_of(paths: Sequence[str | Path], forced: Mapping[str, str]) -> dict[str, str]:
-    """What every file is: as it is said, by its path or name or for all, or by its content."""
-    found = {}
+def source_kinds(paths: Sequence[str | Path], forced: Mapping[str, str]) -> dict[str, str]:
+    """Return the kind of every file, as forced by path, by name or for all, or else detected."""
+    kinds = {}
     for path in map(str, paths):
-        said = _forced_kind(path, forced)
-        if said is not None and said not in SOURCES:
-            raise InputError(f"is {said}; expected {', '.join(SOURCES)}", file=path)
-        found[path] = said or source_kind(path)
-    return found
+        kind = _forced_kind(path, forced)
+        if kind is not None and kind not in SOURCES:
+            raise InputError(f"unknown kind {kind} (expected {', '.join(SOURCES)})", file=path)
+        kinds[path] = kind or source_kind(path)
+    return kinds
 
 
 def _forced_kind(path: str, forced: Mapping[str, str]) -> str | None:
@@ -220,51 +226,57 @@ def _forced_kind(path: str, forced: Mapping[str, str]) -> str | None:
     return forced.get(path) or forced.get(Path(path).name) or forced.get("")
 
 
-def about_things(kinds: Mapping[str, str], domain: str) -> bool:
-    """Whether sources must be told which thing is which: reports, or records without objects."""
+def needs_linkage(kinds: Mapping[str, str], domain: str) -> bool:
+    """Return whether the sources must be linked first: reports, or records without objects."""
     if domain or "reports" in kinds.values():
         return True
-    return any(kind == "records" and _nameless(path) for path, kind in kinds.items())
+    return any(kind == "records" and _lacks_objects(path) for path, kind in kinds.items())
 
 
-def fuse_things(paths: Sequence[str | Path], asked: Asked | None = None) -> Things:
-    """Read the sources, put their accounts together, and fuse."""
-    wanted = asked or Asked()
-    kinds = kinds_of(paths, wanted.kinds)
-    domain = wanted.domain or _domain(kinds) or DOMAIN
-    about = find_domain(domain)
-    if wanted.parameters is not None:
-        about = about.with_parameters(wanted.parameters)
-    model = maximum_entropy(about.pair_model("evidential"))
-    given = merge_accounts(_accounts(kinds, _slots(about)))
-    if wanted.reliability is not None:
-        _refuse_unknown_sources(read_reliabilities(wanted.reliability), given, wanted.reliability)
+def fuse_entities(
+    paths: Sequence[str | Path], options: EntityOptions | None = None
+) -> EntityFusion:
+    """Link the accounts of all sources, and fuse each entity."""
+    chosen = options or EntityOptions()
+    kinds = source_kinds(paths, chosen.kinds)
+    domain = chosen.domain or _domain(kinds) or DOMAIN
+    model_domain = find_domain(domain)
+    if chosen.parameters is not None:
+        model_domain = model_domain.with_parameters(chosen.parameters)
+    model = maximum_entropy(model_domain.pair_model("evidential"))
+    accounts = merge_accounts(_accounts(kinds, _slots(model_domain)))
+    reliabilities = {} if chosen.reliability is None else read_reliabilities(chosen.reliability)
+    _refuse_unknown_sources(reliabilities, accounts.sources, chosen.reliability)
     task = Task(
-        about.schema,
+        model_domain.schema,
         model,
-        {} if wanted.reliability is None else read_reliabilities(wanted.reliability),
-        wanted.tolerance,
-        wanted.top,
-        seed=wanted.seed,
+        reliabilities,
+        chosen.tolerance,
+        chosen.top,
+        seed=chosen.seed,
     )
-    fused = fuse_accounts(given, task)
-    changes = () if wanted.without is None else entity_changes_without(fused, wanted.without)
-    return Things(fused, Path(domain).name, changes, (*given.notes, *_account_notes(given, fused)))
+    fused = fuse_accounts(accounts, task)
+    changes = () if chosen.without is None else entity_changes_without(fused, chosen.without)
+    return EntityFusion(
+        fused, Path(domain).name, changes, (*accounts.notes, *_account_notes(accounts, fused))
+    )
 
 
-def _nameless(path: str) -> bool:
+def _lacks_objects(path: str) -> bool:
     first = next(rows_of(path), None)
     return first is not None and isinstance(claim_columns(first.columns), str)
 
 
 def _domain(kinds: Mapping[str, str]) -> str:
-    """That of the runs; two domains have no templates in common."""
-    told = {path: result_domain(path) for path, kind in kinds.items() if kind == "reports"}
-    named = sorted({domain for domain in told.values() if domain})
-    if len(named) > 1:
-        odd = next(path for path, domain in told.items() if domain == named[1])
-        raise InputError(f"is of the domain {named[1]}, another one of {named[0]}", file=odd)
-    return named[0] if named else ""
+    """Return the domain of the results among the sources; refuse two different domains."""
+    domains = {path: result_domain(path) for path, kind in kinds.items() if kind == "reports"}
+    names = sorted({domain for domain in domains.values() if domain})
+    if len(names) > 1:
+        other = next(path for path, domain in domains.items() if domain == names[1])
+        raise InputError(
+            f"has domain {names[1]} (expected {names[0]}, as in the other results)", file=other
+        )
+    return names[0] if names else ""
 
 
 def _slots(domain: Domain) -> Slots:
@@ -272,55 +284,56 @@ def _slots(domain: Domain) -> Slots:
     return Slots(domain.schema, domain.sort_slots if isinstance(domain, RuleDomain) else ())
 
 
-def _accounts(kinds: Mapping[str, str], about: Slots) -> Iterator[Accounts]:
+def _accounts(kinds: Mapping[str, str], slots: Slots) -> Iterator[Accounts]:
     for path, kind in kinds.items():
         if kind == "reports":
-            yield result_accounts(path, about.schema)
+            yield result_accounts(path, slots.schema)
         elif kind == "records":
-            yield record_accounts(path, about)
+            yield record_accounts(path, slots)
         elif kind == "claims":
-            yield claim_accounts(path, about)
+            yield claim_accounts(path, slots)
         else:
             yield judgement_accounts(path)
 
 
-def _refuse_unknown_sources(given: Mapping[str, float], accounts: Accounts, path: Path) -> None:
-    if unknown := sorted(given.keys() - set(accounts.sources)):
-        raise InputError(
-            f"there is a reliability of {unknown[0]}, who says nothing", file=str(path)
-        )
+def _refuse_unknown_sources(
+    reliabilities: Mapping[str, float], sources: Iterable[str], path: Path | None
+) -> None:
+    if unknown := sorted(reliabilities.keys() - set(sources)):
+        problem = f"reliability of unknown source {unknown[0]} (expected a source of the claims)"
+        raise InputError(problem, file=str(path))
 
 
-def _account_notes(given: Accounts, fused: FusedAccounts) -> list[str]:
-    deaf = sorted(set(given.sources) - set(fused.accounts.sources))
-    told = [f"{name} has reliability 0 and is not heard" for name in deaf]
+def _account_notes(accounts: Accounts, fused: FusedAccounts) -> list[str]:
+    ignored = sorted(set(accounts.sources) - set(fused.accounts.sources))
+    notes = [f"{name} has reliability 0 and is not heard" for name in ignored]
     if fused.learned.common:
-        told.append(
+        notes.append(
             f"{len(fused.learned.common):,} names or places that very many share "
             "are not compared by that alone"
         )
-    return told
+    return notes
 
 
 def fuse_sources(
-    paths: Sequence[Path], wanted: Wanted, domain: str = "", parameters: Path | None = None
-) -> Fusion | Things | MassFusion:
-    """Fuse things where it must be resolved which is which, else the objects that claims name.
+    paths: Sequence[Path], options: FuseOptions, domain: str = "", parameters: Path | None = None
+) -> Fusion | EntityFusion | MassFusion:
+    """Fuse files: link records first where they name no objects, else fuse claims by object.
 
     Mass functions are combined, with claims beside them.
     """
-    files, slots = sorted_out(wanted.kinds)
-    combined = fuse_masses(paths, wanted, files, domain, parameters)
+    files, slots = split_kinds(options.kinds)
+    combined = fuse_masses(paths, options, files, domain, parameters)
     if combined is not None:
         return combined
-    asked = as_asked(paths, wanted, files, domain, parameters)
-    if asked is None:
-        return fuse_files(paths, replace(wanted, kinds=slots))
-    return fuse_things(paths, asked)
+    entity = entity_options(paths, options, files, domain, parameters)
+    if entity is None:
+        return fuse_files(paths, replace(options, kinds=slots))
+    return fuse_entities(paths, entity)
 
 
-def sorted_out(kinds: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Kinds of files, by name ("" for all), apart from kinds of slots."""
+def split_kinds(kinds: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the kinds of files, by name ("" for all), and the kinds of slots."""
     files: dict[str, str] = {}
     slots: list[str] = []
     for text in kinds:
@@ -332,48 +345,48 @@ def sorted_out(kinds: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     return files, tuple(slots)
 
 
-def as_asked(
+def entity_options(
     paths: Sequence[Path],
-    wanted: Wanted,
+    options: FuseOptions,
     files: Mapping[str, str],
     domain: str,
     parameters: Path | None,
-) -> Asked | None:
-    """What fusing thing by thing needs; None where all sources name the objects they speak of."""
-    if wanted.columns:
+) -> EntityOptions | None:
+    """Return the options for linking first, or None where all sources name their objects."""
+    if options.columns:
         return None
-    nestings = [path for path in paths if is_nesting(path)]
-    known = kinds_of([path for path in paths if path not in nestings], files)
-    if not about_things(known, domain):
+    hierarchies = [path for path in paths if is_nesting(path)]
+    kinds = source_kinds([path for path in paths if path not in hierarchies], files)
+    if not needs_linkage(kinds, domain):
         return None
-    _refuse_options(wanted, "is for claims; reports and records follow their domain")
-    if nestings:
+    _refuse_options(options, "is for claims; reports and records follow their domain")
+    if hierarchies:
         problem = "is a hierarchy, which is for claims; reports and records follow their domain"
-        raise InputError(problem, file=str(nestings[0]))
-    return Asked(
+        raise InputError(problem, file=str(hierarchies[0]))
+    return EntityOptions(
         domain,
         parameters,
-        wanted.reliability,
+        options.reliability,
         files,
-        wanted.tolerance,
-        wanted.without,
+        options.tolerance,
+        options.without,
     )
 
 
-def _refuse_options(wanted: Wanted, reason: str, **others: object) -> None:
+def _refuse_options(options: FuseOptions, reason: str, **others: object) -> None:
     """Raise an error for an option that does not apply; `others` are further options."""
-    given = {
-        "--truth": wanted.truth,
-        "--known": wanted.known,
-        "--hierarchy": wanted.hierarchy,
-        "--objects": wanted.objects,
-        "--one-to-one": wanted.separator,
-        "--discount-copies": wanted.discount or None,
-        "--kind of a slot": [kind for kind in wanted.kinds if kind.rpartition("=")[2]
+    values = {
+        "--truth": options.truth,
+        "--known": options.known,
+        "--hierarchy": options.hierarchy,
+        "--objects": options.objects,
+        "--one-to-one": options.separator,
+        "--discount-copies": options.discount or None,
+        "--kind of a slot": [kind for kind in options.kinds if kind.rpartition("=")[2]
                              not in SOURCES] or None,
         **{f"--{name}": value or None for name, value in others.items()},
     }  # fmt: skip
-    for option, value in given.items():
+    for option, value in values.items():
         if value is not None:
             raise InputError(f"{option} {reason}")
 
@@ -391,7 +404,7 @@ class MassFusion:
 
 def fuse_masses(
     paths: Sequence[str | Path],
-    wanted: Wanted,
+    options: FuseOptions,
     files: Mapping[str, str],
     domain: str = "",
     parameters: Path | None = None,
@@ -403,34 +416,32 @@ def fuse_masses(
     if "beliefs" not in {_forced_kind(str(path), files) or json_kind(path) for path in paths}:
         return None
     _refuse_options(
-        wanted,
+        options,
         "does not apply to beliefs",
-        columns=wanted.columns,
-        tolerance=wanted.tolerance,
+        columns=options.columns,
+        tolerance=options.tolerance,
         domain=domain,
         parameters=parameters,
     )
-    fixed = {} if wanted.reliability is None else read_reliabilities(wanted.reliability)
-    read = _mass_files(kinds_of(paths, files), fixed)
-    masses = tuple(one for file in read for one in file.masses)
-    if unknown := sorted(fixed.keys() - {one.source for one in masses}):
-        problem = f"has a reliability of {unknown[0]}; no source has this name"
-        raise InputError(problem, file=str(wanted.reliability))
-    reliabilities = _joined_reliabilities(read) | fixed
+    fixed = {} if options.reliability is None else read_reliabilities(options.reliability)
+    mass_files = _mass_files(source_kinds(paths, files), fixed)
+    masses = tuple(function for file in mass_files for function in file.masses)
+    _refuse_unknown_sources(fixed, (function.source for function in masses), options.reliability)
+    reliabilities = _joined_reliabilities(mass_files) | fixed
     ignored = sorted(name for name, r in reliabilities.items() if r == 0.0)
-    notes = [note for file in read for note in file.notes]
+    notes = [note for file in mass_files for note in file.notes]
     notes += [f"{name} has reliability 0 and has no effect" for name in ignored]
     combined = combine_masses(masses, reliabilities)
     changes: tuple[Change, ...] = ()
-    if wanted.without is not None:
-        changes = mass_changes_without(wanted.without, combined, masses, reliabilities)
+    if options.without is not None:
+        changes = mass_changes_without(options.without, combined, masses, reliabilities)
     return MassFusion(combined, masses, reliabilities, changes, tuple(notes))
 
 
-def _joined_reliabilities(read: Sequence[MassFile]) -> dict[str, float]:
+def _joined_reliabilities(files: Sequence[MassFile]) -> dict[str, float]:
     """Return the reliabilities of all files; two for one source are an error."""
     reliabilities: dict[str, float] = {}
-    for file in read:
+    for file in files:
         for source, r in file.reliabilities.items():
             if (before := reliabilities.setdefault(source, r)) != r:
                 problem = f"reliability of {source} is {r:g}, in another file {before:g}"

@@ -11,16 +11,16 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from partita.app.fuse import (
-    Asked,
+    EntityFusion,
+    EntityOptions,
+    FuseOptions,
     Fusion,
     MassFusion,
-    Things,
-    Wanted,
-    as_asked,
+    entity_options,
+    fuse_entities,
     fuse_files,
     fuse_masses,
     fuse_sources,
-    fuse_things,
 )
 from partita.app.solve import parameters_path
 from partita.errors import InputError
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 CLAIMS = {3: ("object", "source", "value"), 4: ("object", "source", "slot", "value")}
 
-GIVEN = "reliabilities"  # the folder of what stands in none of the sources
+RELIABILITIES = "reliabilities"  # the folder of the reliabilities, which are in no source
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A source: what its file would be called, and what would stand in it.
+    """A source in memory: the name of its file, and its content.
 
     A run of the store is its lines of results, one after another, under NAME.jsonl.
     """
@@ -48,10 +48,10 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """As the command takes them; `kinds` are of files, `slot_kinds` of slots of claims, both by
-    name ("" for all).
+    """Options of a fusion in memory; `kinds` are of files, `slot_kinds` of slots of claims, both
+    by name ("" for all).
 
-    A hierarchy of values may also stand among the sources; its columns tell.
+    A hierarchy of values may also be among the sources; it is recognised by its columns.
     """
 
     domain: str = ""
@@ -66,7 +66,7 @@ class Options:
 
 
 def fuse_contents(sources: Sequence[Content], options: Options | None = None) -> dict[str, Any]:
-    """What the sources say as one belief, ready for JSON: what `partita fuse --json` prints.
+    """Fuse sources into one belief, and return what `partita fuse --json` prints.
 
     Of things (reports, records, or a domain is named):
     {"version", "domain", "notes": [text],
@@ -92,62 +92,61 @@ def fuse_contents(sources: Sequence[Content], options: Options | None = None) ->
     chosen = options or Options()
     _refuse_names(sources)
     with TemporaryDirectory() as folder:
-        paths = [_written(Path(folder, "sources"), one) for one in sources]
+        paths = [_write(Path(folder, "sources"), source) for source in sources]
         try:
-            return _fused(paths, chosen, Path(folder))
+            return _fused_json(paths, chosen, Path(folder))
         except InputError as error:
-            raise _by_its_name(error, f"{paths[0].parent}/") from None
+            raise _error_by_name(error, f"{paths[0].parent}/") from None
 
 
-def _fused(paths: Sequence[Path], options: Options, folder: Path) -> dict[str, Any]:
-    wanted = Wanted(
+def _fused_json(paths: Sequence[Path], options: Options, folder: Path) -> dict[str, Any]:
+    file_options = FuseOptions(
         reliability=_reliability(options, folder),
         hierarchy=_hierarchy(options, folder),
         kinds=tuple(f"{slot}={kind}" for slot, kind in options.slot_kinds.items()),
         tolerance=options.tolerance,
         without=options.without,
     )
-    combined = fuse_masses(paths, wanted, options.kinds, options.domain)
+    combined = fuse_masses(paths, file_options, options.kinds, options.domain)
     if combined is not None:
         report = _report(combined, options.without) | {"notes": list(combined.notes)}
-        return _bare(report, f"{paths[0].parent}/")
-    asked = as_asked(paths, wanted, options.kinds, options.domain, None)
-    if asked is None:
-        return _claims(paths, wanted)
-    return _things(paths, replace(asked, top=options.top, seed=options.seed))
+        return _without_folder(report, f"{paths[0].parent}/")
+    entity = entity_options(paths, file_options, options.kinds, options.domain, None)
+    if entity is None:
+        return _claims_json(paths, file_options)
+    return _entities_json(paths, replace(entity, top=options.top, seed=options.seed))
 
 
-def _things(paths: Sequence[Path], asked: Asked) -> dict[str, Any]:
+def _entities_json(paths: Sequence[Path], options: EntityOptions) -> dict[str, Any]:
     from partita.views.fusion import things_json
 
-    found = fuse_things(paths, asked)
-    told = things_json(found.fused, found.domain, found.changes, asked.without)
-    return _bare(told | {"notes": list(found.notes)}, f"{paths[0].parent}/")
+    fusion = fuse_entities(paths, options)
+    report = things_json(fusion.fused, fusion.domain, fusion.changes, options.without)
+    return _without_folder(report | {"notes": list(fusion.notes)}, f"{paths[0].parent}/")
 
 
-def _by_its_name(error: InputError, folder: str) -> InputError:
-    """The error of a source; reliabilities that were given stand in no file of the user's, and
-    options are not the command's."""
+def _error_by_name(error: InputError, folder: str) -> InputError:
+    """Return an error that names the source instead of a temporary file or an option."""
     problem = error.problem.replace(folder, "").removeprefix("--")
-    if error.file is None or Path(error.file).parent.name == GIVEN:
+    if error.file is None or Path(error.file).parent.name == RELIABILITIES:
         return InputError(problem)
     return InputError(problem, file=Path(error.file).name, line=error.line)
 
 
-def _claims(paths: Sequence[Path], wanted: Wanted) -> dict[str, Any]:
+def _claims_json(paths: Sequence[Path], options: FuseOptions) -> dict[str, Any]:
     from partita.views.fusion import fused_json
 
-    found = fuse_files(paths, wanted)
-    told = fused_json(found.fused, found.measured, found.changes, wanted.without)
-    return _bare(told | {"notes": list(found.notes)}, f"{paths[0].parent}/")
+    fusion = fuse_files(paths, options)
+    report = fused_json(fusion.fused, fusion.measured, fusion.changes, options.without)
+    return _without_folder(report | {"notes": list(fusion.notes)}, f"{paths[0].parent}/")
 
 
 def _hierarchy(options: Options, folder: Path) -> Path | None:
-    """Apart from the sources, one of which may be called the same."""
+    """Write the hierarchy to its own folder, since a source may have the same name."""
     if options.hierarchy is None:
         return None
     _refuse_names([options.hierarchy])
-    return _written(folder / "hierarchy", options.hierarchy)
+    return _write(folder / "hierarchy", options.hierarchy)
 
 
 def _reliability(options: Options, folder: Path) -> Path | None:
@@ -155,43 +154,43 @@ def _reliability(options: Options, folder: Path) -> Path | None:
         return None
     from json import dumps
 
-    path = folder / GIVEN / "given.jsonl"
+    path = folder / RELIABILITIES / "given.jsonl"
     path.parent.mkdir()
     rows = ({"source": name, "reliability": r} for name, r in options.reliabilities.items())
     path.write_text("".join(f"{dumps(row)}\n" for row in rows), encoding="utf-8")
     return path
 
 
-def _written(folder: Path, one: Content) -> Path:
+def _write(folder: Path, content: Content) -> Path:
     folder.mkdir(exist_ok=True)
-    path = folder / one.name
-    raw = one.content if isinstance(one.content, bytes) else one.content.encode()
+    path = folder / content.name
+    raw = content.content if isinstance(content.content, bytes) else content.content.encode()
     path.write_bytes(raw)
     return path
 
 
 def _refuse_names(sources: Sequence[Content]) -> None:
     if not sources:
-        raise InputError("there is no source to fuse")
-    names = [one.name for one in sources]
+        raise InputError("no sources (expected at least one)")
+    names = [source.name for source in sources]
     for n, name in enumerate(names):
         if not name or Path(name).name != name or name in (".", ".."):
-            raise InputError(f"{name!r} is no name of a file")
+            raise InputError(f"invalid source name {name!r} (expected a file name)")
         if name in names[:n]:
-            raise InputError(f"two sources are called {name}")
+            raise InputError(f"duplicate source name {name} (expected unique names)")
 
 
-def _bare(told: dict[str, Any], folder: str) -> dict[str, Any]:
-    return {key: _plain(value, folder) for key, value in told.items()}
+def _without_folder(report: dict[str, Any], folder: str) -> dict[str, Any]:
+    return {key: _strip_folder(value, folder) for key, value in report.items()}
 
 
-def _plain(told: Any, folder: str) -> Any:
-    """Without the folder in which the contents stood for a moment."""
-    if isinstance(told, dict):
-        return _bare(told, folder)
-    if isinstance(told, list):
-        return [_plain(value, folder) for value in told]
-    return told.replace(folder, "") if isinstance(told, str) else told
+def _strip_folder(value: Any, folder: str) -> Any:
+    """Remove the temporary folder from all texts of a value."""
+    if isinstance(value, dict):
+        return _without_folder(value, folder)
+    if isinstance(value, list):
+        return [_strip_folder(item, folder) for item in value]
+    return value.replace(folder, "") if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,22 +230,22 @@ class Belief(Tabular):
     @property
     def values(self) -> tuple[BelievedValue, ...]:
         """Every value of every slot, with its probability and the sources that state it."""
-        things = self.report.get("objects") or self.report.get("entities") or ()
+        objects = self.report.get("objects") or self.report.get("entities") or ()
         return tuple(
             value
-            for thing in things
-            for slot, belief in thing["slots"].items()
-            for value in _believed(thing.get("object") or thing["id"], slot, belief)
+            for entry in objects
+            for slot, belief in entry["slots"].items()
+            for value in _believed_values(entry.get("object") or entry["id"], slot, belief)
         )
 
     @property
     def most_probable(self) -> dict[tuple[str, str], BelievedValue]:
         """The most probable value by object and slot."""
         best: dict[tuple[str, str], BelievedValue] = {}
-        for one in self.values:
-            key = (one.object, one.slot)
-            if key not in best or one.probability > best[key].probability:
-                best[key] = one
+        for believed in self.values:
+            key = (believed.object, believed.slot)
+            if key not in best or believed.probability > best[key].probability:
+                best[key] = believed
         return best
 
     @property
@@ -307,7 +306,7 @@ def fuse(
     """
     with TemporaryDirectory(prefix="partita-") as name:
         files = _Files(Path(name))
-        wanted = Wanted(
+        options = FuseOptions(
             truth=files.table(truth, "truth", ("object", "value")),
             known=files.table(known, "known", ("object", "value")),
             reliability=files.table(reliability, "reliability", ("source", "reliability")),
@@ -321,16 +320,18 @@ def fuse(
             without=without,
         )
         try:
-            fused = fuse_sources(files.sources(claims), wanted, domain, parameters_path(parameters))
+            fused = fuse_sources(
+                files.sources(claims), options, domain, parameters_path(parameters)
+            )
         except InputError as error:
             raise files.located(error) from None
         return Belief(files.cleaned(_report(fused, without)), fused.notes)
 
 
-def _report(fused: Fusion | Things | MassFusion, without: str | None) -> dict[str, Any]:
+def _report(fused: Fusion | EntityFusion | MassFusion, without: str | None) -> dict[str, Any]:
     from partita.views.fusion import fused_json, masses_json, things_json
 
-    if isinstance(fused, Things):
+    if isinstance(fused, EntityFusion):
         return things_json(fused.fused, fused.domain, fused.changes, without)
     if isinstance(fused, MassFusion):
         inputs = (fused.combined, fused.masses, fused.reliabilities)
@@ -338,11 +339,11 @@ def _report(fused: Fusion | Things | MassFusion, without: str | None) -> dict[st
     return fused_json(fused.fused, fused.measured, fused.changes, without)
 
 
-def _believed(name: str, slot: str, belief: Mapping[str, Any]) -> Iterator[BelievedValue]:
-    for one in belief["values"]:
-        value = one["value"]
+def _believed_values(name: str, slot: str, belief: Mapping[str, Any]) -> Iterator[BelievedValue]:
+    for row in belief["values"]:
+        value = row["value"]
         text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        yield BelievedValue(name, slot, text, one["probability"], tuple(one["sources"]))
+        yield BelievedValue(name, slot, text, row["probability"], tuple(row["sources"]))
     if belief["unknown"] > 0.0:
         yield BelievedValue(name, slot, None, belief["unknown"])
 
@@ -372,7 +373,7 @@ class _Files:
             raise TypeError(f"claims must be {expected}, not {type(claims).__name__}")
         listed = list(claims)
         if not listed:
-            raise InputError("there is no source to fuse")
+            raise InputError("no sources (expected at least one)")
         if isinstance(listed[0], Mapping | tuple):
             return [self._file(listed, "claims", CLAIMS)]
         return [self._file(one, f"claims-{n}", CLAIMS) for n, one in enumerate(listed, 1)]
@@ -414,7 +415,7 @@ class _Files:
 
     def cleaned(self, report: dict[str, Any]) -> dict[str, Any]:
         """Leave the temporary folder out of the names of files."""
-        return _bare(report, f"{self.folder}/")
+        return _without_folder(report, f"{self.folder}/")
 
 
 def _json_value(value: Any) -> Any:

@@ -12,7 +12,7 @@ from partita.cli import options
 from partita.cli.console import error_boundary
 
 if TYPE_CHECKING:
-    from partita.app.fuse import Fusion, MassFusion, Things
+    from partita.app.fuse import EntityFusion, Fusion, MassFusion
 
 Sources = Annotated[
     list[Path],
@@ -176,9 +176,9 @@ def fuse(
             console.say(_exam(sources, form, out, json))
             console.flush()
             return
-        from partita.app.fuse import Wanted, fuse_sources
+        from partita.app.fuse import FuseOptions, fuse_sources
 
-        wanted = Wanted(
+        fuse_options = FuseOptions(
             truth=truth,
             known=known,
             reliability=reliability,
@@ -191,16 +191,16 @@ def fuse(
             discount=discount_copies,
             without=without,
         )
-        found = fuse_sources(sources, wanted, domain, parameters)
-        for note in found.notes:
+        fusion = fuse_sources(sources, fuse_options, domain, parameters)
+        for note in fusion.notes:
             console.note(note)
-        for piece in _pieces(found, without, json):
+        for piece in _pieces(fusion, without, json):
             console.say(piece)
         console.flush()
 
 
 def _exam(sources: list[Path], form: str | None, out: Path | None, json: bool) -> str:
-    """The answers of systems to the exam, fused and written; how far each system is trusted."""
+    """Fuse and write the answers of systems to the exam; return the trust in each system."""
     from partita.domains.incidents.fuse_muc import fuse_exams
     from partita.errors import InputError
     from partita.views.muc import trusted_json, trusted_text
@@ -208,56 +208,58 @@ def _exam(sources: list[Path], form: str | None, out: Path | None, json: bool) -
     if form != "muc" or out is None:
         raise InputError("expected --from muc and --out F together")
     fused = fuse_exams(sources, out)
-    told = (fused.trusted, fused.templates, fused.fills)
-    return trusted_json(*told) if json else trusted_text(*told)
+    figures = (fused.trusted, fused.templates, fused.fills)
+    return trusted_json(*figures) if json else trusted_text(*figures)
 
 
-def _pieces(found: Fusion | Things | MassFusion, without: str | None, json: bool) -> Iterator[str]:
+def _pieces(
+    fusion: Fusion | EntityFusion | MassFusion, without: str | None, json: bool
+) -> Iterator[str]:
     from partita.app.fuse import Fusion, MassFusion
 
-    if isinstance(found, Fusion):
-        yield from _claims(found, without, json)
-    elif isinstance(found, MassFusion):
-        yield from _masses(found, without, json)
+    if isinstance(fusion, Fusion):
+        yield from _claims(fusion, without, json)
+    elif isinstance(fusion, MassFusion):
+        yield from _masses(fusion, without, json)
     else:
-        yield from _things(found, without, json)
+        yield from _entities(fusion, without, json)
 
 
-def _claims(found: Fusion, without: str | None, json: bool) -> Iterator[str]:
+def _claims(fusion: Fusion, without: str | None, json: bool) -> Iterator[str]:
     from partita.views.fusion import changes_text, fused_json, report
 
     if json:
         from json import dumps
 
-        yield dumps(fused_json(found.fused, found.measured, found.changes, without)) + "\n"
+        yield dumps(fused_json(fusion.fused, fusion.measured, fusion.changes, without)) + "\n"
         return
-    yield from report(found.fused, found.measured)
+    yield from report(fusion.fused, fusion.measured)
     if without is not None:
-        yield from changes_text(found.changes, without)
+        yield from changes_text(fusion.changes, without)
 
 
-def _masses(fused: MassFusion, without: str | None, json: bool) -> Iterator[str]:
+def _masses(fusion: MassFusion, without: str | None, json: bool) -> Iterator[str]:
     from partita.views.fusion import changes_text, masses_json, masses_text
 
-    inputs = (fused.combined, fused.masses, fused.reliabilities)
+    inputs = (fusion.combined, fusion.masses, fusion.reliabilities)
     if json:
         from json import dumps
 
-        yield dumps(masses_json(*inputs, fused.changes, without)) + "\n"
+        yield dumps(masses_json(*inputs, fusion.changes, without)) + "\n"
         return
     yield from masses_text(*inputs)
     if without is not None:
-        yield from changes_text(fused.changes, without)
+        yield from changes_text(fusion.changes, without)
 
 
-def _things(found: Things, without: str | None, json: bool) -> Iterator[str]:
+def _entities(fusion: EntityFusion, without: str | None, json: bool) -> Iterator[str]:
     from partita.views.fusion import thing_changes_text, things_json, things_text
 
     if json:
         from json import dumps
 
-        yield dumps(things_json(found.fused, found.domain, found.changes, without)) + "\n"
+        yield dumps(things_json(fusion.fused, fusion.domain, fusion.changes, without)) + "\n"
         return
-    yield from things_text(found.fused)
+    yield from things_text(fusion.fused)
     if without is not None:
-        yield from thing_changes_text(found.changes, without)
+        yield from thing_changes_text(fusion.changes, without)

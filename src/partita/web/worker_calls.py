@@ -192,14 +192,14 @@ def _check_domain(source: Source, kinds: Mapping[str, str]) -> None:
 
 def _domain_of(source: Source, kinds: Mapping[str, str]) -> str:
     """Return the domain of a results file as fusion itself would read it."""
-    from partita.app.fuse import kinds_of
+    from partita.app.fuse import source_kinds
     from partita.fusion.account_results import result_domain
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / source.name
         path.write_bytes(source.content.encode())
         try:
-            (kind,) = kinds_of([path], kinds).values()
+            (kind,) = source_kinds([path], kinds).values()
             return result_domain(path) if kind == "reports" else ""
         except InputError as error:
             raise InputError(error.problem, file=source.name, line=error.line) from None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from partita.app.fuse import Asked, fuse_things
+from partita.app.fuse import EntityOptions, fuse_entities
 from partita.app.fuse_contents import Content, Options, fuse_contents
 from partita.cli import app
 from partita.errors import InputError
@@ -93,14 +93,14 @@ def test_the_text_tells_values_trust_and_what_changes_without_a_source(folder):
 def test_reliabilities_are_taken_as_they_are(folder, tmp_path):
     given = tmp_path / "given.csv"
     given.write_text("source,reliability\ntable,1\n")
-    found = fuse_things(
-        [folder / "watch.jsonl", folder / "table.csv"], Asked(reliability=given)
+    found = fuse_entities(
+        [folder / "watch.jsonl", folder / "table.csv"], EntityOptions(reliability=given)
     ).fused
     thing = next(one for one in found.things if len(one.accounts) > 1 and one.sort == "DEPOT")
     assert thing.slots["SIZE"].values[0].text == "30 ha"
     given.write_text("source,reliability\neve,1\n")
-    with pytest.raises(InputError, match="reliability of eve, who says nothing"):
-        fuse_things([folder / "table.csv"], Asked(reliability=given))
+    with pytest.raises(InputError, match="reliability of unknown source eve"):
+        fuse_entities([folder / "table.csv"], EntityOptions(reliability=given))
 
 
 def test_a_kind_can_be_forced_and_options_of_claims_are_refused(folder):
@@ -133,11 +133,11 @@ def test_contents_are_fused_as_files_are(folder):
 def test_contents_that_are_wrong_are_told_by_their_name():
     with pytest.raises(InputError, match=r"^t\.csv, line 1: unknown slot 'colour'"):
         fuse_contents([Content("t.csv", "facility,colour\ndepot,red\n")])
-    with pytest.raises(InputError, match="two sources are called"):
+    with pytest.raises(InputError, match="duplicate source name"):
         fuse_contents([Content("t.csv", ""), Content("t.csv", "")])
-    with pytest.raises(InputError, match="is no name of a file"):
+    with pytest.raises(InputError, match="invalid source name"):
         fuse_contents([Content("../t.csv", "")])
-    with pytest.raises(InputError, match="no source to fuse"):
+    with pytest.raises(InputError, match="no sources"):
         fuse_contents([])
 
 
@@ -147,8 +147,12 @@ CITY = "object,source,city\nx,ann,Rome\nx,bob,Rome\n"
 @pytest.mark.parametrize(
     ("content", "reliability", "said"),
     [
-        (CITY, {"eve": 0.5}, "there is a reliability of eve, who claims nothing"),
-        (TABLE, {"eve": 0.5}, "there is a reliability of eve, who says nothing"),
+        (CITY, {"eve": 0.5}, "reliability of unknown source eve (expected a source of the claims)"),
+        (
+            TABLE,
+            {"eve": 0.5},
+            "reliability of unknown source eve (expected a source of the claims)",
+        ),
         (CITY, {"ann": 1.5}, "reliability 1.5 of ann is not a number from 0 to 1"),
     ],
 )
