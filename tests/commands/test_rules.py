@@ -102,4 +102,4 @@ def test_test_of_some_messages(tmp_path: Path) -> None:
     assert "all                      1 100.0 100.0 100.0" in told.output
     none = CliRunner().invoke(rules, ["test", str(tmp_path), "--only", "c"])
     assert none.exit_code == 1
-    assert "holds no key of a message whose name begins with 'c'" in none.output
+    assert "has no keyed message whose name begins with 'c'" in none.output

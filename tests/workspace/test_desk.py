@@ -132,7 +132,7 @@ def test_what_nobody_has_given_is_told(read):
     assert refusal(Unknown, read.key, "r", "x", [["A"]], "me") == "run r has no set x"
     assert "has no template T99" in refusal(Unknown, read.explain, "r", "kinston.1", "T1", "T99")
     assert "expected text or uncertain" in refusal(InputError, read.messages, "r", order="x")
-    assert "expected 0 or more" in refusal(InputError, read.messages, "r", offset=-1)
+    assert "expected non-negative integers" in refusal(InputError, read.messages, "r", offset=-1)
     assert "is not a table" in refusal(InputError, read.export, "r", "x", "csv", Path("x"))
 
 

@@ -12,7 +12,7 @@ import pytest
 from partita.app import evaluate as judging
 from partita.app.explain import explain
 from partita.app.runner import Settings, usual_budget
-from partita.app.stored_keys import winner
+from partita.app.stored_keys import merge_votes
 from partita.app.workspace import Workspace, open_workspace
 from partita.cli.demo import MESSAGE
 from partita.corpora.keys import read_keys
@@ -179,8 +179,8 @@ def cell(value: object) -> str:
 def test_what_cannot_be_exported(desk, tmp_path):
     for table, form, said in (
         ("x", "csv", "'x' is not a table"),
-        ("runs", "xml", "'xml' is no form of a file"),
-        ("results", "csv", "results cannot be csv; expected jsonl"),
+        ("runs", "xml", "unknown format 'xml'"),
+        ("results", "csv", "results cannot be written as csv"),
         ("runs", "csv", "cannot be written"),
         ("runs", "parquet", "cannot be written"),
     ):
@@ -211,11 +211,11 @@ def row(author: str, cells: list, alternatives: list | None = None) -> dict:
 
 def test_most_votes_win_and_the_newest_of_equals():
     same, apart = [["A", "B"]], [["A"], ["B"]]
-    best, authors, time, rest = winner([row("a", same), row("b", apart), row("c", same)])
+    best, authors, time, rest = merge_votes([row("a", same), row("b", apart), row("c", same)])
     assert [list(map(list, best)), authors, time] == [same, "a, b, c", "time of c"]
     assert [one.weight for one in rest] == [1.0]
-    best, *_ = winner([row("a", same), row("b", apart)])
+    best, *_ = merge_votes([row("a", same), row("b", apart)])
     assert list(map(list, best)) == apart
     unsure = row("b", apart, [{"cells": same, "weight": 0.5}])
-    best, *_ = winner([row("a", same), unsure])
+    best, *_ = merge_votes([row("a", same), unsure])
     assert list(map(list, best)) == same

@@ -97,7 +97,7 @@ def test_results_without_descriptions_explain_the_set_alone(tmp_path: Path) -> N
     [
         (("2", "m1", "m2"), "has no set 2; expected one of msg.1"),
         (("msg.1", "m1", "m9"), "set msg.1 has no template m9; expected one of m0, m1"),
-        (("msg.1", "m1", "m1"), "m1 is one template; expected two"),
+        (("msg.1", "m1", "m1"), "both templates are m1"),
         (("msg.1", "m1", "m2", "--chart", "why.gif"), "unknown extension '.gif'; expected .svg"),
     ],
 )

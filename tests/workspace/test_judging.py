@@ -112,7 +112,7 @@ def test_clusters_of_another_tool(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        ("r.jsonl", "", "holds no results"),
+        ("r.jsonl", "", "has no results"),
         ("r.jsonl", '{"version": 9}\n', "line 1: version is 9"),
         ("r.jsonl", "not json\n", "line 1"),
         ("c.csv", "id,group\nA,1\n", "line 1: has no column cluster or cluster_id"),

@@ -71,8 +71,8 @@ def test_another_text_of_the_same_name_is_refused(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "holds no results"),
-        ("[1]\n", r", line 1: is no object; expected a line of results"),
+        ("", "has no results"),
+        ("[1]\n", r", line 1: is not a JSON object \(expected a line of results"),
         ("{\n", r", line 1: is not JSON"),
         ('{"version":1,"message":"m"}\n', r", line 1: the line has no field 'set'"),
     ],

@@ -38,27 +38,27 @@ from partita.training.tagger import (
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A message, and what each phase made of it."""
+    """A message, and the output of each phase."""
 
     message: str
     seen: tuple[Seen, ...]
 
 
 def lint_domain(name: str | Path) -> list[Problem]:
-    """Everything that is wrong with a domain or might be, its examples tried."""
+    """Return the errors and warnings of a domain, including examples that fail."""
     loaded = load_domain(name)
-    found = list(loaded.problems)
+    problems = list(loaded.problems)
     if loaded.domain is None:
-        return found
-    found += linted(loaded.domain)
+        return problems
+    problems += linted(loaded.domain)
     if loaded.domain.phases:
         cascade, tagger = Cascade(loaded.domain), shipped_tagger()
-        found += failing(cascade, lambda text: _cut(tagger, _plain(text)))
-    return list(dict.fromkeys(found))
+        problems += failing(cascade, lambda text: _tokenise(tagger, _example_message(text)))
+    return list(dict.fromkeys(problems))
 
 
 def trace_file(path: str | Path, domain: str | Path, phase: str = "") -> list[Traced]:
-    """The messages of a file through a domain's phases, or through one that is named."""
+    """Trace the messages of a file through all phases of a domain, or through one phase."""
     messages = []
     for message in read_messages(path):
         if isinstance(message, PartitaError):
@@ -70,39 +70,41 @@ def trace_file(path: str | Path, domain: str | Path, phase: str = "") -> list[Tr
 def trace_messages(
     messages: Sequence[Message], domain: str | Path, phase: str = ""
 ) -> list[Traced]:
-    read = read_domain(domain)
-    names = [one.name for one in read.phases]
+    rules = read_domain(domain)
+    names = [one.name for one in rules.phases]
     if phase and phase not in names:
-        raise InputError(f"domain {read.name} has no phase {phase!r}; expected {', '.join(names)}")
-    cascade, tagger = Cascade(read), shipped_tagger()
+        raise InputError(f"domain {rules.name} has no phase {phase!r}; expected {', '.join(names)}")
+    cascade, tagger = Cascade(rules), shipped_tagger()
     traced = []
     for message in messages:
-        tracer = Tracer(read.schema)
-        cascade.run(*_cut(tagger, message), tracer)
+        tracer = Tracer(rules.schema)
+        cascade.run(*_tokenise(tagger, message), tracer)
         seen = tuple(one for one in tracer.seen if not phase or one.phase == phase)
         traced.append(Traced(message.id, seen))
     return traced
 
 
 def measure_corpus(corpus: str | Path, domain: str | Path, only: str = "") -> Extraction:
-    """What a domain finds in a folder of messages, beside their keys; of those alone whose names
-    begin as wanted."""
-    read = read_domain(domain)
+    """Evaluate the extraction of a domain against the keys of a folder of messages.
+
+    `only` is a prefix of the names of the messages to use.
+    """
+    rules = read_domain(domain)
     documents = [one for one in read_keyed_messages(corpus) if one.name.startswith(only)]
     if not documents:
         which = f" whose name begins with {only!r}" if only else ""
-        raise InputError(f"holds no key of a message{which}", file=str(corpus))
+        raise InputError(f"has no keyed message{which} (expected at least one)", file=str(corpus))
     messages = [parse_layout(one.name, one.text) for one in documents]
-    found = Extractor(read, shipped_tagger()).templates_of(messages)
-    return measure_extraction(zip(documents, found, strict=True), read.schema)
+    templates = Extractor(rules, shipped_tagger()).templates_of(messages)
+    return measure_extraction(zip(documents, templates, strict=True), rules.schema)
 
 
-def _plain(text: str) -> Message:
-    """An example is a piece of running text, however it looks."""
+def _example_message(text: str) -> Message:
+    """Return an example as a message of running text."""
     return Message("example", text, (Region("text", 0, len(text)),))
 
 
-def _cut(tagger: Tagger, message: Message) -> tuple[Columns, list[str], Sequence[Region]]:
+def _tokenise(tagger: Tagger, message: Message) -> tuple[Columns, list[str], Sequence[Region]]:
     tokens = tokenize(message)
     return tokens, tagger.names(tokens.texts, tokens.ends_of_sentences), message.regions
 
@@ -115,14 +117,16 @@ CONFUSIONS = 10
 
 @dataclass(frozen=True, slots=True)
 class TaggerReport:
-    """What was measured on a corpus in three kinds of case, and words tagged in a second."""
+    """Accuracy on a corpus in three kinds of case, and words tagged per second."""
 
     cases: dict[str, Tagging]
     speed: float
 
     def json(self) -> str:
-        told = {name.replace(" ", "_"): _figures(found) for name, found in self.cases.items()}
-        return json.dumps({**told, "words_per_second": round(self.speed)}) + "\n"
+        figures = {
+            name.replace(" ", "_"): _figures(tagging) for name, tagging in self.cases.items()
+        }
+        return json.dumps({**figures, "words_per_second": round(self.speed)}) + "\n"
 
     def text(self) -> str:
         words = self.cases[CASES[0]].words
@@ -134,18 +138,18 @@ class TaggerReport:
         return "\n".join([*lines, "", *self._confusions()]) + "\n"
 
     def _confusions(self) -> list[str]:
-        found = self.cases[CASES[0]].confusions[:CONFUSIONS]
-        pairs = [f"{right:>8} {given:>8} {count:6}" for (right, given), count in found]
+        confusions = self.cases[CASES[0]].confusions[:CONFUSIONS]
+        pairs = [f"{right:>8} {given:>8} {count:6}" for (right, given), count in confusions]
         return ["   right    given  times", *pairs] if pairs else ["Nothing was confused."]
 
 
-def _figures(found: Tagging) -> dict[str, object]:
-    confusions = found.confusions[:CONFUSIONS]
+def _figures(tagging: Tagging) -> dict[str, object]:
+    confusions = tagging.confusions[:CONFUSIONS]
     return {
-        "words": found.words,
-        "accuracy": found.accuracy,
-        "unknown": found.unknown,
-        "unknown_accuracy": found.unknown_accuracy,
+        "words": tagging.words,
+        "accuracy": tagging.accuracy,
+        "unknown": tagging.unknown,
+        "unknown_accuracy": tagging.unknown_accuracy,
         "confusions": [{"right": r, "given": g, "times": n} for (r, g), n in confusions],
     }
 
@@ -160,29 +164,30 @@ def learn_tagger(
     every_genre: bool = False,
     settings: TaggerSettings | None = None,
 ) -> Tagger:
-    """Learn from CoNLL-U and write the tagger with its figures on the corpora to test on.
+    """Train a tagger on CoNLL-U files and write it with its accuracy on the test corpora.
 
-    A corpus that is given twice counts twice. Of GUM the free genres, unless all are asked for.
+    A corpus that is listed twice counts twice. Only free genres of GUM are used unless
+    `every_genre` is set.
     """
     genres = None if every_genre else FREE_GENRES
     sentences = _read(corpora, genres, progress)
     measured = {corpus: _read([corpus], None, progress) for corpus in tests}
-    about = _about(corpora, sentences, genres)
-    tagger = train_tagger(sentences, seed, settings, learned_from=about, progress=progress)
+    description = _description(corpora, sentences, genres)
+    tagger = train_tagger(sentences, seed, settings, learned_from=description, progress=progress)
     figures = {
-        f"{_name(corpus)}, {case}": found.accuracy
+        f"{_name(corpus)}, {case}": tagging.accuracy
         for corpus, held in measured.items()
-        for case, found in _cases(tagger, held).items()
+        for case, tagging in _measure_cases(tagger, held).items()
     }
     tagger = replace(tagger, figures=figures)
     write_tagger(out, tagger)
     return tagger
 
 
-def _about(
+def _description(
     corpora: Sequence[Path], sentences: Sequence[TaggedSentence], genres: Sequence[str] | None
 ) -> str:
-    """What a tagger is learned from, in words."""
+    """Describe the training data of a tagger."""
     words = sum(len(sentence.words) for sentence in sentences)
     times = Counter(map(_name, corpora))
     names = ", ".join(f"{n} times {name}" if n > 1 else name for name, n in times.items())
@@ -191,7 +196,7 @@ def _about(
 
 
 def _name(corpus: Path) -> str:
-    """The last two parts of a path: where it stands on a machine is nobody's business."""
+    """Return the last two parts of a path, without the folders of this machine."""
     return "/".join(corpus.parts[-2:])
 
 
@@ -201,10 +206,10 @@ def assess_tagger(
     """Measure a tagger (without parameters, the shipped one) on CoNLL-U as it is and recased."""
     tagger = shipped_tagger() if parameters is None else read_tagger(parameters)
     sentences = _read(corpora, None, progress)
-    return TaggerReport(_cases(tagger, sentences), _speed(tagger, sentences))
+    return TaggerReport(_measure_cases(tagger, sentences), _speed(tagger, sentences))
 
 
-def _cases(tagger: Tagger, sentences: Sequence[TaggedSentence]) -> dict[str, Tagging]:
+def _measure_cases(tagger: Tagger, sentences: Sequence[TaggedSentence]) -> dict[str, Tagging]:
     copies = (
         sentences,
         [upper_case(sentence) for sentence in sentences],
@@ -214,7 +219,7 @@ def _cases(tagger: Tagger, sentences: Sequence[TaggedSentence]) -> dict[str, Tag
 
 
 def _speed(tagger: Tagger, sentences: Sequence[TaggedSentence]) -> float:
-    """Words tagged in a second, when everything is compiled and all words have been met."""
+    """Return the words tagged per second, after compilation and a first pass."""
     words = [word for sentence in sentences for word in sentence.words]
     ends = list(accumulate(len(sentence.words) for sentence in sentences))
     start = time.perf_counter()
@@ -225,11 +230,11 @@ def _speed(tagger: Tagger, sentences: Sequence[TaggedSentence]) -> float:
 def _read(
     corpora: Sequence[Path], genres: Sequence[str] | None, progress: Progress | None
 ) -> list[TaggedSentence]:
-    found: list[TaggedSentence] = []
+    sentences: list[TaggedSentence] = []
     for corpus in corpora:
         if progress:
             progress(f"reading {corpus}")
-        found += read_tagged(corpus, genres)
-    if not found:
+        sentences += read_tagged(corpus, genres)
+    if not sentences:
         raise InputError(f"no tagged sentences in {', '.join(map(str, corpora))}")
-    return found
+    return sentences

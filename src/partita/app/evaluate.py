@@ -32,15 +32,15 @@ from partita.views.layout import count_text
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
 
-Answered = ResolvedMessage | Distribution | Clusters
-Results = str | os.PathLike[str] | Answered | Iterable[Answered]
+AnyResult = ResolvedMessage | Distribution | Clusters
+Results = str | os.PathLike[str] | AnyResult | Iterable[AnyResult]
 Progress = Callable[[str], None]
-NO_BITS = ("bits_per_set", "bits_per_template", "reported_bits_per_set", "bits_per_mention")
+BIT_FIELDS = ("bits_per_set", "bits_per_template", "reported_bits_per_set", "bits_per_mention")
 
 
 @dataclass(slots=True)
-class Told:
-    """What results say of one message."""
+class MessageResults:
+    """The results of one message."""
 
     message: str
     sets: list[Result] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Evaluation(Tabular):
 
     @property
     def matching(self) -> str:
-        """What is to be said of how messages were matched."""
+        """A note on how messages were matched."""
         return f"{count_text(self.by_ids, 'message')} matched by templates, not by name"
 
     @property
@@ -109,11 +109,11 @@ class Evaluation(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as `partita evaluate --json` writes it."""
-        told: dict[str, Any] = asdict(self.row)
+        report: dict[str, Any] = asdict(self.row)
         if self.hard:
-            told |= dict.fromkeys(NO_BITS)
-            told["sizes"] = [one | dict.fromkeys(NO_BITS[:2]) for one in told["sizes"]]
-        told |= {
+            report |= dict.fromkeys(BIT_FIELDS)
+            report["sizes"] = [one | dict.fromkeys(BIT_FIELDS[:2]) for one in report["sizes"]]
+        report |= {
             "templates_only_in_results": len(self.only_results),
             "templates_only_in_keys": len(self.only_keys),
             "only_in_results": list(self.only_results),
@@ -121,7 +121,7 @@ class Evaluation(Tabular):
             "messages_matched_by_ids": self.by_ids,
             "sets_by_report": self.by_report,
         }
-        return told
+        return report
 
     def __str__(self) -> str:
         notes = [
@@ -162,27 +162,30 @@ def evaluate(
     that name, by their templates. `parameters` say how probable it is that the correct
     configuration was excluded. What only the results or only the keys mention is counted.
     """
-    told = _told(results)
-    documents = _by_message(read_documents(keys))
-    path, domains = parameters_path(parameters), (one.domain for one in told if one.domain)
-    learned = _parameters(path, next(domains, ""))
-    excluded = Excluded(learned.excluded, learned.crossing)
-    matched, by_ids = _matched(told, documents)
+    message_results = _results_by_message(results)
+    documents = _merge_documents(read_documents(keys))
+    path, domains = (
+        parameters_path(parameters),
+        (one.domain for one in message_results if one.domain),
+    )
+    pair_parameters = _parameters(path, next(domains, ""))
+    excluded = Excluded(pair_parameters.excluded, pair_parameters.crossing)
+    matched, by_ids = _match_messages(message_results, documents)
     measures, links, only_keys, by_report = [], np.zeros(2, dtype=np.int64), list[str](), 0
     for document in documents:
         if progress:
             progress(f"measuring {document.name}")
-        one = matched.get(document.name, Told(document.name))
+        one = matched.get(document.name, MessageResults(document.name))
         answers = _answers(one, document)
         by_report += sum(answer.theta is None for answer in answers)
         measures.append(judge(document.name, document.labels, answers, excluded, seed))
         links += possible_links(document.labels, answers)
         only_keys += [f"{document.name}:{name}" for name in document.ids if name not in one.ids]
     kept = float(links[1] / links[0]) if links[0] else 1.0
-    hard = not any(one.sets for one in told)
-    found = row(_model(told), measures, kept, seed=seed)
-    return Evaluation(found, hard, _only(told, matched, documents), tuple(only_keys), by_ids,
-                     by_report)  # fmt: skip
+    hard = not any(one.sets for one in message_results)
+    figures = row(_model_names(message_results), measures, kept, seed=seed)
+    only_results = _only_in_results(message_results, matched, documents)
+    return Evaluation(figures, hard, only_results, tuple(only_keys), by_ids, by_report)
 
 
 def _parameters(path: Path | None, domain: str) -> PairParameters:
@@ -194,60 +197,62 @@ def _parameters(path: Path | None, domain: str) -> PairParameters:
     return find_domain(domain).with_parameters(path).pair_parameters
 
 
-def _told(results: Results) -> list[Told]:
+def _results_by_message(results: Results) -> list[MessageResults]:
     """Return results by message."""
     if isinstance(results, str | os.PathLike):
-        return _of_file(Path(results))
+        return _read_file(Path(results))
     single = isinstance(results, ResolvedMessage | Distribution | Clusters)
     if not single and not isinstance(results, Iterable):
         expected = "what run, solve or cluster returns, or a file"
         raise TypeError(f"results must be {expected}, not {type(results).__name__}")
-    found: list[Told] = []
+    clusterings: list[MessageResults] = []
     lines: list[Result | Alone] = []
     listed: list[Any] = [results] if single else list(cast(Iterable[Any], results))
     for one in listed:
         if isinstance(one, Clusters):
-            found.append(Told("", clusters={str(r.record): str(r.cluster) for r in one.records}))
+            clusterings.append(
+                MessageResults("", clusters={str(r.record): str(r.cluster) for r in one.records})
+            )
         else:
             lines += saved(one)
-    return [*found, *_by_set(lines)]
+    return [*clusterings, *_group_lines(lines)]
 
 
-def _of_file(path: Path) -> list[Told]:
-    """JSONL of results, or CSV of clusters."""
+def _read_file(path: Path) -> list[MessageResults]:
+    """Read results (JSONL) or clusters (CSV)."""
     if path.suffix == ".csv":
-        return [_of_clusters(one) for one in read_clusters(path)]
-    found = _by_set(read_results(path))
-    if not found:
-        raise InputError("holds no results; expected a line of JSON for each set", file=str(path))
-    return found
+        return [_from_clusters(clustered) for clustered in read_clusters(path)]
+    grouped = _group_lines(read_results(path))
+    if not grouped:
+        raise InputError("has no results (expected one JSON line per set)", file=str(path))
+    return grouped
 
 
-def _by_set(lines: Iterable[Result | Alone]) -> list[Told]:
-    found: dict[str, Told] = {}
-    for one in lines:
-        said = found.setdefault(one.message, Told(one.message))
-        if isinstance(one, Alone):
-            said.alone |= {template.id for template in one.templates}
-            said.domain = one.domain
+def _group_lines(lines: Iterable[Result | Alone]) -> list[MessageResults]:
+    by_message: dict[str, MessageResults] = {}
+    for line in lines:
+        results = by_message.setdefault(line.message, MessageResults(line.message))
+        if isinstance(line, Alone):
+            results.alone |= {template.id for template in line.templates}
+            results.domain = line.domain
         else:
-            said.sets.append(one)
-    return list(found.values())
+            results.sets.append(line)
+    return list(by_message.values())
 
 
-def _of_clusters(given: Clustered) -> Told:
-    return Told(given.message, clusters=dict(given.clusters))
+def _from_clusters(clustered: Clustered) -> MessageResults:
+    return MessageResults(clustered.message, clusters=dict(clustered.clusters))
 
 
-def _by_message(documents: Iterable[Document]) -> list[Document]:
-    """All keys of a message as one document."""
-    found: dict[str, list[Document]] = {}
+def _merge_documents(documents: Iterable[Document]) -> list[Document]:
+    """Merge all keys of a message into one document."""
+    by_name: dict[str, list[Document]] = {}
     for document in documents:
-        found.setdefault(document.name, []).append(document)
-    return [_joined(parts) for parts in found.values()]
+        by_name.setdefault(document.name, []).append(document)
+    return [_merge(parts) for parts in by_name.values()]
 
 
-def _joined(parts: Sequence[Document]) -> Document:
+def _merge(parts: Sequence[Document]) -> Document:
     if len(parts) == 1:
         return parts[0]
     templates = sorted((t for part in parts for t in part.templates), key=lambda t: t.start)
@@ -255,90 +260,96 @@ def _joined(parts: Sequence[Document]) -> Document:
     return replace(parts[0], templates=tuple(templates), key=type(parts[0].key)(cells))
 
 
-def _matched(told: Sequence[Told], documents: Sequence[Document]) -> tuple[dict[str, Told], int]:
-    """Results by the message of the keys: of the same name or, where no key has that name, the
-    only one that knows their templates."""
+def _match_messages(
+    message_results: Sequence[MessageResults], documents: Sequence[Document]
+) -> tuple[dict[str, MessageResults], int]:
+    """Return results by the name of the keyed message, and how many were matched by templates.
+
+    Results whose message has no key of that name go to the only document that shares templates.
+    """
     names = {document.name for document in documents}
-    found = {one.message: one for one in told if one.message in names}
+    matched = {one.message: one for one in message_results if one.message in names}
     by_ids = 0
-    for one in told:
+    for one in message_results:
         if one.message in names:
             continue
-        homes = [d.name for d in documents if d.name not in found and one.ids & set(d.ids)]
-        if len(homes) == 1:
-            found[homes[0]] = one
+        candidates = [d.name for d in documents if d.name not in matched and one.ids & set(d.ids)]
+        if len(candidates) == 1:
+            matched[candidates[0]] = one
             by_ids += 1
-    return found, by_ids
+    return matched, by_ids
 
 
-def _only(
-    told: Sequence[Told], matched: dict[str, Told], documents: Sequence[Document]
+def _only_in_results(
+    message_results: Sequence[MessageResults],
+    matched: dict[str, MessageResults],
+    documents: Sequence[Document],
 ) -> tuple[str, ...]:
-    known = {id(matched[d.name]): set(d.ids) for d in documents if d.name in matched}
+    keyed_ids = {id(matched[d.name]): set(d.ids) for d in documents if d.name in matched}
     return tuple(
         f"{one.message}:{name}"
-        for one in told
-        for name in sorted(one.ids - known.get(id(one), set()))
+        for one in message_results
+        for name in sorted(one.ids - keyed_ids.get(id(one), set()))
     )
 
 
-def _model(told: Sequence[Told]) -> str:
-    models = dict.fromkeys(one.model for each in told for one in each.sets)
+def _model_names(message_results: Sequence[MessageResults]) -> str:
+    models = dict.fromkeys(one.model for results in message_results for one in results.sets)
     return ", ".join(models) or "clusters"
 
 
-def _answers(told: Told, document: Document) -> list[Answer]:
+def _answers(results: MessageResults, document: Document) -> list[Answer]:
     place = {name: n for n, name in enumerate(document.ids)}
-    if told.clusters:
-        return _hard(told.clusters, place)
-    found = []
-    for one in told.sets:
+    if results.clusters:
+        return _certain_answers(results.clusters, place)
+    answers = []
+    for one in results.sets:
         kept = np.array([n for n, name in enumerate(one.set.ids) if name in place], dtype=np.int64)
         if len(kept) > 1:
             places = np.array([place[one.set.ids[n]] for n in kept.tolist()], dtype=np.int64)
-            found.append(_answer(one).among(kept, places))
-    return found
+            answers.append(_answer(one).among(kept, places))
+    return answers
 
 
-def _answer(one: Result) -> Answer:
-    ids = one.set.ids
-    at = {name: n for n, name in enumerate(ids)}
+def _answer(result: Result) -> Answer:
+    ids = result.set.ids
+    place = {name: n for n, name in enumerate(ids)}
     possible, needed = np.ones((len(ids), len(ids)), dtype=np.bool_), np.eye(len(ids), dtype=bool)
-    for known, table, value in (
-        (one.set.incompatible, possible, False),
-        (one.set.must, needed, True),
+    for pairs, table, value in (
+        (result.set.incompatible, possible, False),
+        (result.set.must, needed, True),
     ):
-        for left, right in known:
-            table[at[left], at[right]] = table[at[right], at[left]] = value
+        for left, right in pairs:
+            table[place[left], place[right]] = table[place[right], place[left]] = value
     np.fill_diagonal(needed, False)
-    theta = _theta(one)
+    theta = _theta(result)
     return Answer(
         np.arange(len(ids)),
-        np.array([listed.configuration.labels(ids) for listed in one.configurations]),
-        np.array([listed.probability for listed in one.configurations]),
-        one.remainder.probability,
-        max(one.remainder.log2_count, 0.0),
-        one.marginals.value,
+        np.array([listed.configuration.labels(ids) for listed in result.configurations]),
+        np.array([listed.probability for listed in result.configurations]),
+        result.remainder.probability,
+        max(result.remainder.log2_count, 0.0),
+        result.marginals.value,
         possible,
         needed,
         theta,
-        one.log_normaliser or 0.0,
+        result.log_normaliser or 0.0,
     )
 
 
-def _theta(one: Result) -> FloatArray | None:
-    """Log-odds of every pair, where the results tell them; what is certain weighs nothing."""
-    if one.log_normaliser is None or one.model not in ("uniform", "evidential"):
+def _theta(result: Result) -> FloatArray | None:
+    """Return the log-odds of every pair, 0 for certain pairs, or None if they are not stored."""
+    if result.log_normaliser is None or result.model not in ("uniform", "evidential"):
         return None
-    p = one.probabilities
-    open_pairs = (p > 0.0) & (p < 1.0) & (one.model == "evidential")
+    p = result.probabilities
+    open_pairs = (p > 0.0) & (p < 1.0) & (result.model == "evidential")
     inside = np.where(open_pairs, p, 0.5)
     theta: FloatArray = np.log(inside) - np.log1p(-inside)
     return theta
 
 
-def _hard(clusters: dict[str, str], place: dict[str, int]) -> list[Answer]:
-    """A clustering as one certain answer for the message."""
+def _certain_answers(clusters: dict[str, str], place: dict[str, int]) -> list[Answer]:
+    """Return a clustering as one certain answer for the message."""
     names = [name for name in clusters if name in place]
     if len(names) < 2:
         return []

@@ -37,7 +37,7 @@ from partita.views.charts import explanation_chart, save
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
 
-SAME = 1e-6  # probabilities that differ by more come from other parameters
+TOLERANCE = 1e-6  # probabilities that differ by more come from other parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ class Explanation(Tabular):
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
-        told = view.PairSummary(self.left, self.right, self.probability, self.marginal)
-        return view.text(told, self.pair, self.rest, self.expressions, self.notes)
+        summary = view.PairSummary(self.left, self.right, self.probability, self.marginal)
+        return view.text(summary, self.pair, self.rest, self.expressions, self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as `partita explain --json` writes it."""
@@ -68,8 +68,8 @@ class Explanation(Tabular):
 
     def save_chart(self, path: str | os.PathLike[str]) -> None:
         """Draw a waterfall chart; the ending of the file gives the format: svg, html or png."""
-        told = view.PairSummary(self.left, self.right, self.probability, self.marginal)
-        save(explanation_chart(told, self.pair, self.rest), Path(path))
+        summary = view.PairSummary(self.left, self.right, self.probability, self.marginal)
+        save(explanation_chart(summary, self.pair, self.rest), Path(path))
 
     def _tables(self) -> Mapping[str, Callable[[], Columns]]:
         return {"features": self._feature_columns, "influences": self._influence_columns}
@@ -111,31 +111,38 @@ def explain(
     if isinstance(results, ResolvedMessage):
         domain = domain or results.settings.domain
         parameters = parameters or results.settings.parameters or None
-    one, domain_of_run = _found(lines, set_name, (str(left), str(right)), place)
+    result, domain_of_run = _select_set(lines, set_name, (str(left), str(right)), place)
     path = parameters_path(parameters)
-    return explained(one, str(left), str(right), path, domain or domain_of_run, place)
+    return explain_result(result, str(left), str(right), path, domain or domain_of_run, place)
 
 
-def explained(
-    one: Result,
+def explain_result(
+    result: Result,
     left: str,
     right: str,
     parameters: Path | None,
     domain: str | None,
     place: str,
 ) -> Explanation:
-    """The same for a set that has been found."""
-    _refuse_unknown(one, left, right, place)
-    about = None if domain is None else _domain(domain, parameters)
-    given = _pairs(one)
-    s, t = sorted((one.set.ids.index(left), one.set.ids.index(right)))
-    probability, marginal = float(given.matrix[s, t]), float(one.marginals.value[s, t])
+    """Explain two templates of one set of results."""
+    _refuse_unknown(result, left, right, place)
+    pair_domain = None if domain is None else _domain(domain, parameters)
+    pairs = _pairs(result)
+    s, t = sorted((result.set.ids.index(left), result.set.ids.index(right)))
+    probability, marginal = float(pairs.matrix[s, t]), float(result.marginals.value[s, t])
     notes: list[str] = []
-    alone = _alone(one, left, right, probability, parameters, about, notes)
-    rest = _rest(one, given, left, right, marginal, parameters, about, notes)
-    said = {template.id: template.text for template in one.set.templates if template.text}
+    features = _explain_features(result, left, right, probability, parameters, pair_domain, notes)
+    rest = _explain_influences(result, pairs, left, right, marginal, parameters, pair_domain, notes)
+    expressions = {template.id: template.text for template in result.set.templates if template.text}
     return Explanation(
-        one.set.ids[s], one.set.ids[t], probability, marginal, alone, rest, said, tuple(notes)
+        result.set.ids[s],
+        result.set.ids[t],
+        probability,
+        marginal,
+        features,
+        rest,
+        expressions,
+        tuple(notes),
     )
 
 
@@ -144,45 +151,45 @@ def _domain(name: str, parameters: Path | None) -> Domain:
     return domain if parameters is None else domain.with_parameters(parameters)
 
 
-def _found(
+def _select_set(
     lines: Sequence[Result | Alone], name: str | None, ids: tuple[str, str], place: str
 ) -> tuple[Result, str | None]:
     """Return the set, and the domain of the run that resolved its message."""
     sets = [one for one in lines if isinstance(one, Result)]
     if name is not None:
-        chosen = [one for one in sets if one.set.name == name]
+        matching = [one for one in sets if one.set.name == name]
     else:
-        chosen = [one for one in sets if {*ids} <= {*one.set.ids}]
-    if not chosen and name is None:
+        matching = [one for one in sets if {*ids} <= {*one.set.ids}]
+    if not matching and name is None:
         raise InputError(f"no set holds both {ids[0]} and {ids[1]}", file=place)
-    if not chosen or (name is None and len(chosen) > 1):
-        shown = [one.set.name for one in (chosen or sets)]
+    if not matching or (name is None and len(matching) > 1):
+        shown = [one.set.name for one in (matching or sets)]
         named = ", ".join(shown[:10]) + (", …" if len(shown) > 10 else "")
-        problem = f"has no set {name}" if name else f"has {len(chosen)} sets with both"
+        problem = f"has no set {name}" if name else f"has {len(matching)} sets with both"
         raise InputError(f"{problem}; expected one of {named}", file=place)
-    one = chosen[-1]
-    alone = (a.domain for a in lines if isinstance(a, Alone) and a.message == one.message)
-    return one, next(alone, "") or None
+    one = matching[-1]
+    domains = (a.domain for a in lines if isinstance(a, Alone) and a.message == one.message)
+    return one, next(domains, "") or None
 
 
-def _refuse_unknown(one: Result, left: str, right: str, place: str) -> None:
+def _refuse_unknown(result: Result, left: str, right: str, place: str) -> None:
     for template in (left, right):
-        if template not in one.set.ids:
-            shown = ", ".join(one.set.ids[:20])
-            problem = f"set {one.set.name} has no template {template}; expected one of {shown}"
+        if template not in result.set.ids:
+            shown = ", ".join(result.set.ids[:20])
+            problem = f"set {result.set.name} has no template {template}; expected one of {shown}"
             raise InputError(problem, file=place)
     if left == right:
-        raise InputError(f"{left} is one template; expected two")
+        raise InputError(f"both templates are {left} (expected two different templates)")
 
 
-def _pairs(one: Result) -> PairProbabilities:
-    matrix = one.probabilities.copy()
+def _pairs(result: Result) -> PairProbabilities:
+    matrix = result.probabilities.copy()
     np.fill_diagonal(matrix, 1.0)
-    return PairProbabilities(one.set, matrix)
+    return PairProbabilities(result.set, matrix)
 
 
-def _alone(
-    one: Result,
+def _explain_features(
+    result: Result,
     left: str,
     right: str,
     probability: float,
@@ -190,57 +197,57 @@ def _alone(
     domain: Domain | None,
     notes: list[str],
 ) -> PairExplanation | None:
-    """The features of the pair, unless nothing is known of them."""
-    if one.model == "joint":
+    """Return the features of the pair, or None and a note if they are unknown."""
+    if result.model == "joint":
         notes.append("The joint model weighs cells, not pairs: a pair has no features of its own.")
         return None
-    if pair(left, right) in {pair(*known) for known in one.set.incompatible}:
+    if pair(left, right) in {pair(*excluded) for excluded in result.set.incompatible}:
         notes.append("The two are known to be incompatible, whatever their features are.")
         return None
-    if not all(_described(template) for template in one.set.templates):
+    if not all(_has_description(template) for template in result.set.templates):
         notes.append(
             "The results hold pair probabilities without what was observed of the templates: "
             "the features are unknown."
         )
         return None
-    model = _model(one, parameters, domain)
+    model = _model(result, parameters, domain)
     if model is None:
         notes.append("The pair model of the domain has no features that could be shown.")
         return None
     schema = None if domain is None else domain.schema
-    found = explain_pair(model, _columns(one, schema), left, right)
-    if abs(found.probability - probability) > SAME:
+    explanation = explain_pair(model, _columns(result, schema), left, right)
+    if abs(explanation.probability - probability) > TOLERANCE:
         notes.append(
-            f"By these parameters the pair alone has {found.probability:.4f}, by the results "
+            f"By these parameters the pair alone has {explanation.probability:.4f}, by the results "
             f"{probability:.4f}: these were made with other parameters."
         )
-    return found
+    return explanation
 
 
-def _described(template: Template) -> bool:
+def _has_description(template: Template) -> bool:
     return bool(template.head or template.text or template.form or template.slots)
 
 
-def _model(one: Result, path: Path | None, domain: Domain | None) -> MaximumEntropy | None:
+def _model(result: Result, path: Path | None, domain: Domain | None) -> MaximumEntropy | None:
     """Return the model of the domain or, without a domain, that of a file or the shipped one."""
     if domain is not None:
-        return maximum_entropy(domain.pair_model(one.model), one.set.templates)
-    learned = shipped_pair_parameters() if path is None else read_pair_parameters(path)
-    return learned.pair_model(training_of(one.model))
+        return maximum_entropy(domain.pair_model(result.model), result.set.templates)
+    parameters = shipped_pair_parameters() if path is None else read_pair_parameters(path)
+    return parameters.pair_model(training_of(result.model))
 
 
-def _columns(one: Result, schema: Schema | None) -> Any:
-    """As the pairs of a set are observed when it is resolved."""
-    place = {name: n for n, name in enumerate(one.set.ids)}
+def _columns(result: Result, schema: Schema | None) -> Any:
+    """Return the columns of the templates as they are compared when a set is resolved."""
+    place = {name: n for n, name in enumerate(result.set.ids)}
     compatible = np.ones((len(place), len(place)), dtype=np.bool_)
-    for left, right in one.set.incompatible:
+    for left, right in result.set.incompatible:
         compatible[place[left], place[right]] = compatible[place[right], place[left]] = False
-    return template_columns(one.set.templates, schema=schema, compatible=compatible)
+    return template_columns(result.set.templates, schema=schema, compatible=compatible)
 
 
-def _rest(
-    one: Result,
-    given: PairProbabilities,
+def _explain_influences(
+    result: Result,
+    probabilities: PairProbabilities,
     left: str,
     right: str,
     marginal: float,
@@ -248,17 +255,17 @@ def _rest(
     domain: Domain | None,
     notes: list[str],
 ) -> SetExplanation | None:
-    if one.model not in PAIR_MODELS:
+    if result.model not in PAIR_MODELS:
         return None
-    own = path or (domain and domain.parameter_file)
-    if one.model == "scaled" and own is None:
+    own_parameters = path or (domain and domain.parameter_file)
+    if result.model == "scaled" and own_parameters is None:
         notes.append("The scale is the shipped one; --parameters F gives another.")
-    learned = _model_parameters(one.model, path, domain)
+    parameters = _model_parameters(result.model, path, domain)
 
     def marginals(pairs: PairProbabilities) -> FloatArray:
-        return solve(pairs, one.model, parameters=learned, top=1).marginals.value
+        return solve(pairs, result.model, parameters=parameters, top=1).marginals.value
 
-    return explain_set(given, left, right, marginal, marginals)
+    return explain_set(probabilities, left, right, marginal, marginals)
 
 
 def _model_parameters(

@@ -20,7 +20,7 @@ from partita.templates.schema import Schema
 from partita.training.label_choice import OpenPairs, choose, key_information
 from partita.training.pair_parameters import PairParameters
 
-MOST = 200  # sets that are compared: an even sample of a long run is as good, and there at once
+SAMPLE_SIZE = 200  # sets compared at most: an even sample of a long run is as good and fast
 
 
 def next_sets(
@@ -31,22 +31,23 @@ def next_sets(
     schema: Schema | None = None,
     limit: int = 10,
 ) -> list[tuple[str, float]]:
-    """Names of sets that are not keyed, the one to key next first, each with its gain: the bits
-    that keys of all sets are expected to cost less once it has one; of a set of more than ten
-    templates for each ten of them, which are as much as a person places at one go.
+    """Return the sets to key next, best first, each with its gain.
+
+    The gain is the expected reduction in bits over all sets once the set has a key. For a set of
+    more than ten templates it is per ten templates, as many as a person places at a time.
 
     `sets` are all sets of a run, `keyed` the names of those that have a key, `parameters` the
-    latest there are. Sets that leave nothing to decide are not named. The merger's questions
-    decide whatever the model: docs/keys.md has the study.
+    latest there are. Sets without open pairs are left out. The ranking uses the model of
+    merging questions whatever the model of the run: docs/keys.md has the study.
     """
     model = parameters.questions
-    known = [one for one in sets if one.name in keyed]
+    labelled = [one for one in sets if one.name in keyed]
     rest = _sample([one for one in sets if one.name not in keyed])
-    pairs = [_open_pairs(one, model, schema) for one in (*known, *rest)]
+    pairs = [_open_pairs(one, model, schema) for one in (*labelled, *rest)]
     sizes = [len(one.values) for one in model.characteristics]
-    told = key_information(pairs, model.weights, sizes)
-    gains = choose(told, range(len(known)), PRECISION, limit)
-    return [(rest[place - len(known)].name, gain) for place, gain in gains]
+    described = key_information(pairs, model.weights, sizes)
+    gains = choose(described, range(len(labelled)), PRECISION, limit)
+    return [(rest[place - len(labelled)].name, gain) for place, gain in gains]
 
 
 def taught(
@@ -56,8 +57,10 @@ def taught(
     schema: Schema | None = None,
     learned_from: str = "",
 ) -> PairParameters:
-    """The parameters that keys give, around those that are there: one key is enough, what no
-    key shows keeps its weight, and no keys leave everything as it is."""
+    """Return parameters adapted to keys.
+
+    One key is enough. Features that no key shows keep their weights; without keys nothing changes.
+    """
     return adapted(start, _lessons(keys, start, schema), learned_from)
 
 
@@ -69,7 +72,7 @@ def curve(
     schema: Schema | None = None,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """The learning curve of a run and the reliability of its pair marginals:
+    """Return the learning curve of a run and the reliability of its pair marginals:
     {"points": [{"keys", "bits", "low", "high"}], "reliability": {"before": [{"predicted",
     "observed", "count"}], "after": […]}}; both sides of reliability are of keys held out.
     """
@@ -89,20 +92,21 @@ def learning_curve(
     schema: Schema | None = None,
     seed: int = 0,
 ) -> list[dict[str, float]]:
-    """Bits per template of keys that were held out, after 0, 1, 2, 5, … keys in the order in
-    which they were written, with an interval of 95 % over messages.
+    """Return bits per template of held-out keys after training on 0, 1, 2, 5, … keys.
+
+    Keys are used in the order in which they were written. Intervals are of 95 % over messages.
 
     Messages are held out whole, in five parts or, if there are fewer, one at a time. The point at
     0 keys is of the parameters that the run was made with; keys of one message give no other.
     """
-    found = points_of(_lessons(keys, start, schema), start, model, seed)
-    return [_point(one) for one in found]
+    points = points_of(_lessons(keys, start, schema), start, model, seed)
+    return [_point(one) for one in points]
 
 
 def reliability(stated: FloatArray, observed: NDArray[np.bool_]) -> list[dict[str, float]]:
-    """Pair marginals in ten bins of equal count: what was predicted and what the keys say."""
-    found = calibration.reliability(stated, observed)
-    return [{"predicted": b.stated, "observed": b.observed, "count": b.count} for b in found]
+    """Return predicted and observed pair marginals in ten bins of equal count."""
+    bins = calibration.reliability(stated, observed)
+    return [{"predicted": b.stated, "observed": b.observed, "count": b.count} for b in bins]
 
 
 def _lessons(keys: Sequence[Key], start: PairParameters, schema: Schema | None) -> list[Lesson]:
@@ -110,31 +114,35 @@ def _lessons(keys: Sequence[Key], start: PairParameters, schema: Schema | None) 
 
 
 def _cut(key: Key, schema: Schema | None) -> Cut:
-    """A key as a document of its own, as a file of keys is read."""
+    """Return a key as a document of its own, as a file of keys is read."""
     templates = tuple(sorted(key.templates, key=lambda template: template.start))
     return cut(Document(key.message, "", templates, key.configuration), schema)
 
 
-def _open_pairs(given: CoreferenceSet, model: MaximumEntropy, schema: Schema | None) -> OpenPairs:
-    allowed = ~_known(given, given.incompatible)
-    known = template_columns(given.templates, schema=schema, compatible=allowed)
-    left, right = np.nonzero(np.triu(allowed & ~_known(given, given.must), 1))
-    return OpenPairs(model.codes(known, left, right), left, right, len(given))
+def _open_pairs(
+    coreference_set: CoreferenceSet, model: MaximumEntropy, schema: Schema | None
+) -> OpenPairs:
+    allowed = ~_pair_mask(coreference_set, coreference_set.incompatible)
+    columns = template_columns(coreference_set.templates, schema=schema, compatible=allowed)
+    left, right = np.nonzero(
+        np.triu(allowed & ~_pair_mask(coreference_set, coreference_set.must), 1)
+    )
+    return OpenPairs(model.codes(columns, left, right), left, right, len(coreference_set))
 
 
-def _known(given: CoreferenceSet, pairs: Iterable[Pair]) -> NDArray[np.bool_]:
-    """A table of the pairs of a set of which something is known."""
-    place = {name: n for n, name in enumerate(given.ids)}
-    found = np.zeros((len(given), len(given)), dtype=np.bool_)
+def _pair_mask(coreference_set: CoreferenceSet, pairs: Iterable[Pair]) -> NDArray[np.bool_]:
+    """Return a symmetric mask of the given pairs of a set."""
+    place = {name: n for n, name in enumerate(coreference_set.ids)}
+    mask = np.zeros((len(coreference_set), len(coreference_set)), dtype=np.bool_)
     for one, other in pairs:
-        found[place[one], place[other]] = found[place[other], place[one]] = True
-    return found
+        mask[place[one], place[other]] = mask[place[other], place[one]] = True
+    return mask
 
 
 def _sample(sets: list[CoreferenceSet]) -> list[CoreferenceSet]:
-    if len(sets) <= MOST:
+    if len(sets) <= SAMPLE_SIZE:
         return sets
-    return [sets[n] for n in np.linspace(0, len(sets) - 1, MOST).astype(int).tolist()]
+    return [sets[n] for n in np.linspace(0, len(sets) - 1, SAMPLE_SIZE).astype(int).tolist()]
 
 
 def _point(one: Point) -> dict[str, float]:

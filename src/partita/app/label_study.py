@@ -27,13 +27,12 @@ from partita.training.parameter_files import shipped_pair_parameters
 from partita.views.charts import choice_chart, save
 
 Progress = Callable[[str], None]
-LARGEST = 10  # templates that a person places at a time without losing sight of them
+LARGEST = 10  # templates that a person can place at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A corpus with keys, the largest set to be keyed, and whether learning begins with the
-    parameters that come with Partita or with none."""
+    """A corpus with keys, the largest set to key, and whether to start from shipped parameters."""
 
     corpora: Sequence[Path]
     source: str | None = None
@@ -45,7 +44,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyingStudy:
-    """What was compared, and on how much."""
+    """The figures of a study, and the size of its corpus."""
 
     rows: list[Compared]
     design: Design
@@ -55,7 +54,7 @@ class KeyingStudy:
     start: str
 
     def json(self) -> str:
-        told = {
+        report = {
             "documents": self.documents,
             "sets": self.sets,
             "templates": self.templates,
@@ -63,17 +62,17 @@ class KeyingStudy:
             "design": asdict(self.design),
             "rows": [asdict(one) for one in self.rows],
         }
-        return json.dumps(told, ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps(report, ensure_ascii=False, allow_nan=False) + "\n"
 
     def markdown(self) -> str:
-        """A table for each model, after equal numbers of keys and of templates."""
+        """Return a table for each model, by number of keys and by number of templates."""
         mean = self.templates / self.sets
-        told = (
+        summary = (
             f"{self.documents} documents, {self.sets:,} sets of {mean:.1f} templates on average; "
             f"{self.design.runs} runs, pools of {self.design.pool} sets, "
             f"{self.design.held} sets of other documents held out; start: {self.start}\n"
         )
-        return "\n".join([told, *(self._table(model, by) for model in MODELS for by in BY)])
+        return "\n".join([summary, *(self._table(model, by) for model in MODELS for by in BY)])
 
     def _table(self, model: str, by: str) -> str:
         rows = [one for one in self.rows if (one.model, one.by) == (model, by)]
@@ -97,9 +96,9 @@ def _cell(one: Compared) -> str:
 
 
 def study(plan: Plan, progress: Progress) -> KeyingStudy:
-    """Read, part into sets that can be keyed, and compare."""
+    """Compare the rules that choose the next set to key on a corpus with keys."""
     if plan.largest < 2:
-        raise InputError(f"sets of at most {plan.largest} templates; expected 2 or more")
+        raise InputError(f"largest set has {plan.largest} templates (expected at least 2)")
     schema, cuts = schema_of(plan.domain, plan.corpora), []
     for document in read_documents(plan.corpora, plan.source):
         progress(f"reading {document.name}")
@@ -108,5 +107,5 @@ def study(plan: Plan, progress: Progress) -> KeyingStudy:
     start = shipped_pair_parameters() if plan.shipped else nothing_learned(sets)
     rows = compared(keying(sets, start, plan.design, progress))
     templates = sum(len(one.labels) for one in sets)
-    words = "the parameters that come with Partita" if plan.shipped else "no parameters"
-    return KeyingStudy(rows, plan.design, len(cuts), len(sets), templates, words)
+    start_text = "the parameters that come with Partita" if plan.shipped else "no parameters"
+    return KeyingStudy(rows, plan.design, len(cuts), len(sets), templates, start_text)

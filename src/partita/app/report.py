@@ -36,8 +36,8 @@ Progress = Callable[[str], None]
 
 
 @dataclass(slots=True)
-class _Seen:
-    """A message while its lines go by: how much there is, where, and how it was made."""
+class _MessageCounts:
+    """Counts of one message, and the settings of its run."""
 
     templates: int = 0
     sets: int = 0
@@ -51,27 +51,27 @@ class _Seen:
 
 @dataclass(slots=True)
 class _Survey:
-    """All messages of a file, and what its sets say about how they were answered."""
+    """The messages, methods, models and seeds of a results file."""
 
-    messages: dict[str, _Seen] = field(default_factory=dict)
+    messages: dict[str, _MessageCounts] = field(default_factory=dict)
     methods: Counter[str] = field(default_factory=Counter)
     models: dict[str, None] = field(default_factory=dict)
     seeds: dict[int, None] = field(default_factory=dict)
 
     @property
     def runs(self) -> list[dict[str, Any]]:
-        """The settings that messages were resolved with; of one run there is one."""
-        found = []
-        for seen in self.messages.values():
-            told = {name: value for name, value in seen.run.items() if name != "text"}
-            if told and told not in found:
-                found.append(told)
-        return found
+        """The different settings of the messages; a single run has one."""
+        runs = []
+        for counts in self.messages.values():
+            settings = {name: value for name, value in counts.run.items() if name != "text"}
+            if settings and settings not in runs:
+                runs.append(settings)
+        return runs
 
     def settings(self, path: Path) -> dict[str, Any]:
-        """Of `run`, or as far as the sets themselves tell them."""
-        told = {"model": list(self.models), "seed": list(self.seeds)}
-        return {"file": path.name, **(self.runs[0] if self.runs else told)}
+        """Return the settings of `run`, or else the models and seeds of the sets."""
+        settings = {"model": list(self.models), "seed": list(self.seeds)}
+        return {"file": path.name, **(self.runs[0] if self.runs else settings)}
 
 
 def report_of_results(
@@ -81,52 +81,55 @@ def report_of_results(
     most: int = MAX_FULL,
     progress: Progress | None = None,
 ) -> str:
-    """The page; the file is read twice, so that only what is shown in full is held."""
-    place = Path(path)
-    survey = _surveyed(place, progress)
-    rows = tuple(seen.row(name) for name, seen in survey.messages.items())
+    """Return the page of a results file.
+
+    The file is read twice, so that only messages shown in full are held in memory.
+    """
+    file = Path(path)
+    survey = _read_survey(file, progress)
+    rows = tuple(counts.row(name) for name, counts in survey.messages.items())
     chosen = [rows[n].id for n in most_uncertain(rows, most)]
-    found = _texts(texts, chosen, survey)
-    measured = _measured(place, keys, progress) if keys else None
+    shown_texts = _texts(texts, chosen, survey)
+    evaluation = _evaluate(file, keys, progress) if keys else None
     report = Report(
-        place.name,
-        survey.settings(place),
+        file.name,
+        survey.settings(file),
         rows,
-        tuple(_messages(place, chosen, found)),
+        tuple(_messages(file, chosen, shown_texts)),
         survey.methods,
-        measured,
-        tuple(_notes(survey, texts, chosen, found)),
-        without_text=len(found) < len(chosen),
+        evaluation,
+        tuple(_notes(survey, texts, chosen, shown_texts)),
+        without_text=len(shown_texts) < len(chosen),
     )
     return report_page(report, most)
 
 
-def _measured(path: Path, keys: Sequence[Path], progress: Progress | None) -> dict[str, Any]:
-    found = evaluate(path, keys, progress=progress).row
-    if not found.sets:
+def _evaluate(path: Path, keys: Sequence[Path], progress: Progress | None) -> dict[str, Any]:
+    figures = evaluate(path, keys, progress=progress).row
+    if not figures.sets:
         raise InputError(f"no template of {path} is in these keys", file=str(keys[0]))
-    return asdict(found)
+    return asdict(figures)
 
 
-def _surveyed(path: Path, progress: Progress | None) -> _Survey:
+def _read_survey(path: Path, progress: Progress | None) -> _Survey:
     survey = _Survey()
     for place, line in _lines(path):
-        read = result_of(line, place)
-        seen = survey.messages.setdefault(read.message, _Seen())
-        if isinstance(read, Alone):
-            seen.templates += len(read.templates)
-            seen.entities += len(read.templates)
-            seen.run = line.get("run") or seen.run
+        result = result_of(line, place)
+        counts = survey.messages.setdefault(result.message, _MessageCounts())
+        if isinstance(result, Alone):
+            counts.templates += len(result.templates)
+            counts.entities += len(result.templates)
+            counts.run = line.get("run") or counts.run
             if progress:
                 progress(f"{len(survey.messages):,} messages")
             continue
-        seen.templates, seen.sets = seen.templates + len(read.set), seen.sets + 1
-        seen.entities += len(read.entities)
-        seen.bits += read.entropy_bits or 0.0
-        survey.methods[method_label(read.method, read.converged is False)] += 1
-        survey.models[read.model] = survey.seeds[read.seed] = None
+        counts.templates, counts.sets = counts.templates + len(result.set), counts.sets + 1
+        counts.entities += len(result.entities)
+        counts.bits += result.entropy_bits or 0.0
+        survey.methods[method_label(result.method, result.converged is False)] += 1
+        survey.models[result.model] = survey.seeds[result.seed] = None
     if not survey.messages:
-        raise InputError("holds no results; expected a line of JSON for each set", file=str(path))
+        raise InputError("has no results (expected one JSON line per set)", file=str(path))
     return survey
 
 
@@ -136,14 +139,14 @@ def _lines(path: Path) -> Iterator[tuple[Place, dict[str, Any]]]:
             place = Place(str(path), number)
             value = parsed(text, place)
             if not isinstance(value, dict):
-                place.refuse("is no object; expected a line of results")
+                place.refuse("is not a JSON object (expected a line of results)")
             yield place, value
 
 
 def _messages(
     path: Path, chosen: Sequence[str], texts: Mapping[str, str]
 ) -> Iterator[ReportMessage]:
-    """Those in full, in the order of the file."""
+    """Yield the messages that are shown in full, in the order of the file."""
     sets: dict[str, list[ReportSet]] = {name: [] for name in chosen}
     alone: dict[str, list[Template]] = {name: [] for name in chosen}
     for place, line in _lines(path):
@@ -151,27 +154,27 @@ def _messages(
             continue
         if "singletons" not in line:
             sets[line["message"]].append(set_of(line, place))
-        elif isinstance(read := result_of(line, place), Alone):
-            alone[read.message] += read.templates
+        elif isinstance(result := result_of(line, place), Alone):
+            alone[result.message] += result.templates
     for name in chosen:
         yield ReportMessage(name, tuple(sets[name]), tuple(alone[name]), texts.get(name))
 
 
 def _texts(inputs: Sequence[str | Path], chosen: Sequence[str], survey: _Survey) -> dict[str, str]:
-    """The texts of the messages that are shown; another text of the same name is refused."""
-    found: dict[str, str] = {}
-    wanted = set(chosen)
-    for given in read_texts(inputs) if inputs else ():
-        if isinstance(given, PartitaError):
-            raise given
-        if given.id not in wanted:
+    """Return the texts of the messages shown; refuse a text that differs from the original."""
+    shown: dict[str, str] = {}
+    names = set(chosen)
+    for message in read_texts(inputs) if inputs else ():
+        if isinstance(message, PartitaError):
+            raise message
+        if message.id not in names:
             continue
-        made_from = survey.messages[given.id].run.get("text")
-        if made_from not in (None, text_hash(given.text)):
-            problem = f"the results of message {given.id} were made from another text"
-            raise InputError(problem, file=given.file)
-        found[given.id] = given.text
-    return found
+        expected = survey.messages[message.id].run.get("text")
+        if expected not in (None, text_hash(message.text)):
+            problem = f"the results of message {message.id} were made from another text"
+            raise InputError(problem, file=message.file)
+        shown[message.id] = message.text
+    return shown
 
 
 def _notes(
@@ -188,22 +191,22 @@ def _notes(
 
 __all__ = ["report_html", "report_of_results"]
 
-PAGE = 1000  # messages that are asked for at a time
-ABOUT = ("parent", "inputs", "started", "finished", "outcome")
+PAGE_SIZE = 1000  # messages read at a time
+RUN_FIELDS = ("parent", "inputs", "started", "finished", "outcome")
 
 
 def report_html(workspace: Workspace, run: str, most: int = MAX_FULL) -> str:
-    """The page of a run; the messages that are least certain are shown in full."""
+    """Return the page of a run; the least certain messages are shown in full."""
     from partita.store.runs import count_methods
 
-    about = workspace.run(run)
+    description = workspace.run(run)
     rows = tuple(_rows(workspace, run))
     chosen = most_uncertain(rows, most)
     with workspace.store.reading() as connection:
         methods = count_methods(connection, run)
     report = Report(
         run,
-        _settings(about),
+        _settings(description),
         rows,
         tuple(_message(workspace.message(run, rows[n].id)) for n in chosen),
         {method_label(*how): count for how, count in methods.items()},
@@ -212,38 +215,38 @@ def report_html(workspace: Workspace, run: str, most: int = MAX_FULL) -> str:
     return report_page(report, most)
 
 
-def _settings(about: Mapping[str, Any]) -> dict[str, Any]:
-    """What the store says of the run, then what decided about its results."""
-    told = {"run": about["name"]} | {name: about[name] for name in ABOUT if about.get(name)}
-    return told | dict(about["settings"]) | {"versions": about["versions"]}
+def _settings(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the description of a run, then the settings of its results."""
+    settings = {"run": run["name"]} | {name: run[name] for name in RUN_FIELDS if run.get(name)}
+    return settings | dict(run["settings"]) | {"versions": run["versions"]}
 
 
 def _rows(workspace: Workspace, run: str) -> Iterator[MessageRow]:
-    """All messages in text order, a page at a time."""
+    """Yield all messages in text order, reading one page at a time."""
     offset, total = 0, 1
     while offset < total:
-        page = workspace.messages(run, offset=offset, limit=PAGE)
+        page = workspace.messages(run, offset=offset, limit=PAGE_SIZE)
         yield from map(_row, page["messages"])
-        offset, total = offset + PAGE, page["total"]
+        offset, total = offset + PAGE_SIZE, page["total"]
 
 
-def _row(told: Mapping[str, Any]) -> MessageRow:
-    templates, sets, entities = (told[name] or 0 for name in ("templates", "sets", "entities"))
-    bits, error = told["entropy_bits"] or 0.0, told["error"] or ""
-    return MessageRow(told["message"], templates, sets, entities, bits, error)
+def _row(message: Mapping[str, Any]) -> MessageRow:
+    templates, sets, entities = (message[name] or 0 for name in ("templates", "sets", "entities"))
+    bits, error = message["entropy_bits"] or 0.0, message["error"] or ""
+    return MessageRow(message["message"], templates, sets, entities, bits, error)
 
 
-def _message(told: Mapping[str, Any]) -> ReportMessage:
-    place = Place(f"run {told['run']}, message {told['message']}")
+def _message(message: Mapping[str, Any]) -> ReportMessage:
+    place = Place(f"run {message['run']}, message {message['message']}")
     return ReportMessage(
-        told["message"],
-        tuple(set_of(one, place, _keys(told, one["set"])) for one in told["sets"]),
-        tuple(template_of(one, place) for one in told["singletons"]),
-        told["text"],
-        told["fields"] or {},
+        message["message"],
+        tuple(set_of(one, place, _keys(message, one["set"])) for one in message["sets"]),
+        tuple(template_of(one, place) for one in message["singletons"]),
+        message["text"],
+        message["fields"] or {},
     )
 
 
-def _keys(told: Mapping[str, Any], name: str) -> Iterator[ReportKey]:
-    for key in told["keys"].get(name, ()):
+def _keys(message: Mapping[str, Any], name: str) -> Iterator[ReportKey]:
+    for key in message["keys"].get(name, ()):
         yield ReportKey(str(key["author"]), Configuration(key["cells"]))

@@ -186,8 +186,8 @@ def next_sets(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
 
 def _spread(names: list[str]) -> list[str]:
     """Return as many names as are compared, evenly spread over a long run."""
-    step = max(1.0, len(names) / label_choice.MOST)
-    return [names[int(n * step)] for n in range(min(len(names), label_choice.MOST))]
+    step = max(1.0, len(names) / label_choice.SAMPLE_SIZE)
+    return [names[int(n * step)] for n in range(min(len(names), label_choice.SAMPLE_SIZE))]
 
 
 def _set(line: dict[str, Any]) -> CoreferenceSet:

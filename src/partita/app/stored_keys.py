@@ -23,25 +23,25 @@ Row = Mapping[str, Any]
 
 
 def keyed_sets(connection: Connection, run: str) -> dict[str, Key]:
-    """By the names of sets, in the order in which the sets were keyed first."""
-    told = keys.by_set(keys.counting(keys.read_keys(connection, run)))
-    found = {}
-    for name, rows in told.items():
+    """Return the keys by name of set, in the order in which the sets were first keyed."""
+    rows_by_set = keys.by_set(keys.counting(keys.read_keys(connection, run)))
+    keyed = {}
+    for name, rows in rows_by_set.items():
         line = reading.read_set(connection, run, name)
-        templates = tuple(template_of(one, STORED) for one in line["templates"])
+        templates = tuple(template_of(template, STORED) for template in line["templates"])
         ids = {template.id for template in templates}
-        fitting = [row for row in rows if set(row["templates"]) == ids]
-        if fitting:
-            best = winner(fitting)
-            found[name] = Key(line["message"], templates, *best)
-    return found
+        valid = [row for row in rows if set(row["templates"]) == ids]
+        if valid:
+            best = merge_votes(valid)
+            keyed[name] = Key(line["message"], templates, *best)
+    return keyed
 
 
-def winner(rows: Sequence[Row]) -> tuple[Configuration, str, str, tuple[Alternative, ...]]:
-    """The configuration with most votes, the newest of equals; the others stay as alternatives."""
+def merge_votes(rows: Sequence[Row]) -> tuple[Configuration, str, str, tuple[Alternative, ...]]:
+    """Return the configuration with most votes (the newest of equals), and the alternatives."""
     votes: dict[Configuration, float] = {}
     for row in reversed(rows):
-        for cells, share in _shares(row):
+        for cells, share in _vote_shares(row):
             votes[cells] = votes.get(cells, 0.0) + share
     best = max(votes, key=lambda cells: votes[cells])
     rest = tuple(Alternative(cells, vote) for cells, vote in votes.items() if cells != best)
@@ -49,10 +49,13 @@ def winner(rows: Sequence[Row]) -> tuple[Configuration, str, str, tuple[Alternat
     return best, authors, rows[-1]["time"], rest
 
 
-def _shares(row: Row) -> list[tuple[Configuration, float]]:
-    told = [(row["cells"], 1.0), *((one["cells"], one["weight"]) for one in row["alternatives"])]
-    total = sum(weight for _, weight in told)
-    return [(Configuration(cells), weight / total) for cells, weight in told]
+def _vote_shares(row: Row) -> list[tuple[Configuration, float]]:
+    weighted = [
+        (row["cells"], 1.0),
+        *((one["cells"], one["weight"]) for one in row["alternatives"]),
+    ]
+    total = sum(weight for _, weight in weighted)
+    return [(Configuration(cells), weight / total) for cells, weight in weighted]
 
 
 PLACE = Place("the key")
@@ -68,17 +71,17 @@ def save(
     alternatives: Iterable[Mapping[str, Any]] = (),
     based_on: int | None = None,
 ) -> dict[str, Any]:
-    """The number of the key, and what others have saved that its author has not seen."""
+    """Save a key; return its number and the conflicting keys that its author has not seen."""
     with store.writing() as connection:
         runs.read_run(connection, run)
-        found = reading.read_set(connection, run, name)
-        ids = [template["id"] for template in found["templates"]]
+        line = reading.read_set(connection, run, name)
+        ids = [template["id"] for template in line["templates"]]
         key = {
             "set_name": name,
-            "message": found["message"],
+            "message": line["message"],
             "templates": ids,
             "cells": configuration(cells, ids),
-            "alternatives": [_alternative(one, ids) for one in alternatives],
+            "alternatives": [_alternative(alternative, ids) for alternative in alternatives],
             "author": _author(author),
             "time": now(),
             "based_on": None if based_on is None else integer_of(based_on, "based_on", PLACE),
@@ -88,39 +91,39 @@ def save(
 
 
 def configuration(cells: Any, ids: Sequence[str]) -> list[list[str]]:
-    """Cells that hold every template of the set exactly once, in text order."""
-    given = [
+    """Return cells in text order; refuse them unless each template is in exactly one."""
+    parsed = [
         [text_of(one, "a template of a cell", PLACE) for one in list_of(cell, "a cell", PLACE)]
-        for cell in list_of(_listed(cells), "cells", PLACE)
+        for cell in list_of(_as_lists(cells), "cells", PLACE)
     ]
-    if not all(given):
+    if not all(parsed):
         PLACE.refuse("a cell is empty; expected templates in each")
-    named = [one for cell in given for one in cell]
-    if unknown := [one for one in named if one not in ids]:
+    members = [one for cell in parsed for one in cell]
+    if unknown := [one for one in members if one not in ids]:
         PLACE.refuse(f"names {unknown[0]}; expected templates of the set: {', '.join(ids)}")
-    if missing := [one for one in ids if one not in named]:
+    if missing := [one for one in ids if one not in members]:
         PLACE.refuse(f"template {missing[0]} is in no cell (expected every template in one cell)")
     try:
-        Configuration(given)
+        Configuration(parsed)
     except InputError as error:
         PLACE.refuse(error.problem)
-    ordered = [sorted(cell, key=ids.index) for cell in given]
+    ordered = [sorted(cell, key=ids.index) for cell in parsed]
     return sorted(ordered, key=lambda cell: ids.index(cell[0]))
 
 
-def _listed(cells: Any) -> Any:
-    """Tuples are as good as lists."""
+def _as_lists(cells: Any) -> Any:
+    """Convert tuples to lists."""
     if not isinstance(cells, list | tuple):
         return cells
     return [list(cell) if isinstance(cell, tuple) else cell for cell in cells]
 
 
-def _alternative(given: Any, ids: Sequence[str]) -> dict[str, Any]:
-    told = fields(given, "an alternative", PLACE, needed=("cells", "weight"))
-    weight = number_of(told["weight"], "weight", PLACE)
+def _alternative(value: Any, ids: Sequence[str]) -> dict[str, Any]:
+    alternative = fields(value, "an alternative", PLACE, needed=("cells", "weight"))
+    weight = number_of(alternative["weight"], "weight", PLACE)
     if weight <= 0:
         PLACE.refuse(f"weight of an alternative is {weight}; expected more than 0")
-    return {"cells": configuration(told["cells"], ids), "weight": weight}
+    return {"cells": configuration(alternative["cells"], ids), "weight": weight}
 
 
 def _author(author: Any) -> str:

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from partita.app.batch import Forms
-from partita.app.evaluate import evaluate as judged
-from partita.app.explain import Explanation, explained
+from partita.app.evaluate import evaluate as evaluate_results
+from partita.app.explain import Explanation, explain_result
 from partita.app.recording import recording
 from partita.app.run_batch import message_object, run_messages
 from partita.app.runner import JOINT, Runner, Settings, parameters_file, settings_of
@@ -65,7 +65,7 @@ def ingest(
     return record.run
 
 
-def kept_settings(store: Store, name: str | None) -> Settings:
+def stored_settings(store: Store, name: str | None) -> Settings:
     """Return the settings of a stored run, with its parameters."""
     if name is None:
         raise InputError("no settings and no name of a run (expected one of them)")
@@ -110,16 +110,16 @@ def _messages(inputs: Sequence[Input]) -> Iterator[RawMessage | PartitaError]:
     return chain(messages, read_texts(paths) if paths else ())
 
 
-LINES = ("results", "keyed")  # as run writes results, and as train reads keys
+LINE_TABLES = ("results", "keyed")  # as run writes results, and as train reads keys
 
 
 def export(store: Store, run: str, table: str, form: str, out: Path) -> int:
-    """How many rows or lines were written."""
+    """Write a table, the results or the keys of a run; return the number of rows or lines."""
     if form not in FORMS:
-        raise InputError(f"{form!r} is no form of a file; expected {', '.join(FORMS)}")
-    if table in LINES:
+        raise InputError(f"unknown format {form!r} (expected {', '.join(FORMS)})")
+    if table in LINE_TABLES:
         if form != "jsonl":
-            raise InputError(f"{table} cannot be {form}; expected jsonl")
+            raise InputError(f"{table} cannot be written as {form} (expected jsonl)")
     else:
         table_named(table)
     with store.reading() as connection:
@@ -132,7 +132,7 @@ def export(store: Store, run: str, table: str, form: str, out: Path) -> int:
 
 
 def results_text(store: Store, run: str) -> str:
-    """The lines that `run --out` writes, one after another."""
+    """Return the results of a run as `run --out` writes them."""
     with store.reading() as connection:
         lines = _results(connection, runs.read_run(connection, run))
         return "".join(f"{line}\n" for line in lines)
@@ -148,59 +148,68 @@ def _write(out: Path, lines: Iterator[str]) -> int:
 
 
 def _results(connection: Connection, row: dict[str, Any]) -> Iterator[str]:
-    """The lines that `run --out` writes."""
-    for stored in runs.stored(connection, row["run"]):
-        if stored["error"]:
+    """Yield the lines that `run --out` writes."""
+    for entry in runs.stored(connection, row["run"]):
+        if entry["error"]:
             continue
-        found = reading.read_message(connection, row["run"], stored["message"])
-        yield from map(_line, found["sets"])
-        alone = {"version": VERSION, "message": found["message"], "singletons": found["singletons"]}
-        yield _line(alone | {"run": {"text": found["text_hash"], **row["settings"]}})
+        message = reading.read_message(connection, row["run"], entry["message"])
+        yield from map(_line, message["sets"])
+        alone = {
+            "version": VERSION,
+            "message": message["message"],
+            "singletons": message["singletons"],
+        }
+        yield _line(alone | {"run": {"text": message["text_hash"], **row["settings"]}})
 
 
-def _line(told: dict[str, Any]) -> str:
-    return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+def _line(fields: dict[str, Any]) -> str:
+    return json.dumps(fields, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def explain(store: Store, run: str, name: str, left: str, right: str) -> Explanation:
-    """With the parameters that the run was made with."""
+    """Explain two templates of a set with the parameters of the run."""
     with store.reading() as connection:
         row = runs.read_run(connection, run)
         line = reading.read_set(connection, run, name)
     ids = [template["id"] for template in line["templates"]]
-    for one in (left, right):
-        if one not in ids:
+    for template in (left, right):
+        if template not in ids:
             raise Unknown(
-                f"set {name} has no template {one}; expected one of {', '.join(ids[:20])}"
+                f"set {name} has no template {template}; expected one of {', '.join(ids[:20])}"
             )
-    found = result_of(line, PLACE)
-    assert isinstance(found, Result)
+    result = result_of(line, PLACE)
+    assert isinstance(result, Result)
     pairs = run_parameters(store, run)
-    return explained(found, left, right, pairs, row["asked"]["domain"], f"run {run}")
+    return explain_result(result, left, right, pairs, row["asked"]["domain"], f"run {run}")
 
 
 def evaluate(
     store: Store, run: str, seed: int = 0, progress: Callable[[str], None] | None = None
 ) -> dict[str, Any]:
-    """Of the sets that have a key; `keys_learned_from` are those that the run's own parameters
-    were learned from: where there are any, the figures are too good."""
+    """Evaluate the sets that have a key.
+
+    `keys_learned_from` counts the keys that the parameters of the run were trained on: if it is
+    not 0, the figures are too optimistic.
+    """
     with store.reading() as connection:
         row = runs.read_run(connection, run)
-        found = keyed_sets(connection, run)
-        if not found:
+        keyed = keyed_sets(connection, run)
+        if not keyed:
             raise InputError(f"run {run} has no keys; expected at least one")
-        lines = [json.dumps(reading.read_set(connection, run, name)) for name in found]
+        lines = [json.dumps(reading.read_set(connection, run, name)) for name in keyed]
         model = runs.model_of(connection, row)
         counting = {one["key"] for one in keys.counting(keys.read_keys(connection, run))}
     pairs = parameters_file(model["text"]) if model and model["kind"] == PAIRS else None
     with TemporaryDirectory(prefix="partita-") as folder:
-        results, answers = Path(folder) / "results.jsonl", Path(folder) / "keys.jsonl"
-        results.write_text(_text(lines), encoding="utf-8")
-        write_keys(answers, found.values())
-        told = judged(results, answers, parameters=pairs, seed=seed, progress=progress)
-    learned = counting & set(model["keys_used"] if model else ())
-    figures: dict[str, Any] = json.loads(json.dumps(told.to_dict()))
-    return figures | {"keys": len(found), "keys_learned_from": len(learned)}
+        result_file, key_file = Path(folder) / "results.jsonl", Path(folder) / "keys.jsonl"
+        result_file.write_text(_text(lines), encoding="utf-8")
+        write_keys(key_file, keyed.values())
+        evaluation = evaluate_results(
+            result_file, key_file, parameters=pairs, seed=seed, progress=progress
+        )
+    used = counting & set(model["keys_used"] if model else ())
+    figures: dict[str, Any] = json.loads(json.dumps(evaluation.to_dict()))
+    return figures | {"keys": len(keyed), "keys_learned_from": len(used)}
 
 
 def _text(lines: Iterable[str]) -> str:

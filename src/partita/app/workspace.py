@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 Progress = Callable[[str], None]
 Object = dict[str, Any]
 Order = Literal["text", "uncertain"]
-MOST = 1000  # of a list at a time
-LOADED = 2  # runners that a workspace keeps
+LARGEST_PAGE = 1000  # of a list at a time
+LOADED_RUNNERS = 2  # runners that a workspace keeps
 
 
 def open_workspace(url: str | Path | None = None, *, create: bool = True) -> Workspace:
-    """The workspace over a store: a file, or a URL of PostgreSQL."""
+    """Open the workspace of a store, which is a file or a PostgreSQL URL."""
     return Workspace(open_store(url, create=create))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Workspace:
-    """What can be done with a store; errors are those of partita.errors."""
+    """The operations on a store; errors are those of partita.errors."""
 
     store: Store
     runners: dict[Settings, Runner] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Workspace:
         """Return the runner of some settings; the last few stay loaded."""
         runner = self.runners.pop(settings, None) or Runner(settings)
         self.runners[settings] = runner
-        for oldest in list(self.runners)[:-LOADED]:
+        for oldest in list(self.runners)[:-LOADED_RUNNERS]:
             del self.runners[oldest]
         return runner
 
@@ -56,13 +56,15 @@ class Workspace:
         workers: int | None = None,
         progress: Progress | None = None,
     ) -> str:
-        """Files, folders or texts into a run, whose name is returned; what it holds already is not
-        done again. Without settings, the run of that name has them."""
-        runner = self.runner(settings or stored_runs.kept_settings(self.store, name))
+        """Add files, folders or texts to a run and return its name.
+
+        Messages already in the run are skipped. Without settings, those of the named run apply.
+        """
+        runner = self.runner(settings or stored_runs.stored_settings(self.store, name))
         return stored_runs.ingest(self.store, inputs, runner, name, workers, progress)
 
     def resolve(self, text: str, settings: Settings, message: str = "message") -> Object:
-        """One message, which is not stored."""
+        """Resolve one message without storing it."""
         return stored_runs.resolved(text, self.runner(settings), message)
 
     def runs(self) -> list[Object]:
@@ -72,8 +74,8 @@ class Workspace:
     def run(self, name: str) -> Object:
         with self.store.reading() as connection:
             runs.read_run(connection, name)
-            (found,) = runs.list_runs(connection, name)
-            return _run(found) | {"sorts": reading.sorts(connection, name)}
+            (row,) = runs.list_runs(connection, name)
+            return _run(row) | {"sorts": reading.sorts(connection, name)}
 
     def messages(
         self,
@@ -83,7 +85,7 @@ class Workspace:
         offset: int = 0,
         limit: int = 100,
     ) -> Object:
-        """A page of the messages in which a text stands, and how many there are."""
+        """Return a page of the messages that contain a text, and their number."""
         offset, limit = _page(offset, limit)
         if order not in ("text", "uncertain"):
             raise InputError(f"order is {order!r}; expected text or uncertain")
@@ -93,16 +95,16 @@ class Workspace:
             return reading.list_messages(connection, run, search, uncertain, offset, limit)
 
     def message(self, run: str, message: str) -> Object:
-        """Everything that is known of a message."""
+        """Return a message with its sets, entities and keys."""
         with self.store.reading() as connection:
             runs.read_run(connection, run)
-            found = reading.read_message(connection, run, message)
-            names = [one["set"] for one in found["sets"]]
-            told = keys.counting(keys.read_keys(connection, run, names))
-            return found | {"keys": keys.by_set(told)}
+            content = reading.read_message(connection, run, message)
+            names = [one["set"] for one in content["sets"]]
+            counting = keys.counting(keys.read_keys(connection, run, names))
+            return content | {"keys": keys.by_set(counting)}
 
     def set(self, run: str, name: str) -> Object:
-        """A set as a line of results."""
+        """Return a set as a line of results."""
         with self.store.reading() as connection:
             runs.read_run(connection, run)
             return reading.read_set(connection, run, name)
@@ -110,14 +112,14 @@ class Workspace:
     def entities(
         self, run: str, search: str = "", sort: str = "", offset: int = 0, limit: int = 100
     ) -> Object:
-        """A page of the entities of a sort that say something, and how many there are."""
+        """Return a page of the entities of a sort that match a text, and their number."""
         offset, limit = _page(offset, limit)
         with self.store.reading() as connection:
             runs.read_run(connection, run)
             return reading.list_entities(connection, run, search, sort, offset, limit)
 
     def keys(self, run: str, set: str | None = None) -> list[Object]:  # noqa: A002
-        """Every key that was saved, oldest first; the newest of each author counts."""
+        """Return all saved keys, oldest first; the newest of each author counts."""
         with self.store.reading() as connection:
             runs.read_run(connection, run)
             if set is not None:
@@ -133,30 +135,32 @@ class Workspace:
         alternatives: Iterable[Mapping[str, Any]] = (),
         based_on: int | None = None,
     ) -> Object:
-        """Save a key beside those that are there; conflicts are keys that others have saved since
-        the one that it is based on."""
+        """Save a key and return its number and conflicts.
+
+        Conflicts are keys that others have saved since the key that this one is based on.
+        """
         return stored_keys.save(self.store, run, set, cells, author, alternatives, based_on)
 
     def train(
         self, run: str, workers: int | None = None, progress: Progress | None = None
     ) -> Object:
-        """Learn from the keys, and resolve all messages again as a run of its own."""
+        """Train on the keys, and resolve all messages again in a new run."""
         return store_training.train(self.store, run, workers, progress)
 
     def curve(self, run: str) -> Object:
-        """What more and more keys teach, and how reliable probabilities were and are."""
+        """Return the learning curve, and the reliability of probabilities before and after."""
         return store_training.curve(self.store, run)
 
     def next(self, run: str, limit: int = 10) -> list[Object]:
-        """Which sets to key next: those whose keys are expected to teach most."""
+        """Return the sets to key next, the most informative first."""
         return store_training.next_sets(self.store, run, limit)
 
     def evaluate(self, run: str, progress: Progress | None = None) -> Object:
-        """The results of the sets that have a key, measured."""
+        """Evaluate the sets that have a key."""
         return stored_runs.evaluate(self.store, run, progress=progress)
 
     def explain(self, run: str, set: str, left: str, right: str) -> Object:  # noqa: A002
-        """Why two templates were (not) thought to be the same."""
+        """Explain why two templates were or were not resolved as the same."""
         return stored_runs.explain(self.store, run, set, left, right).to_dict()
 
     def fuse(
@@ -165,26 +169,32 @@ class Workspace:
         runs: Sequence[str] = (),
         options: Options | None = None,
     ) -> Object:
-        """What runs of the store and other sources say as one belief; `runs` tells which file of
-        the answer is which run."""
+        """Fuse runs of the store and other sources into one belief.
+
+        The field `runs` of the result maps names of files to runs.
+        """
         from partita.app.fuse_contents import Content, fuse_contents
 
         files = {f"{run}.jsonl": run for run in runs}
-        told = [Content(f, stored_runs.results_text(self.store, run)) for f, run in files.items()]
-        return fuse_contents([*told, *sources], options) | {"runs": files}
+        contents = [
+            Content(f, stored_runs.results_text(self.store, run)) for f, run in files.items()
+        ]
+        return fuse_contents([*contents, *sources], options) | {"runs": files}
 
     def export(self, run: str, table: str, form: str, out: Path) -> int:
-        """A table of a run as a file, or its results, or its keys; how many rows there were."""
+        """Write a table of a run, its results or its keys to a file; return the number of rows."""
         return stored_runs.export(self.store, run, table, form, out)
 
 
 def _run(row: Mapping[str, Any]) -> Object:
-    """The row of a run, as the calls name things."""
-    told = {"name": row["run"], **row}
-    return {name: value for name, value in told.items() if name not in ("run", "asked")}
+    """Return the row of a run with the public names of its fields."""
+    fields = {"name": row["run"], **row}
+    return {name: value for name, value in fields.items() if name not in ("run", "asked")}
 
 
 def _page(offset: int, limit: int) -> tuple[int, int]:
     if offset < 0 or limit < 0:
-        raise InputError(f"offset {offset} and limit {limit}; expected 0 or more")
-    return offset, min(limit, MOST)
+        raise InputError(
+            f"offset is {offset} and limit is {limit} (expected non-negative integers)"
+        )
+    return offset, min(limit, LARGEST_PAGE)
