@@ -10,7 +10,7 @@ import pytest
 
 from naive import naive_seconds
 from oracles import graphs
-from partita.configurations.elimination.posterior import frontier, plan
+from partita.configurations.elimination.posterior import eliminate_exactly, plan
 from partita.records import FloatArray
 
 WIDE: dict[str, Callable[[np.random.Generator], FloatArray]] = {
@@ -22,7 +22,7 @@ WIDE: dict[str, Callable[[np.random.Generator], FloatArray]] = {
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
-    frontier(graphs.clique_tree(40, 5, np.random.default_rng(0), 0.8)).best(2)
+    eliminate_exactly(graphs.clique_tree(40, 5, np.random.default_rng(0), 0.8)).best(2)
 
 
 def seconds(action: Callable[[], object]) -> float:
@@ -33,9 +33,14 @@ def seconds(action: Callable[[], object]) -> float:
 
 def test_a_chain_of_two_thousand(ratio: Callable[..., None]) -> None:
     theta = graphs.band(2000, 6, np.random.default_rng(0))
-    found = frontier(theta)
+    found = eliminate_exactly(theta)
     naive = naive_seconds(11)
-    ratio("n = 2,000, band 6: plan, all", seconds(lambda: frontier(theta)) / naive, "naive 11", 1.0)
+    ratio(
+        "n = 2,000, band 6: plan, all",
+        seconds(lambda: eliminate_exactly(theta)) / naive,
+        "naive 11",
+        1.0,
+    )
     ratio(
         "n = 2,000, band 6: the 1,000 best", seconds(lambda: found.best(1000)) / naive, "naive 11"
     )
@@ -52,7 +57,7 @@ def test_a_chain_of_two_thousand(ratio: Callable[..., None]) -> None:
 def test_two_hundred_at_width_eighteen(name: str, ratio: Callable[..., None]) -> None:
     theta = WIDE[name](np.random.default_rng(0))
     chosen = plan(theta)
-    taken = seconds(lambda: frontier(theta, chosen))
+    taken = seconds(lambda: eliminate_exactly(theta, chosen))
     what = f"n = 200, width {chosen.width}, {name}"
     ratio(what, taken / naive_seconds(11), "naive 11")
     ratio(f"{what}: time", taken / (chosen.operations / 1e9), "what was predicted", 1.0)

@@ -18,7 +18,7 @@ import pytest
 
 from partita.app.fuse import Wanted, fuse_files
 from partita.evaluation.calibration import reliability, reliability_error
-from partita.evaluation.fusion import Measured
+from partita.evaluation.fusion import SlotMeasure
 from partita.evaluation.rows import table
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, fuse
@@ -32,7 +32,7 @@ DAWID_SKENE = "Dawid–Skene, crowd-kit, 100 rounds"
 Row = tuple[str, str, float | None, float | None, float | None]
 
 
-def measured(paths: list[Path], **wanted: object) -> Measured:
+def measured(paths: list[Path], **wanted: object) -> SlotMeasure:
     [found] = fuse_files(paths, Wanted(**wanted)).measured  # type: ignore[arg-type]
     return found
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from naive import naive, naive_seconds
 from oracles.instances import log_odds, planted_pairs, symmetric, uniform_pairs
-from partita.configurations.elimination.posterior import frontier, plan
+from partita.configurations.elimination.posterior import eliminate_exactly, plan
 from partita.configurations.solve import solve
 from partita.configurations.solve_batch import solve_many
 from partita.records import CoreferenceSet, Distribution, FloatArray, PairProbabilities
@@ -37,10 +37,10 @@ def test_a_chain_of_two_thousand(ratio: Ratio) -> None:
     n, rng = 2000, np.random.default_rng(1)
     near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 6
     theta = log_odds(np.where(near, uniform_pairs(n, 0.05, 0.95, rng), 0.0))
-    frontier(theta[:40, :40]).pairs()
+    eliminate_exactly(theta[:40, :40]).pairs()
 
     def answered() -> None:
-        found = frontier(theta, plan(theta))
+        found = eliminate_exactly(theta, plan(theta))
         found.pairs()
         assert found.log_normaliser.kind == "exact"
 

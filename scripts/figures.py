@@ -30,7 +30,7 @@ import partita
 from measure_groups import GroupScores, Tags, group_scores, grouping, tree_files, trees
 from partita.app.authoring import assess_tagger, measure_corpus
 from partita.corpora.conllu import Word, sentences
-from partita.corpora.corefud import corefud_files, laid_out
+from partita.corpora.corefud import corefud_files, layout_text
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import find_domain
 from partita.evaluation.extraction import Extraction
@@ -264,7 +264,7 @@ def token_scores(path: Path, upper: bool = False) -> tuple[float, float]:
     for sentence in chain.from_iterable(map(sentences, corefud_files(path))):
         if any(name.startswith(("newpar", "newdoc")) for name in sentence.comments):
             starts.append(length)
-        text, spans = laid_out(sentence, length)
+        text, spans = layout_text(sentence, length)
         gold.update(span for span in spans if span[0] < span[1])
         pieces.append(_same_length_upper(text) if upper else text)
         ends.add(length + len(text))

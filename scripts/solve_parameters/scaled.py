@@ -13,7 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.odds import ScaledParameters, knowledge, log_odds, scale_log_odds
+from partita.configurations.odds import (
+    ScaledParameters,
+    checked_knowledge,
+    log_odds,
+    scale_log_odds,
+)
 from partita.errors import InputError
 from partita.records import FloatArray, IntArray, Posterior, components
 from solve_parameters.greedy import KeyedSet
@@ -80,7 +85,7 @@ def key_bits(one: KeyedSet, posterior: PosteriorOf, parameters: ScaledParameters
 
 def parts(one: KeyedSet) -> list[Part] | None:
     """The parts of a set in which something is to decide; None where its key is impossible."""
-    odds = log_odds(knowledge(one.pairs))
+    odds = log_odds(checked_knowledge(one.pairs))
     labels = _group_labels(one.key.labels(one.pairs.set.ids), odds.home)
     if labels is None or _joins_incompatible(labels, odds.theta):
         return None

@@ -12,13 +12,13 @@ from partita.errors import InputError
 from partita.evaluation.bits import Excluded
 from partita.evaluation.learning_curves import (
     Lesson,
-    adapted,
+    adapt_parameters,
     answer,
     learning_curve,
     lesson,
 )
-from partita.evaluation.measure import Asking, measure
-from partita.evaluation.models import Counts, Fitted, GreedyFitted, PairFitted, Uniform
+from partita.evaluation.measure import MeasureSettings, measure
+from partita.evaluation.models import Counts, Fitted, FittedGreedy, FittedPairModel, Uniform
 from partita.evaluation.splits import cut
 from partita.records import Budget, Configuration, Document, Template
 from partita.training.pair_parameters import PairParameters, training_of
@@ -51,17 +51,17 @@ def fitted(model: str, learned: PairParameters, counts: Counts) -> Fitted:
     if model == "uniform":
         return Uniform(counts)
     if model == "greedy":
-        return GreedyFitted(counts, learned.greedy)
+        return FittedGreedy(counts, learned.greedy)
     scaled = learned.scaled if model == "scaled" else None
-    return PairFitted(model, learned.pair_model(training_of(model)), scaled, BUDGET, 0)
+    return FittedPairModel(model, learned.pair_model(training_of(model)), scaled, BUDGET, 0)
 
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("broken", [False, True])
 def test_a_key_costs_what_is_measured(model: str, broken: bool) -> None:
-    learned, one = adapted(START, LESSONS[:2]), keyed("n", "abcba", broken)
+    learned, one = adapt_parameters(START, LESSONS[:2]), keyed("n", "abcba", broken)
     counts = Counts(BUDGET)
-    asking = Asking(Excluded(learned.excluded, learned.crossing), counts)
+    asking = MeasureSettings(Excluded(learned.excluded, learned.crossing), counts)
     expected = measure(fitted(model, learned, counts), one.cut, asking)
     found = answer(one, learned, model)
     assert found.bits == pytest.approx(expected.bits, abs=1e-9)
@@ -72,24 +72,24 @@ def test_a_key_costs_what_is_measured(model: str, broken: bool) -> None:
 
 
 def test_no_keys_leave_the_parameters_alone() -> None:
-    assert adapted(START, []) is START
+    assert adapt_parameters(START, []) is START
 
 
 def test_keys_pull_every_parameter_towards_them() -> None:
-    found = adapted(START, LESSONS, "Ann")
+    found = adapt_parameters(START, LESSONS, "Ann")
     for model in MODELS[1:]:
         before, after = (sum(answer(o, p, model).bits for o in LESSONS) for p in (START, found))
         assert after < before, model
     assert found.learned_from == found.every_pair.learned_from == "Ann"
     assert found.sha256 != START.sha256
     assert found.excluded == pytest.approx(START.excluded * 10 / 14, abs=1e-6)
-    assert adapted(START, [keyed("x", broken=True)]).excluded > START.excluded
+    assert adapt_parameters(START, [keyed("x", broken=True)]).excluded > START.excluded
 
 
 def test_the_same_keys_give_the_same_and_others_give_other_parameters() -> None:
-    first, again = (adapted(START, LESSONS) for _ in range(2))
+    first, again = (adapt_parameters(START, LESSONS) for _ in range(2))
     assert first.every_pair.weights.tolist() == again.every_pair.weights.tolist()
-    assert first.sha256 == again.sha256 != adapted(START, LESSONS[1:]).sha256
+    assert first.sha256 == again.sha256 != adapt_parameters(START, LESSONS[1:]).sha256
 
 
 def test_a_curve_begins_with_what_was_there_and_holds_messages_out() -> None:
@@ -97,7 +97,7 @@ def test_a_curve_begins_with_what_was_there_and_holds_messages_out() -> None:
     assert [one.keys for one in points] == [0, 1, 2, 3]
     alone = [answer(one, START, "evidential").bits for one in LESSONS]
     assert points[0].bits == pytest.approx(sum(alone) / 16)
-    others = [adapted(START, [o for o in LESSONS if o is not one]) for one in LESSONS]
+    others = [adapt_parameters(START, [o for o in LESSONS if o is not one]) for one in LESSONS]
     left = zip(LESSONS, others, strict=True)
     last = [answer(one, learned, "evidential").bits for one, learned in left]
     assert points[-1].bits == pytest.approx(sum(last) / 16)

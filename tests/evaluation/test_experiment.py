@@ -8,12 +8,12 @@ import pytest
 from partita.errors import InputError
 from partita.evaluation.experiment import (
     Effort,
-    compared,
-    compared_markdown,
-    divided,
+    compare_models,
+    comparison_markdown,
     only_small,
     paper_markdown,
     run,
+    run_splits,
 )
 from partita.evaluation.models import joint
 from partita.evaluation.rows import markdown, sizes_markdown
@@ -96,18 +96,18 @@ def test_tables_for_a_person(documents: list[Document]) -> None:
 
 def test_the_papers_table_and_many_splits(documents: list[Document]) -> None:
     cuts = [cut(document) for document in documents]
-    found = divided(cuts, paper_splits(len(cuts), np.random.default_rng(0)), effort=EFFORT)
+    found = run_splits(cuts, paper_splits(len(cuts), np.random.default_rng(0)), effort=EFFORT)
     rows = {name: one.rows for name, one in found.items()}
     assert list(rows) == ["test 1", "test 2", "tests 1 and 2"]
     assert paper_markdown(rows).count("\n") == 2 + len(MODELS)
     splits = grouped_splits(len(cuts), np.random.default_rng(0), times=3)
-    many = divided(cuts, splits, effort=EFFORT)
-    means = compared({name: one.rows for name, one in many.items()}, times=100)
+    many = run_splits(cuts, splits, effort=EFFORT)
+    means = compare_models({name: one.rows for name, one in many.items()}, times=100)
     assert [one.model for one in means] == MODELS
     for one in means:
         assert one.bits_interval.low <= one.bits_per_set <= one.bits_interval.high
         assert one.mention_interval.low <= one.bits_per_mention <= one.mention_interval.high
-    assert compared_markdown(means).count("\n") == 1 + len(MODELS)
+    assert comparison_markdown(means).count("\n") == 1 + len(MODELS)
 
 
 def test_only_small_sets_are_left(documents: list[Document]) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import InputError
-from partita.evaluation.extraction import head_place, measure_extraction, paired, part_of
+from partita.evaluation.extraction import head_place, measure_extraction, pair_templates, part_of
 from partita.records import Configuration, Document, Template
 from partita.templates.number import NumberType
 from partita.templates.schema import Schema
@@ -54,19 +54,19 @@ def test_heads_are_found_in_their_expressions():
 
 def test_the_same_head_word_meets_whatever_the_spans():
     short = template("X", "ammunition depot", "depot")
-    assert paired([DEPOT], [short]) == [(DEPOT, short)]
+    assert pair_templates([DEPOT], [short]) == [(DEPOT, short)]
     place = template("X", "Fairview", "fairview")
-    assert paired([DEPOT], [place]) == [(DEPOT, None), (None, place)]
+    assert pair_templates([DEPOT], [place]) == [(DEPOT, None), (None, place)]
 
 
 def test_the_same_span_meets_whatever_the_heads():
     other = replace(BATTERIES, id="X", head="two")
-    assert paired([BATTERIES], [other]) == [(BATTERIES, other)]
+    assert pair_templates([BATTERIES], [other]) == [(BATTERIES, other)]
 
 
 def test_of_two_with_one_head_one_is_spurious():
     twice = [replace(OLD, id="X"), replace(OLD, id="Y")]
-    assert paired([OLD], twice) == [(OLD, twice[0]), (None, twice[1])]
+    assert pair_templates([OLD], twice) == [(OLD, twice[0]), (None, twice[1])]
     counted = measure([*KEY, replace(OLD, id="Y")]).of("all").templates
     assert (counted.recall, counted.precision) == (1.0, 0.75)
 
@@ -172,7 +172,7 @@ def expressions(given_spans: list[tuple[int, int]]) -> list[Template]:
 def test_as_many_meet_as_heads_are_shared(key, found):
     """Where heads decide, each head word meets as often as both sides have it."""
     left, right = expressions(key), expressions(found)
-    met = paired(left, right)
+    met = pair_templates(left, right)
     both = [(one, other) for one, other in met if one and other]
     ends = {end for _, end in key} & {end for _, end in found}
     assert {id(one) for one, _ in met if one} == {id(one) for one in left}

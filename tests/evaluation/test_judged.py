@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from partita.configurations.enumeration import partitions
 from partita.evaluation.bits import Excluded
-from partita.evaluation.reports import Answer, judge, possible_links
+from partita.evaluation.reports import Answer, measure_report, possible_links
 from partita.records import FloatArray, IntArray
 
 EXCLUDED = Excluded(0.01, 0.02)
@@ -48,7 +48,7 @@ def answer(n: int, listed: int, seed: int, known: bool = False) -> tuple[Answer,
 
 
 def spent(told: Answer, key: IntArray) -> tuple[float, float]:
-    found = judge("m", key, [told], EXCLUDED).sets[0]
+    found = measure_report("m", key, [told], EXCLUDED).sets[0]
     return found.bits, found.reported_bits
 
 
@@ -69,10 +69,12 @@ def test_what_all_keys_are_given_is_one(n: int, listed: int, seed: int, known: b
 
 def test_a_listed_key_and_its_place() -> None:
     told, shares = answer(4, 3, 5)
-    found = judge("m", told.rows[1], [told], EXCLUDED)
+    found = measure_report("m", told.rows[1], [told], EXCLUDED)
     assert (found.sets[0].found, found.sets[0].right) == (1, False)
     assert found.sets[0].reported_bits == pytest.approx(-math.log2(np.sort(shares)[-2]))
-    assert judge("m", told.rows[0], [told], EXCLUDED).scores.conll == pytest.approx(1.0, abs=1 / 3)
+    assert measure_report("m", told.rows[0], [told], EXCLUDED).scores.conll == pytest.approx(
+        1.0, abs=1 / 3
+    )
 
 
 def test_of_some_members_configurations_that_are_alike_are_one() -> None:
@@ -91,9 +93,9 @@ def test_of_some_members_configurations_that_are_alike_are_one() -> None:
 
 def test_links_between_sets_have_a_price() -> None:
     left, right = answer(2, 2, 1)[0], answer(2, 2, 2)[0].among(np.arange(2), np.array([2, 3]))
-    apart = judge("m", np.array([0, 0, 1, 1]), [left, right], EXCLUDED)
+    apart = measure_report("m", np.array([0, 0, 1, 1]), [left, right], EXCLUDED)
     assert apart.bits == pytest.approx(sum(s.bits for s in apart.sets) - math.log2(0.98))
-    crossing = judge("m", np.array([0, 1, 0, 2]), [left, right], EXCLUDED)
+    crossing = measure_report("m", np.array([0, 1, 0, 2]), [left, right], EXCLUDED)
     # 15 partitions of 4 templates, of which 2 · 2 do not cross
     assert crossing.bits == pytest.approx(math.log2(11) - math.log2(0.02))
     assert possible_links(np.array([0, 0, 0, 1]), [left, right]) == (3, 1)

@@ -13,17 +13,17 @@ from partita.evaluation.label_study import (
     BY,
     MODELS,
     Design,
-    Measured,
-    compared,
+    RuleMeasure,
+    compare_rules,
     held_out_bits,
-    keying,
-    nothing_learned,
     paired_interval,
+    run_study,
     small_sets,
+    untrained_parameters,
 )
 from partita.evaluation.learning_curves import (
     PRECISION,
-    adapted,
+    adapt_parameters,
     answer,
     lesson,
     pair_probabilities,
@@ -78,11 +78,11 @@ def test_what_a_key_denies_of_what_is_known_is_left_out() -> None:
 
 
 def test_bits_are_those_of_the_models(sets: list[Cut]) -> None:
-    start = nothing_learned(sets)
+    start = untrained_parameters(sets)
     lessons = [lesson(one, start) for one in sets]
     keys, held = lessons[:4], lessons[6:9]
     found = held_out_bits(keys, held, start)
-    learned = adapted(start, keys, precision=PRECISION)
+    learned = adapt_parameters(start, keys, precision=PRECISION)
     templates = sum(len(one.cut.labels) for one in held)
     evidential = sum(answer(one, learned, "evidential").bits for one in held)
     assert found["evidential"] == pytest.approx(evidential / templates, abs=1e-4)
@@ -96,15 +96,15 @@ def test_bits_are_those_of_the_models(sets: list[Cut]) -> None:
 
 
 def test_every_rule_begins_with_the_same_keys_and_is_measured_alike(sets: list[Cut]) -> None:
-    start = nothing_learned(sets)
+    start = untrained_parameters(sets)
     told: list[str] = []
-    found = keying(sets, start, DESIGN, told.append)
+    found = run_study(sets, start, DESIGN, told.append)
     assert len(found) == DESIGN.runs * len(RULES) * len(BY) * len(DESIGN.numbers)
     assert len(told) == DESIGN.runs * len(RULES)
     assert all(one.keys == one.number for one in found if one.by == "keys")
-    assert keying(sets, start, DESIGN, told.append) == found
-    assert keying(sets, start, replace(DESIGN, seed=1), told.append) != found
-    rows = compared(found)
+    assert run_study(sets, start, DESIGN, told.append) == found
+    assert run_study(sets, start, replace(DESIGN, seed=1), told.append) != found
+    rows = compare_rules(found)
     assert len(rows) == len(MODELS) * len(RULES) * len(BY) * len(DESIGN.numbers)
     assert all(row.difference == 0 for row in rows if row.rule == "random")
     some = next(row for row in rows if row.rule == "longest" and row.model == "merging")
@@ -121,14 +121,16 @@ def test_every_rule_begins_with_the_same_keys_and_is_measured_alike(sets: list[C
 
 
 def test_templates_keyed_stay_within_the_budget(sets: list[Cut]) -> None:
-    found = keying(sets, nothing_learned(sets), replace(DESIGN, numbers=(4,)), lambda _: None)
+    found = run_study(
+        sets, untrained_parameters(sets), replace(DESIGN, numbers=(4,)), lambda _: None
+    )
     within = [one for one in found if one.by == "templates"]
     assert all(one.templates <= 17 for one in within)
 
 
 def test_too_few_sets_are_refused(sets: list[Cut]) -> None:
     with pytest.raises(InputError, match="sets to key; expected more than 40"):
-        keying(sets, nothing_learned(sets), replace(DESIGN, numbers=(40,)), lambda _: None)
+        run_study(sets, untrained_parameters(sets), replace(DESIGN, numbers=(40,)), lambda _: None)
 
 
 def test_intervals_are_student_s() -> None:
@@ -140,10 +142,12 @@ def test_intervals_are_student_s() -> None:
 
 def test_a_rule_that_is_always_better_is_seen_to_be() -> None:
     found = [
-        Measured(run, rule, "keys", 5, 5, 20, {"merging": 1.0 + run - lead, "evidential": 1.0})
+        RuleMeasure(run, rule, "keys", 5, 5, 20, {"merging": 1.0 + run - lead, "evidential": 1.0})
         for run in range(6)
         for rule, lead in (("random", 0.0), ("saved", 0.1))
     ]
-    row = next(one for one in compared(found) if one.rule == "saved" and one.model == "merging")
+    row = next(
+        one for one in compare_rules(found) if one.rule == "saved" and one.model == "merging"
+    )
     assert row.difference == pytest.approx(-0.1)
     assert row.high < 0

@@ -9,15 +9,15 @@ import pytest
 from oracles.partitions import partitions
 from partita.configurations.greedy import GreedyParameters
 from partita.evaluation.bits import Excluded
-from partita.evaluation.measure import Asking, Measure, measure
+from partita.evaluation.measure import Measure, MeasureSettings, measure
 from partita.evaluation.models import (
     Counts,
+    DocumentModel,
     Fitted,
-    GreedyFitted,
-    OfDocuments,
-    PairFitted,
+    FittedDocumentModel,
+    FittedGreedy,
+    FittedPairModel,
     Uniform,
-    Whole,
     part,
 )
 from partita.evaluation.splits import Cut, coverage, cut, learn_excluded
@@ -57,12 +57,12 @@ class Guess:
 
 
 def pairs(name: str) -> Callable[[Counts], Fitted]:
-    return lambda counts: PairFitted(name, Guess(), None, BUDGET, 0)
+    return lambda counts: FittedPairModel(name, Guess(), None, BUDGET, 0)
 
 
 MODELS: dict[str, Callable[[Counts], Fitted]] = {
     "uniform": Uniform,
-    "greedy": lambda counts: GreedyFitted(counts, GreedyParameters(0.6, 0.5, 0.4)),
+    "greedy": lambda counts: FittedGreedy(counts, GreedyParameters(0.6, 0.5, 0.4)),
     "merging": pairs("merging"),
     "evidential": pairs("evidential"),
 }
@@ -70,7 +70,7 @@ MODELS: dict[str, Callable[[Counts], Fitted]] = {
 
 def measured(model: str, one: Cut) -> Measure:
     counts = Counts(BUDGET)
-    return measure(MODELS[model](counts), one, Asking(EXCLUDED, counts, draws=5))
+    return measure(MODELS[model](counts), one, MeasureSettings(EXCLUDED, counts, draws=5))
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -135,12 +135,14 @@ def test_a_model_of_whole_documents_excludes_nothing() -> None:
     key = (0, 1, 0, 1, 2)
     counts = Counts(BUDGET)
     one = cut(document(key))
-    fitted = OfDocuments("sure", lambda documents: Sure(tuple(documents[0].labels))).fit([one])
-    found = measure(fitted, one, Asking(EXCLUDED, counts, draws=5))
+    fitted = DocumentModel("sure", lambda documents: Sure(tuple(documents[0].labels))).fit([one])
+    found = measure(fitted, one, MeasureSettings(EXCLUDED, counts, draws=5))
     assert found.bits == pytest.approx(0, abs=1e-9)
     assert [one.right for one in found.sets] == [True, True]
     assert found.scores.b_cubed.f == found.expected_lea.f == 1
-    wrong = measure(Whole(Sure((0,) * 5)), cut(document(key)), Asking(EXCLUDED, counts))
+    wrong = measure(
+        FittedDocumentModel(Sure((0,) * 5)), cut(document(key)), MeasureSettings(EXCLUDED, counts)
+    )
     assert 100 < wrong.bits < math.inf
 
 

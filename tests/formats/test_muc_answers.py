@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.corpora.muc import Exam, answers, read_exam
+from partita.corpora.muc import Exam, format_templates, read_exam
 from partita.corpora.muc_templates import SLOTS, Fill, Incident
 
 STRINGS = st.from_regex(r"[A-Z]{1,8}( [A-Z0-9]{1,8}){0,3}", fullmatch=True)
@@ -30,7 +30,7 @@ def fills() -> st.SearchStrategy[dict[int, tuple[Fill, ...]]]:
 @settings(deadline=None, max_examples=40)
 def test_round_trip(templates: list[dict[int, tuple[Fill, ...]]]) -> None:
     given_ = [Incident("DEV-MUC3-0001", str(n), kept) for n, kept in enumerate(templates, 1)]
-    text = "".join(answers([("DEV-MUC3-0001", given_), ("DEV-MUC3-0002", [])]))
+    text = "".join(format_templates([("DEV-MUC3-0001", given_), ("DEV-MUC3-0002", [])]))
     exam = _read(text)
     assert list(exam.messages) == ["DEV-MUC3-0001", "DEV-MUC3-0002"]
     assert not exam.problems
@@ -51,12 +51,12 @@ def _read(text: str) -> Exam:
 
 def test_quotes_inside_a_string_do_not_break_the_line() -> None:
     incident = Incident("DEV-MUC3-0001", "1", {9: (Fill(('THE "EXTRADITABLES"',)),)})
-    text = "".join(answers([("DEV-MUC3-0001", [incident])]))
+    text = "".join(format_templates([("DEV-MUC3-0001", [incident])]))
     assert '9.  PERP: INDIVIDUAL ID             "THE EXTRADITABLES"\n' in text
 
 
 def test_a_message_without_incidents_says_so() -> None:
-    text = "".join(answers([("TST1-MUC3-0001", [])]))
+    text = "".join(format_templates([("TST1-MUC3-0001", [])]))
     lines = text.strip().splitlines()
     assert len(lines) == len(SLOTS)
     assert lines[0] == "0.  MESSAGE: ID                     TST1-MUC3-0001"

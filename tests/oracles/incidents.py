@@ -8,7 +8,7 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-from partita.corpora.muc import answers
+from partita.corpora.muc import format_templates
 from partita.corpora.muc_templates import Fill, Incident
 from partita.domains.incidents.domain import domain
 from partita.domains.incidents.incident_models import IncidentModels
@@ -114,6 +114,6 @@ def written(folder: Path, chosen: slice = slice(None)) -> Path:
     some = examples()[chosen]
     texts = "\n".join(story.message.text for story, _ in some)
     (folder / "messages").write_text(texts, encoding="utf-8")
-    key = answers((story.message.id, incidents) for story, incidents in some)
+    key = format_templates((story.message.id, incidents) for story, incidents in some)
     (folder / "key").write_text("".join(key), encoding="utf-8")
     return folder

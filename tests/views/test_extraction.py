@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 
-from partita.evaluation.extraction import Counted, Extraction, Slip
+from partita.evaluation.extraction import Extraction, ExtractionCounts, Slip
 from partita.evaluation.scores import Tally
 from partita.views.extraction import extraction_json, extraction_text
 
-HALF = Counted(Tally(1, 2, 1, 1), Tally(3, 4, 3, 6), 1, 0)
-SLOT = Counted(slots=Tally(3, 4, 3, 6))
+HALF = ExtractionCounts(Tally(1, 2, 1, 1), Tally(3, 4, 3, 6), 1, 0)
+SLOT = ExtractionCounts(slots=Tally(3, 4, 3, 6))
 MEASURED = Extraction(
     2,
     {
         ("all", ""): HALF,
         ("matched", ""): HALF,
         ("part", "dev"): HALF,
-        ("part", "new"): Counted(Tally(0, 1, 0, 0)),
+        ("part", "new"): ExtractionCounts(Tally(0, 1, 0, 0)),
         ("form", "bare"): HALF,
         ("region", "\x1b[31mtext"): HALF,
         ("slot", "TYPE"): SLOT,
-        ("slot", "SIZE"): Counted(),
+        ("slot", "SIZE"): ExtractionCounts(),
     },
     (
         Slip("dev-001", "missed", "the depot"),

@@ -17,7 +17,7 @@ from partita.corpora.documents import read_documents
 from partita.domains import find_domain
 from partita.errors import InputError
 from partita.evaluation.bits import Excluded
-from partita.evaluation.reports import Answer, judge, possible_links
+from partita.evaluation.reports import Answer, measure_report, possible_links
 from partita.evaluation.rows import Row, row
 from partita.linkage.clusters import Clustered, read_clusters
 from partita.records import Distribution, Document, FloatArray, IntArray, restricted_growth
@@ -178,7 +178,7 @@ def evaluate(
         one = matched.get(document.name, MessageResults(document.name))
         answers = _answers(one, document)
         by_report += sum(answer.theta is None for answer in answers)
-        measures.append(judge(document.name, document.labels, answers, excluded, seed))
+        measures.append(measure_report(document.name, document.labels, answers, excluded, seed))
         links += possible_links(document.labels, answers)
         only_keys += [f"{document.name}:{name}" for name in document.ids if name not in one.ids]
     kept = float(links[1] / links[0]) if links[0] else 1.0

@@ -15,15 +15,15 @@ from partita.corpora.documents import read_documents
 from partita.domains import schema_of
 from partita.errors import InputError
 from partita.evaluation.experiment import (
-    Compared,
     Effort,
     Experiment,
-    compared,
-    compared_markdown,
-    divided,
+    ModelComparison,
+    compare_models,
+    comparison_markdown,
     only_small,
     paper_markdown,
     run,
+    run_splits,
 )
 from partita.evaluation.models import Model, joint
 from partita.evaluation.rows import markdown, sizes_markdown
@@ -59,7 +59,7 @@ class Study:
     """One experiment for every way to divide the documents, by name; of many splits the means."""
 
     experiments: dict[str, Experiment]
-    means: tuple[Compared, ...] = ()
+    means: tuple[ModelComparison, ...] = ()
 
     def json(self) -> str:
         """The rows; of several divisions, the rows of each and the means over splits."""
@@ -78,7 +78,7 @@ class Study:
             parts.append(f"## Bits per set (number right)\n\n{paper_markdown(rows)}\n")
         if self.means:
             count = len(self.experiments) - len(told)
-            parts.append(f"## Means of {count} splits\n\n{compared_markdown(self.means)}\n")
+            parts.append(f"## Means of {count} splits\n\n{comparison_markdown(self.means)}\n")
         return "\n".join(parts)
 
 
@@ -112,9 +112,11 @@ def study(design: Design, progress: Progress | None = None) -> Study:
     rng = np.random.default_rng(design.seed)
     shapes = paper_splits(len(documents), rng)
     more = tuple(grouped_splits(len(documents), rng, design.splits))
-    found = divided(documents, (*shapes, *more), design.models(), effort=effort, progress=progress)
+    found = run_splits(
+        documents, (*shapes, *more), design.models(), effort=effort, progress=progress
+    )
     many = {split.name: found[split.name].rows for split in more}
-    return Study(found, compared(many, design.seed) if many else ())
+    return Study(found, compare_models(many, design.seed) if many else ())
 
 
 def _cuts(design: Design, corpora: Sequence[Path], progress: Progress | None) -> list[Cut]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from partita.domains import Domain, RuleDomain, find_domain, maximum_entropy
 from partita.errors import InputError
-from partita.evaluation.fusion import Measured, measure
+from partita.evaluation.fusion import SlotMeasure, measure
 from partita.fusion.account_files import Slots, claim_accounts, judgement_accounts, record_accounts
 from partita.fusion.account_results import result_accounts, result_domain
 from partita.fusion.accounts import Accounts, merge_accounts
@@ -64,7 +64,7 @@ class Fusion:
     """Fused claims, with their evaluation, the changes without a source, and notes."""
 
     fused: Fused
-    measured: tuple[Measured, ...] = ()
+    measured: tuple[SlotMeasure, ...] = ()
     changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
@@ -76,7 +76,7 @@ def fuse_files(paths: Sequence[str | Path], options: FuseOptions | None = None) 
     if chosen.objects is not None:
         _refuse_unknown_objects(claims, read_objects(chosen.objects))
     fused = fuse(claims, _settings(chosen, claims))
-    measured: tuple[Measured, ...] = ()
+    measured: tuple[SlotMeasure, ...] = ()
     if chosen.truth is not None:
         measured = measure_slots(fused, chosen.truth)
     changes = changes_without(fused, chosen.without) if chosen.without is not None else ()
@@ -99,7 +99,7 @@ def _separate_hierarchy(
     ]
 
 
-def measure_slots(fused: Fused, truth: Path) -> tuple[Measured, ...]:
+def measure_slots(fused: Fused, truth: Path) -> tuple[SlotMeasure, ...]:
     """Evaluate every slot for which the file has true values."""
     truths = read_truths(truth, [slot.name for slot in fused.slots])
     by_slot: dict[str, dict[str, str]] = {}

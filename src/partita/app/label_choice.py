@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.evaluation import calibration
-from partita.evaluation.learning_curves import PRECISION, Answered, Lesson, Point, adapted, lesson
+from partita.evaluation.learning_curves import (
+    PRECISION,
+    KeyAnswer,
+    Lesson,
+    Point,
+    adapt_parameters,
+    lesson,
+)
 from partita.evaluation.learning_curves import learning_curve as points_of
 from partita.evaluation.splits import Cut, cut
 from partita.pairs.columns import template_columns
@@ -61,7 +68,7 @@ def taught(
 
     One key is enough. Features that no key shows keep their weights; without keys nothing changes.
     """
-    return adapted(start, _lessons(keys, start, schema), learned_from)
+    return adapt_parameters(start, _lessons(keys, start, schema), learned_from)
 
 
 def curve(
@@ -150,7 +157,7 @@ def _point(one: Point) -> dict[str, float]:
 
 
 def _bins(side: Sequence[Point]) -> list[dict[str, float]]:
-    answers: list[Answered] = [answer for point in side for answer in point.answers]
+    answers: list[KeyAnswer] = [answer for point in side for answer in point.answers]
     if not answers:
         return []
     stated = np.concatenate([one.stated for one in answers])

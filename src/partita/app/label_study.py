@@ -14,12 +14,12 @@ from partita.evaluation.label_study import (
     BY,
     CHANCE,
     MODELS,
-    Compared,
     Design,
-    compared,
-    keying,
-    nothing_learned,
+    RuleComparison,
+    compare_rules,
+    run_study,
     small_sets,
+    untrained_parameters,
 )
 from partita.evaluation.rows import table
 from partita.evaluation.splits import cut
@@ -46,7 +46,7 @@ class Plan:
 class KeyingStudy:
     """The figures of a study, and the size of its corpus."""
 
-    rows: list[Compared]
+    rows: list[RuleComparison]
     design: Design
     documents: int
     sets: int
@@ -89,7 +89,7 @@ class KeyingStudy:
         save(choice_chart(self.rows), path)
 
 
-def _cell(one: Compared) -> str:
+def _cell(one: RuleComparison) -> str:
     if one.rule == CHANCE:
         return f"{one.bits:.3f}"
     return f"{one.bits:.3f} ({one.difference:+.3f}, {one.low:+.3f} to {one.high:+.3f})"
@@ -104,8 +104,8 @@ def study(plan: Plan, progress: Progress) -> KeyingStudy:
         progress(f"reading {document.name}")
         cuts.append(cut(document, schema))
     sets = list(small_sets(cuts, plan.largest))
-    start = shipped_pair_parameters() if plan.shipped else nothing_learned(sets)
-    rows = compared(keying(sets, start, plan.design, progress))
+    start = shipped_pair_parameters() if plan.shipped else untrained_parameters(sets)
+    rows = compare_rules(run_study(sets, start, plan.design, progress))
     templates = sum(len(one.labels) for one in sets)
     start_text = "the parameters that come with Partita" if plan.shipped else "no parameters"
     return KeyingStudy(rows, plan.design, len(cuts), len(sets), templates, start_text)

@@ -88,10 +88,10 @@ def _by_number_of_cells(compatible: BoolArray) -> list[int]:
     m = len(compatible)
     possible = log_cell_weights(np.where(compatible, 0.0, -np.inf)) == 0.0
     values = [int(recursion(possible * np.int64(y), SUM)[-1]) for y in range(m + 1)]
-    return _interpolated(values)
+    return _interpolate(values)
 
 
-def _interpolated(values: list[int]) -> list[int]:
+def _interpolate(values: list[int]) -> list[int]:
     """Return the coefficients of the polynomial that takes these values at 0, 1, 2, …"""
     newton = _falling_coefficients(values)
     result = [Fraction(0)] * len(values)

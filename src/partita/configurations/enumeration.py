@@ -27,7 +27,7 @@ def partitions(n: int) -> IntArray:
 
 
 @lru_cache(maxsize=LARGEST + 1)
-def joined(n: int) -> FloatArray:
+def pair_table(n: int) -> FloatArray:
     """Return 1 or 0 for every partition and pair (ordered as np.triu_indices): is it together?"""
     left, right = np.triu_indices(n, 1)
     labels = partitions(n)
@@ -43,7 +43,7 @@ def log_weights(theta: FloatArray, must: BoolArray, n: int) -> FloatArray:
 
     θ is −∞ where a pair is incompatible; a partition that parts a must-link has weight 0 as well.
     """
-    table = joined(n)
+    table = pair_table(n)
     apart = np.isneginf(theta)
     weights: FloatArray = np.where(apart | must, 0.0, theta) @ table.T
     if apart.any() or must.any():
@@ -68,13 +68,13 @@ class Enumerated:
 
     @property
     def log_weights(self) -> FloatArray:
-        found: FloatArray = log_weights(self.theta[None], self.must[None], self.size)[0]
-        return found
+        weights: FloatArray = log_weights(self.theta[None], self.must[None], self.size)[0]
+        return weights
 
     @property
     def probabilities(self) -> FloatArray:
-        found: FloatArray = np.exp(self.log_weights - self.log_normaliser.value)
-        return found
+        probabilities: FloatArray = np.exp(self.log_weights - self.log_normaliser.value)
+        return probabilities
 
     def log_weight(self, labels: IntArray) -> float:
         row = np.flatnonzero((partitions(self.size) == labels).all(axis=1))
@@ -94,7 +94,7 @@ class Enumerated:
     def pairs(self) -> Marginals:
         matrix = np.eye(self.size)
         left, right = np.triu_indices(self.size, 1)
-        shares = np.clip(self.probabilities @ joined(self.size), 0.0, 1.0)
+        shares = np.clip(self.probabilities @ pair_table(self.size), 0.0, 1.0)
         matrix[left, right] = matrix[right, left] = shares
         return Marginals.exact(matrix)
 

@@ -13,10 +13,10 @@ from partita.records import FloatArray, Posterior, components
 
 
 def evidential(
-    known: Knowledge, engine: Engine, scaled: ScaledParameters = UNSCALED
+    knowledge: Knowledge, engine: Engine, scaled: ScaledParameters = UNSCALED
 ) -> tuple[Posterior, float]:
     """Return the posterior and the conflict κ; parameters make it the scaled model."""
-    odds = log_odds(known, scaled)
+    odds = log_odds(knowledge, scaled)
     posterior = with_groups(odds, split(odds.theta, engine))
     conflict = abs(math.expm1(min(0.0, odds.base + posterior.log_normaliser.value)))
     return posterior, conflict
@@ -32,11 +32,11 @@ def split(theta: FloatArray, engine: Engine) -> Posterior:
         return engine(theta, 1.0)
     places = [np.flatnonzero(home == number) for number in range(home.max(initial=-1) + 1)]
     pairs = np.array([len(place) ** 2 for place in places])
-    found: dict[int, Part] = {}
+    parts: dict[int, Part] = {}
     for n in np.argsort(pairs, kind="stable").tolist():
-        share = float(pairs[n] / pairs[[m for m in range(len(places)) if m not in found]].sum())
-        found[n] = Part(places[n], engine(theta[np.ix_(places[n], places[n])], share))
-    return Product(len(theta), [found[n] for n in range(len(places))])
+        share = float(pairs[n] / pairs[[m for m in range(len(places)) if m not in parts]].sum())
+        parts[n] = Part(places[n], engine(theta[np.ix_(places[n], places[n])], share))
+    return Product(len(theta), [parts[n] for n in range(len(places))])
 
 
 def with_groups(odds: Odds, groups: Posterior) -> Posterior:
@@ -44,15 +44,15 @@ def with_groups(odds: Odds, groups: Posterior) -> Posterior:
     return groups if groups.size == len(odds.home) else Contracted(groups, odds.home)
 
 
-def uniform(known: Knowledge, engine: Engine) -> Posterior:
+def uniform(knowledge: Knowledge, engine: Engine) -> Posterior:
     """Return the posterior with all weights equal: the evidential form with θ = 0."""
-    odds = log_odds(known)
+    odds = log_odds(knowledge)
     return with_groups(odds, split(np.where(np.isfinite(odds.theta), 0.0, -np.inf), engine))
 
 
-def greedy(known: Knowledge, engine: Engine, parameters: GreedyParameters) -> Posterior:
+def greedy(knowledge: Knowledge, engine: Engine, parameters: GreedyParameters) -> Posterior:
     """Return the greedy model: its configuration with its measured share, the others evenly."""
-    odds = log_odds(known)
+    odds = log_odds(knowledge)
     compatible = np.isfinite(odds.theta)
     flat = split(np.where(compatible, 0.0, -np.inf), engine)
     share = parameters.share(len(odds.home))

@@ -37,8 +37,8 @@ def greedy_labels(compatible: NDArray[np.bool_]) -> IntArray:
     objects: list[list[int]] = []
     for template in range(len(compatible)):
         fits = (n for n, members in enumerate(objects) if compatible[template, members].all())
-        found = next(fits, None)
-        merged = [] if found is None else objects.pop(found)
+        position = next(fits, None)
+        merged = [] if position is None else objects.pop(position)
         objects.insert(0, [*merged, template])
     home = {template: n for n, members in enumerate(objects) for template in members}
     return restricted_growth(home[template] for template in range(len(compatible)))
@@ -98,15 +98,15 @@ class GreedyPosterior:
         return self._through(self._entropy)
 
     def pairs(self) -> Marginals:
-        given = self.uniform.pairs()
+        uniform = self.uniform.pairs()
         if self.alone:
-            return given
+            return uniform
         joined = (self.labels[:, None] == self.labels[None, :]).astype(np.float64)
-        value = self._mixed(given.value, joined, self.uniform.log_normaliser.value)
-        if given.kind == "exact":
+        value = self._mixed(uniform.value, joined, self.uniform.log_normaliser.value)
+        if uniform.kind == "exact":
             return Marginals.exact(value)
-        low, high = self._mixed_bounds(given, joined)
-        return Marginals(value, np.minimum(low, value), np.maximum(high, value), given.kind)
+        low, high = self._mixed_bounds(uniform, joined)
+        return Marginals(value, np.minimum(low, value), np.maximum(high, value), uniform.kind)
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
         if self.alone:
@@ -123,8 +123,8 @@ class GreedyPosterior:
         if self.alone:
             return self.uniform.best(k)
         first = self._log_weight_of_greedy() >= 0
-        given = self.uniform.best(k if first else k + 1)
-        others = given.labels[(given.labels != self.labels).any(axis=1)]
+        uniform = self.uniform.best(k if first else k + 1)
+        others = uniform.labels[(uniform.labels != self.labels).any(axis=1)]
         rows = np.vstack([self.labels[None, :], others]) if first else others
         if not first and len(others) + 1 == self.count():
             rows = np.vstack([others, self.labels[None, :]])
@@ -138,9 +138,9 @@ class GreedyPosterior:
         rows = np.tile(self.labels, (count, 1))
         open_ = np.flatnonzero(rng.random(count) >= self.share)
         while len(open_):
-            drawn = self.uniform.draws(len(open_), rng)
-            other = (drawn != self.labels).any(axis=1)
-            rows[open_[other]] = drawn[other]
+            draws = self.uniform.draws(len(open_), rng)
+            other = (draws != self.labels).any(axis=1)
+            rows[open_[other]] = draws[other]
             open_ = open_[~other]
         return rows
 
@@ -160,10 +160,15 @@ class GreedyPosterior:
 
     def _through(self, formula: Callable[[float], float]) -> Figure:
         """Evaluate a formula that grows with the count at its value and at both bounds."""
-        given = self.uniform.log_normaliser
+        log_count = self.uniform.log_normaliser
         if self.alone:
             return Figure.exact(0.0)
-        return Figure(formula(given.value), formula(given.low), formula(given.high), given.kind)
+        return Figure(
+            formula(log_count.value),
+            formula(log_count.low),
+            formula(log_count.high),
+            log_count.kind,
+        )
 
     def _line(self, log_count: float) -> tuple[float, float]:
         """Return P(event) as a line in U(event): slope, and step where greedy has the event."""
@@ -175,15 +180,17 @@ class GreedyPosterior:
         slope, step = self._line(log_count)
         return np.clip(slope * uniform + step * greedy, 0.0, 1.0)
 
-    def _mixed_bounds(self, given: Marginals, joined: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _mixed_bounds(
+        self, uniform: Marginals, joined: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Bound an event over both ends of the count.
 
         It grows with the count if greedy has it, else it shrinks.
         """
         figure = self.uniform.log_normaliser
         ends = (figure.low, figure.high)
-        low = np.minimum(*(self._mixed(given.low, joined, end) for end in ends))
-        high = np.maximum(*(self._mixed(given.high, joined, end) for end in ends))
+        low = np.minimum(*(self._mixed(uniform.low, joined, end) for end in ends))
+        high = np.maximum(*(self._mixed(uniform.high, joined, end) for end in ends))
         return low, high
 
 

@@ -14,7 +14,7 @@ from partita.configurations.product_posterior import Engine
 from partita.errors import TooLarge
 from partita.records import Budget, FloatArray, Posterior
 
-WIDTH = 0.5  # of a certified log-normaliser: a wider interval says less than honest samples
+WIDTH = 0.5  # of a certified log-normaliser: a wider one is less informative than samples
 INFERENCE = 0.65  # the share of the time before listing the best and counting
 FIRST = 0.5  # the share of the time that the certified method gets
 INTERPRETER = 200_000_000  # bytes that Python, numpy and compiled code take
@@ -39,8 +39,8 @@ def engine_for(budget: Budget, seed: int, method: str, progress: Progress | None
             return _certified(theta, left, progress)
         if method == "sampled":
             return _sampled(theta, left, seed, progress)
-        found = _exact(theta, left, needed=method == "exact")
-        return found or _beyond(theta, left, seed, progress)
+        exact = _exact(theta, left, needed=method == "exact")
+        return exact or _beyond(theta, left, seed, progress)
 
     return engine
 
@@ -50,7 +50,7 @@ def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
     n = len(theta)
     if n <= SMALL:
         return exact(theta, budget)
-    from partita.configurations.elimination.posterior import frontier, plan
+    from partita.configurations.elimination.posterior import eliminate_exactly, plan
 
     room = max(0, budget.memory - INTERPRETER)
     sparse = plan(theta, room)
@@ -62,7 +62,7 @@ def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
         raise too_large(n, min(float(predicted_bytes(n)), sparse.bytes) + INTERPRETER, budget)
     if not needed and not (fits and min(dense, eliminated) <= budget.seconds):
         return None
-    return exact(theta, budget) if dense <= eliminated else frontier(theta, sparse)
+    return exact(theta, budget) if dense <= eliminated else eliminate_exactly(theta, sparse)
 
 
 def too_large(n: int, needs: float, budget: Budget) -> TooLarge:
@@ -97,11 +97,9 @@ def _certified(theta: FloatArray, budget: Budget, progress: Progress | None) -> 
     from partita.configurations.certified.posterior import narrowing
 
     for bounded in narrowing(theta, replace(budget, seconds=FIRST * budget.seconds)):
-        found = bounded.log_normaliser
+        total = bounded.log_normaliser
         if progress:
-            progress(
-                f"{len(theta)} templates: log-normaliser known to {found.high - found.low:.2g}"
-            )
+            progress(f"{len(theta)} templates: log-normaliser within {total.high - total.low:.2g}")
     return bounded
 
 

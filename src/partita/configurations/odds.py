@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.graphs import chain
 from partita.errors import Contradiction, InputError
 from partita.records import BoolArray, FloatArray, IntArray, Pair, PairProbabilities, components
 
@@ -68,14 +67,14 @@ class Odds:
     base: float
 
 
-def knowledge(pairs: PairProbabilities) -> Knowledge:
+def checked_knowledge(pairs: PairProbabilities) -> Knowledge:
     """Return what is known, checked: a must-link closure over an incompatible pair raises."""
-    known = known_pairs(pairs)
-    _refuse_contradiction(pairs.set.ids, known.must, known.compatible)
-    return known
+    knowledge = knowledge_of(pairs)
+    _refuse_contradiction(pairs.set.ids, knowledge.must, knowledge.compatible)
+    return knowledge
 
 
-def known_pairs(pairs: PairProbabilities) -> Knowledge:
+def knowledge_of(pairs: PairProbabilities) -> Knowledge:
     """Return what the set states, with probabilities 0 and 1 as knowledge too."""
     must = (pairs.matrix == 1.0) | _matrix(pairs, pairs.set.must)
     compatible = (pairs.matrix > 0.0) & ~_matrix(pairs, pairs.set.incompatible)
@@ -84,30 +83,30 @@ def known_pairs(pairs: PairProbabilities) -> Knowledge:
     return Knowledge(pairs.matrix, compatible, must)
 
 
-def log_odds(known: Knowledge, scaled: ScaledParameters = UNSCALED) -> Odds:
+def log_odds(knowledge: Knowledge, scaled: ScaledParameters = UNSCALED) -> Odds:
     """Return θ between the groups that must-links make; scaled, if asked, pair by pair."""
-    home = components(known.must)
-    theta = scale_log_odds(_pair_log_odds(known), scaled)
+    home = components(knowledge.must)
+    theta = scale_log_odds(_pair_log_odds(knowledge), scaled)
     inside = home[:, None] == home[None, :]
     base = np.where(inside, -np.logaddexp(0.0, -theta), -np.logaddexp(0.0, theta))
     between = _between_groups(np.where(inside, 0.0, theta), home)
     return Odds(between, home, float(np.triu(base, 1).sum()))
 
 
-def _pair_log_odds(known: Knowledge) -> FloatArray:
+def _pair_log_odds(knowledge: Knowledge) -> FloatArray:
     """Return log p/(1−p), infinite where something is known, 0 on the diagonal."""
     with np.errstate(divide="ignore"):
-        theta = np.log(known.p) - np.log1p(-known.p)
-    theta = np.where(known.must, np.inf, np.where(known.compatible, theta, -np.inf))
+        theta = np.log(knowledge.p) - np.log1p(-knowledge.p)
+    theta = np.where(knowledge.must, np.inf, np.where(knowledge.compatible, theta, -np.inf))
     np.fill_diagonal(theta, 0.0)
     return theta
 
 
-def _matrix(pairs: PairProbabilities, given: frozenset[Pair]) -> BoolArray:
+def _matrix(pairs: PairProbabilities, members: frozenset[Pair]) -> BoolArray:
     """Return the pairs as a symmetric matrix."""
     place = {name: n for n, name in enumerate(pairs.set.ids)}
     matrix = np.zeros(pairs.matrix.shape, dtype=np.bool_)
-    for left, right in given:
+    for left, right in members:
         matrix[place[left], place[right]] = matrix[place[right], place[left]] = True
     return matrix
 
@@ -117,7 +116,24 @@ def _refuse_contradiction(ids: tuple[str, ...], must: BoolArray, compatible: Boo
     broken = np.argwhere((home[:, None] == home[None, :]) & ~compatible)
     if len(broken):
         left, right = broken[0].tolist()
-        raise Contradiction(ids[left], ids[right], [ids[n] for n in chain(must, left, right)])
+        raise Contradiction(
+            ids[left], ids[right], [ids[n] for n in _shortest_path(must, left, right)]
+        )
+
+
+def _shortest_path(adjacent: BoolArray, start: int, goal: int) -> list[int]:
+    """Return a shortest path from start to goal; both are in one component."""
+    source = {start: start}
+    queue = [start]
+    for node in queue:
+        for neighbour in np.flatnonzero(adjacent[node]).tolist():
+            if neighbour not in source:
+                source[neighbour] = node
+                queue.append(neighbour)
+    path = [goal]
+    while path[-1] != start:
+        path.append(source[path[-1]])
+    return path[::-1]
 
 
 def _between_groups(theta: FloatArray, home: IntArray) -> FloatArray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.odds import UNSCALED, ScaledParameters, knowledge, log_odds
+from partita.configurations.odds import UNSCALED, ScaledParameters, checked_knowledge, log_odds
 from partita.configurations.optimum import score
 from partita.configurations.report import listing, remainder
 from partita.configurations.search.best import best
@@ -32,14 +32,14 @@ BROKEN = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Relaxed:
+class Relaxation:
     """The bound, and the value of each pair in the solution (0 apart, 1 together)."""
 
     upper: float
     pairs: FloatArray
 
 
-def relaxations(theta: FloatArray, meter: Meter) -> Iterator[Relaxed]:
+def relaxations(theta: FloatArray, meter: Meter) -> Iterator[Relaxation]:
     """Yield decreasing bounds, until no triangle is violated or the budget is used up."""
     n = len(theta)
     left, right = np.nonzero(np.triu(np.isfinite(theta), 1))
@@ -49,16 +49,16 @@ def relaxations(theta: FloatArray, meter: Meter) -> Iterator[Relaxed]:
     x = _matrix(np.where(weights > 0.0, 1.0, 0.0), left, right, n)
     rows = np.empty((0, 3), dtype=np.int64)
     for _ in range(ROUNDS if n <= LARGEST else 0):
-        broken = _broken(x)
+        broken = _violated_triangles(x)
         if not len(broken) or not meter.allowance():
             return
         rows = np.vstack([rows, broken])
-        solved = _solved(weights, rows, place, meter)
+        solved = _solve_program(weights, rows, place, meter)
         if solved is None:
             return
         values, multipliers = solved
         x = _matrix(values, left, right, n)
-        yield Relaxed(_upper(weights, rows, place, multipliers), x)
+        yield Relaxation(_upper(weights, rows, place, multipliers), x)
         rows = rows[(multipliers > 0.0) | _tight(x, rows)]
 
 
@@ -68,19 +68,19 @@ def _matrix(values: FloatArray, left: IntArray, right: IntArray, n: int) -> Floa
     return x
 
 
-def _broken(x: FloatArray) -> IntArray:
+def _violated_triangles(x: FloatArray) -> IntArray:
     """Return the most violated triangles (i, j, k) with x_ij + x_jk − x_ik > 1, i < k."""
     n = len(x)
-    found, excess = [], []
+    triangles, excess = [], []
     for j in range(n):
         over = np.triu(x[:, j, None] + x[None, j, :] - x - 1.0, 1)
         over[j, :] = over[:, j] = 0.0
         i, k = np.nonzero(over > BROKEN)
         worst = np.argsort(-over[i, k], kind="stable")[: EACH_ROUND * n // 2]
-        found.append(np.column_stack([i, np.full(len(i), j), k])[worst])
+        triangles.append(np.column_stack([i, np.full(len(i), j), k])[worst])
         excess.append(over[i, k][worst])
     worst = np.argsort(-np.concatenate(excess), kind="stable")[: EACH_ROUND * n]
-    return np.concatenate(found)[worst]
+    return np.concatenate(triangles)[worst]
 
 
 def _tight(x: FloatArray, rows: IntArray) -> NDArray[np.bool_]:
@@ -98,7 +98,7 @@ def _entries(rows: IntArray, place: IntArray) -> tuple[IntArray, IntArray, Float
     return number[there], columns[there], values[there]
 
 
-def _solved(
+def _solve_program(
     weights: FloatArray, rows: IntArray, place: IntArray, meter: Meter
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return the solution and the rows' multipliers; None if the solver was stopped."""
@@ -109,19 +109,19 @@ def _solved(
     matrix = csr_matrix((value, (number, column)), shape=(len(rows), len(weights)))
     limit = {"time_limit": meter.seconds_left()} if meter.budget.work is None else {}
     limit |= {"maxiter": meter.allowance(1 << 30)}
-    found = linprog(
+    solution = linprog(
         -weights, A_ub=matrix, b_ub=np.ones(len(rows)), bounds=(0, 1), method="highs", options=limit
     )
-    meter.spend(int(found.nit) + 1)
-    if found.status != 0:
+    meter.spend(int(solution.nit) + 1)
+    if solution.status != 0:
         return None
-    return np.asarray(found.x), np.maximum(0.0, -np.asarray(found.ineqlin.marginals))
+    return np.asarray(solution.x), np.maximum(0.0, -np.asarray(solution.ineqlin.marginals))
 
 
 def _upper(weights: FloatArray, rows: IntArray, place: IntArray, multipliers: FloatArray) -> float:
     number, column, value = _entries(rows, place)
-    taken = np.bincount(column, value * multipliers[number], minlength=len(weights))
-    return float(multipliers.sum() + np.maximum(0.0, weights - taken).sum())
+    charged = np.bincount(column, value * multipliers[number], minlength=len(weights))
+    return float(multipliers.sum() + np.maximum(0.0, weights - charged).sum())
 
 
 SHARE = 0.6  # of the budget for prices and covers, the rest for the relaxation
@@ -150,51 +150,57 @@ def optimum(theta: FloatArray, budget: Budget) -> Optimum:
     """Return the most probable configuration, proved where the budget allows."""
     meter = Meter(budget)
     work = None if budget.work is None else int(SHARE * budget.work)
-    found = best(theta, 1, replace(budget, seconds=SHARE * budget.seconds, work=work))
-    weight = float(found.log_weights[0])
-    known = Optimum(found.labels[0], weight, weight + found.gap)
+    listed = best(theta, 1, replace(budget, seconds=SHARE * budget.seconds, work=work))
+    weight = float(listed.log_weights[0])
+    bounded = Optimum(listed.labels[0], weight, weight + listed.gap)
     meter.spend(work or 0)
-    return known if found.gap == 0.0 else _relaxed(theta, known, meter)
+    return bounded if listed.gap == 0.0 else _tighten(theta, bounded, meter)
 
 
-def _relaxed(theta: FloatArray, known: Optimum, meter: Meter) -> Optimum:
+def _tighten(theta: FloatArray, bounded: Optimum, meter: Meter) -> Optimum:
     """Return both bounds from the relaxation, as far as they are better."""
     slack = rounding(theta)
     for relaxed in relaxations(theta, meter):
         labels = components(relaxed.pairs > 0.5)
         weight = score(theta, labels)
-        if weight > known.log_weight:
-            known = replace(known, labels=restricted_growth(labels), log_weight=weight)
-        known = replace(known, upper=min(known.upper, relaxed.upper + slack))
-        if known.proved:
+        if weight > bounded.log_weight:
+            bounded = replace(bounded, labels=restricted_growth(labels), log_weight=weight)
+        bounded = replace(bounded, upper=min(bounded.upper, relaxed.upper + slack))
+        if bounded.proved:
             break
-    return known
+    return bounded
 
 
-def prove(found: Distribution, budget: Budget, scaled: ScaledParameters = UNSCALED) -> Distribution:
+def prove(
+    distribution: Distribution, budget: Budget, scaled: ScaledParameters = UNSCALED
+) -> Distribution:
     """Return a distribution of the evidential or the scaled model whose gap is a certificate.
 
     Nothing has a probability above that of the first configuration times e^gap; 0 means that it
     is proved most probable. A better configuration than the listed ones becomes the first.
     """
-    if found.gap == 0.0:
-        return found
-    known = _optimum_of_set(found, budget, scaled)
-    first = found.configurations.rows[0]
-    weight = found.posterior.log_weight(first)
-    if known.log_weight > weight + ENOUGH * (1.0 + abs(weight)):
-        found, weight = _with_first(found, known.labels), known.log_weight
-    known = replace(known, log_weight=weight)
+    if distribution.gap == 0.0:
+        return distribution
+    bounded = _optimum_of_set(distribution, budget, scaled)
+    first = distribution.configurations.rows[0]
+    weight = distribution.posterior.log_weight(first)
+    if bounded.log_weight > weight + ENOUGH * (1.0 + abs(weight)):
+        distribution, weight = _with_first(distribution, bounded.labels), bounded.log_weight
+    bounded = replace(bounded, log_weight=weight)
     words = "the first configuration is proved most probable"
-    if not known.proved:
-        words = f"no configuration exceeds the first by more than a factor of e^{known.gap:.3g}"
-    gap = 0.0 if known.proved else known.gap
-    return replace(found, gap=gap, reason=f"{found.reason}; {words}")
+    if not bounded.proved:
+        words = f"no configuration exceeds the first by more than a factor of e^{bounded.gap:.3g}"
+    gap = 0.0 if bounded.proved else bounded.gap
+    return replace(distribution, gap=gap, reason=f"{distribution.reason}; {words}")
 
 
-def _optimum_of_set(found: Distribution, budget: Budget, scaled: ScaledParameters) -> Optimum:
+def _optimum_of_set(
+    distribution: Distribution, budget: Budget, scaled: ScaledParameters
+) -> Optimum:
     """The optima of all components together; the budget is shared by the number of pairs."""
-    odds = log_odds(knowledge(PairProbabilities(found.set, found.probabilities)), scaled)
+    odds = log_odds(
+        checked_knowledge(PairProbabilities(distribution.set, distribution.probabilities)), scaled
+    )
     home = components(np.isfinite(odds.theta))
     places = [np.flatnonzero(home == number) for number in range(home.max(initial=-1) + 1)]
     total = sum(len(place) ** 2 for place in places)
@@ -211,10 +217,10 @@ def _optimum_of_set(found: Distribution, budget: Budget, scaled: ScaledParameter
     return Optimum(restricted_growth(labels[odds.home]), weight, upper)
 
 
-def _with_first(found: Distribution, labels: IntArray) -> Distribution:
+def _with_first(distribution: Distribution, labels: IntArray) -> Distribution:
     """List a configuration before the others, in place of the last one."""
-    rows = np.vstack([labels, found.configurations.rows[:-1]])
-    weights = np.array([found.posterior.log_weight(row) for row in rows])
-    listed = listing(found.posterior, found.configurations.ids, Best(rows, weights))
-    rest = remainder(listed, found.count, found.figures.log2_count.value)
-    return replace(found, configurations=listed, remainder=rest)
+    rows = np.vstack([labels, distribution.configurations.rows[:-1]])
+    weights = np.array([distribution.posterior.log_weight(row) for row in rows])
+    listed = listing(distribution.posterior, distribution.configurations.ids, Best(rows, weights))
+    rest = remainder(listed, distribution.count, distribution.figures.log2_count.value)
+    return replace(distribution, configurations=listed, remainder=rest)

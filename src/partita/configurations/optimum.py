@@ -87,9 +87,11 @@ def local_search(theta: FloatArray, starts: int = 1) -> IntArray:
     finite, tolerance = _finite(theta)
     n = len(theta)
     moves = _compiled() if n > SMALL else _Moves(single_moves, _chain)
-    found = [_climb(finite, _visit(n, start), tolerance, moves) for start in range(max(1, starts))]
-    scores = [score(theta, labels) for labels in found]
-    return restricted_growth(found[int(np.argmax(scores))])
+    configurations = [
+        _climb(finite, _visit(n, start), tolerance, moves) for start in range(max(1, starts))
+    ]
+    scores = [score(theta, labels) for labels in configurations]
+    return restricted_growth(configurations[int(np.argmax(scores))])
 
 
 def score(theta: FloatArray, labels: IntArray) -> float:

@@ -64,8 +64,8 @@ class Product:
         self.log_normaliser = total([part.posterior.log_normaliser for part in self.parts])
         self.method: Method = least_sure([part.posterior.method for part in self.parts])
         self.reason = _reasons([part.posterior.reason for part in self.parts])
-        said = [getattr(part.posterior, "converged", None) for part in self.parts]
-        self.converged = None if all(word is None for word in said) else False not in said
+        verdicts = [getattr(part.posterior, "converged", None) for part in self.parts]
+        self.converged = None if all(word is None for word in verdicts) else False not in verdicts
 
     def log_weight(self, labels: IntArray) -> float:
         home = np.empty(self.size, dtype=np.int64)
@@ -91,10 +91,14 @@ class Product:
         value, low, high = (np.eye(self.size) for _ in range(3))
         kinds = [0]
         for part in self.parts:
-            found = part.posterior.pairs()
+            marginals = part.posterior.pairs()
             inside = np.ix_(part.positions, part.positions)
-            value[inside], low[inside], high[inside] = found.value, found.low, found.high
-            kinds.append(ORDER.index(found.kind))
+            value[inside], low[inside], high[inside] = (
+                marginals.value,
+                marginals.low,
+                marginals.high,
+            )
+            kinds.append(ORDER.index(marginals.kind))
         return Marginals(value, low, high, ORDER[max(kinds)])
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
@@ -103,10 +107,10 @@ class Product:
                 yield tuple(part.positions[list(cell)].tolist()), probability
 
     def best(self, k: int) -> Best:
-        found = Best(np.zeros((1, self.size), dtype=np.int64), np.zeros(1))
+        best = Best(np.zeros((1, self.size), dtype=np.int64), np.zeros(1))
         for part in self.parts:
-            found = _best_sums(found, part.posterior.best(k), part.positions, k)
-        return Best(canonical_rows(found.labels), found.log_weights, found.gap)
+            best = _best_sums(best, part.posterior.best(k), part.positions, k)
+        return Best(canonical_rows(best.labels), best.log_weights, best.gap)
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
         rows = np.zeros((count, self.size), dtype=np.int64)
@@ -121,8 +125,8 @@ def _reasons(reasons: Sequence[str]) -> str:
     numbers = {reason: reasons.count(reason) for reason in reasons}
     if len(reasons) <= 1:
         return "".join(reasons) or "nothing can corefer"
-    said = (f"{number} × {reason}" for reason, number in numbers.items())
-    return f"{len(reasons)} independent parts: " + "; ".join(said)
+    lines = (f"{number} × {reason}" for reason, number in numbers.items())
+    return f"{len(reasons)} independent parts: " + "; ".join(lines)
 
 
 def _best_sums(left: Best, right: Best, positions: IntArray, k: int) -> Best:
@@ -132,12 +136,12 @@ def _best_sums(left: Best, right: Best, positions: IntArray, k: int) -> Best:
     labels = left.labels[first].copy()
     labels[:, positions] = right.labels[second] + labels.max(initial=0) + 1
     weights = left.log_weights[first] + right.log_weights[second]
-    return Best(labels, weights, max(0.0, _unlisted(left, right) - float(weights[-1])))
+    return Best(labels, weights, max(0.0, _best_unlisted(left, right) - float(weights[-1])))
 
 
-def _unlisted(left: Best, right: Best) -> float:
+def _best_unlisted(left: Best, right: Best) -> float:
     """Return the most that a sum can reach with one side beyond its list, if not proved."""
-    return max(_beyond(left) + _most(right), _most(left) + _beyond(right), key=_defined)
+    return max(_beyond(left) + _most(right), _most(left) + _beyond(right), key=_without_nan)
 
 
 def _beyond(best: Best) -> float:
@@ -149,7 +153,7 @@ def _most(best: Best) -> float:
     return max(float(best.log_weights[0]), _beyond(best))
 
 
-def _defined(reach: float) -> float:
+def _without_nan(reach: float) -> float:
     """Replace ∞ − ∞: one side is proved, so there is nothing beyond it."""
     return -math.inf if math.isnan(reach) else reach
 
@@ -157,15 +161,15 @@ def _defined(reach: float) -> float:
 def _largest_sums(left: FloatArray, right: FloatArray, k: int) -> list[tuple[int, int]]:
     """Return places (i, j) of the k largest left[i] + right[j], best first."""
     queue = [(-float(left[0] + right[0]), 0, 0)]
-    found: list[tuple[int, int]] = []
-    while queue and len(found) < k:
+    places: list[tuple[int, int]] = []
+    while queue and len(places) < k:
         _, i, j = heapq.heappop(queue)
-        found.append((i, j))
+        places.append((i, j))
         if j + 1 < len(right):
             heapq.heappush(queue, (-float(left[i] + right[j + 1]), i, j + 1))
         if j == 0 and i + 1 < len(left):
             heapq.heappush(queue, (-float(left[i + 1] + right[0]), i + 1, 0))
-    return found
+    return places
 
 
 class Contracted:
@@ -199,16 +203,18 @@ class Contracted:
         return self.groups.entropy()
 
     def pairs(self) -> Marginals:
-        found, spread = self.groups.pairs(), np.ix_(self.home, self.home)
-        return Marginals(found.value[spread], found.low[spread], found.high[spread], found.kind)
+        marginals, spread = self.groups.pairs(), np.ix_(self.home, self.home)
+        return Marginals(
+            marginals.value[spread], marginals.low[spread], marginals.high[spread], marginals.kind
+        )
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
         for cell, probability in self.groups.cells():
             yield tuple(np.flatnonzero(np.isin(self.home, cell)).tolist()), probability
 
     def best(self, k: int) -> Best:
-        found = self.groups.best(k)
-        return Best(found.labels[:, self.home], found.log_weights, found.gap)
+        best = self.groups.best(k)
+        return Best(best.labels[:, self.home], best.log_weights, best.gap)
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
         return self.groups.draws(count, rng)[:, self.home]

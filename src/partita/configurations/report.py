@@ -36,25 +36,25 @@ def best_or_above(posterior: Posterior, top: int | None, threshold: float | None
         best = posterior.best(k)
         enough = best.log_weights - posterior.log_normaliser.value >= math.log(threshold)
         if len(best.labels) < k or not enough.all() or k == most:
-            kept = max(1, int(enough.sum()))
-            return Best(best.labels[:kept], best.log_weights[:kept], best.gap)
+            number = max(1, int(enough.sum()))
+            return Best(best.labels[:number], best.log_weights[:number], best.gap)
         k = min(4 * k, most)
 
 
-def remainder(found: Listing, count: int | None, log2_count: float) -> Remainder:
+def remainder(listed: Listing, count: int | None, log2_count: float) -> Remainder:
     """Return the number and the mass of the unlisted configurations, of so many in all."""
-    left = None if count is None else count - len(found)
+    left = None if count is None else count - len(listed)
     bits = log2_count if left is None else log2_of(left)
-    return Remainder(left, bits, unlisted(found, left), _interval(found) if left != 0 else None)
+    return Remainder(left, bits, unlisted(listed, left), _interval(listed) if left != 0 else None)
 
 
-def unlisted(found: Listing, left: int | None) -> float:
+def unlisted(listed: Listing, left: int | None) -> float:
     """Return what is missing to 1; 0 if no configuration is left."""
-    return 0.0 if left == 0 else max(0.0, 1.0 - math.fsum(found.probabilities))
+    return 0.0 if left == 0 else max(0.0, 1.0 - math.fsum(listed.probabilities))
 
 
-def _interval(found: Listing) -> tuple[float, float] | None:
-    if found.intervals is None:
+def _interval(listed: Listing) -> tuple[float, float] | None:
+    if listed.intervals is None:
         return None
-    low, high = np.array(found.intervals).sum(axis=0).tolist()
+    low, high = np.array(listed.intervals).sum(axis=0).tolist()
     return max(0.0, 1.0 - high), max(0.0, 1.0 - low)

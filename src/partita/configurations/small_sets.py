@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.configurations.dense.draws import canonical_rows
-from partita.configurations.enumeration import joined, log_weights, partitions
+from partita.configurations.enumeration import log_weights, pair_table, partitions
 from partita.records import BoolArray, FloatArray, IntArray
 
 SAFE = 600.0  # the sum of |θ| up to which products of odds neither overflow nor vanish
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class SolvedRows:
     """The answers of many sets, set k in row k; `best` holds labels, one row a configuration."""
 
     theta: FloatArray
@@ -38,7 +38,7 @@ class _Sums:
     best_shares: FloatArray
 
 
-def solve_rows(theta: FloatArray, must: BoolArray, n: int, top: int, compiled: bool) -> Rows:
+def solve_rows(theta: FloatArray, must: BoolArray, n: int, top: int, compiled: bool) -> SolvedRows:
     """Solve sets given as rows of θ and must-links over pairs, in the order of np.triu_indices."""
     top = min(top, len(partitions(n)))
     strength = np.where(np.isneginf(theta), 0.0, np.abs(theta)).sum(axis=1)
@@ -46,7 +46,7 @@ def solve_rows(theta: FloatArray, must: BoolArray, n: int, top: int, compiled: b
     sums = (_by_recursion if safe else _by_products)(theta, must, n, top)
     conflicts = np.abs(np.expm1(np.minimum(0.0, _base(theta, must) + sums.totals)))
     entropies = np.maximum(0.0, sums.totals - sums.expected) / np.log(2.0)
-    return Rows(
+    return SolvedRows(
         theta,
         must,
         sums.totals.tolist(),
@@ -68,7 +68,7 @@ def _by_products(theta: FloatArray, must: BoolArray, n: int, top: int) -> _Sums:
     return _Sums(
         totals,
         np.count_nonzero(possible, axis=1),
-        shares @ joined(n),
+        shares @ pair_table(n),
         np.einsum("ij,ij->i", shares, finite),
         partitions(n)[best],
         np.take_along_axis(shares, best, axis=1),
@@ -124,6 +124,6 @@ def _matrices(rows: FloatArray, n: int) -> FloatArray:
 def _largest(weights: FloatArray, k: int) -> IntArray:
     """Return the places of the k largest of each row, largest first, ties in order of place."""
     first = weights.shape[1] - k
-    some = np.sort(np.argpartition(weights, first, axis=1)[:, first:], axis=1)
-    order = np.argsort(-np.take_along_axis(weights, some, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(some, order, axis=1)
+    places = np.sort(np.argpartition(weights, first, axis=1)[:, first:], axis=1)
+    order = np.argsort(-np.take_along_axis(weights, places, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(places, order, axis=1)

@@ -10,7 +10,7 @@ from partita.configurations.dense.posterior import log2_of
 from partita.configurations.evidential import evidential, greedy, uniform
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.method_choice import engine_for
-from partita.configurations.odds import Knowledge, ScaledParameters, knowledge
+from partita.configurations.odds import Knowledge, ScaledParameters, checked_knowledge
 from partita.configurations.report import best_or_above, listing, remainder
 from partita.errors import InputError
 from partita.records import Budget, Distribution, Figure, Figures, PairProbabilities, Posterior
@@ -31,12 +31,12 @@ def solve(
     progress: Callable[[str], None] | None = None,
 ) -> Distribution:
     """Return the distribution over the configurations of one coreference set."""
-    allowed = budget or Budget()
+    limits = budget or Budget()
     posterior, conflict = _posterior(
-        knowledge(pairs), model, parameters, allowed, seed, method, progress
+        checked_knowledge(pairs), model, parameters, limits, seed, method, progress
     )
     best = best_or_above(posterior, top, threshold)
-    found = listing(posterior, pairs.set.ids, best)
+    listed = listing(posterior, pairs.set.ids, best)
     total, count = posterior.log_normaliser, posterior.count()
     bits = posterior.log2_count() if count is None else Figure.exact(log2_of(count))
     return Distribution(
@@ -46,8 +46,8 @@ def solve(
         reason=posterior.reason,
         probabilities=pairs.matrix,
         marginals=posterior.pairs(),
-        configurations=found,
-        remainder=remainder(found, count, bits.value),
+        configurations=listed,
+        remainder=remainder(listed, count, bits.value),
         figures=Figures(posterior.entropy(), total, bits),
         conflict=conflict,
         count=count,
@@ -60,7 +60,7 @@ def solve(
 
 
 def _posterior(
-    known: Knowledge,
+    knowledge: Knowledge,
     model: str,
     parameters: Parameters | None,
     budget: Budget,
@@ -73,22 +73,22 @@ def _posterior(
         raise InputError(f"unknown method {method!r}, expected one of {', '.join(METHODS)}")
     engine = engine_for(budget, seed, method, progress)
     if model == "evidential":
-        return evidential(known, engine)
+        return evidential(knowledge, engine)
     if model == "scaled" and isinstance(parameters, ScaledParameters):
-        return evidential(known, engine, parameters)
+        return evidential(knowledge, engine, parameters)
     if model == "uniform":
-        return uniform(known, engine), None
+        return uniform(knowledge, engine), None
     if model == "greedy" and isinstance(parameters, GreedyParameters):
-        return greedy(known, engine, parameters), None
+        return greedy(knowledge, engine, parameters), None
     if model == "merging":
         from partita.configurations.merging.decisions import merging
 
-        merged = merging(known.p, known.compatible, known.must, budget, seed, method)
+        merged = merging(knowledge.p, knowledge.compatible, knowledge.must, budget, seed, method)
         return merged, None
-    raise InputError(_refused(model))
+    raise InputError(_model_error(model))
 
 
-def _refused(model: str) -> str:
+def _model_error(model: str) -> str:
     if model in ("greedy", "scaled"):
         return f"the {model} model needs its trained parameters"
     return f"unknown model {model!r}, expected one of {', '.join(PAIR_MODELS)}"

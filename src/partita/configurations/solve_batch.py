@@ -9,9 +9,9 @@ import numpy as np
 
 from partita.configurations.dense.posterior import log2_of
 from partita.configurations.enumeration import REASON, Enumerated, partitions
-from partita.configurations.odds import UNSCALED, ScaledParameters, known_pairs
+from partita.configurations.odds import UNSCALED, ScaledParameters, knowledge_of
 from partita.configurations.report import unlisted
-from partita.configurations.small_sets import Rows, solve_rows
+from partita.configurations.small_sets import SolvedRows, solve_rows
 from partita.configurations.solve import Parameters, solve
 from partita.errors import PartitaError
 from partita.records import (
@@ -56,7 +56,7 @@ def solve_many(
     """
     shares = model in MODELS and threshold is None and method in ("auto", "exact")
     scaled = parameters if isinstance(parameters, ScaledParameters) else UNSCALED
-    shared = _shared(sets, model, scaled, top or TOP) if shares else {}
+    shared = _solve_small_sets(sets, model, scaled, top or TOP) if shares else {}
 
     def answer(place: int, pairs: PairProbabilities) -> Answer:
         if place in shared:
@@ -79,21 +79,21 @@ def solve_many(
     return map(answer, range(len(sets)), sets)
 
 
-def _shared(
+def _solve_small_sets(
     sets: Sequence[PairProbabilities], model: str, scaled: ScaledParameters, top: int
-) -> dict[int, tuple[Rows, int]]:
+) -> dict[int, tuple[SolvedRows, int]]:
     """Return the row with the answer of each small set that has a possible configuration."""
-    answered: dict[int, tuple[Rows, int]] = {}
+    answered: dict[int, tuple[SolvedRows, int]] = {}
     by_size: dict[int, list[int]] = {}
     for place, pairs in enumerate(sets):
         by_size.setdefault(len(pairs.matrix), []).append(place)
     for n in sorted(by_size.keys() & set(range(2, SHARED + 1))):
-        for some in _chunks(by_size[n], max(1, ENTRIES // len(partitions(n)))):
-            theta, must = _log_odds([sets[place] for place in some], scaled, model == "uniform")
-            found = solve_rows(theta, must, n, top, compiled=len(sets) >= COMPILED)
-            for row, place in enumerate(some):
-                if found.counts[row]:
-                    answered[place] = (found, row)
+        for places in _chunks(by_size[n], max(1, ENTRIES // len(partitions(n)))):
+            theta, must = _log_odds([sets[place] for place in places], scaled, model == "uniform")
+            rows = solve_rows(theta, must, n, top, compiled=len(sets) >= COMPILED)
+            for row, place in enumerate(places):
+                if rows.counts[row]:
+                    answered[place] = (rows, row)
     return answered
 
 
@@ -110,8 +110,8 @@ def _log_odds(
     must, apart = p == 1.0, p == 0.0
     for row, pairs in enumerate(sets):
         if pairs.set.must or pairs.set.incompatible:
-            known = known_pairs(pairs)
-            must[row], apart[row] = known.must[left, right], ~known.compatible[left, right]
+            knowledge = knowledge_of(pairs)
+            must[row], apart[row] = knowledge.must[left, right], ~knowledge.compatible[left, right]
     if flat:
         return np.where(apart, -np.inf, 0.0), must
     with np.errstate(divide="ignore"):
@@ -121,11 +121,11 @@ def _log_odds(
 
 
 def _distribution(
-    pairs: PairProbabilities, found: Rows, row: int, model: str, seed: int
+    pairs: PairProbabilities, rows: SolvedRows, row: int, model: str, seed: int
 ) -> Distribution:
-    number = found.counts[row]
-    ids, total = pairs.set.ids, Figure.exact(found.log_normalisers[row])
-    listing = Listing(ids, found.best[row, :number], found.best_probabilities[row][:number])
+    number = rows.counts[row]
+    ids, total = pairs.set.ids, Figure.exact(rows.log_normalisers[row])
+    listing = Listing(ids, rows.best[row, :number], rows.best_probabilities[row][:number])
     left = number - len(listing)
     return Distribution(
         set=pairs.set,
@@ -133,12 +133,12 @@ def _distribution(
         method="exact",
         reason=REASON,
         probabilities=pairs.matrix,
-        marginals=Marginals.exact(found.marginals[row]),
+        marginals=Marginals.exact(rows.marginals[row]),
         configurations=listing,
         remainder=Remainder(left, log2_of(left), unlisted(listing, left)),
-        figures=Figures(Figure.exact(found.entropies[row]), total, Figure.exact(math.log2(number))),
-        conflict=None if model == "uniform" else found.conflicts[row],
+        figures=Figures(Figure.exact(rows.entropies[row]), total, Figure.exact(math.log2(number))),
+        conflict=None if model == "uniform" else rows.conflicts[row],
         count=number,
         seed=seed,
-        posterior=Enumerated(len(ids), found.theta[row], found.must[row], total),
+        posterior=Enumerated(len(ids), rows.theta[row], rows.must[row], total),
     )

@@ -80,8 +80,8 @@ def _blocks(path: Path) -> Iterator[Rows]:
 def _columns(line: str, file: str, number: int) -> list[str]:
     columns = line.split("\t")
     if len(columns) != COLUMNS:
-        found = f"{len(columns)} column{'s' * (len(columns) > 1)}"
-        problem = f"has {found} separated by tabs; CoNLL-U has {COLUMNS}"
+        amount = f"{len(columns)} column{'s' * (len(columns) > 1)}"
+        problem = f"has {amount} separated by tabs; CoNLL-U has {COLUMNS}"
         raise InputError(problem, file=file, line=number)
     return columns
 

@@ -63,7 +63,7 @@ class Blocks:
 Span = tuple[int, int]
 
 
-def laid_out(sentence: Sentence, start: int) -> tuple[str, list[Span]]:
+def layout_text(sentence: Sentence, start: int) -> tuple[str, list[Span]]:
     """Return the sentence's text and the span of each of its words, counted from `start`.
 
     Words of a multiword token share its characters where they make it up, else all have its
@@ -71,16 +71,16 @@ def laid_out(sentence: Sentence, start: int) -> tuple[str, list[Span]]:
     """
     pieces: list[str] = []
     spans: list[Span] = [(start, start)] * len(sentence.words)
-    here, known = start, 0
+    here, done = start, 0
     for token in sentence.surface:
-        for place in range(known, token.first):
+        for place in range(done, token.first):
             spans[place] = (here, here)
         spans[token.first : token.last + 1] = _shares(token, sentence, here)
-        known = token.last + 1
+        done = token.last + 1
         gap = " " if token.space else ""
         pieces += (token.form, gap)
         here += len(token.form) + len(gap)
-    for place in range(known, len(spans)):
+    for place in range(done, len(spans)):
         spans[place] = (here, here)
     return "".join(pieces).rstrip(), spans
 
@@ -100,7 +100,7 @@ GENDERS = {"Masc": "masc", "Fem": "fem", "Neut": "neut"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Placed:
+class PlacedSentence:
     """A sentence's tree, its mentions, and its position in its document."""
 
     tree: Tree
@@ -116,20 +116,20 @@ class Expression:
     """A mention in its sentence, with its head and its span in the text."""
 
     mention: Mention
-    at: Placed
+    at: PlacedSentence
     head: int
     inside: frozenset[int]
     start: int
     end: int
 
 
-def expressions(placed: Placed) -> list[Expression]:
+def expressions(placed: PlacedSentence) -> list[Expression]:
     """Return the mentions of a sentence in text order, the longer first at the same start."""
-    found = [_expression(mention, placed) for mention in placed.mentions]
-    return sorted(found, key=lambda e: (e.start, -e.end, min(e.inside), -len(e.inside)))
+    unsorted = [_expression(mention, placed) for mention in placed.mentions]
+    return sorted(unsorted, key=lambda e: (e.start, -e.end, min(e.inside), -len(e.inside)))
 
 
-def _expression(mention: Mention, placed: Placed) -> Expression:
+def _expression(mention: Mention, placed: PlacedSentence) -> Expression:
     inside = mention.words
     start, end = placed.spans[inside[0]][0], placed.spans[inside[-1]][1]
     head = head_of(mention, placed.tree.words)
@@ -137,33 +137,38 @@ def _expression(mention: Mention, placed: Placed) -> Expression:
 
 
 def templates(
-    found: Sequence[Expression], first: int, text: str, offset: int
+    expressions: Sequence[Expression], first: int, text: str, offset: int
 ) -> Iterator[Template]:
     """Return the templates of one sentence's expressions, named m1, m2, … from `first` on.
 
     `text` is the sentence's, and begins at `offset` of the document's.
     """
-    names = [f"m{first + n}" for n in range(len(found))]
-    for place, one in enumerate(found):
-        yield _template(one, _tied(place, found, names), names[place], _written(one, text, offset))
+    names = [f"m{first + n}" for n in range(len(expressions))]
+    for place, expression in enumerate(expressions):
+        yield _template(
+            expression,
+            _links(place, expressions, names),
+            names[place],
+            _mention_text(expression, text, offset),
+        )
 
 
-def _template(one: Expression, tied: dict[str, str], name: str, text: str) -> Template:
-    tree, word = one.at.tree, one.at.tree.words[one.head]
-    inside = set(one.inside)
-    determiner = determiner_of(tree, one.head, inside)
-    number = number_of(tree, one.head, inside)
+def _template(expression: Expression, tied: dict[str, str], name: str, text: str) -> Template:
+    tree, word = expression.at.tree, expression.at.tree.words[expression.head]
+    inside = set(expression.inside)
+    determiner = determiner_of(tree, expression.head, inside)
+    number = number_of(tree, expression.head, inside)
     form = form_of(word, determiner, isinstance(number, int))
-    context = _described(one, determiner) | tied
-    called = name_of(tree, one.head, inside) if word.upos == "PROPN" else ""
+    context = _own_slots(expression, determiner) | tied
+    called = name_of(tree, expression.head, inside) if word.upos == "PROPN" else ""
     return Template(
         id=name,
         text=text,
-        start=one.start,
-        end=one.end,
-        region=one.at.region,
-        sentence=one.at.index,
-        sort=one.mention.sort,
+        start=expression.start,
+        end=expression.end,
+        region=expression.at.region,
+        sentence=expression.at.index,
+        sort=expression.mention.sort,
         head=word.lemma.lower() if word.lemma != "_" else word.form.lower(),
         number=number,
         form=form,
@@ -173,59 +178,65 @@ def _template(one: Expression, tied: dict[str, str], name: str, text: str) -> Te
     )
 
 
-def _written(one: Expression, text: str, offset: int) -> str:
+def _mention_text(expression: Expression, text: str, offset: int) -> str:
     """Return the text of a mention: the parts of a discontinuous one joined."""
-    spans = one.at.spans
-    parts = ((spans[a][0] - offset, spans[b][1] - offset) for a, b in one.mention.spans)
+    spans = expression.at.spans
+    parts = ((spans[a][0] - offset, spans[b][1] - offset) for a, b in expression.mention.spans)
     return " ".join(text[start:end] for start, end in parts)
 
 
-def _described(one: Expression, determiner: str) -> dict[str, Any]:
+def _own_slots(expression: Expression, determiner: str) -> dict[str, Any]:
     """Return the slots that a mention's own words fill."""
-    tree, word, inside = one.at.tree, one.at.tree.words[one.head], set(one.inside)
+    tree, word, inside = (
+        expression.at.tree,
+        expression.at.tree.words[expression.head],
+        set(expression.inside),
+    )
     pronoun = word.upos in ("PRON", "DET")
     return {
-        "MODIFIERS": modifiers_of(tree, one.head, inside),
+        "MODIFIERS": modifiers_of(tree, expression.head, inside),
         "PERSON": feature(word, "Person") if pronoun else "",
         "GENDER": GENDERS.get(feature(word, "Gender"), "") if pronoun else "",
         "REFLEXIVE": feature(word, "Reflex").lower() if pronoun else "",
-        "ROLE": role_of(tree, one.head),
+        "ROLE": role_of(tree, expression.head),
         "DETERMINER": determiner,
-        "PARAGRAPH": one.at.paragraph,
+        "PARAGRAPH": expression.at.paragraph,
         "WORDS": [tree.words[n].form.lower() for n in sorted(inside)],
     }
 
 
-def _tied(place: int, found: Sequence[Expression], names: Sequence[str]) -> dict[str, str]:
+def _links(place: int, expressions: Sequence[Expression], names: Sequence[str]) -> dict[str, str]:
     """Return the other mentions of the sentence that brackets or the tree link to this one."""
-    one, tree = found[place], found[place].at.tree
-    word = tree.words[one.head]
-    predicate = tree.related(one.head, "cop")
-    subjects = tree.related(one.head, "nsubj") if predicate else []
+    expression, tree = expressions[place], expressions[place].at.tree
+    word = tree.words[expression.head]
+    predicate = tree.related(expression.head, "cop")
+    subjects = tree.related(expression.head, "nsubj") if predicate else []
     return {
-        "PARENT": _parent(place, found, names),
-        "APPOSITION_OF": _headed([word.head], place, found, names)
+        "PARENT": _parent(place, expressions, names),
+        "APPOSITION_OF": _mention_with_head([word.head], place, expressions, names)
         if word.relation.partition(":")[0] == "appos"
         else "",
-        "COPULA_OF": _headed(subjects, place, found, names),
+        "COPULA_OF": _mention_with_head(subjects, place, expressions, names),
     }
 
 
-def _parent(place: int, found: Sequence[Expression], names: Sequence[str]) -> str:
+def _parent(place: int, expressions: Sequence[Expression], names: Sequence[str]) -> str:
     """Return the smallest mention that contains this one and more."""
-    around = [n for n, other in enumerate(found) if other.inside > found[place].inside]
-    return names[min(around, key=lambda n: len(found[n].inside))] if around else ""
+    around = [n for n, other in enumerate(expressions) if other.inside > expressions[place].inside]
+    return names[min(around, key=lambda n: len(expressions[n].inside))] if around else ""
 
 
-def _headed(
-    heads: Sequence[int], place: int, found: Sequence[Expression], names: Sequence[str]
+def _mention_with_head(
+    heads: Sequence[int], place: int, expressions: Sequence[Expression], names: Sequence[str]
 ) -> str:
     """Return the longest mention with one of these heads that does not contain this one."""
-    mine = found[place].inside
+    mine = expressions[place].inside
     fit = [
-        n for n, o in enumerate(found) if o.head in heads and n != place and not o.inside >= mine
+        n
+        for n, o in enumerate(expressions)
+        if o.head in heads and n != place and not o.inside >= mine
     ]
-    return names[max(fit, key=lambda n: len(found[n].inside))] if fit else ""
+    return names[max(fit, key=lambda n: len(expressions[n].inside))] if fit else ""
 
 
 ENDING = "*.conllu"
@@ -239,19 +250,19 @@ def read_corefud(path: str | Path) -> Iterator[Document]:
 
 def corefud_files(path: str | Path) -> list[Path]:
     """Return the file, or the CoNLL-U files of a folder, in the order of their names."""
-    given = Path(path)
-    if not given.is_dir():
-        return [given]
-    found = sorted(given.rglob(ENDING))
-    if not found:
+    folder = Path(path)
+    if not folder.is_dir():
+        return [folder]
+    files = sorted(folder.rglob(ENDING))
+    if not files:
         raise InputError(f"holds no file {ENDING}", file=str(path))
-    return found
+    return files
 
 
 def _documents(file: Path) -> Iterator[Document]:
     """Yield the documents; sentences before the first `# newdoc` have the file's name."""
     header: Layout | None = None
-    building: _Building | None = None
+    building: _DocumentBuilder | None = None
     number = 0
     for sentence in sentences(file):
         if "global.Entity" in sentence.comments:
@@ -260,7 +271,7 @@ def _documents(file: Path) -> Iterator[Document]:
             if building is not None:
                 yield building.document()
             number += 1
-            building = _Building(*_title(sentence, file, number))
+            building = _DocumentBuilder(*_title(sentence, file, number))
         building.add(sentence, _mentions(sentence, header, file))
     if building is not None:
         yield building.document()
@@ -295,7 +306,7 @@ def _title(sentence: Sentence, file: Path, number: int) -> tuple[str, str]:
 
 
 @dataclass(slots=True)
-class _Building:
+class _DocumentBuilder:
     """A document under construction: its text, its templates and their entities, so far."""
 
     name: str
@@ -307,23 +318,23 @@ class _Building:
     length: int = 0
     read: int = 0
 
-    def add(self, sentence: Sentence, given: Iterable[Mention]) -> None:
+    def add(self, sentence: Sentence, mentions: Iterable[Mention]) -> None:
         paragraph = self.blocks.paragraph
         region = self.blocks.sentence(sentence.comments)
         if self.read:
             self._write(" " if self.blocks.paragraph == paragraph else "\n\n")
-        text, spans = laid_out(sentence, self.length)
-        placed = Placed(
-            Tree(sentence), tuple(given), spans, self.read, self.blocks.paragraph, region
+        text, spans = layout_text(sentence, self.length)
+        placed = PlacedSentence(
+            Tree(sentence), tuple(mentions), spans, self.read, self.blocks.paragraph, region
         )
         self._keep(placed, text)
         self._write(text)
         self.read += 1
 
-    def _keep(self, placed: Placed, text: str) -> None:
-        found = expressions(placed)
-        made = templates(found, len(self.found) + 1, text, self.length)
-        for expression, template in zip(found, made, strict=True):
+    def _keep(self, placed: PlacedSentence, text: str) -> None:
+        in_order = expressions(placed)
+        numbered = templates(in_order, len(self.found) + 1, text, self.length)
+        for expression, template in zip(in_order, numbered, strict=True):
             self.found.append(template)
             self.entities.setdefault(expression.mention.entity, []).append(template.id)
 

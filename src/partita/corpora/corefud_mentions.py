@@ -66,15 +66,15 @@ def layout(header: str, file: str, line: int | None) -> Layout:
     return Layout(len(names), group, _first(names, SORT), _first(names, MINIMAL))
 
 
-def _first(names: Sequence[str], wanted: Sequence[str]) -> int:
-    return next((names.index(name) for name in wanted if name in names), -1)
+def _first(names: Sequence[str], candidates: Sequence[str]) -> int:
+    return next((names.index(name) for name in candidates if name in names), -1)
 
 
 class Brackets:
     """The open brackets of one sentence, and the mentions closed so far."""
 
-    def __init__(self, found: Layout, file: str) -> None:
-        self.layout, self.file = found, file
+    def __init__(self, layout: Layout, file: str) -> None:
+        self.layout, self.file = layout, file
         self.closed: list[Mention] = []
         self._open: dict[str, list[tuple[int, Mention]]] = {}
         self._parts: dict[str, list[tuple[int, Mention]]] = {}
@@ -109,9 +109,9 @@ class Brackets:
         if match is None or match[2] == "1":
             entity = name if match is None else match[1]
             sort = self._value(values, self.layout.sort)
-            found = Mention(entity, sort, self._value(values, self.layout.minimal), line)
-            self._note(found, match)
-            return name, found
+            mention = Mention(entity, sort, self._value(values, self.layout.minimal), line)
+            self._note(mention, match)
+            return name, mention
         return name, self._next_part(match, line)
 
     def _note(self, mention: Mention, match: re.Match[str] | None) -> None:
@@ -163,9 +163,9 @@ class Brackets:
         raise InputError(problem, file=self.file, line=line)
 
 
-def mentions(words: Sequence[Word], found: Layout, file: str) -> list[Mention]:
+def mentions(words: Sequence[Word], layout: Layout, file: str) -> list[Mention]:
     """Return the mentions of one sentence, in no particular order."""
-    brackets = Brackets(found, file)
+    brackets = Brackets(layout, file)
     for place, word in enumerate(words):
         if word.entity:
             brackets.word(place, word)
@@ -206,8 +206,8 @@ def feature(word: Word, name: str) -> str:
     """Return the value of a morphological feature, or nothing."""
     if f"{name}=" not in word.feats:
         return ""
-    found = (f.partition("=") for f in word.feats.split("|"))
-    return next((value for key, _, value in found if key == name), "")
+    features = (f.partition("=") for f in word.feats.split("|"))
+    return next((value for key, _, value in features if key == name), "")
 
 
 def head_of(mention: Mention, words: Sequence[Word]) -> int:
@@ -215,8 +215,8 @@ def head_of(mention: Mention, words: Sequence[Word]) -> int:
     inside = mention.words
     chosen = [inside[int(n) - 1] for n in mention.minimal.split(",") if _within(n, len(inside))]
     among = chosen or inside
-    known = set(among)
-    outside = [n for n in among if words[n].head not in known and words[n].upos != "PUNCT"]
+    positions = set(among)
+    outside = [n for n in among if words[n].head not in positions and words[n].upos != "PUNCT"]
     return (outside or among)[0]
 
 
@@ -227,24 +227,24 @@ def _within(number: str, count: int) -> bool:
 def number_of(tree: Tree, head: int, inside: set[int]) -> int | str | None:
     """Return a numeral's count, else plural (coordinations too), singular or nothing."""
     for place in tree.related(head, "nummod"):
-        if place in inside and (counted := _counted(tree.words[place])) is not None:
+        if place in inside and (counted := _count(tree.words[place])) is not None:
             return counted
-    if _coordinated(tree, head, inside):
+    if _is_coordinated(tree, head, inside):
         return "plural"
-    given = feature(tree.words[head], "Number")
+    number = feature(tree.words[head], "Number")
     if feature(tree.words[head], "Person") == "2":
         return None
-    return {"Sing": "singular", "Plur": "plural", "Ptan": "plural"}.get(given)
+    return {"Sing": "singular", "Plur": "plural", "Ptan": "plural"}.get(number)
 
 
-def _counted(word: Word) -> int | None:
+def _count(word: Word) -> int | None:
     digits = word.form.replace(",", "")
     if digits.isdecimal() and digits.isascii() and len(digits) < 10:
         return int(digits)
     return WORDED.get(word.form.lower())
 
 
-def _coordinated(tree: Tree, head: int, inside: set[int]) -> bool:
+def _is_coordinated(tree: Tree, head: int, inside: set[int]) -> bool:
     """Return whether the mention joins several by "and"."""
     joined = [n for n in tree.related(head, "conj") if n in inside]
     links = (tree.words[n].lemma for c in joined for n in tree.related(c, "cc"))
@@ -280,11 +280,11 @@ def form_of(head: Word, determiner: str, counted: bool) -> Form:
 
 def name_of(tree: Tree, head: int, inside: Iterable[int]) -> str:
     """Return the run of name words around the head, through "of" and "the" to further ones."""
-    known = set(inside)
+    positions = set(inside)
     first = last = head
-    while first - 1 in known and _of_name(tree.words[first - 1]):
+    while first - 1 in positions and _of_name(tree.words[first - 1]):
         first -= 1
-    while (step := _step(tree.words, last, known)) > 0:
+    while (step := _step(tree.words, last, positions)) > 0:
         last += step
     return " ".join(tree.words[n].form for n in range(first, last + 1))
 
@@ -294,10 +294,10 @@ def _of_name(word: Word) -> bool:
     return word.upos == "PROPN" or namelike
 
 
-def _step(words: Sequence[Word], last: int, known: set[int]) -> int:
+def _step(words: Sequence[Word], last: int, positions: set[int]) -> int:
     """Return how far the name goes on after a word: to the next, or over "of", "of the", "and"."""
     for step in (1, 2, 3):
-        if last + step not in known:
+        if last + step not in positions:
             return 0
         word = words[last + step]
         if _of_name(word) or (step == 1 and word.relation == "flat"):

@@ -25,7 +25,9 @@ def read_keyed_messages(folder: str | Path) -> Iterator[Document]:
     A key's message is the file of that name without its ending; offsets are characters.
     """
     texts = {file.stem: file for file in message_files(folder)}
-    for place, key in sorted(_keys(Path(folder) / KEYS_FILE), key=lambda found: found[1].message):
+    for place, key in sorted(
+        _keys(Path(folder) / KEYS_FILE), key=lambda numbered: numbered[1].message
+    ):
         if key.message not in texts:
             place.refuse(f"key of message {key.message!r}, but there is no {key.message}.txt")
         yield _document(key, _text(texts[key.message]), place)
@@ -33,10 +35,10 @@ def read_keyed_messages(folder: str | Path) -> Iterator[Document]:
 
 def message_files(folder: str | Path) -> list[Path]:
     """Return the messages of a corpus, in the order of their names."""
-    found = sorted(Path(folder).glob(ENDING))
-    if not found:
+    files = sorted(Path(folder).glob(ENDING))
+    if not files:
         raise InputError(f"holds no message {ENDING}", file=str(folder))
-    return found
+    return files
 
 
 def corpus_path() -> Path:
@@ -110,14 +112,14 @@ def read_documents(keys: Any, source: str | None = None) -> Iterator[Document]:
         expected = "keys, files of keys or folders"
         raise TypeError(f"keys must be {expected}, not {type(keys).__name__}")
     seen: Seen = {}
-    for number, one in enumerate([keys] if single else keys, 1):
-        if isinstance(one, Key):
-            _refuse_overlap(one, "keys", number, seen)
-            yield _set_document(one)
-        elif isinstance(one, str | PathLike):
-            yield from _documents(Path(one), source, seen)
+    for number, item in enumerate([keys] if single else keys, 1):
+        if isinstance(item, Key):
+            _refuse_overlap(item, "keys", number, seen)
+            yield _set_document(item)
+        elif isinstance(item, str | PathLike):
+            yield from _documents(Path(item), source, seen)
         else:
-            raise TypeError(f"keys must be keys or files, not {type(one).__name__}")
+            raise TypeError(f"keys must be keys or files, not {type(item).__name__}")
 
 
 def _source_of(path: Path) -> str:
@@ -128,12 +130,12 @@ def _source_of(path: Path) -> str:
 
 def _keyed_sets(path: Path, seen: Seen) -> Iterator[Document]:
     """Return each key as a document: its templates are a coreference set of a message."""
-    found = 0
+    count = 0
     for line, key in numbered_keys(path):
-        found += 1
+        count += 1
         _refuse_overlap(key, str(path), line, seen)
         yield _set_document(key)
-    if not found:
+    if not count:
         raise InputError("holds no keys; expected a line of JSON for each", file=str(path))
 
 

@@ -51,8 +51,11 @@ def key_line(key: Key) -> str:
     }
     if key.alternatives:
         written["alternatives"] = [
-            {"cells": [list(cell) for cell in one.configuration], "weight": one.weight}
-            for one in key.alternatives
+            {
+                "cells": [list(cell) for cell in alternative.configuration],
+                "weight": alternative.weight,
+            }
+            for alternative in key.alternatives
         ]
     return json.dumps(written, ensure_ascii=False, allow_nan=False)
 
@@ -60,18 +63,18 @@ def key_line(key: Key) -> str:
 def key_of(line: str, place: Place) -> Key:
     """Return the key in one line."""
     value = parsed(line, place)
-    given = fields(value, "the key", place, needed=NEEDED, allowed=("alternatives",))
-    if type(given["version"]) is not int or given["version"] != VERSION:
-        place.refuse(f"version is {given['version']!r}; this release reads version {VERSION}")
-    templates = _templates(given["templates"], place)
+    content = fields(value, "the key", place, needed=NEEDED, allowed=("alternatives",))
+    if type(content["version"]) is not int or content["version"] != VERSION:
+        place.refuse(f"version is {content['version']!r}; this release reads version {VERSION}")
+    templates = _templates(content["templates"], place)
     ids = [template.id for template in templates]
     return Key(
-        text_of(given["message"], "message", place),
+        text_of(content["message"], "message", place),
         templates,
-        _configuration(given["cells"], ids, place),
-        text_of(given["author"], "author", place),
-        _time(given["time"], place),
-        _alternatives(given.get("alternatives", []), ids, place),
+        _configuration(content["cells"], ids, place),
+        text_of(content["author"], "author", place),
+        _time(content["time"], place),
+        _alternatives(content.get("alternatives", []), ids, place),
     )
 
 
@@ -90,7 +93,7 @@ def _decoded(raw: bytes, place: Place) -> str:
 
 
 def _templates(value: Any, place: Place) -> tuple[Template, ...]:
-    templates = tuple(template_of(one, place) for one in list_of(value, "templates", place))
+    templates = tuple(template_of(item, place) for item in list_of(value, "templates", place))
     seen: set[str] = set()
     for template in templates:
         if template.id in seen:
@@ -116,16 +119,16 @@ def _configuration(value: Any, ids: list[str], place: Place) -> Configuration:
 
 
 def _alternatives(value: Any, ids: list[str], place: Place) -> tuple[Alternative, ...]:
-    given = list_of(value, "alternatives", place)
-    return tuple(_alternative(one, ids, place) for one in given)
+    items = list_of(value, "alternatives", place)
+    return tuple(_alternative(item, ids, place) for item in items)
 
 
 def _alternative(value: Any, ids: list[str], place: Place) -> Alternative:
-    given = fields(value, "an alternative", place, needed=("cells", "weight"))
-    weight = number_of(given["weight"], "weight", place)
+    content = fields(value, "an alternative", place, needed=("cells", "weight"))
+    weight = number_of(content["weight"], "weight", place)
     if weight <= 0:
         place.refuse(f"weight of an alternative is {weight}; expected more than 0")
-    return Alternative(_configuration(given["cells"], ids, place), weight)
+    return Alternative(_configuration(content["cells"], ids, place), weight)
 
 
 def _time(value: Any, place: Place) -> str:

@@ -83,8 +83,8 @@ def _parts(text: str, slot: Slot) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _tokens(text: str) -> Iterator[str]:
-    for found in _TOKEN.finditer(_single(text)):
-        token = found[0]
+    for match in _TOKEN.finditer(_single(text)):
+        token = match[0]
         if token.startswith('"'):
             if inside := _BLANKS.sub(" ", _ESCAPE.sub(r"\1", token[1:-1])).strip():
                 yield inside
@@ -139,7 +139,7 @@ class Exam:
 
 
 @dataclass(slots=True)
-class _Open:
+class _TemplateBuilder:
     """A template under construction."""
 
     message: str
@@ -153,23 +153,23 @@ class _Open:
 def read_exam(path: str | Path) -> Exam:
     """Return all templates of a key or of a response."""
     exam = Exam(str(path))
-    building: _Open | None = None
+    building: _TemplateBuilder | None = None
     for number, line in _lines(path):
-        found = _SLOT.match(line)
-        if found is None:
+        match = _SLOT.match(line)
+        if match is None:
             _refuse_slot(line, number, exam.file)
             _continue(building, line, number, exam)
             continue
-        slot = _slot(found, number, exam.file)
+        slot = _slot(match, number, exam.file)
         if slot.number == 0:
             _close(building, exam)
-            building = _Open(_message(found[3] or "", number, exam.file), number)
+            building = _TemplateBuilder(_message(match[3] or "", number, exam.file), number)
             exam.messages[building.message] = None
         elif building is None:
             problem = f"slot {slot.number} comes before the first 0. MESSAGE: ID"
             raise InputError(problem, file=exam.file, line=number)
         else:
-            _add(building, slot, found[3] or "", number, exam.file)
+            _add(building, slot, match[3] or "", number, exam.file)
     _close(building, exam)
     if not exam.messages:
         raise InputError("holds no template; expected lines such as 0. MESSAGE: ID", file=str(path))
@@ -178,8 +178,8 @@ def read_exam(path: str | Path) -> Exam:
 
 def holds_templates(path: str | Path) -> bool:
     """Return whether a file is a key or a response, and not messages."""
-    found = (_SLOT.match(line) for _, line in islice(_lines(path), OPENING))
-    return any(one is not None and one[1] == "0" for one in found)
+    matches = (_SLOT.match(line) for _, line in islice(_lines(path), OPENING))
+    return any(match is not None and match[1] == "0" for match in matches)
 
 
 def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -201,9 +201,9 @@ def _refuse_slot(line: str, number: int, file: str) -> None:
         raise InputError(problem, file=file, line=number)
 
 
-def _slot(found: re.Match[str], line: int, file: str) -> Slot:
+def _slot(match: re.Match[str], line: int, file: str) -> Slot:
     """Return the slot by its number; its title must match."""
-    number, title = int(found[1]), re.sub(r"\s+", " ", found[2])
+    number, title = int(match[1]), re.sub(r"\s+", " ", match[2])
     expected = f"{number}. {SLOTS[number].title}" if number < len(SLOTS) else "a slot from 0 to 24"
     if number >= len(SLOTS) or title != SLOTS[number].title:
         problem = f"is {number}. {title}; expected {expected}"
@@ -212,27 +212,27 @@ def _slot(found: re.Match[str], line: int, file: str) -> Slot:
 
 
 def _message(written: str, line: int, file: str) -> str:
-    if found := _MESSAGE.search(written):
-        return found[1]
+    if match := _MESSAGE.search(written):
+        return match[1]
     problem = f"message {written!r}; expected an id such as TST3-MUC4-0001"
     raise InputError(problem, file=file, line=line)
 
 
-def _add(building: _Open, slot: Slot, written: str, line: int, file: str) -> None:
+def _add(building: _TemplateBuilder, slot: Slot, written: str, line: int, file: str) -> None:
     building.slot = slot
     if slot.number in building.written:
         raise InputError(f"slot {slot.title} appears twice in a template", file=file, line=line)
     building.written[slot.number] = [(line, written)]
     if slot.number != 1:
         return
-    found = _NUMBER.fullmatch(written.strip())
-    if found is None:
+    match = _NUMBER.fullmatch(written.strip())
+    if match is None:
         problem = f"template {written!r}; expected a number, (OPTIONAL) behind it, or *"
         raise InputError(problem, file=file, line=line)
-    building.number, building.optional = found[1], found[2] is not None
+    building.number, building.optional = match[1], match[2] is not None
 
 
-def _continue(building: _Open | None, line: str, number: int, exam: Exam) -> None:
+def _continue(building: _TemplateBuilder | None, line: str, number: int, exam: Exam) -> None:
     """Add a further fill of the slot before, or the rest of one that ends in a slash."""
     if building is None or not line[0].isspace() or building.slot.number < 2:
         return  # headings and trailers of an archive are not part of the answers
@@ -245,7 +245,7 @@ def _continue(building: _Open | None, line: str, number: int, exam: Exam) -> Non
         fills.append((number, line.strip()))
 
 
-def _close(building: _Open | None, exam: Exam) -> None:
+def _close(building: _TemplateBuilder | None, exam: Exam) -> None:
     """Keep the template; one of a message without incidents has no number and is empty."""
     if building is not None and not building.number:
         problem = f"a template without slot {SLOTS[1].title}; expected a number, or *"
@@ -257,7 +257,7 @@ def _close(building: _Open | None, exam: Exam) -> None:
         for number, written in building.written.items()
         if number > 1
     }
-    kept = {number: found for number, found in fills.items() if found}
+    kept = {number: fill_list for number, fill_list in fills.items() if fill_list}
     exam.incidents.append(
         Incident(building.message, building.number, kept, building.optional, building.line)
     )
@@ -294,7 +294,7 @@ def _expected(value: str, slot: Slot) -> str:
 _WIDTH = 36  # columns before the fills
 
 
-def answers(messages: Iterable[tuple[str, Sequence[Incident]]]) -> Iterator[str]:
+def format_templates(messages: Iterable[tuple[str, Sequence[Incident]]]) -> Iterator[str]:
     """Return the templates of each message; without incidents, one that says so."""
     for message, incidents in messages:
         if not incidents:

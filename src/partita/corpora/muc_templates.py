@@ -34,35 +34,35 @@ class Days:
 
 def days(text: str) -> Days | None:
     """Return the days of a fill, or None if it is not a date."""
-    found = [_day(match) for match in _DAY.finditer(text.upper())]
-    known = [day for day in found if day is not None]
-    if not known or len(known) != len(found) or len(known) > 2:
+    dates = [_day(match) for match in _DAY.finditer(text.upper())]
+    valid = [day for day in dates if day is not None]
+    if not valid or len(valid) != len(dates) or len(valid) > 2:
         return None
-    if len(known) == 2:
-        return Days(*sorted(known))
-    return Days(None if text.strip().startswith("-") else known[0], known[0])
+    if len(valid) == 2:
+        return Days(*sorted(valid))
+    return Days(None if text.strip().startswith("-") else valid[0], valid[0])
 
 
-def _day(found: re.Match[str]) -> date | None:
-    year = int(found[3])
+def _day(match: re.Match[str]) -> date | None:
+    year = int(match[3])
     try:
-        return date(year + 1900 if year < 100 else year, MONTHS.index(found[2]) + 1, int(found[1]))
+        return date(year + 1900 if year < 100 else year, MONTHS.index(match[2]) + 1, int(match[1]))
     except ValueError:
         return None
 
 
 def compare_dates(response: str, key: str) -> Verdict:
-    given, wanted = days(response), days(key)
-    if given is None or wanted is None:
+    response_days, key_days = days(response), days(key)
+    if response_days is None or key_days is None:
         return CORRECT if " ".join(response.split()) == " ".join(key.split()) else INCORRECT
-    if given == wanted:
+    if response_days == key_days:
         return CORRECT
-    if given.first is None:
-        return PARTIAL if given.last == wanted.last else INCORRECT
-    if not given.single or wanted.single:
+    if response_days.first is None:
+        return PARTIAL if response_days.last == key_days.last else INCORRECT
+    if not response_days.single or key_days.single:
         return INCORRECT
-    first = wanted.first or wanted.last - RECENT
-    return PARTIAL if first <= given.last <= wanted.last else INCORRECT
+    first = key_days.first or key_days.last - RECENT
+    return PARTIAL if first <= response_days.last <= key_days.last else INCORRECT
 
 
 Kind = Literal["text", "number", "date", "location", "set", "string"]

@@ -26,9 +26,9 @@ class Excluded:
                 raise InputError(f"excluded mass of {name} is {value}, not between 0 and 1")
 
 
-def share(broken: int, seen: int) -> float:
+def share(broken: int, total: int) -> float:
     """Return the estimate of Krichevsky and Trofimov: never 0, never 1."""
-    return (broken + 0.5) / (seen + 1)
+    return (broken + 0.5) / (total + 1)
 
 
 def allowed_bits(log_probability: float, excluded: float) -> float:

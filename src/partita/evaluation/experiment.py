@@ -11,8 +11,16 @@ import numpy as np
 
 from partita.errors import InputError
 from partita.evaluation.calibration import Interval, bootstrap
-from partita.evaluation.measure import Asking, Measure, measure
-from partita.evaluation.models import Counts, FromPairs, Greedy, Model, PairLearner, Uniform, part
+from partita.evaluation.measure import Measure, MeasureSettings, measure
+from partita.evaluation.models import (
+    Counts,
+    Greedy,
+    Model,
+    PairBasedModel,
+    PairLearner,
+    Uniform,
+    part,
+)
 from partita.evaluation.rows import Row, row, table
 from partita.evaluation.splits import Cut, Split, coverage, learn_excluded
 from partita.records import Budget
@@ -46,7 +54,7 @@ class Experiment:
 
     def json(self) -> dict[str, Any]:
         return {
-            "rows": [asdict(one) for one in self.rows],
+            "rows": [asdict(row) for row in self.rows],
             "train": {"documents": self.train},
             "test": {"documents": self.test},
             "excluded": self.excluded,
@@ -59,9 +67,9 @@ def paper_models(effort: Effort, counts: Counts) -> tuple[Model, ...]:
     return (
         Uniform(counts),
         Greedy(counts),
-        FromPairs("merging", learner, effort.merging, effort.seed),
-        FromPairs("evidential", learner, effort.budget, effort.seed),
-        FromPairs("scaled", learner, effort.budget, effort.seed),
+        PairBasedModel("merging", learner, effort.merging, effort.seed),
+        PairBasedModel("evidential", learner, effort.budget, effort.seed),
+        PairBasedModel("scaled", learner, effort.budget, effort.seed),
     )
 
 
@@ -77,41 +85,41 @@ def run(
     """Run the experiment on documents that are already cut into sets."""
     if not train or not test:
         raise InputError("an experiment needs documents to learn from and documents to test on")
-    chosen, told = effort or Effort(), progress or _silent
+    chosen, report = effort or Effort(), progress or _silent
     counts = Counts(chosen.budget, chosen.seed)
     models = (*(paper_models(chosen, counts) if paper else ()), *more)
-    asking = Asking(learn_excluded(train), counts, chosen.draws, chosen.seed)
-    found, seconds = _measured(models, train, test, asking, told)
+    asking = MeasureSettings(learn_excluded(train), counts, chosen.draws, chosen.seed)
+    measures_by_model, seconds = _measure_all(models, train, test, asking, report)
     kept = coverage(test)
     rows = tuple(
         row(name, measures, kept, seconds=seconds[name], seed=chosen.seed, times=chosen.times)
-        for name, measures in found.items()
+        for name, measures in measures_by_model.items()
     )
-    return Experiment(rows, found, len(train), len(test), asking.excluded.sets)
+    return Experiment(rows, measures_by_model, len(train), len(test), asking.excluded.sets)
 
 
-def _measured(
+def _measure_all(
     models: Sequence[Model],
     train: Sequence[Cut],
     test: Sequence[Cut],
-    asking: Asking,
-    told: Progress,
+    asking: MeasureSettings,
+    report: Progress,
 ) -> tuple[dict[str, tuple[Measure, ...]], dict[str, float]]:
     """Measure document by document, so that what models share is computed once for each."""
     fitted, seconds = {}, {}
     for model in models:
-        told(f"learning {model.name} from {len(train)} documents")
+        report(f"learning {model.name} from {len(train)} documents")
         start = time.monotonic()
         fitted[model.name] = model.fit(train)
         seconds[model.name] = time.monotonic() - start
-    found: dict[str, list[Measure]] = {model.name: [] for model in models}
-    for number, one in enumerate(test, 1):
+    results: dict[str, list[Measure]] = {model.name: [] for model in models}
+    for number, cut in enumerate(test, 1):
         for name, learned in fitted.items():
-            told(f"document {number} of {len(test)}, {name}")
+            report(f"document {number} of {len(test)}, {name}")
             start = time.monotonic()
-            found[name].append(measure(learned, one, asking))
+            results[name].append(measure(learned, cut, asking))
             seconds[name] += time.monotonic() - start
-    return {name: tuple(measures) for name, measures in found.items()}, seconds
+    return {name: tuple(measures) for name, measures in results.items()}, seconds
 
 
 def _silent(_: str) -> None:
@@ -123,7 +131,7 @@ LARGEST = 9  # templates in a set: all of it is exact, and quick
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ModelComparison:
     """One model over many splits: bits per set and share right, with intervals over splits."""
 
     model: str
@@ -135,7 +143,7 @@ class Compared:
     mention_interval: Interval
 
 
-def divided(
+def run_splits(
     documents: Sequence[Cut],
     splits: Iterable[Split],
     more: Sequence[Model] = (),
@@ -144,53 +152,55 @@ def divided(
     progress: SplitProgress | None = None,
 ) -> dict[str, Experiment]:
     """Return, for each split, the figures of all models."""
-    found = {}
+    experiments = {}
     for split in splits:
         train, test = ([documents[n] for n in places] for places in (split.train, split.test))
-        told = None if progress is None else _within(split.name, progress)
-        found[split.name] = run(train, test, more, effort=effort, progress=told)
-    return found
+        report = None if progress is None else _within(split.name, progress)
+        experiments[split.name] = run(train, test, more, effort=effort, progress=report)
+    return experiments
 
 
 def _within(name: str, progress: SplitProgress) -> SplitProgress:
-    return lambda told: progress(f"{name}: {told}")
+    return lambda text: progress(f"{name}: {text}")
 
 
-def only_small(one: Cut, largest: int = LARGEST) -> Cut:
+def only_small(cut: Cut, largest: int = LARGEST) -> Cut:
     """Return the document with its small sets only."""
-    kept = [members for members in one.sets if len(members) <= largest]
+    kept = [members for members in cut.sets if len(members) <= largest]
     members = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *kept]))
-    document = part(one.document, members)
+    document = part(cut.document, members)
     return Cut(
         document,
-        one.compatible[np.ix_(members, members)],
+        cut.compatible[np.ix_(members, members)],
         document.labels,
         tuple(np.searchsorted(members, each) for each in kept),
         crosses=False,
-        schema=one.schema,
+        schema=cut.schema,
     )
 
 
-def compared(
+def compare_models(
     rows: Mapping[str, tuple[Row, ...]], seed: int = 0, times: int = 1000
-) -> tuple[Compared, ...]:
+) -> tuple[ModelComparison, ...]:
     """Return each model over all splits; the same splits are drawn for every model."""
-    names = [one.model for one in next(iter(rows.values()), ())]
-    return tuple(_compared(name, list(rows.values()), seed, times) for name in names)
+    names = [row.model for row in next(iter(rows.values()), ())]
+    return tuple(_compare_model(name, list(rows.values()), seed, times) for name in names)
 
 
-def _compared(name: str, rows: Sequence[Sequence[Row]], seed: int, times: int) -> Compared:
-    mine = [next(one for one in each if one.model == name) for each in rows]
+def _compare_model(
+    name: str, rows: Sequence[Sequence[Row]], seed: int, times: int
+) -> ModelComparison:
+    mine = [next(row for row in table if row.model == name) for table in rows]
     figures = (
-        [one.bits_per_set for one in mine],
-        [one.right / max(one.sets, 1) for one in mine],
-        [one.bits_per_mention for one in mine],
+        [row.bits_per_set for row in mine],
+        [row.right / max(row.sets, 1) for row in mine],
+        [row.bits_per_mention for row in mine],
     )
     first, second, third = (
         bootstrap(values, _mean, np.random.default_rng(seed), times=times) for values in figures
     )
     bits, right, mention = map(_mean, figures)
-    return Compared(name, bits, first, right, second, mention, third)
+    return ModelComparison(name, bits, first, right, second, mention, third)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -199,7 +209,7 @@ def _mean(values: Sequence[float]) -> float:
 
 def paper_markdown(rows: Mapping[str, tuple[Row, ...]]) -> str:
     """Return the paper's Table 2: a line for each model, bits and number right by split."""
-    names = [one.model for one in next(iter(rows.values()), ())]
+    names = [row.model for row in next(iter(rows.values()), ())]
     lines = [
         [
             name,
@@ -216,16 +226,16 @@ def paper_markdown(rows: Mapping[str, tuple[Row, ...]]) -> str:
     return table(["model", *rows], [counts, *lines])
 
 
-def compared_markdown(found: Sequence[Compared]) -> str:
+def comparison_markdown(models: Sequence[ModelComparison]) -> str:
     """Return a table of means over splits with intervals of 95 %."""
     lines = [
         [
-            one.model,
-            _spread(one.bits_per_mention, one.mention_interval),
-            _spread(one.bits_per_set, one.bits_interval),
-            _spread(one.right, one.right_interval),
+            model.model,
+            _spread(model.bits_per_mention, model.mention_interval),
+            _spread(model.bits_per_set, model.bits_interval),
+            _spread(model.right, model.right_interval),
         ]
-        for one in found
+        for model in models
     ]
     return table(["model", "bits per mention", "bits per set", "share right"], lines)
 

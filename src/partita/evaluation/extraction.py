@@ -26,7 +26,7 @@ Met = tuple[Template | None, Template | None]  # of the key, of the extractor
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class ExtractionCounts:
     """Counts of templates and slots.
 
     `less` and `more` count slots with a compatible value that says less or more than the key's.
@@ -37,8 +37,8 @@ class Counted:
     less: int = 0
     more: int = 0
 
-    def __add__(self, other: Counted) -> Counted:
-        return Counted(
+    def __add__(self, other: ExtractionCounts) -> ExtractionCounts:
+        return ExtractionCounts(
             self.templates + other.templates,
             self.slots + other.slots,
             self.less + other.less,
@@ -63,13 +63,13 @@ class Extraction:
     """Counts by group and name, and all differences from the key, in text order."""
 
     messages: int
-    counts: Mapping[tuple[Group, str], Counted]
+    counts: Mapping[tuple[Group, str], ExtractionCounts]
     slips: tuple[Slip, ...]
 
-    def of(self, group: Group, name: str = "") -> Counted:
-        return self.counts.get((group, name), Counted())
+    def of(self, group: Group, name: str = "") -> ExtractionCounts:
+        return self.counts.get((group, name), ExtractionCounts())
 
-    def group(self, group: Group) -> dict[str, Counted]:
+    def group(self, group: Group) -> dict[str, ExtractionCounts]:
         return {name: counted for (of, name), counted in self.counts.items() if of == group}
 
 
@@ -78,35 +78,35 @@ def measure_extraction(
 ) -> Extraction:
     """Compare the templates of the extractor with the keys of messages."""
     messages, slips = 0, list[Slip]()
-    counts: defaultdict[tuple[Group, str], Counted] = defaultdict(Counted)
+    counts: defaultdict[tuple[Group, str], ExtractionCounts] = defaultdict(ExtractionCounts)
     for slot in schema.slots:
-        counts["slot", slot] = Counted()
-    for document, found in pairs:
+        counts["slot", slot] = ExtractionCounts()
+    for document, templates in pairs:
         messages += 1
-        for key, said in paired(document.templates, found):
-            values = _values(document, key, schema), _values(document, said, schema)
-            for group, counted in _counts(part_of(document.name), (key, said), values, schema):
+        for key, extracted in pair_templates(document.templates, templates):
+            values = _values(document, key, schema), _values(document, extracted, schema)
+            for group, counted in _counts(part_of(document.name), (key, extracted), values, schema):
                 counts[group] += counted
-            slips += _slips(document.name, (key, said), values)
+            slips += _slips(document.name, (key, extracted), values)
     return Extraction(messages, dict(counts), tuple(slips))
 
 
 def part_of(name: str) -> str:
     """Return the part of a corpus that a message's name starts with, if any."""
-    found = PART.fullmatch(name)
-    return found[1] if found else ""
+    match = PART.fullmatch(name)
+    return match[1] if match else ""
 
 
-def paired(key: Sequence[Template], found: Sequence[Template]) -> list[Met]:
+def pair_templates(key: Sequence[Template], extracted: Sequence[Template]) -> list[Met]:
     """Pair templates one to one, in text order; without a counterpart, with None."""
     met: dict[str, Template] = {}
-    left = list(found)
+    left = list(extracted)
     for place in (head_place, _span):
-        met |= _meeting([one for one in key if one.id not in met], left, place)
-        taken = {one.id for one in met.values()}
-        left = [one for one in found if one.id not in taken]
-    both: list[Met] = [(one, met.get(one.id)) for one in key]
-    return sorted([*both, *((None, one) for one in left)], key=_order)
+        met |= _matches([template for template in key if template.id not in met], left, place)
+        matched = {template.id for template in met.values()}
+        left = [template for template in extracted if template.id not in matched]
+    both: list[Met] = [(template, met.get(template.id)) for template in key]
+    return sorted([*both, *((None, template) for template in left)], key=_order)
 
 
 def head_place(template: Template) -> Place:
@@ -124,21 +124,21 @@ def _span(template: Template) -> Place:
     return template.start, template.end
 
 
-def _meeting(
-    key: Iterable[Template], found: Iterable[Template], place: Callable[[Template], Place]
+def _matches(
+    key: Iterable[Template], extracted: Iterable[Template], place: Callable[[Template], Place]
 ) -> dict[str, Template]:
     waiting: dict[Place, Template] = {}
-    for one in found:
-        waiting.setdefault(place(one), one)
-    places = {one.id: place(one) for one in key}
+    for template in extracted:
+        waiting.setdefault(place(template), template)
+    places = {template.id: place(template) for template in key}
     return {name: waiting.pop(at) for name, at in places.items() if at in waiting}
 
 
 def _order(met: Met) -> Place:
-    key, said = met
-    one = key or said
-    assert one is not None
-    return _span(one)
+    key, extracted = met
+    template = key or extracted
+    assert template is not None
+    return _span(template)
 
 
 def _values(document: Document, template: Template | None, schema: Schema) -> Values:
@@ -154,13 +154,13 @@ def _values(document: Document, template: Template | None, schema: Schema) -> Va
 
 def _counts(
     part: str, met: Met, values: tuple[Values, Values], schema: Schema
-) -> Iterator[tuple[tuple[Group, str], Counted]]:
+) -> Iterator[tuple[tuple[Group, str], ExtractionCounts]]:
     """Return the counts of a pair by group; each is counted by its own form and region."""
     alike = {name: _alike(name, values, schema) for name in values[0].keys() & values[1].keys()}
     both = met[0] is not None and met[1] is not None
     for side, template in enumerate(met):
         if template is not None:
-            counted = _counted(side, both, values[side], alike)
+            counted = _count(side, both, values[side], alike)
             yield ("all", ""), counted
             yield ("part", part), counted
             yield ("form", template.form), counted
@@ -168,46 +168,53 @@ def _counts(
             if both:
                 yield ("matched", ""), counted
             for name in values[side]:
-                one = _counted(side, both, [name], alike)
-                yield ("slot", name), Counted(NOTHING, one.slots, one.less, one.more)
+                slot_counts = _count(side, both, [name], alike)
+                yield (
+                    ("slot", name),
+                    ExtractionCounts(
+                        NOTHING, slot_counts.slots, slot_counts.less, slot_counts.more
+                    ),
+                )
 
 
-def _counted(side: int, both: bool, names: Iterable[str], alike: Mapping[str, str]) -> Counted:
+def _count(
+    side: int, both: bool, names: Iterable[str], alike: Mapping[str, str]
+) -> ExtractionCounts:
     """Return the counts of a template of the key (side 0) or of the extractor."""
-    told = [alike.get(name, "") for name in names]
-    right, all_of = told.count("equal"), len(told)
+    verdicts = [alike.get(name, "") for name in names]
+    right, all_of = verdicts.count("equal"), len(verdicts)
     if side:
-        return Counted(Tally(right=both, said=1), Tally(right=right, said=all_of))
-    return Counted(
+        return ExtractionCounts(Tally(right=both, said=1), Tally(right=right, said=all_of))
+    return ExtractionCounts(
         Tally(found=both, wanted=1),
         Tally(found=right, wanted=all_of),
-        told.count("less"),
-        told.count("more"),
+        verdicts.count("less"),
+        verdicts.count("more"),
     )
 
 
 def _alike(name: str, values: tuple[Values, Values], schema: Schema) -> str:
     """Compare the extractor's value with the key's: equal, less, more or other."""
-    wanted, said = values[0][name], values[1][name]
-    if wanted == said:
+    expected, extracted = values[0][name], values[1][name]
+    if expected == extracted:
         return "equal"
-    together = schema.slot(name).unify(wanted, said)
-    if together == wanted:
+    together = schema.slot(name).unify(expected, extracted)
+    if together == expected:
         return "less"
-    return "more" if together == said else "other"
+    return "more" if together == extracted else "other"
 
 
 def _slips(message: str, met: Met, values: tuple[Values, Values]) -> Iterator[Slip]:
-    key, said = met
-    if key is None or said is None:
-        one = key or said
-        assert one is not None
-        yield Slip(message, "missed" if said is None else "spurious", _text(one))
+    key, extracted = met
+    if key is None or extracted is None:
+        template = key or extracted
+        assert template is not None
+        yield Slip(message, "missed" if extracted is None else "spurious", _text(template))
         return
     for name in dict.fromkeys([*values[0], *values[1]]):
-        wanted, told = values[0].get(name), values[1].get(name)
-        if wanted != told:
-            yield Slip(message, "slot", _text(key), name, str(wanted or ""), str(told or ""))
+        expected, value = values[0].get(name), values[1].get(name)
+        if expected != value:
+            yield Slip(message, "slot", _text(key), name, str(expected or ""), str(value or ""))
 
 
 def _text(template: Template) -> str:
@@ -237,10 +244,10 @@ def measure_tagging(tagger: Tagger, sentences: Sequence[TaggedSentence]) -> Tagg
     """Compare the tagger's tags with the right ones."""
     words = [word for sentence in sentences for word in sentence.words]
     right = [tag for sentence in sentences for tag in sentence.tags]
-    found = tagger.names(words, list(accumulate(len(sentence.words) for sentence in sentences)))
+    tags = tagger.names(words, list(accumulate(len(sentence.words) for sentence in sentences)))
     unknown = [normalise_word(word) not in tagger.lexicon for word in words]
-    confused = Counter((r, f) for r, f in zip(right, found, strict=True) if r != f)
-    hits = [r == f for r, f in zip(right, found, strict=True)]
+    confused = Counter((r, f) for r, f in zip(right, tags, strict=True) if r != f)
+    hits = [r == f for r, f in zip(right, tags, strict=True)]
     return Tagging(
         len(words),
         sum(hits),

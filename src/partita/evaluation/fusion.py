@@ -19,7 +19,7 @@ from partita.templates.words import symbol
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class SlotMeasure:
     """One slot against the truths about objects with claims.
 
     `accuracy`, `vote` (of a tie what was said first) and `best` (of one source, its silence is an
@@ -64,7 +64,7 @@ class Calibration:
     bins: tuple[Bin, ...]
 
 
-def calibration(measured: Sequence[Measured]) -> Calibration:
+def calibration(measured: Sequence[SlotMeasure]) -> Calibration:
     """Return the calibration of the statements of all slots together."""
     stated = np.concatenate([one.statements.stated for one in measured])
     observed = np.concatenate([one.statements.observed for one in measured])
@@ -74,31 +74,31 @@ def calibration(measured: Sequence[Measured]) -> Calibration:
     return Calibration(reliability_error(bins), values_error, brier(stated, observed), bins)
 
 
-def measure(belief: SlotBelief, truths: Mapping[str, str], nesting: Nesting | None) -> Measured:
+def measure(belief: SlotBelief, truths: Mapping[str, str], nesting: Nesting | None) -> SlotMeasure:
     """Return the figures of one slot; truths are by object, as written."""
     places = {name: n for n, name in enumerate(belief.parsed.statements.objects)}
-    spoken = {places[name]: truth for name, truth in truths.items() if name in places}
-    right = _right(belief, spoken, nesting)
-    known = np.zeros(len(places), dtype=np.bool_)
-    known[list(spoken)] = True
-    first = belief.starts[:-1][known]
-    said = _said_right(belief, right)
-    stated, observed = _stated(belief, right, known)
-    values = known[belief.object]
+    claimed = {places[name]: truth for name, truth in truths.items() if name in places}
+    right = _right(belief, claimed, nesting)
+    tested = np.zeros(len(places), dtype=np.bool_)
+    tested[list(claimed)] = True
+    first = belief.starts[:-1][tested]
+    statement_right = _true_statements(belief, right)
+    stated, observed = _statements(belief, right, tested)
+    values = tested[belief.object]
     bins = reliability(stated, observed)
-    best, source = _best(belief, said, known)
+    best, source = _best(belief, statement_right, tested)
     votes = _votes(belief)
-    return Measured(
+    return SlotMeasure(
         belief.name,
-        len(spoken),
-        len(truths) - len(spoken),
+        len(claimed),
+        len(truths) - len(claimed),
         float(right[first].mean()) if len(first) else 0.0,
-        _f(belief, right, known, belief.probability),
-        _vote(belief, right, known, votes),
-        _f(belief, right, known, votes),
+        _f(belief, right, tested, belief.probability),
+        _vote(belief, right, tested, votes),
+        _f(belief, right, tested, votes),
         best,
         source,
-        float(np.mean(np.bincount(belief.object[right], minlength=len(known))[known] > 0)),
+        float(np.mean(np.bincount(belief.object[right], minlength=len(tested))[tested] > 0)),
         reliability_error(bins),
         reliability_error(reliability(belief.probability[values], right[values])),
         brier(stated, observed),
@@ -108,39 +108,45 @@ def measure(belief: SlotBelief, truths: Mapping[str, str], nesting: Nesting | No
 
 
 def _right(
-    belief: SlotBelief, spoken: Mapping[int, str], nesting: Nesting | None
+    belief: SlotBelief, claimed: Mapping[int, str], nesting: Nesting | None
 ) -> NDArray[np.bool_]:
     """Return which pairs of object and value are true."""
-    fits = _fitting(belief, nesting)
+    fits = _truth_test(belief, nesting)
     right = np.zeros(len(belief.object), dtype=np.bool_)
-    for thing, truth in spoken.items():
+    for thing, truth in claimed.items():
         matches = fits(truth)
         for n in range(belief.starts[thing], belief.starts[thing + 1]):
             right[n] = matches(int(belief.value[n]))
     return right
 
 
-def _fitting(belief: SlotBelief, nesting: Nesting | None) -> Callable[[str], Callable[[int], bool]]:
+def _truth_test(
+    belief: SlotBelief, nesting: Nesting | None
+) -> Callable[[str], Callable[[int], bool]]:
     """Return a test whether a value is the truth as written."""
     parsed = belief.parsed
     if parsed.kind == "people":
         lexicon = belief.parameters.lexicon or Lexicon.of(())
-        return lambda truth: _named(parsed.members, truth, lexicon)
+        return lambda truth: _name_test(parsed.members, truth, lexicon)
     if parsed.kind == "several":
-        return lambda truth: _equal(parsed.members, split_members(truth))
+        return lambda truth: _equality_test(parsed.members, split_members(truth))
     texts: dict[str, Callable[[str], str]] = {"number": normalise_number, "date": normalise_date}
     spelled = texts.get(parsed.kind)
     if spelled is None:
         values = frozenset(parsed.statements.values)
-        return lambda truth: _equal(parsed.statements.values, deepest(truth, values, nesting))
-    return lambda truth: _equal(parsed.statements.values, spelled(truth))
+        return lambda truth: _equality_test(
+            parsed.statements.values, deepest(truth, values, nesting)
+        )
+    return lambda truth: _equality_test(parsed.statements.values, spelled(truth))
 
 
-def _equal(values: Sequence[object], wanted: object) -> Callable[[int], bool]:
-    return lambda value: values[value] == wanted
+def _equality_test(values: Sequence[object], truth: object) -> Callable[[int], bool]:
+    return lambda value: values[value] == truth
 
 
-def _named(sets: Sequence[frozenset[str]], text: str, lexicon: Lexicon) -> Callable[[int], bool]:
+def _name_test(
+    sets: Sequence[frozenset[str]], text: str, lexicon: Lexicon
+) -> Callable[[int], bool]:
     return lambda value: same_people(sets[value], text, lexicon)
 
 
@@ -156,78 +162,80 @@ def deepest(text: str, values: frozenset[str], nesting: Nesting | None = None) -
     return (nesting.deepest(parts) if nesting is not None else None) or parts[0]
 
 
-def _stated(
-    belief: SlotBelief, right: NDArray[np.bool_], known: NDArray[np.bool_]
+def _statements(
+    belief: SlotBelief, right: NDArray[np.bool_], tested: NDArray[np.bool_]
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Return the probabilities stated of objects with truths, and the outcomes; also unknown."""
-    pairs = known[belief.object]
-    nobody = np.bincount(belief.object[right], minlength=len(known)) == 0
-    stated = np.concatenate([belief.probability[pairs], belief.unknown[known]])
+    pairs = tested[belief.object]
+    nobody = np.bincount(belief.object[right], minlength=len(tested)) == 0
+    stated = np.concatenate([belief.probability[pairs], belief.unknown[tested]])
     if belief.parsed.kind == "closed":  # every value is named, so that unknown is no statement
         return belief.probability[pairs], right[pairs]
-    return stated, np.concatenate([right[pairs], nobody[known]])
+    return stated, np.concatenate([right[pairs], nobody[tested]])
 
 
-def _said_right(belief: SlotBelief, right: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _true_statements(belief: SlotBelief, right: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return, for every statement, whether it is true."""
-    said = belief.parsed.statements
-    count = len(said.values)
+    statements = belief.parsed.statements
+    count = len(statements.values)
     true = belief.object[right] * count + belief.value[right]
-    return np.isin(said.object * count + said.value, true)
+    return np.isin(statements.object * count + statements.value, true)
 
 
 def _best(
-    belief: SlotBelief, said_right: NDArray[np.bool_], known: NDArray[np.bool_]
+    belief: SlotBelief, said_right: NDArray[np.bool_], tested: NDArray[np.bool_]
 ) -> tuple[float, str]:
-    said = belief.parsed.statements
-    hits = np.bincount(said.source[said_right & known[said.object]], minlength=len(said.sources))
+    statements = belief.parsed.statements
+    hits = np.bincount(
+        statements.source[said_right & tested[statements.object]], minlength=len(statements.sources)
+    )
     best = int(np.argmax(hits))
-    return float(hits[best] / max(known.sum(), 1)), said.sources[best]
+    return float(hits[best] / max(tested.sum(), 1)), statements.sources[best]
 
 
 def _votes(belief: SlotBelief) -> FloatArray:
     """Return the number of sources that state every pair."""
-    said = belief.parsed.statements
-    count = len(said.values)
-    keys, times = np.unique(said.object * count + said.value, return_counts=True)
-    wanted = belief.object * count + belief.value
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, times[place], 0).astype(np.float64)
+    statements = belief.parsed.statements
+    count = len(statements.values)
+    keys, times = np.unique(statements.object * count + statements.value, return_counts=True)
+    pairs = belief.object * count + belief.value
+    place = np.minimum(np.searchsorted(keys, pairs), len(keys) - 1)
+    return np.where(keys[place] == pairs, times[place], 0).astype(np.float64)
 
 
 def _vote(
-    belief: SlotBelief, right: NDArray[np.bool_], known: NDArray[np.bool_], votes: FloatArray
+    belief: SlotBelief, right: NDArray[np.bool_], tested: NDArray[np.bool_], votes: FloatArray
 ) -> float:
     """Return the value that most sources state; of several, the one stated first."""
     order = np.lexsort((_first(belief), -votes, belief.object))
-    chosen = order[belief.starts[:-1][known]]
-    return float(np.mean(right[chosen])) if known.any() else 0.0
+    chosen = order[belief.starts[:-1][tested]]
+    return float(np.mean(right[chosen])) if tested.any() else 0.0
 
 
 def _first(belief: SlotBelief) -> IntArray:
     """Return when every pair was stated first; unstated pairs come last."""
-    said = belief.parsed.statements
-    count = len(said.values)
-    keys, inverse = np.unique(said.object * count + said.value, return_inverse=True)
+    statements = belief.parsed.statements
+    count = len(statements.values)
+    keys, inverse = np.unique(statements.object * count + statements.value, return_inverse=True)
     when = np.full(len(keys), np.iinfo(np.int64).max)
-    np.minimum.at(when, inverse, said.first)
-    wanted = belief.object * count + belief.value
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, when[place], np.iinfo(np.int64).max)
+    np.minimum.at(when, inverse, statements.first)
+    pairs = belief.object * count + belief.value
+    place = np.minimum(np.searchsorted(keys, pairs), len(keys) - 1)
+    return np.where(keys[place] == pairs, when[place], np.iinfo(np.int64).max)
 
 
 def _f(
-    belief: SlotBelief, right: NDArray[np.bool_], known: NDArray[np.bool_], weight: FloatArray
+    belief: SlotBelief, right: NDArray[np.bool_], tested: NDArray[np.bool_], weight: FloatArray
 ) -> float | None:
     """Return F of "same" where that is the question: 2·|both same| / (|same| + |said same|)."""
     values = belief.parsed.statements.values
     same = [n for n, value in enumerate(values) if value in SAME]
     if belief.parsed.kind != "closed" or len(values) != 2 or len(same) != 1:
         return None
-    here = known[belief.object]
+    here = tested[belief.object]
     mine = here & (belief.value == same[0])
-    rival = np.zeros(len(known))
+    rival = np.zeros(len(tested))
     np.maximum.at(rival, belief.object[here & ~mine], weight[here & ~mine])
-    said = mine & (weight > rival[belief.object])
+    stated = mine & (weight > rival[belief.object])
     true = int((mine & right).sum())
-    return float(2 * (said & right).sum() / max(true + int(said.sum()), 1))
+    return float(2 * (stated & right).sum() / max(true + int(stated.sum()), 1))

@@ -34,13 +34,13 @@ def small_sets(documents: Iterable[Cut], largest: int) -> Iterator[Cut]:
     """
     for document in documents:
         for members in document.sets:
-            for some in np.array_split(members, -(-len(members) // largest)):
-                one = cut(part(document.document, some), document.schema)
-                if one.sets and not one.crosses and not any(map(one.broken, one.sets)):
-                    yield one
+            for chunk in np.array_split(members, -(-len(members) // largest)):
+                piece = cut(part(document.document, chunk), document.schema)
+                if piece.sets and not piece.crosses and not any(map(piece.broken, piece.sets)):
+                    yield piece
 
 
-def nothing_learned(sets: Sequence[Cut]) -> PairParameters:
+def untrained_parameters(sets: Sequence[Cut]) -> PairParameters:
     """Return parameters with weights of 0, and classes of distance, which need no keys."""
     cutoffs = quintiles(map(_distances, sets))
     even = MaximumEntropy(EXTENDED, np.zeros(int(offsets(EXTENDED)[-1])), cutoffs)
@@ -48,10 +48,12 @@ def nothing_learned(sets: Sequence[Cut]) -> PairParameters:
     return PairParameters(even, even, greedy, ScaledParameters(1.0, 0.0), 0.05, 0.05)
 
 
-def _distances(one: Cut) -> Column:
-    known = template_columns(one.document.templates, schema=one.schema, compatible=one.compatible)
-    asked = every_pair(one.labels, one.compatible)
-    return characters(pairs_of(known, asked.left, asked.right, ()))
+def _distances(document: Cut) -> Column:
+    observed = template_columns(
+        document.document.templates, schema=document.schema, compatible=document.compatible
+    )
+    questions = every_pair(document.labels, document.compatible)
+    return characters(pairs_of(observed, questions.left, questions.right, ()))
 
 
 Seen = Sequence[tuple[Codes, NDArray[np.bool_]]]
@@ -59,35 +61,38 @@ MODELS = ("merging", "evidential")
 
 
 def sizes_of(model: MaximumEntropy) -> tuple[int, ...]:
-    return tuple(len(one.values) for one in model.characteristics)
+    return tuple(len(characteristic.values) for characteristic in model.characteristics)
 
 
 def merging_weights(keys: Sequence[Lesson], start: PairParameters) -> FloatArray:
     """Learn weights from the questions on the way to some keys."""
-    return _weights(start.questions, [one.questions for one in keys])
+    return _weights(start.questions, [key.questions for key in keys])
 
 
 def held_out_bits(
     keys: Sequence[Lesson], held: Sequence[Lesson], start: PairParameters
 ) -> dict[str, float]:
     """Return bits per template of the held-out keys, with parameters from the other keys."""
-    asked, every = merging_weights(keys, start), [(one.pairs, one.open.yes) for one in keys]
+    question_weights, every = (
+        merging_weights(keys, start),
+        [(key.pairs, key.open.yes) for key in keys],
+    )
     weights, sizes = _weights(start.every_pair, every), sizes_of(start.every_pair)
     spent = (
-        _merging_bits(held, asked, sizes_of(start.questions)),
-        math.fsum(evidential_bits(one, weights, sizes) for one in held),
+        _merging_bits(held, question_weights, sizes_of(start.questions)),
+        math.fsum(evidential_bits(key, weights, sizes) for key in held),
     )
-    templates = sum(len(one.cut.labels) for one in held)
+    templates = sum(len(key.cut.labels) for key in held)
     return {model: each / templates for model, each in zip(MODELS, spent, strict=True)}
 
 
-def evidential_bits(one: Lesson, weights: FloatArray, sizes: Sequence[int]) -> float:
+def evidential_bits(key: Lesson, weights: FloatArray, sizes: Sequence[int]) -> float:
     """Return the bits of one key that knowledge does not exclude."""
-    scores = weights[feature_indices(one.pairs, sizes)].sum(axis=1)
-    theta = np.full(one.cut.compatible.shape, -np.inf)
+    scores = weights[feature_indices(key.pairs, sizes)].sum(axis=1)
+    theta = np.full(key.cut.compatible.shape, -np.inf)
     np.fill_diagonal(theta, 0.0)
-    theta[one.open.left, one.open.right] = theta[one.open.right, one.open.left] = scores
-    return (_log_normaliser(theta) - float(scores[one.open.yes].sum())) / math.log(2)
+    theta[key.open.left, key.open.right] = theta[key.open.right, key.open.left] = scores
+    return (_log_normaliser(theta) - float(scores[key.open.yes].sum())) / math.log(2)
 
 
 def _weights(model: MaximumEntropy, seen: Seen) -> FloatArray:
@@ -97,8 +102,8 @@ def _weights(model: MaximumEntropy, seen: Seen) -> FloatArray:
 
 def _merging_bits(held: Sequence[Lesson], weights: FloatArray, sizes: Sequence[int]) -> float:
     codes, yes = (np.concatenate(side) for side in zip(*(o.questions for o in held), strict=True))
-    asked = contexts(codes, yes, sizes)
-    return loss(asked, asked.scores(weights)) / math.log(2)
+    questions = contexts(codes, yes, sizes)
+    return loss(questions, questions.scores(weights)) / math.log(2)
 
 
 def _log_normaliser(theta: FloatArray) -> float:
@@ -136,7 +141,7 @@ class Design:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RuleMeasure:
     """One rule in one run: bits per template of the held-out keys, by model.
 
     Measured after so many keys, or after as many templates as that many keys have on average, with
@@ -153,7 +158,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class RuleComparison:
     """One rule over all runs, and its difference to chance with an interval of 95 %."""
 
     model: str
@@ -168,34 +173,38 @@ class Compared:
     templates: float
 
 
-def keying(
+def run_study(
     sets: Sequence[Cut], start: PairParameters, design: Design, progress: Progress
-) -> list[Measured]:
+) -> list[RuleMeasure]:
     """Run the study: a third of the documents is held out, the pool is drawn from the others."""
-    known: dict[int, Lesson] = {}
+    lessons: dict[int, Lesson] = {}
 
     def observed(places: Iterable[int]) -> list[Lesson]:
         chosen = list(places)
         for n in chosen:
-            if n not in known:
-                known[n] = lesson(sets[n], start)
-        return [known[n] for n in chosen]
+            if n not in lessons:
+                lessons[n] = lesson(sets[n], start)
+        return [lessons[n] for n in chosen]
 
-    found: list[Measured] = []
+    measures: list[RuleMeasure] = []
     for run in range(design.runs):
-        pool, held = map(observed, _parted(sets, design, np.random.default_rng([design.seed, run])))
+        pool, held = map(
+            observed, _pool_and_held_out(sets, design, np.random.default_rng([design.seed, run]))
+        )
         for rule in design.rules:
             progress(f"run {run + 1} of {design.runs}: {rule}")
-            order = _taken(rule, pool, start, design, run)
-            found += _measured(run, rule, [pool[n] for n in order], pool, held, start, design)
-    return found
+            order = _labelling_order(rule, pool, start, design, run)
+            measures += _measure_rule(
+                run, rule, [pool[n] for n in order], pool, held, start, design
+            )
+    return measures
 
 
-def _parted(
+def _pool_and_held_out(
     sets: Sequence[Cut], design: Design, rng: np.random.Generator
 ) -> tuple[list[int], list[int]]:
     """Return places of the sets of the pool and of those held out, never of one document."""
-    names = sorted({one.document.name for one in sets})
+    names = sorted({document.document.name for document in sets})
     away = {names[n] for n in rng.permutation(len(names))[: len(names) // 3].tolist()}
     order = rng.permutation(len(sets)).tolist()
     pool = [n for n in order if sets[n].document.name not in away][: design.pool]
@@ -208,16 +217,16 @@ def _parted(
 
 def _budgets(pool: Sequence[Lesson], design: Design) -> dict[int, int]:
     """Return the average number of templates of each number of keys."""
-    mean = float(np.mean([len(one.cut.labels) for one in pool]))
+    mean = float(np.mean([len(key.cut.labels) for key in pool]))
     return {number: round(number * mean) for number in design.numbers}
 
 
-def _taken(
+def _labelling_order(
     rule: str, pool: Sequence[Lesson], start: PairParameters, design: Design, run: int
 ) -> list[int]:
     """Return the order in which a rule takes the pool, as far as anything is measured."""
     pairs = [
-        OpenPairs(one.by_merger, one.open.left, one.open.right, len(one.cut.labels)) for one in pool
+        OpenPairs(key.by_merger, key.open.left, key.open.right, len(key.cut.labels)) for key in pool
     ]
     last, most = max(design.numbers), max(_budgets(pool, design).values())
 
@@ -227,12 +236,12 @@ def _taken(
     def enough(chosen: Sequence[int]) -> bool:
         return len(chosen) >= last and sum(pairs[n].templates for n in chosen) >= most
 
-    given = Pool(pairs, sizes_of(start.questions), PRECISION, learn)
+    choices = Pool(pairs, sizes_of(start.questions), PRECISION, learn)
     luck = np.random.default_rng([design.seed, run, 1])
-    return choose_by_rule(rule, given, range(design.first), enough, luck)
+    return choose_by_rule(rule, choices, range(design.first), enough, luck)
 
 
-def _measured(
+def _measure_rule(
     run: int,
     rule: str,
     keys: Sequence[Lesson],
@@ -240,35 +249,37 @@ def _measured(
     held: Sequence[Lesson],
     start: PairParameters,
     design: Design,
-) -> Iterator[Measured]:
+) -> Iterator[RuleMeasure]:
     """Measure the parameters from the first of these keys."""
-    spent = np.cumsum([len(one.cut.labels) for one in keys]).tolist()
-    known: dict[int, dict[str, float]] = {}
+    spent = np.cumsum([len(total.cut.labels) for total in keys]).tolist()
+    bits: dict[int, dict[str, float]] = {}
     for number, budget in _budgets(pool, design).items():
-        within = max(design.first, sum(one <= budget for one in spent))
+        within = max(design.first, sum(total <= budget for total in spent))
         for by, count in zip(BY, (number, within), strict=True):
-            if count not in known:
-                known[count] = held_out_bits(keys[:count], held, start)
-            yield Measured(run, rule, by, number, count, spent[count - 1], known[count])
+            if count not in bits:
+                bits[count] = held_out_bits(keys[:count], held, start)
+            yield RuleMeasure(run, rule, by, number, count, spent[count - 1], bits[count])
 
 
-def compared(found: Sequence[Measured]) -> list[Compared]:
+def compare_rules(measures: Sequence[RuleMeasure]) -> list[RuleComparison]:
     """Compare every rule with chance, run by run."""
-    rows: dict[tuple[str, str, int], list[Measured]] = {}
-    for one in found:
-        rows.setdefault((one.by, one.rule, one.number), []).append(one)
+    rows: dict[tuple[str, str, int], list[RuleMeasure]] = {}
+    for measure in measures:
+        rows.setdefault((measure.by, measure.rule, measure.number), []).append(measure)
     return [
-        _compared(model, some, rows[by, CHANCE, number])
+        _compare_rule(model, group, rows[by, CHANCE, number])
         for model in MODELS
-        for (by, _, number), some in sorted(rows.items(), key=lambda row: BY.index(row[0][0]))
+        for (by, _, number), group in sorted(rows.items(), key=lambda row: BY.index(row[0][0]))
     ]
 
 
-def _compared(model: str, some: Sequence[Measured], chance: Sequence[Measured]) -> Compared:
-    first = some[0]
-    mine, other = (np.array([one.bits[model] for one in side]) for side in (some, chance))
+def _compare_rule(
+    model: str, group: Sequence[RuleMeasure], chance: Sequence[RuleMeasure]
+) -> RuleComparison:
+    first = group[0]
+    mine, other = (np.array([measure.bits[model] for measure in side]) for side in (group, chance))
     low, high = paired_interval(mine - other)
-    return Compared(
+    return RuleComparison(
         model,
         first.by,
         first.rule,
@@ -277,8 +288,8 @@ def _compared(model: str, some: Sequence[Measured], chance: Sequence[Measured]) 
         float((mine - other).mean()),
         low,
         high,
-        float(np.mean([one.keys for one in some])),
-        float(np.mean([one.templates for one in some])),
+        float(np.mean([measure.keys for measure in group])),
+        float(np.mean([measure.templates for measure in group])),
     )
 
 

@@ -16,7 +16,7 @@ from partita.configurations.odds import ScaledParameters
 from partita.errors import InputError
 from partita.evaluation.bits import allowed_bits, excluded_bits, log2_bell
 from partita.evaluation.calibration import bootstrap
-from partita.evaluation.models import Counts, PairFitted
+from partita.evaluation.models import Counts, FittedPairModel
 from partita.evaluation.splits import Cut
 from partita.pairs.characteristics import log_odds
 from partita.pairs.columns import template_columns
@@ -57,20 +57,21 @@ class Lesson:
 def lesson(cut: Cut, start: PairParameters) -> Lesson:
     """Return the training data of one key, with the characteristics of the parameters."""
     templates = cut.document.templates
-    known = template_columns(templates, schema=cut.schema, compatible=cut.compatible)
-    found = every_pair(cut.labels, cut.compatible)
+    observed = template_columns(templates, schema=cut.schema, compatible=cut.compatible)
+    open_pairs = every_pair(cut.labels, cut.compatible)
     pairs, by_merger = (
-        model.codes(known, found.left, found.right) for model in (start.every_pair, start.questions)
+        model.codes(observed, open_pairs.left, open_pairs.right)
+        for model in (start.every_pair, start.questions)
     )
-    place = {pair: n for n, pair in enumerate(zip(found.left, found.right, strict=True))}
+    place = {pair: n for n, pair in enumerate(zip(open_pairs.left, open_pairs.right, strict=True))}
     path = merging_questions(cut.labels, cut.compatible)
-    asked = np.array([place[pair] for pair in zip(path.left, path.right, strict=True)], np.int64)
-    told = (cut.document.name, pairs.tolist(), by_merger.tolist(), found.yes.tolist())
-    digest = hashlib.sha256(repr(told).encode()).hexdigest()
-    return Lesson(cut, pairs, by_merger, found, asked, digest)
+    on_path = np.array([place[pair] for pair in zip(path.left, path.right, strict=True)], np.int64)
+    content = (cut.document.name, pairs.tolist(), by_merger.tolist(), open_pairs.yes.tolist())
+    digest = hashlib.sha256(repr(content).encode()).hexdigest()
+    return Lesson(cut, pairs, by_merger, open_pairs, on_path, digest)
 
 
-def adapted(
+def adapt_parameters(
     start: PairParameters,
     lessons: Sequence[Lesson],
     learned_from: str = "",
@@ -80,16 +81,16 @@ def adapted(
     if not lessons:
         return start
     digest = _digest(start, lessons)
-    every = _weights(start.every_pair, [(one.pairs, one.open.yes) for one in lessons], precision)
-    questions = _weights(start.questions, [one.questions for one in lessons], precision)
-    cuts = [one.cut for one in lessons]
+    every = _weights(start.every_pair, [(key.pairs, key.open.yes) for key in lessons], precision)
+    questions = _weights(start.questions, [key.questions for key in lessons], precision)
+    cuts = [key.cut for key in lessons]
     return replace(
         start,
         every_pair=replace(every, learned_from=learned_from, sha256=digest),
         questions=replace(questions, learned_from=learned_from, sha256=digest),
         greedy=_greedy(start.greedy, cuts),
-        scaled=_scaled(start.scaled, lessons, every),
-        excluded=_excluded(start.excluded, cuts),
+        scaled=_fit_scale(start.scaled, lessons, every),
+        excluded=_excluded_share(start.excluded, cuts),
         learned_from=learned_from,
         sha256=digest,
         figures={
@@ -100,24 +101,24 @@ def adapted(
     )
 
 
-def pair_probabilities(one: Lesson, model: MaximumEntropy, codes: Codes) -> FloatArray:
+def pair_probabilities(key: Lesson, model: MaximumEntropy, codes: Codes) -> FloatArray:
     """Return pair probabilities from the codes of open pairs; 0 for incompatible ones."""
     p = probability(log_odds(codes, model.characteristics, model.weights))
-    matrix = np.eye(len(one.cut.labels))
-    matrix[one.open.left, one.open.right] = matrix[one.open.right, one.open.left] = p
+    matrix = np.eye(len(key.cut.labels))
+    matrix[key.open.left, key.open.right] = matrix[key.open.right, key.open.left] = p
     return matrix
 
 
 def _weights(
     model: MaximumEntropy,
-    seen: Sequence[tuple[Codes, NDArray[np.bool_]]],
+    observed: Sequence[tuple[Codes, NDArray[np.bool_]]],
     precision: float,
 ) -> MaximumEntropy:
-    sizes = [len(one.values) for one in model.characteristics]
-    codes, yes = (np.concatenate(side) for side in zip(*seen, strict=True))
-    given = contexts(codes, yes, sizes)
-    weights = adapt(given, model.weights, precision).round(DIGITS)
-    spent = round(bits(given, weights), DIGITS)
+    sizes = [len(characteristic.values) for characteristic in model.characteristics]
+    codes, yes = (np.concatenate(side) for side in zip(*observed, strict=True))
+    training = contexts(codes, yes, sizes)
+    weights = adapt(training, model.weights, precision).round(DIGITS)
+    spent = round(bits(training, weights), DIGITS)
     figures = {"pairs": len(yes), "bits_per_pair": spent, "precision": precision}
     return replace(model, weights=weights, figures=figures)
 
@@ -127,47 +128,47 @@ def _greedy(start: GreedyParameters, cuts: Sequence[Cut]) -> GreedyParameters:
     for cut in cuts:
         for members in cut.sets:
             inside = np.ix_(members, members)
-            made = greedy_labels(cut.compatible[inside])
+            labels = greedy_labels(cut.compatible[inside])
             tally = right[min(len(members), 4)]
-            tally[0] += np.array_equal(made[:, None] == made[None, :], cut.joined[inside])
+            tally[0] += np.array_equal(labels[:, None] == labels[None, :], cut.joined[inside])
             tally[1] += 1
     shares = zip((start.p2, start.p3, start.p_more), right.values(), strict=True)
     return GreedyParameters(*(_share(before, *tally) for before, tally in shares))
 
 
-def _scaled(
+def _fit_scale(
     start: ScaledParameters, lessons: Sequence[Lesson], model: MaximumEntropy
 ) -> ScaledParameters:
     """Fit on log-odds that are scaled as before, so that no change is (1, 0)."""
     sets = []
-    for one in lessons:
-        p = pair_probabilities(one, model, one.pairs)
+    for key in lessons:
+        p = pair_probabilities(key, model, key.pairs)
         theta = np.where(
             (p > 0) & (p < 1), np.log(np.clip(p, 1e-12, 1)) - np.log1p(-p * (p < 1)), 0
         )
         again = np.where(p > 0, probability(start.scale * theta + start.bias), 0.0)
         np.fill_diagonal(again, 1.0)
-        for members in one.cut.sets:
-            sets.append((again[np.ix_(members, members)], one.cut.labels[members]))
+        for members in key.cut.sets:
+            sets.append((again[np.ix_(members, members)], key.cut.labels[members]))
     if not sets:
         return start
-    found = fit_scale(sets)
-    scale, bias = found.scale * start.scale, found.scale * start.bias + found.bias
+    learned = fit_scale(sets)
+    scale, bias = learned.scale * start.scale, learned.scale * start.bias + learned.bias
     return ScaledParameters(round(scale, DIGITS), round(bias, DIGITS))
 
 
-def _excluded(before: float, cuts: Sequence[Cut]) -> float:
+def _excluded_share(before: float, cuts: Sequence[Cut]) -> float:
     open_sets = [(cut, members) for cut in cuts for members in cut.sets if cut.open(members)]
     return _share(before, sum(cut.broken(members) for cut, members in open_sets), len(open_sets))
 
 
-def _share(before: float, seen: float, of: float) -> float:
-    return round((before * BEFORE + seen) / (BEFORE + of), DIGITS)
+def _share(before: float, count: float, of: float) -> float:
+    return round((before * BEFORE + count) / (BEFORE + of), DIGITS)
 
 
 def _digest(start: PairParameters, lessons: Sequence[Lesson]) -> str:
     """Return a digest of the previous parameters and of all keys, in order."""
-    parts = (start.sha256, *(one.sha256 for one in lessons))
+    parts = (start.sha256, *(key.sha256 for key in lessons))
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
@@ -179,7 +180,7 @@ TIMES = 500  # samples of messages for an interval
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answered:
+class KeyAnswer:
     """One key by one model: its bits, and the marginals of its open pairs beside the truth."""
 
     message: str
@@ -200,24 +201,24 @@ class Point:
     bits: float
     low: float
     high: float
-    answers: tuple[Answered, ...]
+    answers: tuple[KeyAnswer, ...]
 
 
-def answer(one: Lesson, learned: PairParameters, model: str, seed: int = 0) -> Answered:
+def answer(key: Lesson, learned: PairParameters, model: str, seed: int = 0) -> KeyAnswer:
     """Return the bits of a key under some parameters; as `measure`, without draws."""
-    cut, counts = one.cut, Counts(_budget("uniform"), seed)
+    cut, counts = key.cut, Counts(_budget("uniform"), seed)
     spent, n = 0.0, len(cut.labels)
     stated = np.zeros((n, n))
     for members in cut.sets:
-        found = _posterior(one, members, learned, model, counts)
-        spent += _set_bits(one, members, found, learned.excluded, counts)
-        stated[np.ix_(members, members)] = found.pairs().value
+        posterior = _posterior(key, members, learned, model, counts)
+        spent += _set_bits(key, members, posterior, learned.excluded, counts)
+        stated[np.ix_(members, members)] = posterior.pairs().value
     if cut.crosses:
         spent = excluded_bits(n, sum(log2_bell(len(m)) for m in cut.sets), learned.crossing)
     elif n > 1 and not any(len(members) == n for members in cut.sets):
         spent -= math.log2(1 - learned.crossing)
-    inside = np.clip(stated[one.open.left, one.open.right], 0.0, 1.0)
-    return Answered(cut.document.name, n, spent, inside, one.open.yes)
+    inside = np.clip(stated[key.open.left, key.open.right], 0.0, 1.0)
+    return KeyAnswer(cut.document.name, n, spent, inside, key.open.yes)
 
 
 def learning_curve(
@@ -234,7 +235,7 @@ def learning_curve(
     folds = _folds(lessons, seed)
     if not lessons:
         return ()
-    taught = [[one for one, f in zip(lessons, folds, strict=True) if f != away] for away in folds]
+    taught = [[key for key, f in zip(lessons, folds, strict=True) if f != away] for away in folds]
     last = min(map(len, taught))
     numbers = sorted({*(k for k in NUMBERS if k < last), last})
     return tuple(_point(k, lessons, folds, start, model, seed) for k in numbers)
@@ -250,45 +251,47 @@ def _point(
 ) -> Point:
     learned = {}
     for away in sorted(set(folds)):
-        others = [one for one, fold in zip(lessons, folds, strict=True) if fold != away]
-        learned[away] = adapted(start, others[:k])
+        others = [key for key, fold in zip(lessons, folds, strict=True) if fold != away]
+        learned[away] = adapt_parameters(start, others[:k])
     answers = tuple(
-        answer(one, learned[fold], model, seed) for one, fold in zip(lessons, folds, strict=True)
+        answer(key, learned[fold], model, seed) for key, fold in zip(lessons, folds, strict=True)
     )
     low, high = _interval(answers, seed)
     return Point(k, _bits(answers), low, high, answers)
 
 
-def _bits(answers: Sequence[Answered]) -> float:
-    return math.fsum(one.bits for one in answers) / max(sum(one.templates for one in answers), 1)
+def _bits(answers: Sequence[KeyAnswer]) -> float:
+    return math.fsum(answered.bits for answered in answers) / max(
+        sum(answered.templates for answered in answers), 1
+    )
 
 
-def _interval(answers: Sequence[Answered], seed: int) -> tuple[float, float]:
+def _interval(answers: Sequence[KeyAnswer], seed: int) -> tuple[float, float]:
     """Return the interval over messages, whose keys are drawn together."""
-    groups: dict[str, list[Answered]] = {}
-    for one in answers:
-        groups.setdefault(one.message, []).append(one)
+    groups: dict[str, list[KeyAnswer]] = {}
+    for answered in answers:
+        groups.setdefault(answered.message, []).append(answered)
 
-    def figure(drawn: Sequence[list[Answered]]) -> float:
-        return _bits([one for group in drawn for one in group])
+    def figure(sample: Sequence[list[KeyAnswer]]) -> float:
+        return _bits([answered for group in sample for answered in group])
 
     rng = np.random.default_rng(seed)
-    found = bootstrap(list(groups.values()), figure, rng, times=TIMES)
-    return found.low, found.high
+    interval = bootstrap(list(groups.values()), figure, rng, times=TIMES)
+    return interval.low, interval.high
 
 
 def _folds(lessons: Sequence[Lesson], seed: int) -> list[int]:
     """Return the fold of each key; few messages are left out one at a time."""
-    names = list(dict.fromkeys(one.cut.document.name for one in lessons))
+    names = list(dict.fromkeys(key.cut.document.name for key in lessons))
     order = np.random.default_rng(seed).permutation(len(names))
     fold = {names[n]: place % FOLDS for place, n in enumerate(order.tolist())}
-    return [fold[one.cut.document.name] for one in lessons]
+    return [fold[key.cut.document.name] for key in lessons]
 
 
 def _posterior(
-    one: Lesson, members: IntArray, learned: PairParameters, model: str, counts: Counts
+    key: Lesson, members: IntArray, learned: PairParameters, model: str, counts: Counts
 ) -> Posterior:
-    cut = one.cut
+    cut = key.cut
     if model == "uniform":
         return counts.uniform(cut, members)
     if model == "greedy":
@@ -296,20 +299,20 @@ def _posterior(
         share = learned.greedy.share(len(members))
         return GreedyPosterior(labels, share, counts.uniform(cut, members))
     pairs = learned.pair_model(training_of(model))
-    matrix = pair_probabilities(one, pairs, one.by_merger if model == "merging" else one.pairs)
+    matrix = pair_probabilities(key, pairs, key.by_merger if model == "merging" else key.pairs)
     scaled = learned.scaled if model == "scaled" else None
-    fitted = PairFitted(model, pairs, scaled, _budget(model), counts.seed, kept={cut: matrix})
+    fitted = FittedPairModel(model, pairs, scaled, _budget(model), counts.seed, kept={cut: matrix})
     return fitted.posterior(cut, members)
 
 
 def _set_bits(
-    one: Lesson, members: IntArray, found: Posterior, excluded: float, counts: Counts
+    lesson: Lesson, members: IntArray, posterior: Posterior, excluded: float, counts: Counts
 ) -> float:
-    mass = excluded if one.cut.open(members) else 0.0
-    if one.cut.broken(members):
-        return excluded_bits(len(members), counts.log2(one.cut, members), mass)
-    key = restricted_growth(one.cut.labels[members].tolist())
-    return allowed_bits(found.log_weight(key) - found.log_normaliser.value, mass)
+    mass = excluded if lesson.cut.open(members) else 0.0
+    if lesson.cut.broken(members):
+        return excluded_bits(len(members), counts.log2(lesson.cut, members), mass)
+    key = restricted_growth(lesson.cut.labels[members].tolist())
+    return allowed_bits(posterior.log_weight(key) - posterior.log_normaliser.value, mass)
 
 
 def _budget(model: str) -> Budget:

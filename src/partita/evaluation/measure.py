@@ -57,7 +57,7 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asking:
+class MeasureSettings:
     """The settings of a measurement: what excluded keys cost, who counts, how many draws."""
 
     excluded: Excluded
@@ -66,7 +66,7 @@ class Asking:
     seed: int = 0
 
 
-def measure(fitted: Fitted, cut: Cut, asking: Asking) -> Measure:
+def measure(fitted: Fitted, cut: Cut, asking: MeasureSettings) -> Measure:
     """Measure one model on one document."""
     answers = list(_answers(fitted, cut, _scope(fitted, cut)))
     sets = tuple(
@@ -75,8 +75,10 @@ def measure(fitted: Fitted, cut: Cut, asking: Asking) -> Measure:
     stated, observed = _marginals(cut, answers)
     rng = np.random.default_rng(asking.seed)
     n = len(cut.labels)
-    drawn = assembled(n, ((m, p.draws(asking.draws, rng)) for m, p in answers), asking.draws)
-    best = assembled(n, ((m, p.best(1).labels[:1]) for m, p in answers), 1)[0]
+    drawn = assemble_configurations(
+        n, ((m, p.draws(asking.draws, rng)) for m, p in answers), asking.draws
+    )
+    best = assemble_configurations(n, ((m, p.best(1).labels[:1]) for m, p in answers), 1)[0]
     return Measure(
         cut.document.name,
         len(cut.labels),
@@ -108,28 +110,28 @@ def _by_set(fitted: Fitted, cut: Cut, answers: list[Answer]) -> Iterable[Answer]
 
 
 def _set_measure(
-    cut: Cut, members: IntArray, posterior: Posterior, asking: Asking, whole: bool
+    cut: Cut, members: IntArray, posterior: Posterior, asking: MeasureSettings, whole: bool
 ) -> SetMeasure:
     key = restricted_growth(cut.labels[members].tolist())
     best = posterior.best(REPORTED)
     total = posterior.log_normaliser.value
     listed = np.exp(np.minimum(best.log_weights - total, 0.0))
-    found = np.flatnonzero((best.labels == key).all(axis=1))
+    places = np.flatnonzero((best.labels == key).all(axis=1))
     mass = asking.excluded.sets if cut.open(members) and not whole else 0.0
     if not whole and cut.broken(members):
         spent = reported = excluded_bits(len(members), asking.counts.log2(cut, members), mass)
     else:
         spent = allowed_bits(posterior.log_weight(key) - total, mass)
         allowed = log2_bell(len(members)) if whole else asking.counts.log2(cut, members)
-        reported = reported_bits(listed, found, allowed) - math.log2(1 - mass)
-    place = int(found[0]) if len(found) else -1
+        reported = reported_bits(listed, places, allowed) - math.log2(1 - mass)
+    place = int(places[0]) if len(places) else -1
     return SetMeasure(len(members), spent, reported, tuple(listed.tolist()), place)
 
 
-def reported_bits(listed: FloatArray, found: IntArray, log2_allowed: float) -> float:
+def reported_bits(listed: FloatArray, places: IntArray, log2_allowed: float) -> float:
     """Return the bits of the key by the report: its probability, or a share of unlisted mass."""
-    if len(found):
-        return max(0.0, -math.log2(max(float(listed[found[0]]), 1e-300)))
+    if len(places):
+        return max(0.0, -math.log2(max(float(listed[places[0]]), 1e-300)))
     rest = max(1.0 - float(listed.sum()), 1e-9)
     return log2_rest(log2_allowed, math.log2(len(listed))) - math.log2(rest)
 
@@ -139,7 +141,7 @@ def _document_bits(
     cut: Cut,
     answers: list[Answer],
     sets: tuple[SetMeasure, ...],
-    asking: Asking,
+    asking: MeasureSettings,
 ) -> float:
     if fitted.whole:
         return sum(_log2_probability(cut, m, p) for m, p in answers)
@@ -147,7 +149,7 @@ def _document_bits(
     if cut.crosses:
         return excluded_bits(n, sum(log2_bell(len(members)) for members in cut.sets), mass)
     one_set = n < 2 or any(len(members) == n for members in cut.sets)
-    return math.fsum(one.bits for one in sets) - (0.0 if one_set else math.log2(1 - mass))
+    return math.fsum(measured.bits for measured in sets) - (0.0 if one_set else math.log2(1 - mass))
 
 
 def _log2_probability(cut: Cut, members: IntArray, posterior: Posterior) -> float:
@@ -165,15 +167,17 @@ def _marginals(cut: Cut, answers: list[Answer]) -> tuple[FloatArray, NDArray[np.
     return np.clip(stated[above], 0.0, 1.0), cut.joined[above]
 
 
-def assembled(n: int, rows: Iterable[tuple[IntArray, IntArray]], count: int) -> IntArray:
+def assemble_configurations(
+    n: int, rows: Iterable[tuple[IntArray, IntArray]], count: int
+) -> IntArray:
     """Return configurations of all n templates from those of their sets; the others are alone."""
-    found = np.tile(np.arange(n), (count, 1))
-    for members, drawn in rows:
-        found[:, members] = members[_first_member(drawn)]
-    return found
+    configurations = np.tile(np.arange(n), (count, 1))
+    for members, set_rows in rows:
+        configurations[:, members] = members[_first_member(set_rows)]
+    return configurations
 
 
 def _first_member(rows: IntArray) -> IntArray:
     """Return, for each template, the position of the first one in its cell."""
-    found: IntArray = np.argmax(rows[:, :, None] == rows[:, None, :], axis=2)
-    return found
+    first: IntArray = np.argmax(rows[:, :, None] == rows[:, None, :], axis=2)
+    return first

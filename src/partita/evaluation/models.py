@@ -60,7 +60,7 @@ class DocumentPosterior(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Whole:
+class FittedDocumentModel:
     """A model of documents as one that can be measured; a set is a document of its members."""
 
     learned: DocumentPosterior
@@ -71,14 +71,14 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OfDocuments:
+class DocumentModel:
     """A model that is fitted to whole documents, or a fitted one that ignores them."""
 
     name: str
     learn: Callable[[Sequence[Document]], DocumentPosterior]
 
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
-        return Whole(self.learn([cut.document for cut in cuts]))
+        return FittedDocumentModel(self.learn([cut.document for cut in cuts]))
 
 
 def part(document: Document, members: IntArray) -> Document:
@@ -150,7 +150,7 @@ class Greedy:
     name: str = "greedy"
 
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
-        return GreedyFitted(self.counts, greedy_shares(cuts))
+        return FittedGreedy(self.counts, greedy_shares(cuts))
 
 
 def greedy_shares(cuts: Sequence[Cut]) -> GreedyParameters:
@@ -158,15 +158,15 @@ def greedy_shares(cuts: Sequence[Cut]) -> GreedyParameters:
     tallies = {2: Tally(), 3: Tally(), 4: Tally()}
     for cut in cuts:
         for members in cut.sets:
-            made = greedy_labels(cut.compatible[np.ix_(members, members)])
-            joined = made[:, None] == made[None, :]
+            labels = greedy_labels(cut.compatible[np.ix_(members, members)])
+            joined = labels[:, None] == labels[None, :]
             right = np.array_equal(joined, cut.joined[np.ix_(members, members)])
             tallies[min(len(members), 4)] += right
     return GreedyParameters(*(tallies[size].share for size in (2, 3, 4)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GreedyFitted:
+class FittedGreedy:
     counts: Counts
     parameters: GreedyParameters
     whole: bool = False
@@ -190,21 +190,21 @@ class PairLearner:
         if cuts is not self.cuts:
             self.cuts, self.known = cuts, {}
         if ask.__name__ not in self.known:
-            given = training_pairs([keyed(cut) for cut in cuts], ask, self.characteristics)
+            pairs = training_pairs([keyed_document(cut) for cut in cuts], ask, self.characteristics)
             self.known[ask.__name__] = train_pair_model(
-                given, name=ask.__name__, precision=PRECISION, seed=self.seed
+                pairs, name=ask.__name__, precision=PRECISION, seed=self.seed
             )
         return self.known[ask.__name__]
 
 
-def keyed(cut: Cut) -> KeyedTemplates:
+def keyed_document(cut: Cut) -> KeyedTemplates:
     """Return a document as pair models are fitted to it."""
     templates = cut.document.templates
     return KeyedTemplates(cut.document.name, templates, cut.labels, cut.compatible, cut.schema)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FromPairs:
+class PairBasedModel:
     """A model of configurations from fitted pair probabilities."""
 
     name: str
@@ -216,7 +216,7 @@ class FromPairs:
         ask = merging_questions if self.name == "merging" else every_pair
         pairs = self.learner.learn(cuts, ask)
         scaled = fit_scale(keyed_sets(cuts, pairs)) if self.name == "scaled" else None
-        return PairFitted(self.name, pairs, scaled, self.budget, self.seed)
+        return FittedPairModel(self.name, pairs, scaled, self.budget, self.seed)
 
 
 def keyed_sets(cuts: Sequence[Cut], pairs: PairModel) -> Iterator[tuple[FloatArray, IntArray]]:
@@ -228,7 +228,7 @@ def keyed_sets(cuts: Sequence[Cut], pairs: PairModel) -> Iterator[tuple[FloatArr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PairFitted:
+class FittedPairModel:
     """A fitted model of configurations over pair probabilities."""
 
     name: str
@@ -242,11 +242,13 @@ class PairFitted:
     def posterior(self, cut: Cut, members: IntArray) -> Posterior:
         inside = np.ix_(members, members)
         same = np.eye(len(members), dtype=np.bool_)
-        known = Knowledge(self.matrix(cut)[inside], cut.compatible[inside], same)
+        knowledge = Knowledge(self.matrix(cut)[inside], cut.compatible[inside], same)
         if self.name == "merging":
-            return merging(known.p, known.compatible, known.must, self.budget, self.seed)
+            return merging(
+                knowledge.p, knowledge.compatible, knowledge.must, self.budget, self.seed
+            )
         scaled = self.scaled or ScaledParameters(1.0, 0.0)
-        return evidential(known, _engine(self.budget, self.seed), scaled)[0]
+        return evidential(knowledge, _engine(self.budget, self.seed), scaled)[0]
 
     def matrix(self, cut: Cut) -> FloatArray:
         """Return the pair probabilities of the document, cached while its sets are measured."""
@@ -268,8 +270,8 @@ class Joint:
         return joint_posterior(document.templates, self.model, seed=self.seed)
 
 
-def joint(given: JointModel | None = None, seed: int = 0, name: str = "joint") -> OfDocuments:
+def joint(model: JointModel | None = None, seed: int = 0, name: str = "joint") -> DocumentModel:
     """Return the model of the table's row: the model passed in, or one to be fitted."""
-    return OfDocuments(
-        name, lambda documents: Joint(given or train_joint(documents, seed=seed), seed)
+    return DocumentModel(
+        name, lambda documents: Joint(model or train_joint(documents, seed=seed), seed)
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.evaluation.bits import Excluded, excluded_bits, log2_bell, log2_rest
-from partita.evaluation.measure import Measure, SetMeasure, assembled
+from partita.evaluation.measure import Measure, SetMeasure, assemble_configurations
 from partita.evaluation.scores import b_cubed, expected, lea, scores
 from partita.records import FloatArray, IntArray, restricted_growth
 
@@ -51,16 +51,16 @@ class Answer:
         if len(kept) == len(self.members):
             return replace(self, members=places)
         rows = np.array([restricted_growth(row) for row in self.rows[:, kept].tolist()])
-        found, which = np.unique(rows, axis=0, return_inverse=True)
-        mass = np.zeros(len(found))
+        distinct, which = np.unique(rows, axis=0, return_inverse=True)
+        mass = np.zeros(len(distinct))
         np.add.at(mass, which.ravel(), self.probabilities)
         order, inside = np.argsort(-mass, kind="stable"), np.ix_(kept, kept)
         return replace(
             self,
             members=places,
-            rows=found[order],
+            rows=distinct[order],
             probabilities=mass[order],
-            log2_rest=log2_rest(log2_bell(len(kept)), math.log2(len(found))),
+            log2_rest=log2_rest(log2_bell(len(kept)), math.log2(len(distinct))),
             marginals=self.marginals[inside],
             possible=self.possible[inside],
             needed=self.needed[inside],
@@ -68,18 +68,22 @@ class Answer:
         )
 
 
-def judge(
+def measure_report(
     name: str, labels: IntArray, answers: Sequence[Answer], excluded: Excluded, seed: int = 0
 ) -> Measure:
     """Measure one message: `labels` are the key's cells of its templates in text order."""
-    sets = tuple(_judged(one, labels, excluded.sets) for one in answers)
+    sets = tuple(_set_measure(answer, labels, excluded.sets) for answer in answers)
     rng = np.random.default_rng(seed)
     n = len(labels)
-    drawn = assembled(n, ((one.members, _drawn(one, rng)) for one in answers), DRAWS)
-    best = assembled(n, ((one.members, one.rows[:1]) for one in answers), 1)[0]
+    draws = assemble_configurations(
+        n, ((answer.members, _draws(answer, rng)) for answer in answers), DRAWS
+    )
+    best = assemble_configurations(n, ((answer.members, answer.rows[:1]) for answer in answers), 1)[
+        0
+    ]
     stated = np.zeros((n, n))
-    for one in answers:
-        stated[np.ix_(one.members, one.members)] = one.marginals
+    for answer in answers:
+        stated[np.ix_(answer.members, answer.members)] = answer.marginals
     above = np.triu_indices(n, 1)
     return Measure(
         name,
@@ -89,46 +93,46 @@ def judge(
         np.clip(stated[above], 0.0, 1.0),
         (labels[:, None] == labels[None, :])[above],
         scores(labels, best),
-        expected(b_cubed, labels, drawn),
-        expected(lea, labels, drawn),
+        expected(b_cubed, labels, draws),
+        expected(lea, labels, draws),
     )
 
 
-def _judged(one: Answer, labels: IntArray, excluded: float) -> SetMeasure:
-    key = restricted_growth(labels[one.members].tolist())
-    listed = np.flatnonzero((one.rows == key).all(axis=1))
+def _set_measure(answer: Answer, labels: IntArray, excluded: float) -> SetMeasure:
+    key = restricted_growth(labels[answer.members].tolist())
+    listed = np.flatnonzero((answer.rows == key).all(axis=1))
     place = int(listed[0]) if len(listed) else -1
     joined = key[:, None] == key[None, :]
-    mass = excluded if one.knows else 0.0
-    if (joined & ~one.possible).any() or (one.needed & ~joined).any():
-        log2_allowed = float(np.logaddexp2(one.log2_rest, math.log2(len(one.rows))))
+    mass = excluded if answer.knows else 0.0
+    if (joined & ~answer.possible).any() or (answer.needed & ~joined).any():
+        log2_allowed = float(np.logaddexp2(answer.log2_rest, math.log2(len(answer.rows))))
         spent = reported = excluded_bits(len(key), log2_allowed, mass)
     else:
-        reported = _reported(one, place) - math.log2(1 - mass)
-        known = _known(one, joined)
-        spent = reported if known is None else known - math.log2(1 - mass)
-    return SetMeasure(len(key), spent, reported, tuple(one.probabilities.tolist()), place)
+        reported = _reported_bits(answer, place) - math.log2(1 - mass)
+        bits = _product_bits(answer, joined)
+        spent = reported if bits is None else bits - math.log2(1 - mass)
+    return SetMeasure(len(key), spent, reported, tuple(answer.probabilities.tolist()), place)
 
 
-def _reported(one: Answer, place: int) -> float:
+def _reported_bits(answer: Answer, place: int) -> float:
     if place >= 0:
-        return max(0.0, -math.log2(max(float(one.probabilities[place]), 1e-300)))
-    rest = max(one.rest, LEAST)
-    return max(0.0, one.log2_rest) - math.log2(rest)
+        return max(0.0, -math.log2(max(float(answer.probabilities[place]), 1e-300)))
+    rest = max(answer.rest, LEAST)
+    return max(0.0, answer.log2_rest) - math.log2(rest)
 
 
-def _known(one: Answer, joined: NDArray[np.bool_]) -> float | None:
+def _product_bits(answer: Answer, joined: NDArray[np.bool_]) -> float | None:
     """Return bits by the product form: (log Z − Σ θ of the pairs together) / log 2."""
-    if one.theta is None:
+    if answer.theta is None:
         return None
-    weight = float(one.theta[np.triu(joined, 1)].sum())
-    return max(0.0, (one.log_normaliser - weight) / math.log(2))
+    weight = float(answer.theta[np.triu(joined, 1)].sum())
+    return max(0.0, (answer.log_normaliser - weight) / math.log(2))
 
 
-def _drawn(one: Answer, rng: np.random.Generator) -> IntArray:
+def _draws(answer: Answer, rng: np.random.Generator) -> IntArray:
     """Draw from the listed configurations, in proportion to their probabilities."""
-    shares = one.probabilities / one.probabilities.sum()
-    return one.rows[rng.choice(len(shares), size=DRAWS, p=shares)]
+    shares = answer.probabilities / answer.probabilities.sum()
+    return answer.rows[rng.choice(len(shares), size=DRAWS, p=shares)]
 
 
 def _document_bits(
@@ -149,7 +153,7 @@ def _document_bits(
 def possible_links(labels: IntArray, answers: Sequence[Answer]) -> tuple[int, int]:
     """Count true links, and those among them that the answers leave possible."""
     possible = np.zeros((len(labels), len(labels)), dtype=np.bool_)
-    for one in answers:
-        possible[np.ix_(one.members, one.members)] = one.possible
+    for answer in answers:
+        possible[np.ix_(answer.members, answer.members)] = answer.possible
     true = np.triu(labels[:, None] == labels[None, :], 1)
     return int(true.sum()), int((true & possible).sum())

@@ -78,10 +78,10 @@ def row(
     times: int = 1000,
 ) -> Row:
     """Return the row of one model."""
-    sets = [one for measure in measures for one in measure.sets]
+    sets = [set_measure for measure in measures for set_measure in measure.sets]
     stated = np.concatenate([np.zeros(0), *(m.stated for m in measures)])
     observed = np.concatenate([np.zeros(0, dtype=np.bool_), *(m.observed for m in measures)])
-    found = sum((m.scores for m in measures), Scores())
+    scores = sum((m.scores for m in measures), Scores())
     return Row(
         model=model,
         documents=len(measures),
@@ -101,11 +101,11 @@ def row(
         first_reliability_error=reliability_error(_configurations(sets, 1)),
         expected_b_cubed=sum((m.expected_b_cubed for m in measures), Tally()).f,
         expected_lea=sum((m.expected_lea for m in measures), Tally()).f,
-        muc=found.muc.f,
-        b_cubed=found.b_cubed.f,
-        ceaf=found.ceaf.f,
-        conll=found.conll,
-        lea=found.lea.f,
+        muc=scores.muc.f,
+        b_cubed=scores.b_cubed.f,
+        ceaf=scores.ceaf.f,
+        conll=scores.conll,
+        lea=scores.lea.f,
         seconds=seconds,
         sizes=by_size(sets),
         intervals=_intervals(measures, seed, times),
@@ -117,11 +117,11 @@ def bits_per_mention(measures: Sequence[Measure]) -> float:
 
 
 def bits_per_set(measures: Sequence[Measure]) -> float:
-    return _mean([one.bits for measure in measures for one in measure.sets])
+    return _mean([set_measure.bits for measure in measures for set_measure in measure.sets])
 
 
 def share_right(measures: Sequence[Measure]) -> float:
-    return _mean([float(one.right) for measure in measures for one in measure.sets])
+    return _mean([float(set_measure.right) for measure in measures for set_measure in measure.sets])
 
 
 def conll(measures: Sequence[Measure]) -> float:
@@ -140,19 +140,19 @@ def _intervals(measures: Sequence[Measure], seed: int, times: int) -> dict[str, 
     """Return bootstrap intervals; the same documents are drawn for every model."""
     if not times:
         return {}
-    found = {
+    intervals = {
         name: bootstrap(measures, figure, np.random.default_rng(seed), times=times)
         for name, figure in FIGURES
     }
     open_pairs = [undecided(m.stated, m.observed) for m in measures]
-    drawn = np.random.default_rng(seed)
-    found["pair_reliability_error"] = bootstrap(open_pairs, _pairs_error, drawn, times=times)
-    return found
+    rng = np.random.default_rng(seed)
+    intervals["pair_reliability_error"] = bootstrap(open_pairs, _pairs_error, rng, times=times)
+    return intervals
 
 
-def _pairs_error(some: Sequence[tuple[FloatArray, NDArray[np.bool_]]]) -> float:
-    stated = np.concatenate([np.zeros(0), *(one for one, _ in some)])
-    observed = np.concatenate([np.zeros(0, dtype=np.bool_), *(one for _, one in some)])
+def _pairs_error(pairs: Sequence[tuple[FloatArray, NDArray[np.bool_]]]) -> float:
+    stated = np.concatenate([np.zeros(0), *(side for side, _ in pairs)])
+    observed = np.concatenate([np.zeros(0, dtype=np.bool_), *(side for _, side in pairs)])
     return reliability_error(reliability(stated, observed))
 
 
@@ -212,12 +212,12 @@ def markdown(rows: Sequence[Row]) -> str:
 
 def sizes_markdown(rows: Sequence[Row]) -> str:
     """Return a table of bits per set and number right, one line for each size."""
-    names = list(dict.fromkeys(one.size for row in rows for one in row.sizes))
+    names = list(dict.fromkeys(size.size for row in rows for size in row.sizes))
     lines = []
     for name in names:
-        found = [next((s for s in row.sizes if s.size == name), None) for row in rows]
-        count = next(s.sets for s in found if s is not None)
-        cells = ["" if s is None else f"{s.bits_per_set:.2f} ({s.right})" for s in found]
+        sizes = [next((s for s in row.sizes if s.size == name), None) for row in rows]
+        count = next(s.sets for s in sizes if s is not None)
+        cells = ["" if s is None else f"{s.bits_per_set:.2f} ({s.right})" for s in sizes]
         lines.append([name, str(count), *cells])
     return table(["size", "sets", *(row.model for row in rows)], lines)
 
@@ -231,5 +231,5 @@ def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 def _with_interval(row: Row, name: str, value: float) -> str:
     if name not in row.intervals:
         return f"{value:.3f}"
-    found = row.intervals[name]
-    return f"{value:.3f} ({found.low:.3f}–{found.high:.3f})"
+    interval = row.intervals[name]
+    return f"{value:.3f} ({interval.low:.3f}–{interval.high:.3f})"

@@ -67,27 +67,29 @@ def overlaps(key: IntArray, response: IntArray) -> Overlaps:
 def b_cubed(key: IntArray, response: IntArray) -> Tally:
     """Score every template, singletons too."""
     met = overlaps(key, response)
-    found = float((met.size**2 / met.key[met.left]).sum())
+    recalled = float((met.size**2 / met.key[met.left]).sum())
     right = float((met.size**2 / met.response[met.right]).sum())
-    return Tally(found, float(len(key)), right, float(len(key)))
+    return Tally(recalled, float(len(key)), right, float(len(key)))
 
 
 def ceaf_entity(key: IntArray, response: IntArray) -> Tally:
     """Return the similarity of aligned cells over the number of cells on either side."""
     met = overlaps(key, response)
-    score = _aligned(met)
+    score = _aligned_similarity(met)
     n = len(key)
     return Tally(score, float(len(met.key)) if n else 0.0, score, float(len(met.response)))
 
 
-def _aligned(met: Overlaps) -> float:
+def _aligned_similarity(met: Overlaps) -> float:
     """Align equal cells with each other, the others by the assignment problem."""
     likeness = 2 * met.size / (met.key[met.left] + met.response[met.right])
     equal = likeness == 1
-    return float(equal.sum()) + _assigned(met.left[~equal], met.right[~equal], likeness[~equal])
+    return float(equal.sum()) + _best_assignment(
+        met.left[~equal], met.right[~equal], likeness[~equal]
+    )
 
 
-def _assigned(left: IntArray, right: IntArray, likeness: FloatArray) -> float:
+def _best_assignment(left: IntArray, right: IntArray, likeness: FloatArray) -> float:
     if not len(left):
         return 0.0
     from scipy.optimize import linear_sum_assignment
@@ -104,9 +106,9 @@ def lea(key: IntArray, response: IntArray) -> Tally:
     met = overlaps(key, response)
     n = float(len(key))
     links = _shared_links(met)
-    found = _resolved(met.key, links, met.left)
+    recalled = _resolved(met.key, links, met.left)
     right = _resolved(met.response, links, met.right)
-    return Tally(found, n, right, n)
+    return Tally(recalled, n, right, n)
 
 
 def _shared_links(met: Overlaps) -> FloatArray:
@@ -124,8 +126,10 @@ def muc(key: IntArray, response: IntArray) -> Tally:
     """Score the links that would have to be added; singletons have none."""
     met = overlaps(key, response)
     shared = float((met.size - 1).sum())
-    wanted, said = (float(np.maximum(sizes - 1, 0).sum()) for sizes in (met.key, met.response))
-    return Tally(shared, wanted, shared, said)
+    key_links, response_links = (
+        float(np.maximum(sizes - 1, 0).sum()) for sizes in (met.key, met.response)
+    )
+    return Tally(shared, key_links, shared, response_links)
 
 
 Score = Callable[[IntArray, IntArray], Tally]

@@ -53,8 +53,8 @@ def cut(document: Document, schema: Schema | None = None) -> Cut:
 
     Antecedents that come with the templates are kept; where none does, they are looked for.
     """
-    given = document.templates
-    allowed = compatible(given) if schema is None else unifiable(given, schema)
+    templates = document.templates
+    allowed = compatible(templates) if schema is None else unifiable(templates, schema)
     home = components(allowed)
     groups = (np.flatnonzero(home == n) for n in range(int(home.max(initial=-1)) + 1))
     labels = document.labels
@@ -74,34 +74,34 @@ def _referred(document: Document) -> bool:
 
 
 def _referring(document: Document, allowed: BoolArray, schema: Schema | None) -> Document:
-    given = document.templates
+    templates = document.templates
     if schema is None:
-        return replace(document, templates=with_antecedents(given))
-    found = with_antecedents(given, sorts=schema.sorts, compatible=allowed)
-    return replace(document, templates=found)
+        return replace(document, templates=with_antecedents(templates))
+    referring = with_antecedents(templates, sorts=schema.sorts, compatible=allowed)
+    return replace(document, templates=referring)
 
 
 def coverage(cuts: Iterable[Cut]) -> float:
     """Return the share of true links that knowledge leaves possible; 1 where there is none."""
     links = possible = 0
-    for one in cuts:
-        true = np.triu(one.joined, 1)
+    for document in cuts:
+        true = np.triu(document.joined, 1)
         links += int(true.sum())
-        possible += int((true & one.compatible).sum())
+        possible += int((true & document.compatible).sum())
     return possible / links if links else 1.0
 
 
 def learn_excluded(cuts: Iterable[Cut]) -> Excluded:
     """Count how often a key joins incompatible pairs of a set, or two sets of a document."""
-    broken = seen = crossing = documents = 0
-    for one in cuts:
+    broken = total = crossing = documents = 0
+    for document in cuts:
         documents += 1
-        crossing += one.crosses
-        for members in one.sets:
-            if one.open(members):
-                seen += 1
-                broken += one.broken(members)
-    return Excluded(share(broken, seen), share(crossing, documents))
+        crossing += document.crosses
+        for members in document.sets:
+            if document.open(members):
+                total += 1
+                broken += document.broken(members)
+    return Excluded(share(broken, total), share(crossing, documents))
 
 
 MESSAGES, FIRST, SECOND, SHARED = 72, 12, 15, 2
@@ -120,9 +120,9 @@ def paper_splits(count: int, rng: np.random.Generator) -> tuple[Split, ...]:
     """Return the paper's three shapes, in proportion to the number of documents."""
     order = _order(count, rng)
     first, second, shared = (max(1, round(n * count / MESSAGES)) for n in (FIRST, SECOND, SHARED))
-    one, two = order[:first], order[first - shared : first - shared + second]
+    first_test, second_test = order[:first], order[first - shared : first - shared + second]
     both = order[: first - shared + second]
-    named = (("test 1", one), ("test 2", two), ("tests 1 and 2", both))
+    named = (("test 1", first_test), ("test 2", second_test), ("tests 1 and 2", both))
     return tuple(_split(name, order, test) for name, test in named)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from partita.configurations.greedy import GreedyParameters
-from partita.evaluation.models import greedy_shares, keyed, keyed_sets
+from partita.evaluation.models import greedy_shares, keyed_document, keyed_sets
 from partita.evaluation.splits import Cut, coverage, learn_excluded
 from partita.pairs.characteristics import Characteristic
 from partita.pairs.extended import EXTENDED
@@ -58,11 +58,11 @@ def train_pairs(
 
     def learn(name: str, ask: PairChoice) -> MaximumEntropy:
         progress(f"{name}: observing characteristics")
-        given = training_pairs([keyed(cut) for cut in cuts], ask, plan.characteristics)
-        found, selection = _learn(given, name, plan, lambda told: progress(f"{name}: {told}"))
+        pairs = training_pairs([keyed_document(cut) for cut in cuts], ask, plan.characteristics)
+        model, selection = _learn(pairs, name, plan, lambda text: progress(f"{name}: {text}"))
         if selection is not None:
             selections[name] = selection
-        return found
+        return model
 
     questions, every = learn(QUESTIONS, merging_questions), learn(EVERY_PAIR, every_pair)
     progress("scale and bias")
@@ -84,43 +84,43 @@ def train_pairs(
 
 
 def _learn(
-    given: TrainingPairs, name: str, plan: Plan, told: Progress
+    pairs: TrainingPairs, name: str, plan: Plan, progress: Progress
 ) -> tuple[MaximumEntropy, Selection | None]:
     """Return weights for all features or, after a selection, for the selected ones."""
     words, seed = plan.learned_from, plan.seed
     if not plan.selecting:
-        found = train_pair_model(
-            given,
+        trained = train_pair_model(
+            pairs,
             name=name,
             precision=plan.precision,
             seed=seed,
             learned_from=words,
             method=plan.method,
-            progress=told,
+            progress=progress,
         )
-        return _short(found), None
-    few = len(given.yes) < FEW_PAIRS or len(np.unique(given.documents)) < 2
+        return _short(trained), None
+    few = len(pairs.yes) < FEW_PAIRS or len(np.unique(pairs.documents)) < 2
     away = 0.0 if few else HELD_OUT
-    part = _enough(given, np.random.default_rng(seed))
-    selection = select_features(part, held_out=away, seed=seed, progress=told)
-    told(f"fitting {len(selection.steps)} weights to {len(given.yes):,} pairs")
+    part = _enough(pairs, np.random.default_rng(seed))
+    selection = select_features(part, held_out=away, seed=seed, progress=progress)
+    progress(f"fitting {len(selection.steps)} weights to {len(pairs.yes):,} pairs")
     model = select_pair_model(
-        given, selection, name=name, seed=seed, learned_from=words, method=plan.method
+        pairs, selection, name=name, seed=seed, learned_from=words, method=plan.method
     )
     return _short(model), selection
 
 
-def _enough(given: TrainingPairs, rng: np.random.Generator) -> TrainingPairs:
+def _enough(pairs: TrainingPairs, rng: np.random.Generator) -> TrainingPairs:
     """Return as many documents as make enough pairs, at least two."""
-    order = rng.permutation(np.unique(given.documents))
-    sizes = np.bincount(given.documents)[order]
+    order = rng.permutation(np.unique(pairs.documents))
+    sizes = np.bincount(pairs.documents)[order]
     kept = max(2, int(np.searchsorted(np.cumsum(sizes), ENOUGH_PAIRS)) + 1)
-    chosen = np.isin(given.documents, order[:kept])
+    chosen = np.isin(pairs.documents, order[:kept])
     return replace(
-        given,
-        codes=given.codes[chosen],
-        yes=given.yes[chosen],
-        documents=given.documents[chosen],
+        pairs,
+        codes=pairs.codes[chosen],
+        yes=pairs.yes[chosen],
+        documents=pairs.documents[chosen],
     )
 
 

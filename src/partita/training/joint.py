@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.configurations.joint.constrained import constrained
 from partita.configurations.joint.features import joint_columns, lexeme
 from partita.configurations.joint.model import STARTED, JointModel, layout
 from partita.configurations.joint.posterior import DRAWS, JointPosterior
-from partita.configurations.joint.within import within
-from partita.configurations.odds import knowledge
+from partita.configurations.odds import checked_knowledge
 from partita.configurations.report import best_or_above, listing, remainder
 from partita.errors import InputError, PartitaError
 from partita.pairs.columns import Columns
@@ -287,8 +287,8 @@ def _distribution(
     pairs: PairProbabilities, model: JointModel, top: int | None, threshold: float | None, seed: int
 ) -> Distribution:
     joint = joint_posterior(pairs.set.templates, model, seed=seed)
-    compatible = knowledge(pairs).compatible
-    posterior = within(joint, compatible, seed)
+    compatible = checked_knowledge(pairs).compatible
+    posterior = constrained(joint, compatible, seed)
     best = best_or_above(posterior, top, threshold)
     listed = listing(posterior, pairs.set.ids, best)
     bits, count = posterior.log2_count(), posterior.count()

@@ -11,7 +11,7 @@ from typing import Any
 
 from partita.errors import InputError, Unavailable
 from partita.evaluation.calibration import Bin
-from partita.evaluation.label_study import Compared
+from partita.evaluation.label_study import RuleComparison
 from partita.evaluation.rows import Row
 from partita.pairs.explanation import PairExplanation, SetExplanation
 from partita.records import Distribution
@@ -236,7 +236,7 @@ WIDTH, HEIGHT = 300, 200
 SIDES = {"keys": "after equal numbers of keys", "templates": "after equal numbers of templates"}
 
 
-def choice_chart(rows: Sequence[Compared]) -> Any:
+def choice_chart(rows: Sequence[RuleComparison]) -> Any:
     """Return a chart of differences to random choice, with 95% intervals; lower is better."""
     alt = altair()
     models = list(dict.fromkeys(one.model for one in rows))
@@ -247,7 +247,7 @@ def choice_chart(rows: Sequence[Compared]) -> Any:
     return alt.vconcat(*grid).resolve_scale(color="shared")
 
 
-def _panel(alt: Any, rows: Sequence[Compared], model: str, by: str) -> Any:
+def _panel(alt: Any, rows: Sequence[RuleComparison], model: str, by: str) -> Any:
     values = [asdict(one) for one in rows if (one.model, one.by) == (model, by)]
     rules = list(dict.fromkeys(one.rule for one in rows))
     numbers = sorted({one.number for one in rows})

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from partita.evaluation.extraction import Counted, Extraction, Group, Slip
+from partita.evaluation.extraction import Extraction, ExtractionCounts, Group, Slip
 from partita.evaluation.scores import Tally
 from partita.views.layout import clean, columns, cut, pad
 
@@ -51,12 +51,12 @@ def _parts(measured: Extraction) -> Iterator[str]:
     yield _row("matched only", measured.of("matched"))
 
 
-def _nonempty(measured: Extraction, group: Group) -> list[tuple[str, Counted]]:
+def _nonempty(measured: Extraction, group: Group) -> list[tuple[str, ExtractionCounts]]:
     """Return the names that occur in the key or the output."""
-    return [(name, one) for name, one in measured.group(group).items() if one != Counted()]
+    return [(name, one) for name, one in measured.group(group).items() if one != ExtractionCounts()]
 
 
-def _row(name: str, counted: Counted) -> str:
+def _row(name: str, counted: ExtractionCounts) -> str:
     start = pad(cut(clean(name), NAME_WIDTH - 1), NAME_WIDTH)
     templates = _shares(counted.templates, 9) if counted.templates.wanted else " " * 27
     return f"{start}{templates}{_shares(counted.slots, 8)}{counted.less:>5}{counted.more:>5}"
@@ -89,7 +89,7 @@ def _error_text(slip: Slip) -> str:
     return f"{slip.slot}: {slip.wanted or '-'}, found {slip.said or '-'}: {slip.text}"
 
 
-def _figures(counted: Counted) -> dict[str, Any]:
+def _figures(counted: ExtractionCounts) -> dict[str, Any]:
     return {
         "templates": _tally(counted.templates),
         "slots": _tally(counted.slots),

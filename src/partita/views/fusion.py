@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.evaluation.fusion import Measured, calibration
+from partita.evaluation.fusion import SlotMeasure, calibration
 from partita.fusion.accounts import Account
 from partita.fusion.across import FusedAccounts, Resolved, Thing, ThingChange, find_copying_sources
 from partita.fusion.across_values import SlotOfThing
@@ -33,7 +33,7 @@ MIN_SHOWN = 0.0005  # the least probability of a value that no source states
 MIN_CONFLICT = 0.005
 
 
-def report(fused: Fused, measured: Sequence[Measured] = (), width: int = WIDTH) -> Iterator[str]:
+def report(fused: Fused, measured: Sequence[SlotMeasure] = (), width: int = WIDTH) -> Iterator[str]:
     """Yield the values of the first objects, the sources with most claims, copying and figures."""
     for belief in fused.slots:
         yield from _slot(belief, width)
@@ -114,7 +114,7 @@ def _copying(fused: Fused) -> Iterator[str]:
         yield f"… {hidden} (--json has all)\n"
 
 
-def _measured(figures: Measured) -> Iterator[str]:
+def _measured(figures: SlotMeasure) -> Iterator[str]:
     f_same = "" if figures.f_same is None else f"{figures.f_same:>9.4f}"
     vote_f = "" if figures.vote_f_same is None else f"{figures.vote_f_same:>9.4f}"
     head = "" if figures.f_same is None else f"{'F same':>9}"
@@ -150,7 +150,7 @@ def _change(subject: str, change: Change | ThingChange) -> str:
 
 def fused_json(
     fused: Fused,
-    measured: tuple[Measured, ...] = (),
+    measured: tuple[SlotMeasure, ...] = (),
     changes: tuple[Change, ...] = (),
     without: str | None = None,
 ) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def _claims_by_object(claims: Claims) -> dict[str, list[dict[str, Any]]]:
     return by_object
 
 
-def _figures(measured: tuple[Measured, ...]) -> dict[str, Any]:
+def _figures(measured: tuple[SlotMeasure, ...]) -> dict[str, Any]:
     """Return the figures of every slot, and at the top those of all slots together."""
     if not measured:
         return {}
@@ -248,7 +248,7 @@ def _figures(measured: tuple[Measured, ...]) -> dict[str, Any]:
     )
 
 
-def _measured_json(figures: Measured) -> dict[str, Any]:
+def _measured_json(figures: SlotMeasure) -> dict[str, Any]:
     return {
         "accuracy": figures.accuracy,
         "f_same": figures.f_same,

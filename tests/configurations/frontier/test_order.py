@@ -15,7 +15,7 @@ import pytest
 from oracles import graphs
 from partita.configurations.elimination.order import plan
 from partita.configurations.elimination.order_kernels import count_cliques
-from partita.configurations.elimination.posterior import frontier
+from partita.configurations.elimination.posterior import eliminate_exactly
 
 RNG = np.random.default_rng(0)
 
@@ -91,7 +91,7 @@ def test_less_memory_means_more_blocks_and_the_same_answer() -> None:
     assert tight.blocks > free.blocks == 1
     assert tight.bytes <= 0.8 * free.bytes
     assert tight.operations > free.operations
-    one, other = frontier(theta, free), frontier(theta, tight)
+    one, other = eliminate_exactly(theta, free), eliminate_exactly(theta, tight)
     assert one.log_normaliser == other.log_normaliser
     assert np.array_equal(one.pairs().value, other.pairs().value)
     assert np.array_equal(one.best(7).labels, other.best(7).labels)

@@ -13,7 +13,11 @@ from oracles import graphs, subsets
 from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.posteriors import ListedPosterior
 from partita.configurations.dense.posterior import exact
-from partita.configurations.elimination.posterior import FrontierPosterior, frontier, plan
+from partita.configurations.elimination.posterior import (
+    EliminationPosterior,
+    eliminate_exactly,
+    plan,
+)
 from partita.configurations.elimination.recursion import LOG, SUM
 from partita.errors import TooLarge
 from partita.records import FloatArray
@@ -26,11 +30,11 @@ def holed(n: int, share: float, rng: np.random.Generator) -> FloatArray:
     return log_odds(with_holes(uniform_pairs(n, 0.05, 0.95, rng), share, rng))
 
 
-def kind(found: FrontierPosterior) -> int:
+def kind(found: EliminationPosterior) -> int:
     return found._solved.recursion.kind
 
 
-def assert_like_the_list(theta: FloatArray, found: FrontierPosterior) -> None:
+def assert_like_the_list(theta: FloatArray, found: EliminationPosterior) -> None:
     listed = ListedPosterior(theta)
     log_z = listed.log_normaliser.value
     assert found.log_normaliser.value == pytest.approx(log_z, rel=1e-12, abs=1e-9)
@@ -45,7 +49,7 @@ def assert_like_the_list(theta: FloatArray, found: FrontierPosterior) -> None:
     assert_same_best(found, listed, 5)
 
 
-def assert_same_best(found: FrontierPosterior, listed: ListedPosterior, k: int) -> None:
+def assert_same_best(found: EliminationPosterior, listed: ListedPosterior, k: int) -> None:
     ours, theirs = found.best(k), listed.best(k)
     assert np.allclose(ours.log_weights, theirs.log_weights, rtol=1e-12, atol=1e-9)
     rows = [tuple(row) for row in ours.labels.tolist()]
@@ -63,7 +67,7 @@ def test_300_random_sets_equal_brute_force(share: float) -> None:
         theta = holed(n, share, rng)
         if spread := SPREADS[number % 4]:
             theta = graphs.stretched(theta, spread, rng)
-        assert_like_the_list(theta, frontier(theta))
+        assert_like_the_list(theta, eliminate_exactly(theta))
 
 
 def test_two_sets_in_one_equal_brute_force() -> None:
@@ -71,7 +75,9 @@ def test_two_sets_in_one_equal_brute_force() -> None:
     theta = np.full((7, 7), -np.inf)
     theta[:4, :4], theta[4:, 4:] = holed(4, 0.2, rng), holed(3, 0.0, rng)
     mixed = rng.permutation(7)
-    assert_like_the_list(theta[np.ix_(mixed, mixed)], frontier(theta[np.ix_(mixed, mixed)]))
+    assert_like_the_list(
+        theta[np.ix_(mixed, mixed)], eliminate_exactly(theta[np.ix_(mixed, mixed)])
+    )
 
 
 @pytest.mark.parametrize("share", [0.2, 0.6, 0.85])
@@ -79,7 +85,7 @@ def test_two_sets_in_one_equal_brute_force() -> None:
 def test_equals_the_recursion_over_subsets(share: float, spread: float) -> None:
     rng = np.random.default_rng(3)
     theta = graphs.stretched(holed(12, share, rng), spread, rng)
-    found = frontier(theta)
+    found = eliminate_exactly(theta)
     assert found.log_normaliser.value == pytest.approx(subsets.log_normaliser(theta), rel=1e-13)
     off = ~np.eye(12, dtype=bool)
     assert np.abs(found.pairs().value - subsets.pair_marginals(theta))[off].max() < 1e-9
@@ -99,7 +105,7 @@ def test_equals_the_recursion_over_subsets(share: float, spread: float) -> None:
     ],
 )
 def test_equals_the_dense_engine(theta: FloatArray) -> None:
-    found, dense = frontier(theta), exact(theta)
+    found, dense = eliminate_exactly(theta), exact(theta)
     assert found.log_normaliser.value == pytest.approx(dense.log_normaliser.value, abs=1e-9)
     assert np.abs(found.pairs().value - dense.pairs().value).max() < 1e-9
     assert found.entropy().value == pytest.approx(dense.entropy().value, abs=1e-8)
@@ -113,7 +119,7 @@ def test_logarithms_where_doubles_would_lose() -> None:
     kinds = set()
     for _ in range(12):
         theta = graphs.stretched(holed(10, 0.2, rng), 690.0, rng)
-        found = frontier(theta)
+        found = eliminate_exactly(theta)
         kinds.add(kind(found))
         assert found.log_normaliser.value == pytest.approx(subsets.log_normaliser(theta), rel=1e-13)
         draws = found.draws(5, rng)
@@ -122,20 +128,20 @@ def test_logarithms_where_doubles_would_lose() -> None:
 
 
 def test_a_set_of_one_and_an_impossible_configuration() -> None:
-    alone = frontier(np.zeros((1, 1)))
+    alone = eliminate_exactly(np.zeros((1, 1)))
     assert alone.log_normaliser.value == 0.0
     assert (alone.count(), alone.entropy().value) == (1, 0.0)
     assert list(alone.cells()) == [((0,), 1.0)]
-    apart = frontier(graphs.band(4, 1, np.random.default_rng(0)))
+    apart = eliminate_exactly(graphs.band(4, 1, np.random.default_rng(0)))
     assert apart.log_weight(np.array([0, 1, 0, 2])) == -np.inf
     assert len(apart.best(0).labels) == 0
     assert apart.reason == "exact by elimination, width 1"
 
 
 @lru_cache
-def long_chain() -> tuple[FloatArray, FrontierPosterior]:
+def long_chain() -> tuple[FloatArray, EliminationPosterior]:
     theta = graphs.band(300, 4, np.random.default_rng(7))
-    return theta, frontier(theta)
+    return theta, eliminate_exactly(theta)
 
 
 def chain_count(n: int, reach: int) -> int:
@@ -168,7 +174,7 @@ def test_the_slope_of_the_normaliser_is_the_pair_marginal() -> None:
         for step in (-1e-4, 1e-4):
             other = theta.copy()
             other[i, j] = other[j, i] = theta[i, j] + step
-            moved.append(frontier(other).log_normaliser.value)
+            moved.append(eliminate_exactly(other).log_normaliser.value)
         slope = (moved[1] - moved[0]) / 2e-4
         assert found.pairs().value[i, j] == pytest.approx(slope, abs=1e-6)
 
@@ -192,7 +198,7 @@ def test_the_best_of_a_long_chain_are_in_order() -> None:
     ],
 )
 def test_draws_have_the_pair_marginals(theta: FloatArray) -> None:
-    found = frontier(theta)
+    found = eliminate_exactly(theta)
     rows = found.draws(20_000, np.random.default_rng(5))
     assert np.array_equal(rows, found.draws(20_000, np.random.default_rng(5)))
     p = found.pairs().value
@@ -205,7 +211,7 @@ def test_draws_have_the_pair_marginals(theta: FloatArray) -> None:
 
 def test_draws_have_the_probabilities_of_whole_configurations() -> None:
     theta = holed(6, 0.4, np.random.default_rng(2))
-    rows = frontier(theta).draws(40_000, np.random.default_rng(3))
+    rows = eliminate_exactly(theta).draws(40_000, np.random.default_rng(3))
     drawn, counts = np.unique(rows, axis=0, return_counts=True)
     p = ListedPosterior(theta).probabilities()
     share = dict(zip(map(tuple, drawn.tolist()), counts / len(rows), strict=True))
@@ -219,9 +225,9 @@ def test_draws_have_the_probabilities_of_whole_configurations() -> None:
 def test_invariants(n: int, degree: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     theta = graphs.sparse(n, min(degree, n - 1.0), rng)
-    found = frontier(theta)
+    found = eliminate_exactly(theta)
     order = rng.permutation(n)
-    shuffled = frontier(theta[np.ix_(order, order)])
+    shuffled = eliminate_exactly(theta[np.ix_(order, order)])
     assert shuffled.log_normaliser.value == pytest.approx(found.log_normaliser.value, abs=1e-9)
     pairs = found.pairs().value
     assert np.abs(shuffled.pairs().value - pairs[np.ix_(order, order)]).max() < 1e-9
@@ -239,4 +245,4 @@ def test_a_dense_graph_is_refused_at_once() -> None:
     theta = np.zeros((2000, 2000))
     assert plan(theta).operations == np.inf
     with pytest.raises(TooLarge, match="an exact answer for 2000 templates would need"):
-        frontier(theta)
+        eliminate_exactly(theta)

@@ -64,7 +64,7 @@ def test_pairs_and_entropy_from_draws_agree_with_the_enumeration(
 ) -> None:
     exact = posterior(7, 5)
     whole, bits = exact.pairs().value, exact.entropy().value
-    monkeypatch.setattr("partita.configurations.joint.posterior.NINE", 2)
+    monkeypatch.setattr("partita.configurations.joint.posterior.LARGEST", 2)
     drawn = posterior(7, 5, draws=4000)
     pairs, entropy = drawn.pairs(), drawn.entropy()
     assert pairs.kind == entropy.kind == "estimate"
@@ -79,7 +79,7 @@ def test_pairs_and_entropy_from_draws_agree_with_the_enumeration(
 def test_beam_search_lists_true_probabilities_and_bounds_what_it_missed(
     monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
-    monkeypatch.setattr("partita.configurations.joint.posterior.NINE", 2)
+    monkeypatch.setattr("partita.configurations.joint.posterior.LARGEST", 2)
     monkeypatch.setattr("partita.configurations.joint.posterior.WIDTH", width)
     found = posterior(7, 11)
     logs = np.sort(found.log_weights(partitions(7)))[::-1]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from oracles.merging import knowledge, replayed
 from oracles.merging_checks import agrees
-from partita.configurations.merging.model import bites, merger
-from partita.configurations.merging.unconstrained import COMPILED, free, shared
+from partita.configurations.merging.model import is_constrained, merger
+from partita.configurations.merging.unconstrained import COMPILED, shared, unconstrained
 from partita.errors import TooLarge
 from partita.records import Budget
 
@@ -22,18 +22,18 @@ def test_equals_brute_force(n: int, reach: int, seed: int) -> None:
     p, compatible, must = knowledge(n, np.random.default_rng(seed))
     p[np.abs(np.subtract.outer(np.arange(n), np.arange(n))) > reach] = 0.0
     model = merger(p, compatible, must)
-    assert not bites(model)
-    agrees(free(model, Budget()), replayed(p, compatible, must))
+    assert not is_constrained(model)
+    agrees(unconstrained(model, Budget()), replayed(p, compatible, must))
 
 
 def test_incompatible_pairs_need_not_bite() -> None:
     """In the paper's Table 1 nobody who is compatible with C may be with A or B before C."""
     p = np.array([[0, 0.7, 0, 0.5], [0.7, 0, 0, 0.8], [0, 0, 0, 0.5], [0.5, 0.8, 0.5, 0]])
     compatible = (p > 0) | np.eye(4, dtype=bool)
-    assert not bites(merger(p, compatible, np.eye(4, dtype=bool)))
+    assert not is_constrained(merger(p, compatible, np.eye(4, dtype=bool)))
     p[1, 2] = p[2, 1] = 0.5
     compatible[1, 2] = compatible[2, 1] = True
-    assert bites(merger(p, compatible, np.eye(4, dtype=bool)))
+    assert is_constrained(merger(p, compatible, np.eye(4, dtype=bool)))
 
 
 def test_compiled_equals_plain() -> None:
@@ -50,7 +50,7 @@ def test_compiled_equals_plain() -> None:
 def test_a_large_set() -> None:
     n = COMPILED + 3
     model = merger(*knowledge(n, np.random.default_rng(1)))
-    found = free(model, Budget())
+    found = unconstrained(model, Budget())
     cells = {cell: share for cell, share in found.cells() if len(cell) <= 2}
     pairs = found.pairs().value
     assert found.starts.sum() == pytest.approx(found.ends.sum(), rel=1e-12)  # one cell each
@@ -71,8 +71,8 @@ def test_a_long_set_of_near_relations() -> None:
     n = 300
     p, compatible, must = knowledge(n, np.random.default_rng(3))
     p[np.abs(np.subtract.outer(np.arange(n), np.arange(n))) > 5] = 0.0
-    found = free(merger(p, compatible, must), Budget(memory=1 << 20))
-    head = free(merger(p[:9, :9], compatible[:9, :9], must[:9, :9]), Budget())
+    found = unconstrained(merger(p, compatible, must), Budget(memory=1 << 20))
+    head = unconstrained(merger(p[:9, :9], compatible[:9, :9], must[:9, :9]), Budget())
     assert found.pairs().value[:9, :9] == pytest.approx(head.pairs().value, abs=1e-12)
     assert found.best(2).labels.shape == (2, n)
 
@@ -80,4 +80,4 @@ def test_a_long_set_of_near_relations() -> None:
 def test_the_best_are_refused_where_their_tables_do_not_fit() -> None:
     model = merger(*knowledge(16, np.random.default_rng(4)))
     with pytest.raises(TooLarge, match="best configurations"):
-        free(model, Budget(memory=1 << 16)).best(3)
+        unconstrained(model, Budget(memory=1 << 16)).best(3)

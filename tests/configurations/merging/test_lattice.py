@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 from oracles.merging import knowledge, normalised, replayed
 from oracles.merging_checks import agrees, sets
 from oracles.partitions import entropy_bits, pair_marginals
+from partita.configurations.merging import lattice_posterior
 from partita.configurations.merging.lattice import lattice
-from partita.configurations.merging.lattice_posterior import Decided, fellows
+from partita.configurations.merging.lattice_posterior import LatticePosterior
 from partita.configurations.merging.model import Merger, merger
-from partita.configurations.merging.states import fellows as packed_fellows
 from partita.configurations.merging.states import packed_states, small_states
+from partita.configurations.merging.states import pair_marginals as packed_marginals
 from partita.errors import Contradiction, InputError, Unavailable
 
 Given = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def decided(model: Merger, decisions: float = math.inf) -> Decided:
-    return Decided(model, lattice(small_states(model), model.size, decisions), 1 << 30, "")
+def decided(model: Merger, decisions: float = math.inf) -> LatticePosterior:
+    return LatticePosterior(model, lattice(small_states(model), model.size, decisions), 1 << 30, "")
 
 
 @settings(deadline=None, max_examples=60)
@@ -52,7 +53,9 @@ def test_packed_states_are_the_same(given_set: Given, reach: int, memory: int) -
     packed = lattice(packed_states(model), n, math.inf)
     assert [len(s.target) for s in packed.steps] == [len(s.target) for s in plain.steps]
     assert packed.mass.kept == pytest.approx(plain.mass.kept, abs=1e-12)
-    assert packed_fellows(packed, memory) == pytest.approx(fellows(plain), abs=1e-12)
+    assert packed_marginals(packed, memory) == pytest.approx(
+        lattice_posterior.pair_marginals(plain), abs=1e-12
+    )
 
 
 @settings(deadline=None, max_examples=100)
@@ -111,9 +114,9 @@ def test_long_sets_of_near_relations_are_exact() -> None:
     models = [merger(p[s, s], compatible[s, s], must[s, s]) for s in parts]
     blocks = [lattice(packed_states(model), 60, math.inf) for model in models]
     assert whole.mass.kept == pytest.approx(sum(b.mass.kept for b in blocks), abs=1e-9)
-    pairs = packed_fellows(whole, 1 << 22)
+    pairs = packed_marginals(whole, 1 << 22)
     for part, block in zip(parts, blocks, strict=True):
-        assert pairs[part, part] == pytest.approx(packed_fellows(block, 1 << 22), abs=1e-12)
+        assert pairs[part, part] == pytest.approx(packed_marginals(block, 1 << 22), abs=1e-12)
 
 
 def test_cells_are_unavailable_where_they_would_need_a_list() -> None:

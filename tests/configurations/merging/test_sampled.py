@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from oracles.merging import knowledge, replayed
-from partita.configurations.merging.bounds import _estimated
+from partita.configurations.merging.bounds import _estimate
 from partita.configurations.merging.decisions import merging
-from partita.configurations.merging.listed import enumerated
+from partita.configurations.merging.listed import enumerate_configurations
 from partita.configurations.merging.model import merger
 from partita.configurations.merging.particles import beam, island, plan
 from partita.configurations.merging.sampled import sampled
@@ -25,7 +25,7 @@ WORK = Budget(work=20_000_000)
 def test_agrees_with_exact(holes: float, links: int) -> None:
     """Six standard errors for each of 36 pairs, as islands of 16 estimate them; fixed seeds."""
     model = merger(*knowledge(9, np.random.default_rng(1), holes, links))
-    exact = enumerated(model)
+    exact = enumerate_configurations(model)
     found = sampled(model, WORK, 0, beam(model, plan(model), 50), "a test")
     assert found.converged
     assert found.method == "sampled"
@@ -56,7 +56,7 @@ def test_draws_are_possible_and_follow_the_pairs() -> None:
     drawn = found.draws(4000, np.random.default_rng(1))
     assert {tuple(row) for row in drawn.tolist()} <= set(replayed(*given_set))
     met = (drawn[:, :, None] == drawn[:, None, :]).mean(axis=0)
-    assert np.abs(met - enumerated(model).pairs().value).max() < 0.05
+    assert np.abs(met - enumerate_configurations(model).pairs().value).max() < 0.05
     with pytest.raises(Unavailable):
         found.cells()
 
@@ -65,7 +65,7 @@ def test_draws_are_possible_and_follow_the_pairs() -> None:
 @pytest.mark.parametrize("width", [1, 20, 100_000])
 def test_the_beam_is_certified(holes: float, links: int, width: int) -> None:
     model = merger(*knowledge(8, np.random.default_rng(4), holes, links))
-    exact, found = enumerated(model), beam(model, plan(model), width)
+    exact, found = enumerate_configurations(model), beam(model, plan(model), width)
     truth = exact.log_normaliser.value
     assert found.log_normaliser.low - 1e-9 <= truth <= found.log_normaliser.high + 1e-9
     pairs = found.pairs()
@@ -90,7 +90,7 @@ def test_extreme_probabilities_survive() -> None:
     must[0, 5] = must[5, 0] = True
     model = merger(p, compatible, must)
     total = island(plan(model), 20_000, np.random.default_rng(6))[2]
-    assert total == pytest.approx(enumerated(model).log_normaliser.value, abs=0.3)
+    assert total == pytest.approx(enumerate_configurations(model).log_normaliser.value, abs=0.3)
 
 
 def test_what_does_not_converge_says_so() -> None:
@@ -124,7 +124,7 @@ def test_too_little_memory_is_refused() -> None:
 
 def test_the_number_of_configurations_is_estimated() -> None:
     given_set = knowledge(9, np.random.default_rng(10), 0.3, 1)
-    exact = enumerated(merger(*given_set)).log2_count().value
-    found = _estimated(merger(*given_set))
+    exact = enumerate_configurations(merger(*given_set)).log2_count().value
+    found = _estimate(merger(*given_set))
     assert found.kind == "estimate"
     assert abs(found.value - exact) < 5 * (found.high - found.value) + 1e-6

@@ -13,7 +13,7 @@ from partita.configurations.count import bell
 from partita.configurations.sampled.chains import Chain, chains, explore, neighbours
 from partita.configurations.sampled.meter import Meter
 from partita.configurations.sampled.normaliser import Ladder, census, log_normaliser, rungs
-from partita.configurations.sampled.posterior import united
+from partita.configurations.sampled.posterior import merge_visited
 from partita.records import Budget, Figure, FloatArray
 
 FAR = 5.0  # standard errors
@@ -81,7 +81,7 @@ def test_the_order_of_the_rungs_gives_support_first() -> None:
 def test_the_census_finds_the_normaliser(share: float) -> None:
     theta = _instance(9, share)
     every = _chains(theta)
-    visited = united([chain.elite for chain in every])
+    visited = merge_visited([chain.elite for chain in every])
     figure = census(every, visited, Meter.of(Budget(work=200_000)))
     assert figure is not None
     assert abs(figure.value - _truth(theta)) <= FAR * _error(figure) + 1e-9
@@ -90,5 +90,5 @@ def test_the_census_finds_the_normaliser(share: float) -> None:
 
 def test_the_census_gives_up_where_nothing_is_visited_twice() -> None:
     every = _chains(np.zeros((40, 40)))
-    visited = united([chain.elite for chain in every])
+    visited = merge_visited([chain.elite for chain in every])
     assert census(every, visited, Meter.of(Budget(work=10_000))) is None

@@ -177,12 +177,12 @@ def test_starts_are_opposite_and_possible() -> None:
 def test_an_estimate_below_what_was_visited_is_refused() -> None:
     one = np.ones(1)
     fine = Summary(100, one, 0.001 * one, 0.01, 1.0, 1.0, 0.0, 0.0, 1.0)
-    judged = module._judged(Figure.estimate(5.0, 0.1), fine, 7.0, -np.inf)
+    judged = module._verdict(Figure.estimate(5.0, 0.1), fine, 7.0, -np.inf)
     assert judged[0].value == 7.0
     assert not judged[1]
     assert "below" in judged[2]
-    assert module._judged(Figure.estimate(5.0, 0.1), fine, 4.9, -np.inf)[1]
-    assert not module._judged(Figure.estimate(5.0, 0.1), fine, 4.9, 4.0)[1]
+    assert module._verdict(Figure.estimate(5.0, 0.1), fine, 4.9, -np.inf)[1]
+    assert not module._verdict(Figure.estimate(5.0, 0.1), fine, 4.9, 4.0)[1]
 
 
 def test_the_number_of_configurations(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from partita.corpora.muc import read_exam
 from partita.corpora.muc_templates import SCORED, SLOTS, Fill, Incident
 from partita.evaluation.muc.entities import score_entities
 from partita.evaluation.muc.fills import compare
-from partita.evaluation.muc.score import Tally, alike, count, gain, mapped, score
+from partita.evaluation.muc.score import Tally, alike, count, gain, map_templates, score
 
 EXAM = Path(__file__).parents[4] / "shared" / "data" / "muc4"
 VICTIM = SLOTS[18]
@@ -79,7 +79,7 @@ def test_the_mapping_is_the_best_of_all() -> None:
             sum(gain(response[i], key[j]) for i, j in enumerate(order))
             for order in permutations(range(3))
         )
-        assert sum(gain(r, k) for r, k in mapped(response, key)) == best
+        assert sum(gain(r, k) for r, k in map_templates(response, key)) == best
 
 
 def test_missing_spurious_and_optional_templates() -> None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from partita.app.muc import mark
 from partita.cli import app
-from partita.corpora.muc import answers, read_exam
+from partita.corpora.muc import format_templates, read_exam
 from partita.corpora.muc_templates import Fill, Incident
 from partita.domains.incidents.fuse_muc import fuse_answers
 from partita.domains.incidents.fusion_things import make_report, similarity
@@ -30,7 +30,9 @@ def incident(message: str, kind: str, victim: str, place: str = "PERU", *more: s
 def write(folder: Path, system: str, told: list[Incident]) -> Path:
     path = folder / f"{system}.txt"
     messages = sorted({one.message for one in told})
-    path.write_text("".join(answers((m, [i for i in told if i.message == m]) for m in messages)))
+    path.write_text(
+        "".join(format_templates((m, [i for i in told if i.message == m]) for m in messages))
+    )
     return path
 
 
@@ -77,7 +79,9 @@ def test_what_two_say_alike_is_what_they_say(tmp_path):
 def test_order_of_systems_does_not_matter(systems, together):
     one, two = together, fused(systems[::-1])
     assert one.trusted == two.trusted
-    assert list(answers(one.messages.items())) == list(answers(two.messages.items()))
+    assert list(format_templates(one.messages.items())) == list(
+        format_templates(two.messages.items())
+    )
 
 
 def test_command_writes_answers_that_can_be_read_and_tells_trust(systems, tmp_path):

@@ -82,7 +82,7 @@ def cells(
     coarser for templates whose cells do not fit into the room.
     """
     n, words = len(theta), (len(theta) + 63) // 64
-    maker = _Maker(theta, labels, guess, least.copy(), meter)
+    maker = _PriceMaker(theta, labels, guess, least.copy(), meter)
     places = np.zeros((room, words), dtype=np.uint64), np.zeros(room)
     lists = [maker.cells_of(i, places) for i in range(n - 1, -1, -1)][::-1]
     begin = np.cumsum([0, *(len(shares) for _, shares, _ in lists)])
@@ -90,7 +90,7 @@ def cells(
     return Cells(maker.b, maker.least, begin, masks, shares, tails)
 
 
-class _Maker:
+class _PriceMaker:
     """The prices of the templates already priced, and the state needed for the next one."""
 
     def __init__(
@@ -150,11 +150,11 @@ def _log_sum(logs: FloatArray, left_out: float) -> float:
     return top + math.log(float(np.exp(logs - top).sum()) + math.exp(left_out - top))
 
 
-def flow(theta: FloatArray, made: Cells, effort: Effort, meter: Meter) -> Flow:
+def flow(theta: FloatArray, cells: Cells, effort: Effort, meter: Meter) -> Flow:
     """Propagate mass from the state in which nothing is covered."""
     from partita.configurations.certified.states import forward
 
-    n, words = len(theta), made.masks.shape[1]
+    n, words = len(theta), cells.masks.shape[1]
     states, most = effort.states, 8 * effort.states
     keys, mass = np.zeros((states, words), dtype=np.uint64), np.zeros(states)
     slots = np.full(1 << (2 * states).bit_length(), -1, dtype=np.int32)
@@ -166,10 +166,10 @@ def flow(theta: FloatArray, made: Cells, effort: Effort, meter: Meter) -> Flow:
     while not done and (nodes := meter.allowance(SLICE)):
         place[4] = 0
         done = forward(
-            made.begin,
-            made.masks,
-            made.shares,
-            made.tails,
+            cells.begin,
+            cells.masks,
+            cells.shares,
+            cells.tails,
             effort.least,
             keys,
             mass,
@@ -188,10 +188,10 @@ def flow(theta: FloatArray, made: Cells, effort: Effort, meter: Meter) -> Flow:
     used, used_edges, passed = int(place[1]), int(place[2]), int(place[3])
     final = int(head[n])
     low, high = _bounds(
-        theta, made.b, mass[:used], sequence[:passed], final, float(lost[0]), used_edges
+        theta, cells.b, mass[:used], sequence[:passed], final, float(lost[0]), used_edges
     )
     return Flow(
-        *(made, mass[:used], edges[:used], target[:used_edges], cell[:used_edges]),
+        *(cells, mass[:used], edges[:used], target[:used_edges], cell[:used_edges]),
         *(sequence[:passed], final, low, high),
     )
 

@@ -54,13 +54,13 @@ class Visited:
         """Draw rows of labels from the visited part; None if it is only a list."""
         from partita.configurations.certified.states import walk
 
-        made = self.flow
-        if made is None or self.reach is None:
+        flow = self.flow
+        if flow is None or self.reach is None:
             return None
         uniforms = rng.random((count, len(self.position)))
         rows = walk(
-            *(made.cells.masks, made.cells.shares, made.edges, made.target, made.cell),
-            *(self.reach, made.final, uniforms),
+            *(flow.cells.masks, flow.cells.shares, flow.edges, flow.target, flow.cell),
+            *(self.reach, flow.final, uniforms),
         )
         return rows[:, self.position]
 
@@ -92,23 +92,23 @@ def listing_slack(theta: FloatArray, log_mass: float) -> float:
     return rounding(theta) + UNIT * (64.0 + 2.0 * abs(log_mass))
 
 
-def from_flow(made: Flow) -> Visited:
+def from_flow(flow: Flow) -> Visited:
     """Return the mass that arrives: H = log(arrived) − Σ_C P(C)·log v(C), prices cancel."""
     from partita.configurations.certified.states import backward, pair_mass
 
-    shares = made.cells.shares
-    reach, cell_mass = np.zeros(len(made.mass)), np.zeros(len(shares))
-    reach[made.final] = 1.0
+    shares = flow.cells.shares
+    reach, cell_mass = np.zeros(len(flow.mass)), np.zeros(len(shares))
+    reach[flow.final] = 1.0
     backward(
-        *(shares, made.mass, made.edges, made.target, made.cell),
-        *(made.sequence, len(made.sequence), reach, cell_mass),
+        *(shares, flow.mass, flow.edges, flow.target, flow.cell),
+        *(flow.sequence, len(flow.sequence), reach, cell_mass),
     )
     arrived, used = float(reach[0]), cell_mass > 0.0
-    pairs = pair_mass(made.cells.masks, cell_mass, len(made.cells.b)) / arrived
+    pairs = pair_mass(flow.cells.masks, cell_mass, len(flow.cells.b)) / arrived
     entropy = math.log(arrived) - float(cell_mass[used] @ np.log(shares[used])) / arrived
-    position, slack = np.arange(len(made.cells.b)), 4.0 * UNIT * (64 + len(made.target))
+    position, slack = np.arange(len(flow.cells.b)), 4.0 * UNIT * (64 + len(flow.target))
     pairs, entropy = np.clip(pairs, 0.0, 1.0), max(0.0, entropy)
-    return Visited(made.low, pairs, entropy, position, slack, made, reach)
+    return Visited(flow.low, pairs, entropy, position, slack, flow, reach)
 
 
 STARTS = 4
@@ -142,34 +142,34 @@ def _narrowing(theta: FloatArray, meter: Meter) -> Iterator[CertifiedPosterior]:
     back = np.argsort(order)
     inside = np.ascontiguousarray(theta[np.ix_(order, order)])
     near = pool(inside, start[order], score(theta, start), LISTED, meter)
-    some = len(near.labels) if near.closed else max(8, MOST_PAIRS // len(theta) ** 2)
-    seen = from_list(inside, near.labels[:some])
+    count = len(near.labels) if near.closed else max(8, MOST_PAIRS // len(theta) ** 2)
+    visited_list = from_list(inside, near.labels[:count])
     if near.closed:
-        high = seen.log_mass + 3.0 * listing_slack(theta, seen.log_mass)
-        yield CertifiedPosterior(theta, seen.reordered(back), high, meter.budget)
+        high = visited_list.log_mass + 3.0 * listing_slack(theta, visited_list.log_mass)
+        yield CertifiedPosterior(theta, visited_list.reordered(back), high, meter.budget)
         return
-    for visited, high in _passes(inside, start[order], seen, meter):
+    for visited, high in _passes(inside, start[order], visited_list, meter):
         yield CertifiedPosterior(theta, visited.reordered(back), high, meter.budget)
 
 
 def _passes(
-    theta: FloatArray, labels: IntArray, seen: Visited, meter: Meter
+    theta: FloatArray, labels: IntArray, visited: Visited, meter: Meter
 ) -> Iterator[tuple[Visited, float]]:
     """Yield passes of mass, each following smaller shares than the one before."""
-    effort, high = _within(FIRST, len(theta), meter.budget.memory), math.inf
-    guess, made = _guess(theta, labels, effort, meter)
+    effort, high = _limited_to_memory(FIRST, len(theta), meter.budget.memory), math.inf
+    guess, candidates = _guess(theta, labels, effort, meter)
     while True:
-        passed = flow(theta, made, effort, meter)
+        passed = flow(theta, candidates, effort, meter)
         high = min(high, passed.high)
-        if passed.low > seen.log_mass:
-            seen = from_flow(passed)
-        yield seen, high
-        narrow = high - seen.log_mass <= NARROW
+        if passed.low > visited.log_mass:
+            visited = from_flow(passed)
+        yield visited, high
+        narrow = high - visited.log_mass <= NARROW
         if narrow or effort.least <= FINEST or not meter.allowance():
             return
         effort = _more(effort, passed, meter.budget.memory)
-        least = np.maximum(0.1 * effort.least, 0.1 * made.least)
-        made = cells(theta, labels, guess, least, effort.cells, meter)
+        least = np.maximum(0.1 * effort.least, 0.1 * candidates.least)
+        candidates = cells(theta, labels, guess, least, effort.cells, meter)
 
 
 def _guess(
@@ -178,30 +178,30 @@ def _guess(
     """Return the initial prices with the least sum, and their cells."""
     half, least = shares(theta, labels), np.full(len(theta), 0.1 * effort.least)
     best_guess = half * GUESSES[0]
-    made = cells(theta, labels, best_guess, least, effort.cells, meter)
+    chosen = cells(theta, labels, best_guess, least, effort.cells, meter)
     for share in GUESSES[1:]:
         if not meter.allowance():
             break
         other = cells(theta, labels, share * half, least, effort.cells, meter)
-        if other.b.sum() < made.b.sum():
-            best_guess, made = share * half, other
-    return best_guess, made
+        if other.b.sum() < chosen.b.sum():
+            best_guess, chosen = share * half, other
+    return best_guess, chosen
 
 
 def _more(effort: Effort, passed: Flow, memory: int) -> Effort:
     """Return limits for the next pass: a tenth of the mass, room for eight times what was used."""
     listed = int(np.diff(passed.cells.begin).max())
-    wanted = Effort(0.1 * effort.least, max(FIRST.cells, 8 * listed), 8 * len(passed.mass))
-    return _within(wanted, len(passed.cells.b), memory)
+    effort_wanted = Effort(0.1 * effort.least, max(FIRST.cells, 8 * listed), 8 * len(passed.mass))
+    return _limited_to_memory(effort_wanted, len(passed.cells.b), memory)
 
 
-def _within(wanted: Effort, n: int, memory: int) -> Effort:
+def _limited_to_memory(effort: Effort, n: int, memory: int) -> Effort:
     """Cut the limits to the memory; two passes are held at a time."""
     words = (n + 63) // 64
     room = memory // 8 // (n * (8 * words + 32))
     states = min(MOST_STATES, memory // 4 // (8 * words + 160))
-    states = max(FIRST.states, min(wanted.states, states))
-    return Effort(wanted.least, max(LEAST_CELLS, min(wanted.cells, room)), states)
+    states = max(FIRST.states, min(effort.states, states))
+    return Effort(effort.least, max(LEAST_CELLS, min(effort.cells, room)), states)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +230,7 @@ class CertifiedPosterior:
     @property
     def reason(self) -> str:
         width = self.log_upper - self.visited.log_mass
-        return f"bounds on the normaliser hold, its logarithm is known to {width:.2g}"
+        return f"certified bounds, log-normaliser within {width:.2g}"
 
     def log_weight(self, labels: IntArray) -> float:
         return score(self.theta, labels)
@@ -270,7 +270,7 @@ class CertifiedPosterior:
         return Marginals((low + high) / 2, low, high, "interval")
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
-        raise Unavailable("a certified answer has no list of all cells; ask for pairs")
+        raise Unavailable("certified answers do not list all cells; they give pair probabilities")
 
     def best(self, k: int) -> Best:
         return best(self.theta, k, self.budget)

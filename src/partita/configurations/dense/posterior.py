@@ -21,9 +21,9 @@ Cells = tuple[int, ...]
 
 def best_from_tables(theta: FloatArray, log_w: FloatArray, k: int) -> Best:
     """Return the k best configurations, proved, from log w of every cell."""
-    found = _best_first(log_w, recursion(log_w, LOG_MAX), k)
-    labels = np.array([_labels(cells, len(theta)) for cells in found], dtype=np.int64)
-    weights = np.array([sum(log_w[list(cells)]) for cells in found])
+    covers = _best_first(log_w, recursion(log_w, LOG_MAX), k)
+    labels = np.array([_labels(cells, len(theta)) for cells in covers], dtype=np.int64)
+    weights = np.array([sum(log_w[list(cells)]) for cells in covers])
     order = np.argsort(-weights, kind="stable")
     return Best(labels[order], weights[order])
 
@@ -44,9 +44,9 @@ def _best_first(log_w: FloatArray, completion: FloatArray, k: int) -> list[Cells
 
     everything = len(log_w) - 1
     queue: list[tuple[float, int, float, Cells, int, int]] = [(0.0, 0, 0.0, (), everything, 0)]
-    found: list[Cells] = []
+    covers: list[Cells] = []
     ticket = 0
-    while queue and len(found) < k:
+    while queue and len(covers) < k:
         _, _, before, chosen, rest, rank = heapq.heappop(queue)
         cells, worth = ranking(rest)
         if rank + 1 < len(cells):
@@ -58,8 +58,8 @@ def _best_first(log_w: FloatArray, completion: FloatArray, k: int) -> list[Cells
             ticket += 1
             heapq.heappush(queue, (so_far, ticket, so_far, chosen, rest, 0))
         else:
-            found.append(chosen)
-    return found
+            covers.append(chosen)
+    return covers
 
 
 def _labels(cells: Cells, n: int) -> IntArray:
@@ -72,8 +72,10 @@ def _labels(cells: Cells, n: int) -> IntArray:
 
 def exact(theta: FloatArray, budget: Budget | None = None) -> DensePosterior:
     """Return the exact posterior of one set; the budget is for listing the best of a large one."""
-    made = tables(theta)
-    return DensePosterior(theta, made, Figure.exact(float(made.log_z[-1])), budget or Budget())
+    subset_tables = tables(theta)
+    return DensePosterior(
+        theta, subset_tables, Figure.exact(float(subset_tables.log_z[-1])), budget or Budget()
+    )
 
 
 @dataclass(eq=False)

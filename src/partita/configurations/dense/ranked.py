@@ -21,11 +21,11 @@ def near_dual(theta: FloatArray, log_w: FloatArray) -> FloatArray:
     labels = local_search(theta)
     together = labels[:, None] == labels[None, :]
     start = 0.5 * np.where(together, theta, 0.0).sum(axis=1)
-    a = _raised(start, log_w)
-    return a if a.sum() - start.sum() <= ENOUGH else _solved(log_w, a)
+    a = _raise_duals(start, log_w)
+    return a if a.sum() - start.sum() <= ENOUGH else _solve_program(log_w, a)
 
 
-def _raised(a: FloatArray, log_w: FloatArray) -> FloatArray:
+def _raise_duals(a: FloatArray, log_w: FloatArray) -> FloatArray:
     """Raise a until no cell is violated, the members of the worst cell sharing what is missing."""
     a = a.copy()
     while (excess := log_w - subset_sums(a)).max() > SLACK:
@@ -35,28 +35,28 @@ def _raised(a: FloatArray, log_w: FloatArray) -> FloatArray:
     return a
 
 
-def _solved(log_w: FloatArray, fallback: FloatArray) -> FloatArray:
+def _solve_program(log_w: FloatArray, fallback: FloatArray) -> FloatArray:
     """Solve the linear program, adding constraints as they are violated."""
     from scipy.optimize import linprog
 
     n = len(fallback)
     a, rows, bounds = np.zeros(n), np.zeros((0, n)), np.zeros(0)
-    while len(cells := _violated(log_w, a)):
+    while len(cells := _violated_cells(log_w, a)):
         rows = np.vstack([rows, cells[:, None] >> np.arange(n) & 1])
         bounds = np.concatenate([bounds, log_w[cells]])
-        found = linprog(np.ones(n), A_ub=-rows, b_ub=-bounds, method="highs")
-        if not found.success:
+        solution = linprog(np.ones(n), A_ub=-rows, b_ub=-bounds, method="highs")
+        if not solution.success:
             return fallback
-        a = found.x
+        a = solution.x
     return a
 
 
-def _violated(log_w: FloatArray, a: FloatArray) -> IntArray:
+def _violated_cells(log_w: FloatArray, a: FloatArray) -> IntArray:
     """Return the worst violated cell of each block of subsets."""
     excess = (log_w - subset_sums(a)).reshape(BLOCKS, -1)
     worst = excess.argmax(axis=1)
-    found = excess[np.arange(BLOCKS), worst] > SLACK
-    cells: IntArray = (worst + np.arange(BLOCKS) * excess.shape[1])[found]
+    violated = excess[np.arange(BLOCKS), worst] > SLACK
+    cells: IntArray = (worst + np.arange(BLOCKS) * excess.shape[1])[violated]
     return cells
 
 

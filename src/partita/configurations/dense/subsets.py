@@ -48,8 +48,8 @@ def _disjoint(left: Values, right: Values, semiring: Semiring) -> Values:
         right = np.take(right, (0, 1, 0), axis=bit)
     products: Values = semiring.times(left, right)
     for bit in range(len(shape)):
-        neither, one, other = np.split(products, 3, axis=bit)
-        products = np.concatenate([neither, semiring.plus(one, other)], axis=bit)
+        neither, right_only, left_only = np.split(products, 3, axis=bit)
+        products = np.concatenate([neither, semiring.plus(right_only, left_only)], axis=bit)
     return products.reshape(-1)
 
 
@@ -85,7 +85,7 @@ def members(mask: int) -> tuple[int, ...]:
 def parts(mask: int) -> NDArray[np.int64]:
     """Return every subset of a mask that holds its highest member."""
     top = 1 << (mask.bit_length() - 1)
-    found = np.array([top], dtype=np.int64)
+    masks = np.array([top], dtype=np.int64)
     for i in members(mask ^ top):
-        found = np.concatenate([found, found | (1 << i)])
-    return found
+        masks = np.concatenate([masks, masks | (1 << i)])
+    return masks

@@ -38,9 +38,9 @@ def tables(theta: FloatArray) -> Tables:
     if len(theta) > POSITIVE:
         from partita.configurations.dense.ranked import ranked_log_normalisers
 
-        found = Tables(log_w, ranked_log_normalisers(theta, log_w), "ranked subset transform")
-        if covers(found.cell_probabilities()):
-            return found
+        ranked = Tables(log_w, ranked_log_normalisers(theta, log_w), "ranked subset transform")
+        if covers(ranked.cell_probabilities()):
+            return ranked
     return Tables(log_w, positive_log_normalisers(log_w), "subset recursion")
 
 

@@ -28,8 +28,8 @@ def count(steps: Sequence[Step], theta: FloatArray, log2_count: float) -> int:
     lanes = 1 << max(0, min(ROOM - widest, (len(primes) - 1).bit_length()))
     parts = [primes[first : first + lanes] for first in range(0, len(primes), lanes)]
     with ThreadPoolExecutor(THREADS) as pool:
-        found = pool.map(lambda part: _Counting(steps, theta, part).residues(), parts)
-        return _joined([residue for part in found for residue in part], primes)
+        residues = pool.map(lambda part: _ModularCount(steps, theta, part).residues(), parts)
+        return _chinese_remainder([residue for part in residues for residue in part], primes)
 
 
 def _prime_bits(steps: Sequence[Step]) -> int:
@@ -39,7 +39,7 @@ def _prime_bits(steps: Sequence[Step]) -> int:
     return min([MOST, *at_steps, *at_joins])
 
 
-class _Counting:
+class _ModularCount:
     """Tables of counts, one prime after another in the lowest bits, which belong to no cell."""
 
     def __init__(self, steps: Sequence[Step], theta: FloatArray, primes: list[int]) -> None:
@@ -99,10 +99,10 @@ class _Counting:
         for lane in range(self.used):
             entries = gathered(of_right[:, lane].copy(), join.listed, 0)
             table = gathered(of_left[:, lane].copy(), join.dense, 0)
-            found = np.flatnonzero(entries)
-            made = np.zeros(len(out))
-            _push(made, table, found << join.own, entries[found])
-            out[:, lane] = made
+            nonzero = np.flatnonzero(entries)
+            product = np.zeros(len(out))
+            _push(product, table, nonzero << join.own, entries[nonzero])
+            out[:, lane] = product
         return self._reduced(out.reshape(-1))
 
 
@@ -139,7 +139,7 @@ def _is_prime(n: int) -> bool:
     return True
 
 
-def _joined(residues: list[int], primes: list[int]) -> int:
+def _chinese_remainder(residues: list[int], primes: list[int]) -> int:
     """Return the number below the product of the primes that leaves these residues."""
     number, modulus = 0, 1
     for residue, prime in zip(residues, primes, strict=True):

@@ -40,22 +40,22 @@ def push(
     """Add table[S] · weights[D] to out[S ∪ D]; or take the maxima of table[S] + weights[D]."""
     zero = -np.inf if maxima else 0.0
     entries = _spread(masks, weights, len(out), zero)
-    used = _used(entries, len(table), zero)
-    _shared(lambda k, of: kernels.push(maxima, out, table, entries, used, k, of), len(out))
+    used = _nonempty_blocks(entries, len(table), zero)
+    _run_shared(lambda k, of: kernels.push(maxima, out, table, entries, used, k, of), len(out))
 
 
 def pull(out: FloatArray, size: int, masks: IntArray, weights: FloatArray) -> FloatArray:
     """Return Σ_D out[S ∪ D] · weights[D], for every S of a table of that size."""
     entries = _spread(masks, weights, len(out))
-    used, to = _used(entries, size), np.zeros(size)
-    _shared(lambda k, of: kernels.pull(to, out, entries, used, k, of), len(out))
+    used, to = _nonempty_blocks(entries, size), np.zeros(size)
+    _run_shared(lambda k, of: kernels.pull(to, out, entries, used, k, of), len(out))
     return to
 
 
 def dot(out: FloatArray, table: FloatArray, masks: IntArray) -> FloatArray:
     """Return Σ_S out[S ∪ D] · table[S], for every D."""
-    used, to = _used(table, len(table)), np.zeros(len(out))
-    _shared(lambda k, of: kernels.pull(to, out, table, used, k, of), len(out))
+    used, to = _nonempty_blocks(table, len(table)), np.zeros(len(out))
+    _run_shared(lambda k, of: kernels.pull(to, out, table, used, k, of), len(out))
     return to[masks]
 
 
@@ -65,13 +65,13 @@ def _spread(masks: IntArray, weights: FloatArray, size: int, zero: float = 0.0) 
     return entries
 
 
-def _used(entries: FloatArray, size: int, zero: float = 0.0) -> BoolArray:
+def _nonempty_blocks(entries: FloatArray, size: int, zero: float = 0.0) -> BoolArray:
     """Return which blocks hold anything."""
     used = entries.reshape(-1, min(size, 1 << kernels.BLOCK_BITS)) != zero
     return np.asarray(used.any(axis=1))
 
 
-def _shared(work: Callable[[int, int], None], size: int) -> None:
+def _run_shared(work: Callable[[int, int], None], size: int) -> None:
     """Do all parts of the work; many more than threads, since some are much longer than others."""
     if size < ALONE:
         work(0, 1)

@@ -25,7 +25,7 @@ PER_STEP, PER_CLIQUE, PER_ENTRY = 1e5, 100.0, 10.0  # operations beside the prod
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FrontierPlan:
+class EliminationPlan:
     """An order, the bits of its largest message, and the cost of the exact answer at most.
 
     An operation is about a nanosecond of one core; both are infinite if no order is narrow
@@ -50,7 +50,7 @@ class _Cost(NamedTuple):
     room: float
 
 
-class _Tried(NamedTuple):
+class _CostedSteps(NamedTuple):
     steps: list[Step]
     costs: list[_Cost]
 
@@ -63,15 +63,15 @@ class _Tried(NamedTuple):
         return max((len(step.dims) for step in self.steps), default=0)
 
 
-def plan(theta: FloatArray, memory: float = math.inf) -> FrontierPlan:
+def plan(theta: FloatArray, memory: float = math.inf) -> EliminationPlan:
     """Return the cheapest order found, in as few blocks as keep within the memory if possible."""
     compatible = theta > -np.inf
     rows = _rows(compatible)
     least = int(kernels.degeneracy(rows))
-    tried = _cheapest(compatible, rows, least) if least <= WIDEST else None
-    if tried is None:
-        return FrontierPlan(np.arange(len(theta)), least, math.inf, math.inf)
-    return _in_blocks(tried, memory)
+    cheapest = _cheapest(compatible, rows, least) if least <= WIDEST else None
+    if cheapest is None:
+        return EliminationPlan(np.arange(len(theta)), least, math.inf, math.inf)
+    return _in_blocks(cheapest, memory)
 
 
 def _rows(compatible: BoolArray) -> np.ndarray:
@@ -83,15 +83,15 @@ def _rows(compatible: BoolArray) -> np.ndarray:
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
-def _cheapest(compatible: BoolArray, rows: np.ndarray, least: int) -> _Tried | None:
-    best: _Tried | None = None
+def _cheapest(compatible: BoolArray, rows: np.ndarray, least: int) -> _CostedSteps | None:
+    best: _CostedSteps | None = None
     for order in _orders(rows):
-        made = steps(order.tolist(), compatible, WIDEST) if len(order) == len(rows) else None
-        if made is None:
+        candidate = steps(order.tolist(), compatible, WIDEST) if len(order) == len(rows) else None
+        if candidate is None:
             continue
-        tried = _Tried(made, [_step_cost(step) for step in made])
-        if best is None or tried.operations < best.operations:
-            best = tried
+        costed = _CostedSteps(candidate, [_step_cost(step) for step in candidate])
+        if best is None or costed.operations < best.operations:
+            best = costed
         if best.operations < CHEAP or best.width == least:
             break
     return best
@@ -140,41 +140,43 @@ def _join_cost(join: Join) -> float:
     return _product_cost(min(every, join.entries * 2.0**bits), bits, above)
 
 
-def _in_blocks(tried: _Tried, memory: float) -> FrontierPlan:
-    order = np.array([step.vertex for step in tried.steps], dtype=np.int64)
-    whole = FrontierPlan(order, tried.width, tried.operations, _bytes(tried, 1), steps=tried.steps)
+def _in_blocks(costed: _CostedSteps, memory: float) -> EliminationPlan:
+    order = np.array([step.vertex for step in costed.steps], dtype=np.int64)
+    whole = EliminationPlan(
+        order, costed.width, costed.operations, _bytes(costed, 1), steps=costed.steps
+    )
     best = whole
     blocks = 2
     while best.bytes > memory and blocks <= len(order):
-        again = whole.operations + sum(cost.up for cost in tried.costs)
-        needed = _bytes(tried, blocks)
+        again = whole.operations + sum(cost.up for cost in costed.costs)
+        needed = _bytes(costed, blocks)
         if needed < best.bytes:
             best = replace(whole, operations=again, bytes=needed, blocks=blocks)
         blocks *= 2
     return best
 
 
-def _bytes(tried: _Tried, blocks: int) -> float:
+def _bytes(costed: _CostedSteps, blocks: int) -> float:
     """Sum the messages kept, those of one block, slopes on the way down, and one step's room.
 
     Messages count twice: the maxima, for the best, are there beside the sums.
     """
-    made = tried.steps
-    sizes = [8.0 * 2.0 ** len(step.dims) for step in made]
-    kept, inside = _kept(made, sizes, blocks)
+    steps = costed.steps
+    sizes = [8.0 * 2.0 ** len(step.dims) for step in steps]
+    kept, inside = _kept(steps, sizes, blocks)
     slopes = most = 0.0
-    for n in reversed(range(len(made))):
-        slopes += sum(sizes[child] for child in made[n].children) - sizes[n]
-        most = max(most, slopes + sizes[n] + tried.costs[n].room)
-    return 2.0 * (kept + inside) + most + COUNTS + 40.0 * len(made) ** 2 + 4096.0 * len(made)
+    for n in reversed(range(len(steps))):
+        slopes += sum(sizes[child] for child in steps[n].children) - sizes[n]
+        most = max(most, slopes + sizes[n] + costed.costs[n].room)
+    return 2.0 * (kept + inside) + most + COUNTS + 40.0 * len(steps) ** 2 + 4096.0 * len(steps)
 
 
-def _kept(made: list[Step], sizes: list[float], blocks: int) -> tuple[float, float]:
+def _kept(steps: list[Step], sizes: list[float], blocks: int) -> tuple[float, float]:
     """Return the bytes of messages that leave their block, and of the largest block's others."""
     kept = largest = 0.0
-    for first, last in block_ranges(len(made), blocks):
+    for first, last in block_ranges(len(steps), blocks):
         used_up = sum(
-            sizes[child] for step in made[first:last] for child in step.children if child >= first
+            sizes[child] for step in steps[first:last] for child in step.children if child >= first
         )
         largest = max(largest, used_up)
         kept += sum(sizes[first:last]) - used_up

@@ -14,10 +14,15 @@ from partita.compilation import kernel
 from partita.configurations.elimination import count as frontier_count
 from partita.configurations.elimination import order as frontier_order
 from partita.configurations.elimination.kernels import add_pairs, cells_from
-from partita.configurations.elimination.order import WIDEST, FrontierPlan, counting_operations, plan
+from partita.configurations.elimination.order import (
+    WIDEST,
+    EliminationPlan,
+    counting_operations,
+    plan,
+)
 from partita.configurations.elimination.recursion import LOG, LOG2, MAX, SUM, Recursion
 from partita.configurations.elimination.tree import Step
-from partita.configurations.elimination.walk import Drawn, Highest, log_weights, walk
+from partita.configurations.elimination.walk import BestChooser, RandomChooser, log_weights, walk
 from partita.errors import TooLarge
 from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method, restricted_growth
 
@@ -87,14 +92,16 @@ def potentials(theta: FloatArray, steps: Sequence[Step]) -> FloatArray:
     return a
 
 
-__all__ = ["FrontierPlan", "FrontierPosterior", "frontier", "plan"]
+__all__ = ["EliminationPlan", "EliminationPosterior", "eliminate_exactly", "plan"]
 
 HARMLESS = -60.0  # log2 of a probability that may vanish unnoticed
 COUNTING = 1e10  # operations that an exact count may take: some ten seconds
 ONE = 1e-9  # by how much the probabilities of a template's cells may miss 1
 
 
-def frontier(theta: FloatArray, plan: FrontierPlan | None = None) -> FrontierPosterior:
+def eliminate_exactly(
+    theta: FloatArray, plan: EliminationPlan | None = None
+) -> EliminationPosterior:
     """Return the exact distribution; without a plan, one is made and followed whatever it costs."""
     chosen = plan or frontier_order.plan(theta)
     if chosen.bytes == math.inf:
@@ -103,10 +110,10 @@ def frontier(theta: FloatArray, plan: FrontierPlan | None = None) -> FrontierPos
             f"tables of more than 2^{WIDEST} entries",
             f"2^{WIDEST} entries",
         )
-    return FrontierPosterior(theta, chosen.steps, chosen.blocks)
+    return EliminationPosterior(theta, chosen.steps, chosen.blocks)
 
 
-class _Solved(NamedTuple):
+class _Solution(NamedTuple):
     """The recursion, log Z of rescaled weights, pairs and E[Σ_C log w(C)].
 
     The last field is log2 of a bound on the probability of what vanished.
@@ -126,42 +133,42 @@ class _Solved(NamedTuple):
         return bool(lost < HARMLESS and missing < ONE)
 
 
-def _solved(recursion: Recursion) -> _Solved:
+def _solve(recursion: Recursion) -> _Solution:
     n = len(recursion.theta)
     log_total = recursion.keep()
     pairs, expected = np.zeros((n, n)), []
-    down = _copied(recursion)
+    down = _copy(recursion)
     for step, masks, logs, p in down.cells():
         add_pairs(pairs, step.vertex, step.members, masks, step.own, p)
         expected.append(float(p @ logs))
-    return _Solved(recursion, log_total, pairs, math.fsum(expected), down.loss)
+    return _Solution(recursion, log_total, pairs, math.fsum(expected), down.loss)
 
 
-def _copied(recursion: Recursion) -> Recursion:
+def _copy(recursion: Recursion) -> Recursion:
     """Copy for one way down; the original keeps what that forgets."""
     return replace(recursion, messages=dict(recursion.messages))
 
 
-class FrontierPosterior:
+class EliminationPosterior:
     """The posterior from one recursion along the steps of an elimination."""
 
     method: Method = "exact"
 
-    def __init__(self, theta: FloatArray, made: Sequence[Step], blocks: int = 1) -> None:
+    def __init__(self, theta: FloatArray, steps: Sequence[Step], blocks: int = 1) -> None:
         self.size = len(theta)
-        width = max((len(step.dims) for step in made), default=0)
+        width = max((len(step.dims) for step in steps), default=0)
         self.reason = f"exact by elimination, width {width}"
-        self._theta, self._steps, self._blocks = theta, made, blocks
-        self._scale = potentials(theta, made)
+        self._theta, self._steps, self._blocks = theta, steps, blocks
+        self._scale = potentials(theta, steps)
         solved = self._solve()
         self._solved = solved
         self.log_normaliser = Figure.exact(solved.log_total + math.fsum(self._scale))
 
-    def _solve(self) -> _Solved:
+    def _solve(self) -> _Solution:
         """Solve in doubles; on logarithms, which is slower, if that loses anything."""
         with np.errstate(under="ignore", over="ignore", divide="ignore", invalid="ignore"):
-            solved = _solved(self._recursion(SUM))
-        return solved if solved.sound else _solved(self._recursion(LOG))
+            solved = _solve(self._recursion(SUM))
+        return solved if solved.sound else _solve(self._recursion(LOG))
 
     def _recursion(self, kind: int) -> Recursion:
         return Recursion(self._steps, self._theta, self._scale, kind, self._blocks)
@@ -197,7 +204,7 @@ class FrontierPosterior:
         return Marginals.exact(pairs)
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
-        for step, masks, _, probabilities in _copied(self._solved.recursion).cells():
+        for step, masks, _, probabilities in _copy(self._solved.recursion).cells():
             members = step.members.tolist()
             for mask, p in zip((masks >> step.own).tolist(), probabilities.tolist(), strict=True):
                 inside = [m for j, m in enumerate(members) if mask >> j & 1]
@@ -208,11 +215,11 @@ class FrontierPosterior:
             return Best(np.empty((0, self.size), dtype=np.int64), np.empty(0))
         recursion = self._recursion(MAX)
         recursion.keep()
-        labels = walk(recursion, Highest(k))
+        labels = walk(recursion, BestChooser(k))
         weights: FloatArray = log_weights(self._theta, labels)
         order = np.argsort(-weights, kind="stable")
         return Best(labels[order], weights[order])
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
-        recursion = _copied(self._solved.recursion)
-        return walk(recursion, Drawn(count, recursion.kind, rng))
+        recursion = _copy(self._solved.recursion)
+        return walk(recursion, RandomChooser(count, recursion.kind, rng))

@@ -141,20 +141,22 @@ class Recursion:
         """Return the product of the first messages of its children, for every number of them."""
         if not step.children:
             return [Message(np.full(1, 1.0 if self.kind == SUM else 0.0), 0)]
-        made = [self.messages[step.children[0]]]
+        messages = [self.messages[step.children[0]]]
         for join, child in zip(step.joins, step.children[1:], strict=True):
-            operand = self.operand(join, made[-1], self.messages[child])
+            operand = self.operand(join, messages[-1], self.messages[child])
             out = self._empty(len(join.dims))
             self._push(out, operand)
-            made.append(self._normal(out, operand.exponent))
-        return made
+            messages.append(self._normal(out, operand.exponent))
+        return messages
 
     def operand(self, join: Join, left: Message, right: Message) -> Operand:
         """Return two messages as a join multiplies them: the possible entries of one are listed."""
         entries = gathered(right.table, join.listed, 0)
-        found = np.flatnonzero(entries != (0.0 if self.kind == SUM else -np.inf))
+        possible = np.flatnonzero(entries != (0.0 if self.kind == SUM else -np.inf))
         table = gathered(left.table, join.dense, 0)
-        return Operand(table, found << join.own, entries[found], left.exponent + right.exponent)
+        return Operand(
+            table, possible << join.own, entries[possible], left.exponent + right.exponent
+        )
 
     def choices(self, step: Step, product: Message) -> Choices:
         """Return T with the template covered; T without it, and the cells that it may choose."""
@@ -184,8 +186,8 @@ class Recursion:
             step = self.steps[n]
             slope = slopes.pop(n) if step.dims else self._root_slope(self.messages[n])
             products = self.products(step)
-            found, below = self._step_down(step, products[-1], slope)
-            yield found
+            cells, below = self._step_down(step, products[-1], slope)
+            yield cells
             slopes.update(self._joins_down(step, products, below))
 
     def _root_slope(self, root: Message) -> Message:
@@ -215,8 +217,8 @@ class Recursion:
         """Return the derivative by the listed entries."""
         if self.kind == SUM and dense.pays(by.masks, by.bits, len(slope.table)):
             return dense.dot(slope.table, by.table, by.masks)
-        found: FloatArray = kernels.dot(self.kind, by.table, slope.table, by.bits, by.masks)
-        return found
+        products: FloatArray = kernels.dot(self.kind, by.table, slope.table, by.bits, by.masks)
+        return products
 
     def _joins_down(
         self, step: Step, products: list[Message], slope: Message

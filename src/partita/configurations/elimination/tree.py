@@ -76,8 +76,8 @@ def _join(left: tuple[int, ...], right: tuple[int, ...], entries: float) -> Join
     return Join(dense, listed, len(own), entries, (*own, *shared, *above))
 
 
-def _positions(wanted: Sequence[int], given: Sequence[int]) -> IntArray:
-    return np.array([given.index(d) for d in wanted], dtype=np.int64)
+def _positions(dims: Sequence[int], source: Sequence[int]) -> IntArray:
+    return np.array([source.index(d) for d in dims], dtype=np.int64)
 
 
 def _product(children: Sequence[Step]) -> _Product:
@@ -98,16 +98,16 @@ def steps(order: Sequence[int], compatible: BoolArray, widest: int) -> list[Step
     place = {vertex: n for n, vertex in enumerate(order)}
     later = _later(order, compatible)
     below: list[list[int]] = [[] for _ in order]
-    made: list[Step] = []
+    result: list[Step] = []
     left = CLIQUES
     for n, vertex in enumerate(order):
-        made.append(_step(vertex, below[n], made, later[vertex], compatible, left))
-        if len(made[n].dims) > widest:
+        result.append(_step(vertex, below[n], result, later[vertex], compatible, left))
+        if len(result[n].dims) > widest:
             return None
-        if made[n].dims:
-            below[min(place[d] for d in made[n].dims)].append(n)
-        left -= min(left, made[n].cliques)
-    return _children_first(made)
+        if result[n].dims:
+            below[min(place[d] for d in result[n].dims)].append(n)
+        left -= min(left, result[n].cliques)
+    return _children_first(result)
 
 
 def _later(order: Sequence[int], compatible: BoolArray) -> list[list[int]]:
@@ -122,13 +122,13 @@ def _later(order: Sequence[int], compatible: BoolArray) -> list[list[int]]:
 def _step(
     vertex: int,
     below: list[int],
-    made: list[Step],
+    steps: list[Step],
     later: list[int],
     compatible: BoolArray,
     limit: int,
 ) -> Step:
-    children = tuple(sorted(below, key=lambda n: made[n].entries, reverse=True))
-    product = _product([made[n] for n in children])
+    children = tuple(sorted(below, key=lambda n: steps[n].entries, reverse=True))
+    product = _product([steps[n] for n in children])
     near, had = set(later), set(product.dims)
     own = [d for d in product.dims if d not in near and d != vertex]
     shared = [d for d in product.dims if d in near]
@@ -162,23 +162,23 @@ def _choices(
     return 1 << len(members), 2.0**own * 3.0**shared * 2.0 ** (len(members) - shared)
 
 
-def _children_first(made: list[Step]) -> list[Step]:
+def _children_first(steps: list[Step]) -> list[Step]:
     """Return the same steps, each subtree in one piece, the child with the largest tables first.
 
     Fewer messages then wait for their parents at any time.
     """
-    largest = [0] * len(made)
-    for n, step in enumerate(made):
+    largest = [0] * len(steps)
+    for n, step in enumerate(steps):
         largest[n] = max([len(step.dims), *(largest[child] for child in step.children)])
-    roots = [n for n, step in enumerate(made) if not step.dims]
+    roots = [n for n, step in enumerate(steps) if not step.dims]
     sequence: list[int] = []
     stack = roots
     while stack:
         sequence.append(n := stack.pop())
-        stack.extend(sorted(made[n].children, key=lambda child: largest[child], reverse=True))
+        stack.extend(sorted(steps[n].children, key=lambda child: largest[child], reverse=True))
     sequence.reverse()
     place = {n: k for k, n in enumerate(sequence)}
     return [
-        replace(made[n], children=tuple(place[child] for child in made[n].children))
+        replace(steps[n], children=tuple(place[child] for child in steps[n].children))
         for n in sequence
     ]

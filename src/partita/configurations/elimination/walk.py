@@ -157,7 +157,7 @@ class Chooser(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Drawn:
+class RandomChooser:
     """Every row takes one choice, drawn by its share."""
 
     rows: int
@@ -184,7 +184,7 @@ class Drawn:
 
 
 @dataclass(slots=True, eq=False)
-class Highest:
+class BestChooser:
     """The k rows continue that can end highest; `reach` is how far below the best each ends."""
 
     k: int
@@ -195,11 +195,11 @@ class Highest:
         floor = self.reach[-1] if self.rows == self.k else -np.inf
         order = np.argsort(states, kind="stable")
         starts = np.flatnonzero(np.diff(states[order], prepend=-1))
-        found = [
+        columns = [
             self._ways(rows, int(states[rows[0]]), by, covered, floor)
             for rows in np.split(order, starts[1:])
         ]
-        rows, entries, reach = (np.concatenate(column) for column in zip(*found, strict=True))
+        rows, entries, reach = (np.concatenate(column) for column in zip(*columns, strict=True))
         # the earlier row first among equals
         best = np.lexsort((rows, -reach))[: self.k]
         self.reach, self.rows = reach[best], len(best)
@@ -215,8 +215,8 @@ class Highest:
         good = np.flatnonzero(self.reach[rows[0]] + behind >= max(floor, -np.finfo(float).max))
         good = good[np.argsort(-behind[good], kind="stable")][: self.k]
         reach = self.reach[rows][:, None] + behind[good][None, :]
-        row, way = np.nonzero(reach >= floor)
-        return rows[row], entries[good[way]], reach[row, way]
+        row, choice = np.nonzero(reach >= floor)
+        return rows[row], entries[good[choice]], reach[row, choice]
 
 
 class _Trail(NamedTuple):

@@ -170,5 +170,5 @@ def sizes(characteristics: tuple[Characteristic, ...]) -> IntArray:
 
 def offsets(characteristics: tuple[Characteristic, ...], first: int = 0) -> IntArray:
     """Return where the values of each begin when all are laid in one row."""
-    found: IntArray = first + np.concatenate([[0], np.cumsum(sizes(characteristics))[:-1]])
-    return found.astype(np.int64)
+    starts: IntArray = first + np.concatenate([[0], np.cumsum(sizes(characteristics))[:-1]])
+    return starts.astype(np.int64)

@@ -54,28 +54,28 @@ from partita.configurations.joint.codes import (
 from partita.records import IntArray, Template
 
 
-def listed(words: str) -> frozenset[str]:
+def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-POSSESSIVES = listed("my our your his her its their whose thy 's ’s")
-ABSOLUTE = listed("mine ours yours hers theirs")
-DEICTICS = listed("here there now then today yesterday tomorrow tonight where when ago once")
+POSSESSIVES = word_set("my our your his her its their whose thy 's ’s")
+ABSOLUTE = word_set("mine ours yours hers theirs")
+DEICTICS = word_set("here there now then today yesterday tomorrow tonight where when ago once")
 THIS = ("this", "that", "these", "those")
 PRONOUNS: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(listed("i me my mine myself"), "i")
-    | dict.fromkeys(listed("we us our ours ourselves"), "we")
-    | dict.fromkeys(listed("you your yours yourself yourselves ye thou thee thy thine"), "you")
-    | dict.fromkeys(listed("he him his himself"), "he")
-    | dict.fromkeys(listed("she her hers herself"), "she")
-    | dict.fromkeys(listed("it its itself"), "it")
-    | dict.fromkeys(listed("they them their theirs themselves themself em"), "they")
+    dict.fromkeys(word_set("i me my mine myself"), "i")
+    | dict.fromkeys(word_set("we us our ours ourselves"), "we")
+    | dict.fromkeys(word_set("you your yours yourself yourselves ye thou thee thy thine"), "you")
+    | dict.fromkeys(word_set("he him his himself"), "he")
+    | dict.fromkeys(word_set("she her hers herself"), "she")
+    | dict.fromkeys(word_set("it its itself"), "it")
+    | dict.fromkeys(word_set("they them their theirs themselves themself em"), "they")
     | dict.fromkeys(THIS, "demonstrative")
     | dict.fromkeys(
-        listed("who whom whose which what whatever whoever whichever where"), "question"
+        word_set("who whom whose which what whatever whoever whichever where"), "question"
     )
     | dict.fromkeys(
-        listed(
+        word_set(
             "something someone somebody anything anyone anybody everything everyone everybody "
             "nothing noone nobody none one some all both another each many few several any most "
             "other others enough much more"
@@ -83,11 +83,11 @@ PRONOUNS: Mapping[str, str] = MappingProxyType(
         "indefinite pronoun",
     )
 )
-WOMEN = listed(
+WOMEN = word_set(
     "woman girl mother mom mum wife daughter sister aunt grandmother queen princess lady mrs ms "
     "miss madam actress niece goddess nun bride girlfriend"
 )
-MEN = listed(
+MEN = word_set(
     "man boy father dad husband son brother uncle grandfather king prince mr sir lord gentleman "
     "actor nephew god monk groom boyfriend guy"
 )
@@ -95,8 +95,8 @@ MEN = listed(
 
 def words_of(template: Template) -> list[str]:
     """Return the words of an expression in lower case."""
-    given = template.context.get("WORDS")
-    return [str(word) for word in given] if given else template.text.lower().split()
+    words = template.context.get("WORDS")
+    return [str(word) for word in words] if words else template.text.lower().split()
 
 
 def surface(template: Template) -> str:
@@ -148,21 +148,21 @@ def gender_of(template: Template, kind: int) -> int:
     by_slot = {"masc": MASCULINE, "fem": FEMININE, "neut": NEUTER}.get(
         str(template.context.get("GENDER"))
     )
-    known = by_pronoun or by_slot
-    if known or kind <= LAST_PRONOUN or template.sort not in ("person", "animal", ""):
-        return known or 0
+    gender = by_pronoun or by_slot
+    if gender or kind <= LAST_PRONOUN or template.sort not in ("person", "animal", ""):
+        return gender or 0
     words = words_of(template)
     named = {template.head.lower(), words[0].rstrip(".") if words else ""}
     return FEMININE if named & WOMEN else MASCULINE if named & MEN else 0
 
 
-STOP = listed(
+STOP = word_set(
     "the a an this that these those 's ’s my our your his her its their of in on at to for and or "
     "with by from as some any all each every no another"
 )
 REFLEXIVE = re.compile(r".+sel(f|ves)")
-RELATIVE = listed("that which who whose where")
-PREPOSITIONS = listed("in on at to for from with by about between")
+RELATIVE = word_set("that which who whose where")
+PREPOSITIONS = word_set("in on at to for from with by about between")
 STEM, HEAD_LETTERS = 5, 3  # letters that make a stem, and that find the head among the words
 LONGEST, MOST_MODIFIERS, TENTHS = 8, 3, 10
 
@@ -185,16 +185,16 @@ def joint_columns(templates: Sequence[Template], lexicon: Mapping[str, int]) -> 
     numbers: dict[str, int] = {}
     attributes = _attributes(ordered, lexicon, numbers)
     texts = [_Text.of(template) for template in ordered]
-    found = relations(
+    pair_relations = relations(
         attributes,
         np.array([_strings(text, numbers) for text in texts], dtype=np.int64).reshape(-1, 4),
         _sets([[*text.content, text.head] if text.content else [] for text in texts], numbers),
         _sets([text.name for text in texts], numbers),
         _sets([[w for w in text.content if w[0].isdigit()] for text in texts], numbers),
         _sets([_modifiers(template) for template in ordered], numbers),
-        _tied(ordered),
+        _linked_templates(ordered),
     )
-    return JointColumns(np.array(order, dtype=np.int64), attributes, found)
+    return JointColumns(np.array(order, dtype=np.int64), attributes, pair_relations)
 
 
 def lexeme(template: Template) -> str:
@@ -242,20 +242,20 @@ def _strings(text: _Text, numbers: dict[str, int]) -> tuple[int, int, int, int]:
     )
 
 
-def _sets(held: Sequence[Sequence[str]], numbers: dict[str, int]) -> tuple[IntArray, IntArray]:
+def _sets(texts: Sequence[Sequence[str]], numbers: dict[str, int]) -> tuple[IntArray, IntArray]:
     """Return ascending numbers of distinct words, one after another, and where each begins."""
-    each = [sorted({_number(word, numbers) for word in words}) for words in held]
-    begin = np.cumsum([0] + [len(words) for words in each]).astype(np.int64)
-    return begin, np.array([word for words in each for word in words], dtype=np.int64)
+    word_sets = [sorted({_number(word, numbers) for word in words}) for words in texts]
+    begin = np.cumsum([0] + [len(words) for words in word_sets]).astype(np.int64)
+    return begin, np.array([word for words in word_sets for word in words], dtype=np.int64)
 
 
 def _attributes(
     templates: Sequence[Template], lexicon: Mapping[str, int], numbers: dict[str, int]
 ) -> NDArray[np.int32]:
-    found = np.zeros((len(templates), ATTRIBUTES), dtype=np.int32)
+    attributes = np.zeros((len(templates), ATTRIBUTES), dtype=np.int32)
     length = max((template.end for template in templates), default=0)
     heads = Counter(template.head.lower() for template in templates)
-    for row, template in zip(found, templates, strict=True):
+    for row, template in zip(attributes, templates, strict=True):
         _refers(row, template)
         _stands(row, template, length)
         row[HEAD] = _number(template.head.lower(), numbers)
@@ -264,8 +264,8 @@ def _attributes(
         row[LENGTH] = min(len(words_of(template)), LONGEST)
         row[MODIFIERS] = min(len(_modifiers(template)), MOST_MODIFIERS)
         row[COMPLEMENT] = _complement(template)
-    _parents(found, templates)
-    return found
+    _parents(attributes, templates)
+    return attributes
 
 
 def _refers(row: NDArray[np.int32], template: Template) -> None:
@@ -304,25 +304,25 @@ def _complement(template: Template) -> int:
     after = words[heads[-1] + 1 :] if heads else []
     first = next((word for word in after if word[:1].isalnum()), "")
     classes = ({""}, {"of"}, RELATIVE, PREPOSITIONS)
-    return next((n for n, some in enumerate(classes) if first in some), len(classes))
+    return next((n for n, openers in enumerate(classes) if first in openers), len(classes))
 
 
 def _place(value: str, among: Sequence[str]) -> int:
     return among.index(value) if value in among else 0
 
 
-def _parents(found: NDArray[np.int32], templates: Sequence[Template]) -> None:
+def _parents(attributes: NDArray[np.int32], templates: Sequence[Template]) -> None:
     """Return what contains an expression, and who possesses it; only longer ones contain."""
     places = {template.id: n for n, template in enumerate(templates)}
-    found[:, PARENT] = found[:, OWNER] = -1
+    attributes[:, PARENT] = attributes[:, OWNER] = -1
     for n, template in enumerate(templates):
         around = places.get(str(template.context.get("PARENT", "")), -1)
         if around < 0 or not _contains(templates[around], template):
             continue
-        found[n, PARENT] = around
+        attributes[n, PARENT] = around
         possessive = template.context.get("ROLE") == "possessive"
         if possessive and around > n and templates[around].start == template.start:
-            found[around, OWNER] = n
+            attributes[around, OWNER] = n
 
 
 def _contains(outer: Template, inner: Template) -> bool:
@@ -330,7 +330,7 @@ def _contains(outer: Template, inner: Template) -> bool:
     return longer and outer.start <= inner.start and inner.end <= outer.end
 
 
-def _tied(templates: Sequence[Template]) -> IntArray:
+def _linked_templates(templates: Sequence[Template]) -> IntArray:
     """Return what each template is in apposition to, and is the predicate of; -1 for none."""
     places = {template.id: n for n, template in enumerate(templates)}
     ties = ("APPOSITION_OF", "COPULA_OF")

@@ -140,55 +140,57 @@ def _numbers(row: FloatArray) -> str:
 def parse_joint_model(text: str, file: str) -> JointModel:
     """Return a joint model from JSON text; errors name the file."""
     place = Place(file)
-    given = _known(parsed(text, place), place)
-    source = fields(given["learned_from"], "learned_from", place, needed=("description", "sha256"))
+    content = _checked(parsed(text, place), place)
+    source = fields(
+        content["learned_from"], "learned_from", place, needed=("description", "sha256")
+    )
     digest = text_of(source["sha256"], "sha256", place)
     if not re.fullmatch("[0-9a-f]{64}", digest):
         place.refuse("sha256 is not a hash; expected 64 digits from 0 to f")
-    table, bias, out, other = (_array(given[name], name, place) for name in FIELDS[3:7])
+    table, bias, out, other = (_array(content[name], name, place) for name in FIELDS[3:7])
     try:
         return JointModel(
             table, bias, out, other,
-            _lexicon(given["lexicon"], place),
+            _lexicon(content["lexicon"], place),
             text_of(source["description"], "description", place),
             digest,
-            integer_of(given["seed"], "seed", place),
-            _figures(given["figures"], place),
+            integer_of(content["seed"], "seed", place),
+            _figures(content["figures"], place),
         )  # fmt: skip
     except InputError as error:
         raise InputError(error.problem, file=file) from error
 
 
-def _known(given: Any, place: Place) -> Mapping[str, Any]:
+def _checked(content: Any, place: Place) -> Mapping[str, Any]:
     """Check the version first, then the model and its characteristics."""
-    version = given.get("version") if isinstance(given, dict) else None
+    version = content.get("version") if isinstance(content, dict) else None
     if version is not None and (type(version) is not int or version != VERSION):
         place.refuse(f"version is {version!r}; this release reads version {VERSION}")
-    found = fields(given, "the file", place, needed=FIELDS)
-    if found["model"] != "joint":
-        place.refuse(f"holds parameters of {found['model']!r}; expected 'joint'")
-    if found["characteristics"] != _characteristics():
+    checked = fields(content, "the file", place, needed=FIELDS)
+    if checked["model"] != "joint":
+        place.refuse(f"holds parameters of {checked['model']!r}; expected 'joint'")
+    if checked["characteristics"] != _characteristics():
         place.refuse("was trained with other characteristics than this version computes")
-    return found
+    return checked
 
 
-def _array(given: Any, name: str, place: Place) -> FloatArray:
+def _array(value: Any, name: str, place: Place) -> FloatArray:
     try:
-        found = np.array(given, dtype=np.float64)
+        array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} is not an array of numbers", file=place.file) from error
-    if found.ndim != (1 if name == "other" else 2):
-        place.refuse(f"{name} has {found.ndim} dimensions; expected {1 if name == 'other' else 2}")
-    return found
+    if array.ndim != (1 if name == "other" else 2):
+        place.refuse(f"{name} has {array.ndim} dimensions; expected {1 if name == 'other' else 2}")
+    return array
 
 
-def _lexicon(given: Any, place: Place) -> tuple[str, ...]:
-    if not isinstance(given, list):
+def _lexicon(value: Any, place: Place) -> tuple[str, ...]:
+    if not isinstance(value, list):
         place.refuse("lexicon is not a list of words")
-    return tuple(text_of(word, "a word of the lexicon", place) for word in given)
+    return tuple(text_of(word, "a word of the lexicon", place) for word in value)
 
 
-def _figures(given: Any, place: Place) -> dict[str, float]:
-    if not isinstance(given, dict):
+def _figures(figures: Any, place: Place) -> dict[str, float]:
+    if not isinstance(figures, dict):
         place.refuse("figures is not an object")
-    return {name: number_of(value, name, place) for name, value in given.items()}
+    return {name: number_of(value, name, place) for name, value in figures.items()}

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.count import bell
-from partita.configurations.enumeration import joined, partitions
+from partita.configurations.enumeration import LARGEST, pair_table, partitions
 from partita.errors import InputError, Unavailable
 from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method, restricted_growth
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Whole:
+class EnumeratedJoint:
     """log P of every row of the table of partitions of `size`."""
 
     size: int
@@ -24,9 +24,9 @@ class Whole:
 
     @property
     def probabilities(self) -> FloatArray:
-        found: FloatArray = np.exp(self.logs)
-        found /= found.sum()
-        return found
+        probabilities: FloatArray = np.exp(self.logs)
+        probabilities /= probabilities.sum()
+        return probabilities
 
     def entropy(self) -> Figure:
         return Figure.exact(max(0.0, -float(self.probabilities @ self.logs)) / math.log(2.0))
@@ -34,7 +34,7 @@ class Whole:
     def pairs(self) -> Marginals:
         matrix = np.eye(self.size)
         left, right = np.triu_indices(self.size, 1)
-        shares = np.clip(self.probabilities @ joined(self.size), 0.0, 1.0)
+        shares = np.clip(self.probabilities @ pair_table(self.size), 0.0, 1.0)
         matrix[left, right] = matrix[right, left] = shares
         return Marginals.exact(matrix)
 
@@ -51,7 +51,6 @@ class Whole:
         return Best(partitions(self.size)[order], self.logs[order])
 
 
-NINE = 9
 DRAWS = 128
 WIDTH = 64
 Network = tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray, IntArray]
@@ -59,7 +58,7 @@ Mentions = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sampled:
+class Estimates:
     """What draws estimate: pair probabilities in the order of decisions, and the entropy."""
 
     value: FloatArray
@@ -77,8 +76,8 @@ class JointPosterior:
     seed: int = 0
     draw_count: int = DRAWS
     converged: bool = True
-    _small: Whole | None = field(default=None, repr=False)
-    _sampled: Sampled | None = field(default=None, repr=False)
+    _small: EnumeratedJoint | None = field(default=None, repr=False)
+    _sampled: Estimates | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not len(self.order):
@@ -90,13 +89,13 @@ class JointPosterior:
 
     @property
     def method(self) -> Method:
-        return "exact" if self.size <= NINE else "sampled"
+        return "exact" if self.size <= LARGEST else "sampled"
 
     @property
     def reason(self) -> str:
-        if self.size <= NINE:
+        if self.size <= LARGEST:
             return "exact by enumeration"
-        return f"every configuration's probability is exact; pairs from {self.draw_count} draws"
+        return f"exact probabilities of configurations, pairs from {self.draw_count} draws"
 
     @property
     def log_normaliser(self) -> Figure:
@@ -105,7 +104,7 @@ class JointPosterior:
     @property
     def error(self) -> float:
         """The largest standard error of a pair probability."""
-        return 0.0 if self.size <= NINE else float(self._draws().error.max(initial=0.0))
+        return 0.0 if self.size <= LARGEST else float(self._draws().error.max(initial=0.0))
 
     def log_weight(self, labels: IntArray) -> float:
         """Return log P of one configuration."""
@@ -115,8 +114,8 @@ class JointPosterior:
         """Return log P of several configurations."""
         from partita.configurations.joint.network_kernels import log_probabilities
 
-        found: FloatArray = log_probabilities(self.mentions, self.network, self.decided(rows))
-        return found
+        logs: FloatArray = log_probabilities(self.mentions, self.network, self.decided(rows))
+        return logs
 
     def decided(self, rows: IntArray) -> IntArray:
         """Return labels in text order as labels in the order of decisions."""
@@ -129,25 +128,25 @@ class JointPosterior:
         return Figure.exact(math.log2(bell(self.size)))
 
     def entropy(self) -> Figure:
-        return self._enumerated().entropy() if self.size <= NINE else self._draws().bits
+        return self._enumerated().entropy() if self.size <= LARGEST else self._draws().bits
 
     def pairs(self) -> Marginals:
-        if self.size <= NINE:
+        if self.size <= LARGEST:
             return self._enumerated().pairs()
-        found = self._draws()
-        value, error = self._in_text_order(found.value), self._in_text_order(found.error)
+        estimates = self._draws()
+        value, error = self._in_text_order(estimates.value), self._in_text_order(estimates.error)
         np.fill_diagonal(value, 1.0)
         low, high = np.clip(value - error, 0.0, 1.0), np.clip(value + error, 0.0, 1.0)
         return Marginals(value, low, high, "estimate")
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
-        if self.size <= NINE:
+        if self.size <= LARGEST:
             return self._enumerated().cells()
         raise Unavailable("cell probabilities need an exact answer; draws give pair probabilities")
 
     def best(self, k: int) -> Best:
         """List the best by beam search, with exact log P; `gap` bounds what it may have missed."""
-        if self.size <= NINE:
+        if self.size <= LARGEST:
             return self._enumerated().best(k)
         from partita.configurations.joint.beam_kernels import beam
 
@@ -169,23 +168,23 @@ class JointPosterior:
         return np.array([restricted_growth(row) for row in placed.tolist()], dtype=np.int64)
 
     def _in_text_order(self, lower: FloatArray) -> FloatArray:
-        found = np.empty_like(lower)
-        found[np.ix_(self.order, self.order)] = lower + lower.T
-        return found
+        matrix = np.empty_like(lower)
+        matrix[np.ix_(self.order, self.order)] = lower + lower.T
+        return matrix
 
-    def _enumerated(self) -> Whole:
+    def _enumerated(self) -> EnumeratedJoint:
         if self._small is None:
             logs = self.log_weights(partitions(self.size))
-            self._small = Whole(self.size, logs)
+            self._small = EnumeratedJoint(self.size, logs)
         return self._small
 
-    def _draws(self) -> Sampled:
+    def _draws(self) -> Estimates:
         if self._sampled is None:
             self._sampled = _sample(self)
         return self._sampled
 
 
-def _sample(posterior: JointPosterior) -> Sampled:
+def _sample(posterior: JointPosterior) -> Estimates:
     """Return means over independent draws, with their standard errors."""
     from partita.configurations.joint.network_kernels import drawn
 
@@ -201,4 +200,4 @@ def _sample(posterior: JointPosterior) -> Sampled:
     np.sqrt(squares, out=squares)
     spread = float(nats.std()) / math.sqrt(max(1, count - 1))
     bits = Figure.estimate(float(nats.mean()) / math.log(2), spread / math.log(2))
-    return Sampled(np.minimum(sums, 1.0), squares, bits)
+    return Estimates(np.minimum(sums, 1.0), squares, bits)

@@ -13,7 +13,7 @@ from partita.records import Figure, FloatArray, Marginals
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class MassBounds:
     """Logarithms of the mass kept and of the most that was dropped, and a bound for rounding.
 
     `single` bounds the log-weight of any one configuration that was dropped.
@@ -61,15 +61,15 @@ class Kept:
         least = 1.0 - min(1.0, self.residual + 1e-11)
         spread = max(log2_count, within)
         peak = 1.0 / (1.0 + 2.0 ** min(1000.0, spread - within))  # where the upper bound is largest
-        low = min(within, _mixed(least, within, 0.0))
-        high = _mixed(max(least, peak), within, spread)
+        low = min(within, _mixture_entropy(least, within, 0.0))
+        high = _mixture_entropy(max(least, peak), within, spread)
         return Figure.interval(max(0.0, low - 1e-9), high + 1e-9)
 
 
-def _mixed(share: float, known: float, rest: float) -> float:
+def _mixture_entropy(share: float, within: float, rest: float) -> float:
     """Return the entropy of a mixture of disjoint parts."""
     between = -sum(s * math.log2(s) for s in (share, 1.0 - share) if s > 0)
-    return between + share * known + (1.0 - share) * rest
+    return between + share * within + (1.0 - share) * rest
 
 
 def bell_bits(n: int) -> float:
@@ -100,13 +100,13 @@ def count(model: Merger) -> int | None:
 def log2_count(model: Merger) -> Figure:
     """Return log₂ of the number, or an estimate of it."""
     exact = count(model)
-    return _estimated(model) if exact is None else Figure.exact(math.log2(exact))
+    return _estimate(model) if exact is None else Figure.exact(math.log2(exact))
 
 
-def _estimated(model: Merger) -> Figure:
+def _estimate(model: Merger) -> Figure:
     from partita.configurations.merging.particles import island, plan
 
-    planned = plan(_even(model))
+    planned = plan(_equal_weights(model))
     draws = int(min(2048, max(8, WORK / (ISLANDS * planned.cost))))
     totals = [island(planned, draws, np.random.default_rng([0, r]))[2] for r in range(ISLANDS)]
     top = max(totals)
@@ -116,7 +116,7 @@ def _estimated(model: Merger) -> Figure:
     return Figure.estimate(value, error / math.log(2))
 
 
-def _even(model: Merger) -> Merger:
+def _equal_weights(model: Merger) -> Merger:
     """Return the model in which every possible configuration weighs the same."""
     first = np.unique(model.groups, return_index=True)[1]
     possible = model.compatible[np.ix_(first, first)]

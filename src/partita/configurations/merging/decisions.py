@@ -10,11 +10,15 @@ import numpy as np
 
 from partita.configurations.enumeration import LARGEST
 from partita.configurations.merging.lattice import BITS, SMALL, Lattice, States, lattice
-from partita.configurations.merging.lattice_posterior import Decided
-from partita.configurations.merging.listed import Listed, enumerated
-from partita.configurations.merging.model import Merger, bites, merger, reach_of
+from partita.configurations.merging.lattice_posterior import LatticePosterior
+from partita.configurations.merging.listed import ListedPosterior, enumerate_configurations
+from partita.configurations.merging.model import Merger, is_constrained, merger, reach_of
 from partita.configurations.merging.states import small_states
-from partita.configurations.merging.unconstrained import bytes_needed, free, questions_needed
+from partita.configurations.merging.unconstrained import (
+    bytes_needed,
+    questions_needed,
+    unconstrained,
+)
 from partita.configurations.product_posterior import Part, Product
 from partita.errors import InputError, TooLarge
 from partita.records import BoolArray, Budget, FloatArray, IntArray, Posterior, components
@@ -26,15 +30,15 @@ PILOT_EACH = 5_000  # and so many more for each template
 RESIDUAL = 0.01  # a larger share that may be missing says less than draws do
 
 
-def chosen(model: Merger, budget: Budget, seed: int, method: str) -> Posterior:
+def solve_part(model: Merger, budget: Budget, seed: int, method: str) -> Posterior:
     """Return the posterior of a part by this method, or by the best that the budget allows."""
     if method in ("auto", "exact"):
         if model.size <= LARGEST:
-            return enumerated(model)
-        if not bites(model) and _free_fits(model, budget):
-            return free(model, budget)
+            return enumerate_configurations(model)
+        if not is_constrained(model) and _unconstrained_fits(model, budget):
+            return unconstrained(model, budget)
     if method == "sampled":
-        return _drawn(model, budget, seed, "asked for")
+        return _sampled(model, budget, seed, "asked for")
     if method == "certified":
         return _bounded(model, budget, _decisions(model, budget))
     return _exact_or_beyond(model, budget, seed, method == "exact")
@@ -45,32 +49,34 @@ def _exact_or_beyond(model: Merger, budget: Budget, seed: int, needed: bool) -> 
     if not _packs(model):
         if needed:
             raise _too_large(model, math.inf, room)
-        return _drawn(model, budget, seed, f"{model.size} templates, too many states")
-    tried, growing = _tried(model, budget, room, needed)
-    if tried.mass.exact or (tried.mass.residual <= RESIDUAL and not needed):
-        return _decided(model, budget, tried)
+        return _sampled(model, budget, seed, f"{model.size} templates, too many states")
+    grown, growing = _grow(model, budget, room, needed)
+    if grown.mass.exact or (grown.mass.residual <= RESIDUAL and not needed):
+        return _lattice_posterior(model, budget, grown)
     if needed:
         raise _too_large(model, growing, room)
-    why = f"{tried.mass.residual:.0%} of the mass may be out of reach of a search"
-    return _drawn(model, _left(budget, start), seed, why, _decided(model, budget, tried))
+    why = f"a search may miss {grown.mass.residual:.0%} of the mass"
+    return _sampled(
+        model, _left(budget, start), seed, why, _lattice_posterior(model, budget, grown)
+    )
 
 
-def _tried(model: Merger, budget: Budget, room: float, needed: bool) -> tuple[Lattice, float]:
+def _grow(model: Merger, budget: Budget, room: float, needed: bool) -> tuple[Lattice, float]:
     """Return a lattice as large as may be useful, and the size that the whole would have."""
     lattice(_states(model), model.size, 1)  # so that compilation is not timed
     start = time.monotonic()
     pilot = PILOT + PILOT_EACH * model.size
-    tried = lattice(_states(model), model.size, min(room, pilot))
-    growing = predicted(tried, reach_of(model))
-    if tried.mass.exact or room <= pilot:
-        return tried, growing
+    grown = lattice(_states(model), model.size, min(room, pilot))
+    growing = predicted_decisions(grown, reach_of(model))
+    if grown.mass.exact or room <= pilot:
+        return grown, growing
     if budget.work is None:  # a busy machine gets less done
-        room = min(room, 0.5 * budget.seconds * tried.made / (time.monotonic() - start))
+        room = min(room, 0.5 * budget.seconds * grown.made / (time.monotonic() - start))
     if growing <= 1.5 * room:
         return lattice(_states(model), model.size, room), growing
-    if tried.mass.residual < 0.5 and not needed:
+    if grown.mass.residual < 0.5 and not needed:
         return lattice(_states(model), model.size, room / 2), growing
-    return tried, growing
+    return grown, growing
 
 
 def _left(budget: Budget, start: float) -> Budget:
@@ -80,11 +86,11 @@ def _left(budget: Budget, start: float) -> Budget:
 
 def _too_large(model: Merger, needs: float, has: float) -> TooLarge:
     what = f"an exact answer for {model.size} templates by merging decisions"
-    said = f"about {needs:.1e} decisions" if needs < 1e15 else "more decisions than can be made"
-    return TooLarge(what, said, f"{has:.1e}", "the methods certified and sampled need less")
+    needed = f"about {needs:.1e} decisions" if needs < 1e15 else "more decisions than can be made"
+    return TooLarge(what, needed, f"{has:.1e}", "the methods certified and sampled need less")
 
 
-def _free_fits(model: Merger, budget: Budget) -> bool:
+def _unconstrained_fits(model: Merger, budget: Budget) -> bool:
     work = TAIL_RATE * budget.seconds if budget.work is None else budget.work
     return bytes_needed(model) <= budget.memory and questions_needed(model) <= work
 
@@ -112,12 +118,12 @@ def _decisions(model: Merger, budget: Budget) -> float:
     return min(work, 0.8 * budget.memory / (24 + 8 * (2 + words_needed(model))))
 
 
-def predicted(tried: Lattice, reach: int) -> float:
+def predicted_decisions(lattice: Lattice, reach: int) -> float:
     """Predict the number of decisions of the whole lattice, from its growth before it was cut."""
-    sizes = [len(step.target) for step in tried.steps]
-    if tried.mass.exact:
+    sizes = [len(step.target) for step in lattice.steps]
+    if lattice.mass.exact:
         return float(sum(sizes))
-    grown = sizes[: max(1, tried.whole - 1)]
+    grown = sizes[: max(1, lattice.whole - 1)]
     recent, earlier = max(grown[-reach:]), max(grown[:-reach], default=0)
     if recent <= 1.5 * earlier:  # no template is related to so many that it goes on growing
         return float(recent * len(sizes))
@@ -126,18 +132,18 @@ def predicted(tried: Lattice, reach: int) -> float:
     return float(sum(grown[-1] * growth ** min(x, reach, max(1, left - 3)) for x in range(left)))
 
 
-def _decided(model: Merger, budget: Budget, found: Lattice) -> Decided:
-    states = sum(len(masses) for masses in found.masses)
-    reason = f"{states} states of tails and whom they allow"
-    if not found.mass.exact:
-        reason += f", at most {found.mass.residual:.1e} of the mass dropped"
-    return Decided(model, found, budget.memory, reason)
+def _lattice_posterior(model: Merger, budget: Budget, lattice: Lattice) -> LatticePosterior:
+    states = sum(len(masses) for masses in lattice.masses)
+    reason = f"merging decisions over {states} states"
+    if not lattice.mass.exact:
+        reason += f", at most {lattice.mass.residual:.1e} of the mass dropped"
+    return LatticePosterior(model, lattice, budget.memory, reason)
 
 
-def _bounded(model: Merger, budget: Budget, room: float) -> Listed | Decided:
+def _bounded(model: Merger, budget: Budget, room: float) -> ListedPosterior | LatticePosterior:
     """Return the result of a bounded search, and a bound for the rest."""
     if _packs(model):
-        return _decided(model, budget, lattice(_states(model), model.size, room))
+        return _lattice_posterior(model, budget, lattice(_states(model), model.size, room))
     from partita.configurations.merging.particles import beam, plan
 
     planned = plan(model)
@@ -145,14 +151,18 @@ def _bounded(model: Merger, budget: Budget, room: float) -> Listed | Decided:
     return beam(model, planned, width)
 
 
-def _drawn(
-    model: Merger, budget: Budget, seed: int, why: str, known: Listed | Decided | None = None
+def _sampled(
+    model: Merger,
+    budget: Budget,
+    seed: int,
+    why: str,
+    bounded: ListedPosterior | LatticePosterior | None = None,
 ) -> Posterior:
     from partita.configurations.merging.sampled import sampled
 
-    if known is None:
-        known = _bounded(model, budget, min(PILOT, 0.2 * _decisions(model, budget)))
-    return sampled(model, budget, seed, known, why)
+    if bounded is None:
+        bounded = _bounded(model, budget, min(PILOT, 0.2 * _decisions(model, budget)))
+    return sampled(model, budget, seed, bounded, why)
 
 
 PROCESS = 150 << 20  # bytes that compiled code and its libraries take
@@ -175,7 +185,7 @@ def merging(
     budget = replace(budget, memory=max(budget.memory // 2, budget.memory - PROCESS))
     shares = _shares([len(part) for part in parts])
     answers = [
-        chosen(model.part(part), _share(budget, share), seed, method)
+        solve_part(model.part(part), _share(budget, share), seed, method)
         for part, share in zip(parts, shares, strict=True)
     ]
     return Product(model.size, [Part(p, a) for p, a in zip(parts, answers, strict=True)])

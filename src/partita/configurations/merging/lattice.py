@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.merging.bounds import Kept, log_sum
+from partita.configurations.merging.bounds import MassBounds, log_sum
 from partita.errors import InputError, TooLarge
 from partita.records import BoolArray, FloatArray, IntArray
 
@@ -70,7 +70,7 @@ class Lattice:
     steps: tuple[Step, ...]
     tails: tuple[IntArray, ...]
     masses: tuple[FloatArray, ...]
-    mass: Kept
+    mass: MassBounds
     whole: int
     made: int
 
@@ -92,17 +92,17 @@ class Lattice:
             chance = self.chances(x)
             share = np.repeat(visited, np.diff(step.first)) * chance
             yield step, chance, share
-            visited = _gathered(step, share, len(self.masses[x + 1]))
+            visited = _sum_by_target(step, share, len(self.masses[x + 1]))
 
     def visited(self) -> list[FloatArray]:
         """Return the probability of every state before each template, and at the end."""
-        found: list[FloatArray] = [np.ones(1)]
+        probabilities: list[FloatArray] = [np.ones(1)]
         for (step, _, share), masses in zip(self.taken(), self.masses[1:], strict=True):
-            found.append(_gathered(step, share, len(masses)))
-        return found
+            probabilities.append(_sum_by_target(step, share, len(masses)))
+        return probabilities
 
 
-def _gathered(step: Step, shares: FloatArray, states: int) -> FloatArray:
+def _sum_by_target(step: Step, shares: FloatArray, states: int) -> FloatArray:
     """Sum the values over the decisions that lead to each state."""
     sums: FloatArray = np.bincount(step.target, shares, states).astype(np.float64)
     return sums
@@ -173,9 +173,9 @@ def lattice(states: States, size: int, decisions: float) -> Lattice:
             )
         raise InputError("the pair probabilities and must-links leave no configuration possible")
     dropped = log_sum(np.array(growth.dropped))
-    kept = Kept(float(masses[0][0]), dropped, growth.single, size)
+    bounds = MassBounds(float(masses[0][0]), dropped, growth.single, size)
     tails = (*growth.tails, growth.states.tails())
-    return Lattice(tuple(growth.steps), tails, masses, kept, whole, used)
+    return Lattice(tuple(growth.steps), tails, masses, bounds, whole, used)
 
 
 def _masses(steps: list[Step], last: int) -> tuple[FloatArray, ...]:

@@ -10,7 +10,7 @@ from itertools import count
 
 import numpy as np
 
-from partita.configurations.merging.bounds import Kept, bell_bits, log2_count
+from partita.configurations.merging.bounds import MassBounds, bell_bits, log2_count
 from partita.configurations.merging.bounds import count as count_configurations
 from partita.configurations.merging.lattice import SMALL, Lattice, Step, most
 from partita.configurations.merging.listed import cell_marginals
@@ -31,24 +31,24 @@ def best_first(
     """Return the k best paths from state 0; `bound` never underestimates the rest of a path."""
     order = count(1)
     heap: list[tuple[float, int, int, int, float, Path]] = [(0.0, 0, 0, 0, 0.0, None)]
-    found: list[tuple[float, IntArray]] = []
-    while heap and len(found) < k:
+    paths: list[tuple[float, IntArray]] = []
+    while heap and len(paths) < k:
         _, _, x, state, spent, path = heapq.heappop(heap)
         if x == size:
-            found.append((spent, labels_of(path, size)))
+            paths.append((spent, labels_of(path, size)))
             continue
         for tail, cost, after in choices(x, state):
             hope = spent + cost + bound(x + 1, after)
             if hope > -math.inf:
                 entry = (-hope, next(order), x + 1, after, spent + cost, (path, tail))
                 heapq.heappush(heap, entry)
-    return ordered(size, found)
+    return sort_paths(size, paths)
 
 
-def ordered(size: int, found: list[tuple[float, IntArray]], gap: float = 0.0) -> Best:
+def sort_paths(size: int, paths: list[tuple[float, IntArray]], gap: float = 0.0) -> Best:
     """Sort by falling weight: rounding in the bounds may have swapped near equals."""
-    weights: FloatArray = np.array([weight for weight, _ in found], dtype=np.float64)
-    labels = np.array([row for _, row in found], dtype=np.int64).reshape(len(found), size)
+    weights: FloatArray = np.array([weight for weight, _ in paths], dtype=np.float64)
+    labels = np.array([row for _, row in paths], dtype=np.int64).reshape(len(paths), size)
     by = np.argsort(-weights, kind="stable")
     return Best(labels[by], weights[by], gap)
 
@@ -67,14 +67,14 @@ def labels_of(path: Path, size: int) -> IntArray:
     return labels
 
 
-def fellows(lattice: Lattice) -> FloatArray:
+def pair_marginals(lattice: Lattice) -> FloatArray:
     """Return, for i < j, the probability that j is in i's cell."""
     n, visited = len(lattice.steps), lattice.visited()
     within = np.zeros((n, n))
-    known = np.zeros((len(lattice.masses[-1]), n, 0))
+    table = np.zeros((len(lattice.masses[-1]), n, 0))
     for x in range(n - 1, -1, -1):
-        within[x, x + 1 :] = visited[x + 1] @ known[:, x]
-        known = _before(lattice.steps[x], lattice.chances(x), x, known)
+        within[x, x + 1 :] = visited[x + 1] @ table[:, x]
+        table = _before(lattice.steps[x], lattice.chances(x), x, table)
     return within
 
 
@@ -96,7 +96,7 @@ LISTABLE = 200_000  # so many configurations are listed where that is the only w
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decided:
+class LatticePosterior:
     """The posterior by a lattice of decisions."""
 
     model: Merger
@@ -109,7 +109,7 @@ class Decided:
         return self.model.size
 
     @property
-    def mass(self) -> Kept:
+    def mass(self) -> MassBounds:
         return self.lattice.mass
 
     @property
@@ -133,15 +133,17 @@ class Decided:
         """Sum the decisions' entropies, each weighted by the probability of its state."""
         total = 0.0
         for _, chance, share in self.lattice.taken():
-            some = chance > 0
-            total -= float(np.sum(share[some] * np.log2(chance[some])))
+            possible = chance > 0
+            total -= float(np.sum(share[possible] * np.log2(chance[possible])))
         return self.mass.entropy(total, bell_bits(self.size))
 
     def pairs(self) -> Marginals:
         if self.size <= SMALL:
-            within = fellows(self.lattice)
+            within = pair_marginals(self.lattice)
         else:
-            within = _compiled_fellows(self.lattice, self.memory)
+            from partita.configurations.merging import states
+
+            within = states.pair_marginals(self.lattice, self.memory)
         together = np.clip(within + within.T, 0.0, 1.0)
         np.fill_diagonal(together, 1.0)
         return self.mass.pairs(together)
@@ -174,7 +176,7 @@ class Decided:
             )
             share = share[row] * self.lattice.chances(x)[chosen]
             tails = step.joined[chosen].astype(np.int64)
-            labels, cells = _joined(labels[row], cells[row], tails)
+            labels, cells = _join(labels[row], cells[row], tails)
             state = step.target[chosen].astype(np.int64)
         return labels, share
 
@@ -183,15 +185,15 @@ class Decided:
         for step in reversed(self.lattice.steps):
             bounds.append(most(step, step.weight + bounds[-1][step.target]))
         bounds.reverse()
-        found = best_first(self.size, self._choices, lambda x, s: float(bounds[x][s]), k)
-        last = float(found.log_weights[-1]) if len(found.log_weights) else -math.inf
+        listed = best_first(self.size, self._choices, lambda x, s: float(bounds[x][s]), k)
+        last = float(listed.log_weights[-1]) if len(listed.log_weights) else -math.inf
         gap = self.mass.single - last if self.mass.single > last else 0.0
-        return Best(found.labels, found.log_weights, gap)
+        return Best(listed.labels, listed.log_weights, gap)
 
     def _choices(self, x: int, state: int) -> list[Choice]:
         step = self.lattice.steps[x]
-        some = slice(int(step.first[state]), int(step.first[state + 1]))
-        parts = (step.joined[some], step.weight[some], step.target[some])
+        decisions = slice(int(step.first[state]), int(step.first[state + 1]))
+        parts = (step.joined[decisions], step.weight[decisions], step.target[decisions])
         return list(zip(*(part.tolist() for part in parts), strict=True))
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
@@ -199,7 +201,7 @@ class Decided:
         labels, cells = np.zeros((count, 0), dtype=np.int64), np.zeros(count, dtype=np.int64)
         for x, step in enumerate(self.lattice.steps):
             chosen = _choose(step, self.lattice.chances(x), state, rng)
-            labels, cells = _joined(labels, cells, step.joined[chosen].astype(np.int64))
+            labels, cells = _join(labels, cells, step.joined[chosen].astype(np.int64))
             state = step.target[chosen].astype(np.int64)
         return labels
 
@@ -213,14 +215,8 @@ def _choose(step: Step, chances: FloatArray, state: IntArray, rng: np.random.Gen
     return chosen
 
 
-def _joined(labels: IntArray, cells: IntArray, tails: IntArray) -> tuple[IntArray, IntArray]:
+def _join(labels: IntArray, cells: IntArray, tails: IntArray) -> tuple[IntArray, IntArray]:
     """Return rows of labels with one template more, which joins these tails or starts a cell."""
     rows = np.arange(len(labels))
     home = np.where(tails < 0, cells, labels[rows, tails] if labels.shape[1] else cells)
     return np.column_stack([labels, home]), cells + (tails < 0)
-
-
-def _compiled_fellows(lattice: Lattice, memory: int) -> FloatArray:
-    from partita.configurations.merging.states import fellows as compiled
-
-    return compiled(lattice, memory)

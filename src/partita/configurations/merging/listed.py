@@ -10,20 +10,20 @@ from functools import lru_cache
 import numpy as np
 
 from partita.configurations.enumeration import LARGEST, partitions
-from partita.configurations.merging.bounds import Kept, bell_bits, count, log2_count, log_sum
+from partita.configurations.merging.bounds import MassBounds, bell_bits, count, log2_count, log_sum
 from partita.configurations.merging.model import Merger
 from partita.errors import InputError, Unavailable
 from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Listed:
+class ListedPosterior:
     """Configurations as rows of labels, most probable first, as a posterior."""
 
     model: Merger
     labels: IntArray
     log_weights: FloatArray
-    mass: Kept
+    mass: MassBounds
     possible: int | None
     reason: str
 
@@ -65,7 +65,7 @@ class Listed:
         within = np.empty((self.size, self.size))
         for i in range(self.size):
             within[i] = shares @ (self.labels == self.labels[:, i : i + 1])
-        return self.mass.pairs(_settled(within))
+        return self.mass.pairs(_symmetric(within))
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
         if not self.mass.exact:
@@ -99,7 +99,7 @@ def cell_marginals(labels: IntArray, shares: FloatArray) -> Iterator[tuple[tuple
     return iter(sorted((cell, share) for cell, share in named if cell))
 
 
-def enumerated(model: Merger) -> Listed:
+def enumerate_configurations(model: Merger) -> ListedPosterior:
     """List every possible configuration of at most nine templates, in one pass over a table."""
     table = _table(model.size)
     later, earlier = np.tril_indices(model.size, -1)
@@ -108,21 +108,25 @@ def enumerated(model: Merger) -> Listed:
     broken = table.together @ ~model.compatible[later, earlier] + table.apart @ linked
     weights = _product(table.joined, yes) + _product(table.asked, no)
     weights[broken > 0] = -math.inf
-    return listed(model, table.labels, weights, Kept(log_sum(weights)), int((broken == 0).sum()))
+    return list_posterior(
+        model, table.labels, weights, MassBounds(log_sum(weights)), int((broken == 0).sum())
+    )
 
 
-def listed(
-    model: Merger, labels: IntArray, weights: FloatArray, mass: Kept, possible: int | None
-) -> Listed:
+def list_posterior(
+    model: Merger, labels: IntArray, weights: FloatArray, mass: MassBounds, possible: int | None
+) -> ListedPosterior:
     """Return the list in order; equal weights keep their order."""
     if mass.kept == -math.inf:
         raise InputError("the pair probabilities and must-links leave no configuration possible")
     order = np.argsort(-weights, kind="stable")
     order = order[weights[order] > -math.inf]
     reason = (
-        f"all {len(order)} configurations" if mass.exact else f"{len(order)} best, the rest bounded"
+        f"all {len(order)} configurations listed"
+        if mass.exact
+        else f"{len(order)} best configurations listed, the rest bounded"
     )
-    return Listed(model, labels[order], weights[order], mass, possible, reason)
+    return ListedPosterior(model, labels[order], weights[order], mass, possible, reason)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,7 +170,7 @@ def _product(table: FloatArray, logs: FloatArray) -> FloatArray:
     return sums
 
 
-def _settled(pairs: FloatArray) -> FloatArray:
+def _symmetric(pairs: FloatArray) -> FloatArray:
     """Make the matrix symmetric with ones on the diagonal, whatever the rounding."""
     pairs = np.clip((pairs + pairs.T) / 2, 0.0, 1.0)
     np.fill_diagonal(pairs, 1.0)

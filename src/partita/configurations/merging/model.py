@@ -88,16 +88,16 @@ def merger(probabilities: FloatArray, compatible: BoolArray, must: BoolArray) ->
 
 def spread(apart: BoolArray, groups: IntArray) -> BoolArray:
     """Return incompatible pairs, extended to the must-linked mates of both."""
-    found = np.argwhere(apart & (groups[:, None] == groups[None, :]))
-    if len(found):
-        raise Contradiction(str(found[0, 0]), str(found[0, 1]))
+    contradictory = np.argwhere(apart & (groups[:, None] == groups[None, :]))
+    if len(contradictory):
+        raise Contradiction(str(contradictory[0, 0]), str(contradictory[0, 1]))
     between = np.zeros((len(groups), len(groups)), dtype=bool)
     left, right = np.nonzero(apart)
     between[groups[left], groups[right]] = True
     return between[np.ix_(groups, groups)]
 
 
-def bites(model: Merger) -> bool:
+def is_constrained(model: Merger) -> bool:
     """Return whether a yes may be forbidden or a configuration dropped.
 
     If not, the total is 1 identically.
@@ -143,18 +143,18 @@ def questions(labels: Sequence[int] | IntArray, compatible: NDArray[np.bool_]) -
     cells: dict[int, list[int]] = {}  # by recency: the last one is the latest
     asked: list[Question] = []
     for later, label in enumerate(int(label) for label in labels):
-        asked += _of(later, label, cells, compatible)
+        asked += _questions_of(later, label, cells, compatible)
         cells[label] = [*cells.pop(label, []), later]
     return asked
 
 
-def _of(
+def _questions_of(
     later: int, label: int, cells: dict[int, list[int]], compatible: NDArray[np.bool_]
 ) -> list[Question]:
-    asked: list[Question] = []
+    result: list[Question] = []
     for home, members in reversed(cells.items()):
         if compatible[later, members].all():
-            asked.append((members[-1], later, home == label))
+            result.append((members[-1], later, home == label))
         if home == label:
             break
-    return asked
+    return result

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel
-from partita.configurations.merging.bounds import Kept, log_sum
-from partita.configurations.merging.listed import Listed, listed
+from partita.configurations.merging.bounds import MassBounds, log_sum
+from partita.configurations.merging.listed import ListedPosterior, list_posterior
 from partita.configurations.merging.model import Merger
 from partita.records import FloatArray, IntArray
 
@@ -279,11 +279,11 @@ def plan(model: Merger) -> Plan:
 
 def _earlier_mates(groups: IntArray) -> IntArray:
     """Return, for each template, the latest earlier one that it must be with; −1 for none."""
-    seen: dict[int, int] = {}
+    latest: dict[int, int] = {}
     mates = np.full(len(groups), -1, dtype=np.int64)
     for x, group in enumerate(groups.tolist()):
-        mates[x] = seen.get(group, -1)
-        seen[group] = x
+        mates[x] = latest.get(group, -1)
+        latest[group] = x
     return mates
 
 
@@ -320,23 +320,23 @@ BYTES = 4 * 4 + 4  # of one template in one configuration, while one table is ch
 
 def island(planned: Plan, count: int, rng: np.random.Generator) -> tuple[Crowd, FloatArray, float]:
     """Return draws, their log-weights relative to each other, and the estimate of log Z."""
-    drawn, logs, total = crowd(count, planned.size), np.zeros(count), 0.0
+    draws, logs, total = crowd(count, planned.size), np.zeros(count), 0.0
     for x, row in enumerate(planned.rows):
-        drawn.work += draw(
-            x, row, planned.counts_closed, planned.mates[x], drawn.home, drawn.last,
-            drawn.sizes, drawn.order, drawn.cells, logs, drawn.scores, rng.random(count),
+        draws.work += draw(
+            x, row, planned.counts_closed, planned.mates[x], draws.home, draws.last,
+            draws.sizes, draws.order, draws.cells, logs, draws.scores, rng.random(count),
         )  # fmt: skip
         if (top := log_sum(logs)) == -math.inf:
-            return drawn, logs, -math.inf
+            return draws, logs, -math.inf
         shares = np.exp(logs - top)
         if count * float(np.square(shares).sum()) > 2.0 and x + 1 < planned.size:
             total += top - math.log(count)
-            drawn.choose(_chosen(shares, rng), x + 1)
+            draws.choose(_resample(shares, rng), x + 1)
             logs = np.zeros(count)
-    return drawn, logs, total + log_sum(logs) - math.log(count)
+    return draws, logs, total + log_sum(logs) - math.log(count)
 
 
-def _chosen(shares: FloatArray, rng: np.random.Generator) -> IntArray:
+def _resample(shares: FloatArray, rng: np.random.Generator) -> IntArray:
     """Resample as many as there are, by their shares, with one random offset."""
     count = len(shares)
     at = (np.arange(count) + rng.random()) / count
@@ -345,23 +345,24 @@ def _chosen(shares: FloatArray, rng: np.random.Generator) -> IntArray:
     return np.minimum(chosen, count - 1)
 
 
-def beam(model: Merger, planned: Plan, width: int) -> Listed:
+def beam(model: Merger, planned: Plan, width: int) -> ListedPosterior:
     """Return the best beginnings, template by template; the dropped mass bounds what is missing."""
-    kept = crowd(1, planned.size)
+    beginnings = crowd(1, planned.size)
     dropped: list[float] = []
     single = -math.inf
     for x, row in enumerate(planned.rows):
         source, joined, weight, left = widen(
             x, row, planned.counts_closed, planned.mates[x],
-            kept.home, kept.last, kept.sizes, kept.order, kept.cells, kept.scores,
+            beginnings.home, beginnings.last, beginnings.sizes, beginnings.order,
+            beginnings.cells, beginnings.scores,
         )  # fmt: skip
         by = _largest(weight, width)
         rest = np.concatenate([np.delete(weight, by), left])
         dropped.append(log_sum(rest))
         single = max(single, float(rest.max(initial=-math.inf)))
-        kept = _extended(kept, source[by], joined[by], weight[by], x)
-    mass = Kept(log_sum(kept.scores), log_sum(np.array(dropped)), single, planned.size)
-    return listed(model, kept.home.astype(np.int64), kept.scores, mass, None)
+        beginnings = _extend(beginnings, source[by], joined[by], weight[by], x)
+    mass = MassBounds(log_sum(beginnings.scores), log_sum(np.array(dropped)), single, planned.size)
+    return list_posterior(model, beginnings.home.astype(np.int64), beginnings.scores, mass, None)
 
 
 def _largest(weight: FloatArray, width: int) -> IntArray:
@@ -371,9 +372,13 @@ def _largest(weight: FloatArray, width: int) -> IntArray:
     return np.sort(np.argpartition(-weight, width)[:width])
 
 
-def _extended(kept: Crowd, source: IntArray, joined: IntArray, weight: FloatArray, x: int) -> Crowd:
+def _extend(
+    beginnings: Crowd, source: IntArray, joined: IntArray, weight: FloatArray, x: int
+) -> Crowd:
     """Return the chosen beginnings with template x in its place."""
-    home, last, sizes, order = (t[source] for t in (kept.home, kept.last, kept.sizes, kept.order))
-    after = Crowd(home, last, sizes, order, kept.cells[source], weight)
+    home, last, sizes, order = (
+        t[source] for t in (beginnings.home, beginnings.last, beginnings.sizes, beginnings.order)
+    )
+    after = Crowd(home, last, sizes, order, beginnings.cells[source], weight)
     join_all(x, joined, after.home, after.last, after.sizes, after.order, after.cells)
     return after

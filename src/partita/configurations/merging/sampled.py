@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.merging.bounds import count, log2_count, log_sum
-from partita.configurations.merging.lattice_posterior import Decided
-from partita.configurations.merging.listed import Listed
-from partita.configurations.merging.model import Merger, bites
+from partita.configurations.merging.lattice_posterior import LatticePosterior
+from partita.configurations.merging.listed import ListedPosterior
+from partita.configurations.merging.model import Merger, is_constrained
 from partita.configurations.merging.particles import (
     BYTES,
     Plan,
@@ -38,12 +38,12 @@ RATE = 6e7  # units of work a second, about
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sampled:
+class SampledPosterior:
     """The posterior by weighted draws."""
 
     model: Merger
     planned: Plan
-    reference: Listed | Decided
+    reference: ListedPosterior | LatticePosterior
     log_normaliser: Figure
     marginals: Marginals
     bits: Figure
@@ -89,11 +89,11 @@ class Sampled:
         free = self.log_normaliser.kind == "exact"
         room = min(self.memory / (BYTES * self.size), REDRAWN / self.planned.cost)
         size = count if free else max(count, int(min(4 * count + 4096, room)))
-        drawn, logs, _ = island(self.planned, size, rng)
+        draws, logs, _ = island(self.planned, size, rng)
         chosen = np.arange(count)
         if not free:
             chosen = rng.choice(size, count, p=np.exp(logs - log_sum(logs)))
-        return drawn.home[chosen].astype(np.int64)
+        return draws.home[chosen].astype(np.int64)
 
 
 @dataclass(slots=True, eq=False)
@@ -110,8 +110,12 @@ class _Sums:
 
 
 def sampled(
-    model: Merger, budget: Budget, seed: int, reference: Listed | Decided, why: str
-) -> Sampled:
+    model: Merger,
+    budget: Budget,
+    seed: int,
+    reference: ListedPosterior | LatticePosterior,
+    why: str,
+) -> SampledPosterior:
     """Draw larger and larger islands until the pairs are close enough or the budget is spent."""
     planned, top = plan(model), reference.best(200)
     most = _most_draws(model, budget)
@@ -122,12 +126,12 @@ def sampled(
         start = time.monotonic()
         answer = _answer(model, planned, reference, top, count, seed, budget, why)
         room -= answer.work
-        taken = time.monotonic() - start
-        times = min(most / count, room / answer.work, (end - start - taken) / (1.5 * taken))
-        wanted = max((answer.error / CLOSE) ** 2, ENOUGH / answer.effective)
-        if wanted <= 1 or times < 2:
+        elapsed = time.monotonic() - start
+        times = min(most / count, room / answer.work, (end - start - elapsed) / (1.5 * elapsed))
+        factor = max((answer.error / CLOSE) ** 2, ENOUGH / answer.effective)
+        if factor <= 1 or times < 2:
             return answer
-        count *= 2 ** int(math.log2(max(2.0, min(times, 2 * wanted, 16.0))))
+        count *= 2 ** int(math.log2(max(2.0, min(times, 2 * factor, 16.0))))
 
 
 def _most_draws(model: Merger, budget: Budget) -> int:
@@ -144,33 +148,33 @@ def _most_draws(model: Merger, budget: Budget) -> int:
 def _answer(
     model: Merger,
     planned: Plan,
-    reference: Listed | Decided,
+    reference: ListedPosterior | LatticePosterior,
     top: Best,
     count: int,
     seed: int,
     budget: Budget,
     why: str,
-) -> Sampled:
+) -> SampledPosterior:
     totals, sums = _islands(planned, count, seed, top)
     draws = ISLANDS * count
     log_z = log_sum(totals) - math.log(ISLANDS)
     error = _spread(sums.z, np.ones(ISLANDS))
     effective = 1.0 / (error**2 + 1.0 / draws)
     marginals = _marginals(sums, effective)
-    figure = Figure.estimate(log_z, error) if bites(model) else Figure.exact(0.0)
+    figure = Figure.estimate(log_z, error) if is_constrained(model) else Figure.exact(0.0)
     good = effective >= LEAST and float((marginals.high - marginals.low).max()) / 2 <= FAR
     good = good and _plausible(sums, top, reference, log_z, error)
-    reason = f"{why}: {draws} draws, {effective:.0f} count"
-    return Sampled(
+    reason = f"{why}: {draws} draws, effective size {effective:.0f}"
+    return SampledPosterior(
         model, planned, reference, figure, marginals, _bits(sums, log_z, error),
         effective, draws, sums.work, good, budget.memory, reason,
     )  # fmt: skip
 
 
 def _sums(n: int) -> _Sums:
-    z, score, known = np.zeros((3, ISLANDS))
+    z, score, listed = np.zeros((3, ISLANDS))
     pairs, squares, products = np.zeros((3, n, n))
-    return _Sums(z, score, known, pairs, squares, products)
+    return _Sums(z, score, listed, pairs, squares, products)
 
 
 def _islands(planned: Plan, count: int, seed: int, top: Best) -> tuple[FloatArray, _Sums]:
@@ -179,16 +183,16 @@ def _islands(planned: Plan, count: int, seed: int, top: Best) -> tuple[FloatArra
     sums = _sums(n)
     scale, pairs = -math.inf, np.zeros((n, n))
     for r in range(ISLANDS):
-        drawn, logs, totals[r] = island(planned, count, np.random.default_rng([seed, count, r]))
-        sums.work += drawn.work
+        draws, logs, totals[r] = island(planned, count, np.random.default_rng([seed, count, r]))
+        sums.work += draws.work
         if totals[r] == -math.inf:
             continue
         scale = totals[r] if scale == -math.inf else scale
         shares = np.exp(logs - log_sum(logs))
         z = sums.z[r] = math.exp(min(300.0, totals[r] - scale))  # no square overflows
-        sums.score[r] = float((shares * np.where(shares > 0, drawn.scores, 0.0)).sum())
-        sums.known[r] = float(shares[_among(drawn.home, top.labels)].sum())
-        sums.work += together(drawn.home, shares, pairs)
+        sums.score[r] = float((shares * np.where(shares > 0, draws.scores, 0.0)).sum())
+        sums.known[r] = float(shares[_among(draws.home, top.labels)].sum())
+        sums.work += together(draws.home, shares, pairs)
         gather(z, pairs, sums.pairs, sums.squares, sums.products)
     return totals, sums
 
@@ -230,7 +234,11 @@ def _bits(sums: _Sums, log_z: float, error: float) -> Figure:
 
 
 def _plausible(
-    sums: _Sums, top: Best, reference: Listed | Decided, log_z: float, error: float
+    sums: _Sums,
+    top: Best,
+    reference: ListedPosterior | LatticePosterior,
+    log_z: float,
+    error: float,
 ) -> bool:
     """Return whether the estimate agrees with the proven bounds.
 

@@ -66,11 +66,11 @@ class SmallStates:
 
     def grow(self, x: int) -> tuple[Step, SmallStates]:
 
-        found = [self._place(x, *answer) for answer in self._answers(x)]
-        source = np.concatenate([part[0] for part in found])
+        placed = [self._place(x, *answer) for answer in self._answers(x)]
+        source = np.concatenate([part[0] for part in placed])
         order = np.argsort(source, kind="stable")
         joined, weight, rows = (
-            np.concatenate([part[i] for part in found])[order] for i in (1, 2, 3)
+            np.concatenate([part[i] for part in placed])[order] for i in (1, 2, 3)
         )
         fresh, target = _distinct(rows)
         first = np.searchsorted(source[order], np.arange(len(self) + 1))
@@ -80,30 +80,30 @@ class SmallStates:
     def _answers(self, x: int) -> list[tuple[int, IntArray, FloatArray]]:
         """Return, for each tail (and none), the states in which x may join it, and weights."""
         spent = np.zeros(len(self))
-        found = []
+        answers = []
         for t in range(x - 1, -1, -1):
             weight = spent + self.model.log_yes[x, t]
             tail = self.rows[:, t] >= 0
             may = tail & (self.rows[:, t] >> x & 1 > 0) & (weight > -math.inf)
-            found.append((t, np.flatnonzero(may), weight[may]))
+            answers.append((t, np.flatnonzero(may), weight[may]))
             spent[tail] += self.model.log_no[x, t]
         may = (spent > -math.inf) & ~self.rules.bound[x]
-        return [*found, (-1, np.flatnonzero(may), spent[may])]
+        return [*answers, (-1, np.flatnonzero(may), spent[may])]
 
     def _place(
         self, x: int, t: int, source: IntArray, weight: FloatArray
     ) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
         """Return the rows after x has joined t, without those where an awaited one has no place."""
-        known, rows = self.rules, self.rows[source]
-        elsewhere = (known.awaited[x - 1] if x else 0) & ~known.mates[x]
-        allowed = (rows[:, t] if t >= 0 else ~elsewhere) & known.allows[x]
+        rules, rows = self.rules, self.rows[source]
+        elsewhere = (rules.awaited[x - 1] if x else 0) & ~rules.mates[x]
+        allowed = (rows[:, t] if t >= 0 else ~elsewhere) & rules.allows[x]
         if t >= 0:
             rows[:, t] = -1
-        rows = np.where(rows >= 0, rows & ~(known.mates[x] | 1 << x), -1)
+        rows = np.where(rows >= 0, rows & ~(rules.mates[x] | 1 << x), -1)
         rows[:, x] = allowed
-        rows[:, [i for i in range(x + 1) if not known.live[x] >> i & 1]] = -1
+        rows[:, [i for i in range(x + 1) if not rules.live[x] >> i & 1]] = -1
         placed = np.bitwise_or.reduce(np.maximum(rows, 0), axis=1)
-        fine = placed & known.awaited[x] == known.awaited[x]
+        fine = placed & rules.awaited[x] == rules.awaited[x]
         return source[fine], np.full(int(fine.sum()), t), weight[fine], rows[fine]
 
 
@@ -123,7 +123,7 @@ def _distinct(rows: IntArray) -> tuple[IntArray, IntArray]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Near:
+class _RelativeRules:
     """The rules relative to each template: bit e is e + 1 after it, bit d is d before."""
 
     allows: IntArray
@@ -138,7 +138,7 @@ class PackedStates:
     """States packed into words (see `lattice.States`)."""
 
     model: Merger
-    near: _Near
+    near: _RelativeRules
     reach: int
     x: int
     sets: IntArray
@@ -182,7 +182,7 @@ class PackedStates:
         return Step(first, target, tail, weight), after
 
 
-def _facts(near: _Near, x: int) -> tuple[int, int, int, int, int, bool]:
+def _facts(near: _RelativeRules, x: int) -> tuple[int, int, int, int, int, bool]:
     """Return allows, mates, awaited elsewhere before x, awaited after it, live tails, x bound."""
     elsewhere = int(near.awaited[x - 1]) >> 1 & ~int(near.mates[x]) if x else 0
     masks = (near.allows[x], near.mates[x], elsewhere, near.awaited[x], near.live[x])
@@ -192,14 +192,14 @@ def _facts(near: _Near, x: int) -> tuple[int, int, int, int, int, bool]:
 
 def packed_states(model: Merger) -> PackedStates:
     """Return the state before the first template; no relation may reach further than a word."""
-    known, n = rules(model), model.size
+    absolute, n = rules(model), model.size
     full = (1 << BITS) - 1
     allows, mates, awaited = (
         np.array([m >> x + 1 & full for x, m in enumerate(masks)], dtype=np.int64)
-        for masks in (known.allows, known.mates, known.awaited)
+        for masks in (absolute.allows, absolute.mates, absolute.awaited)
     )
-    live = np.array([_reversed(m, x) for x, m in enumerate(known.live)], dtype=np.int64)
-    near = _Near(allows, mates, awaited, known.bound, live)
+    live = np.array([_reversed(m, x) for x, m in enumerate(absolute.live)], dtype=np.int64)
+    near = _RelativeRules(allows, mates, awaited, absolute.bound, live)
     empty = np.zeros((1, 1), dtype=np.int64)
     return PackedStates(model, near, min(reach_of(model), n), 0, empty[0], empty)
 
@@ -216,7 +216,7 @@ def words_needed(model: Merger) -> int:
     return 1 + max(-(-cells // (BITS // width)) for cells, width in widths)
 
 
-def fellows(lattice: Lattice, memory: int) -> FloatArray:
+def pair_marginals(lattice: Lattice, memory: int) -> FloatArray:
     """Return the pair marginals, in blocks of later templates, as memory allows."""
     n, visited = len(lattice.steps), lattice.visited()
     within = np.zeros((n, n))
@@ -254,14 +254,14 @@ def _block(
     """
     from partita.configurations.merging.kernels import before
 
-    known = np.zeros((starts[high][-1], 0))
+    table = np.zeros((starts[high][-1], 0))
     for x in range(high - 1, -1, -1):
         latest = np.flatnonzero(lattice.tails[x + 1] & 1)
-        within[x, max(low, x + 1) : high] = visited[x + 1][latest] @ known[starts[x + 1][latest]]
+        within[x, max(low, x + 1) : high] = visited[x + 1][latest] @ table[starts[x + 1][latest]]
         step, tails = lattice.steps[x], lattice.tails
         sides = tails[x], starts[x], tails[x + 1], starts[x + 1]
         joined = np.where(step.joined < 0, -1, x - 1 - step.joined.astype(np.int64))
         chance = lattice.chances(x)
-        known = before(step.first, step.target, joined, chance, *sides, known, int(x >= low))
-        if x < low and not known.any():
+        table = before(step.first, step.target, joined, chance, *sides, table, int(x >= low))
+        if x < low and not table.any():
             break

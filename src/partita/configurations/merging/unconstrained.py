@@ -46,7 +46,7 @@ COMPILED = 15  # from so many tails on, compiled loops pay for their start
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Free:
+class UnconstrainedPosterior:
     """The exact posterior where no yes is ever forbidden."""
 
     model: Merger
@@ -129,7 +129,7 @@ def questions_needed(model: Merger) -> int:
     return (model.size - width + 1) * width << max(0, width - 2)
 
 
-def free(model: Merger, budget: Budget) -> Free:
+def unconstrained(model: Merger, budget: Budget) -> UnconstrainedPosterior:
     """Compute one forward pass over all sets of tails; the latest template is always one of them.
 
     A table has an entry for every set of older tails: bit d is the tail d + 2 places back.
@@ -146,7 +146,9 @@ def free(model: Merger, budget: Budget) -> Free:
         chances = _forget(np.stack([chances * p[0], latest], axis=1).ravel(), x, width, ends)
     for d in range(len(chances).bit_length() - 1):
         ends[n - 2 - d] = _with_bit(chances, d)[:, 1].sum()
-    return Free(model, reach, starts, ends, budget, "no yes can be forbidden: by the set of tails")
+    return UnconstrainedPosterior(
+        model, reach, starts, ends, budget, "exact over sets of tails, no answer being excluded"
+    )
 
 
 def _forget(chances: FloatArray, x: int, width: int, ends: FloatArray) -> FloatArray:
@@ -217,11 +219,11 @@ def _choices(model: Merger) -> Callable[[int, int], list[Choice]]:
     full = (1 << window(model)) - 1
 
     def choices(x: int, tails: int) -> list[Choice]:
-        found, spent = [], 0.0
+        joins, spent = [], 0.0
         for d in (d for d in range(tails.bit_length()) if tails >> d & 1):
             yes = spent + float(model.log_yes[x, x - 1 - d])
-            found.append((x - 1 - d, yes, ((tails ^ 1 << d) << 1 | 1) & full))
+            joins.append((x - 1 - d, yes, ((tails ^ 1 << d) << 1 | 1) & full))
             spent += float(model.log_no[x, x - 1 - d])
-        return [*found, (-1, spent, (tails << 1 | 1) & full)]
+        return [*joins, (-1, spent, (tails << 1 | 1) & full)]
 
     return choices

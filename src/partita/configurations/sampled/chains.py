@@ -46,18 +46,18 @@ def neighbours(theta: FloatArray) -> Pairs:
     pick = np.empty(len(near), dtype=np.float32)
     for i in range(n):
         row = slice(first[i], first[i + 1])
-        pick[row] = _running(theta[i, possible[i]])
+        pick[row] = _running_sums(theta[i, possible[i]])
     above = np.triu(possible).sum(axis=1)
     base = np.cumsum(above) - first[1:]  # both run to the end of a row
     return Pairs(np.ascontiguousarray(theta), first, near, pick, base)
 
 
-def tied(pairs: Pairs) -> bool:
+def any_incompatible(pairs: Pairs) -> bool:
     """Return whether any two templates exclude each other."""
     return len(pairs.near) < len(pairs.theta) * (len(pairs.theta) - 1)
 
 
-def _running(gains: FloatArray) -> FloatArray:
+def _running_sums(gains: FloatArray) -> FloatArray:
     """Return running sums of the chances, ending at 1."""
     weights = np.exp(np.clip(gains, -30.0, STEEPEST))
     sums = np.cumsum(weights)
@@ -72,7 +72,7 @@ def starts(pairs: Pairs, rng: np.random.Generator) -> list[State]:
         state_of(pairs, apart),
         state_of(pairs, _together(pairs.theta > -np.inf)),
         state_of(pairs, local_search(pairs.theta, starts=1 + min(SEARCHES, 2000 // n))),
-        cooled(pairs, rng),
+        annealed_state(pairs, rng),
     ]
 
 
@@ -107,7 +107,7 @@ def _steepest(theta: FloatArray) -> float:
     return max(1.0, *(float(np.abs(row[row > -np.inf]).max()) for row in theta))
 
 
-def cooled(pairs: Pairs, rng: np.random.Generator) -> State:
+def annealed_state(pairs: Pairs, rng: np.random.Generator) -> State:
     """Return a state from a random order of templates by annealing."""
     from partita.configurations.sampled.kernels import blank, place
     from partita.configurations.sampled.runs import run, states
@@ -119,7 +119,7 @@ def cooled(pairs: Pairs, rng: np.random.Generator) -> State:
         if step == 0:
             for i in rng.permutation(n):
                 place(warm, state, int(i), n, rng)
-        run(warm, state, SOAK, max(1, n // 5), tied(pairs), states(0, n), rng)
+        run(warm, state, SOAK, max(1, n // 5), any_incompatible(pairs), states(0, n), rng)
     return state_of(pairs, state.label[:n])
 
 
@@ -133,10 +133,10 @@ One = TypeVar("One")
 Other = TypeVar("Other")
 
 
-def together(work: Callable[[One], Other], each: Iterable[One]) -> list[Other]:
+def run_parallel(work: Callable[[One], Other], items: Iterable[One]) -> list[Other]:
     """Apply the work to each item, on all processors: compiled code releases the lock."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(work, each))
+        return list(pool.map(work, items))
 
 
 @dataclass(slots=True)
@@ -167,12 +167,12 @@ class Chain:
         """Return, for each further sweep, whether it ends in one of the marked partitions."""
         from partita.configurations.sampled.runs import hits
 
-        found = np.zeros(sweeps)
+        hit = np.zeros(sweeps)
         hits(
             *(self.pairs, self.state, self.moves, self.tied),
-            *(self.elite.keys, marks, found, self.rng),
+            *(self.elite.keys, marks, hit, self.rng),
         )
-        return found
+        return hit
 
     def release(self) -> None:
         """Free the counts, which take the most memory."""
@@ -191,7 +191,7 @@ def wander(
 
     n = len(pairs.theta)
     notes = states(count, n)
-    run(pairs, state, count * apart, max(1, n // 5), tied(pairs), notes, rng)
+    run(pairs, state, count * apart, max(1, n // 5), any_incompatible(pairs), notes, rng)
     return notes.rows
 
 
@@ -204,7 +204,7 @@ def chains(pairs: Pairs, seeds: np.random.SeedSequence) -> list[Chain]:
     count = len(pairs.near) // 2
     return [
         Chain(
-            *(pairs, state, rng, elite(KEPT, n), max(1, n // 5), tied(pairs)),
+            *(pairs, state, rng, elite(KEPT, n), max(1, n // 5), any_incompatible(pairs)),
             np.zeros(count, dtype=np.int32),
             np.zeros(count, dtype=np.float32),
         )
@@ -217,7 +217,7 @@ def explore(every: list[Chain], meter: Meter, progress: Progress = None) -> Summ
     # short at first, but not so short that adding up the counts takes longer than counting
     tally = Tally(every, 4 + len(every[0].counts) // (100 * len(every[0].pairs.theta)), meter)
     tally.add(BATCHES)
-    result = _told(tally.summary(), progress)
+    result = _report_progress(tally.summary(), progress)
     while not (result.agreed and result.worst <= TARGET) and (room := tally.room()) > 0:
         if result.mixing and tally.length >= LENGTH:
             tally.add(min(len(tally), room))
@@ -226,11 +226,11 @@ def explore(every: list[Chain], meter: Meter, progress: Progress = None) -> Summ
             tally.add(BATCHES)
         else:
             break
-        result = _told(tally.summary(), progress)
+        result = _report_progress(tally.summary(), progress)
     return result
 
 
-def _told(result: Summary, progress: Progress) -> Summary:
+def _report_progress(result: Summary, progress: Progress) -> Summary:
     if progress:
         progress(
             f"{result.sweeps} sweeps: error {result.worst:.4f}, "
@@ -260,7 +260,7 @@ class Tally:
             if self.meter.over and len(self) >= 2:
                 break
             begun = time.monotonic()
-            together(lambda chain: chain.run(self.length), self.every)
+            run_parallel(lambda chain: chain.run(self.length), self.every)
             for chain in self.every:
                 for piece in pieces(len(self.squares)):
                     self.squares[piece] += chain.counts[piece].astype(np.float64) ** 2

@@ -26,10 +26,10 @@ class Meter:
         work = None if self.work is None else self.work * part
         return Meter(now + (self.end - now) * part, work, self.pace)
 
-    def settle(self, part: Meter, given: float) -> None:
+    def settle(self, part: Meter, share: float) -> None:
         """Take back what a part, which started with so much, has left."""
         if self.work is not None and part.work is not None:
-            self.work -= self.work * given - max(part.work, 0.0)
+            self.work -= self.work * share - max(part.work, 0.0)
         self.pace = part.pace
 
     def charge(self, sweeps: float, since: float) -> None:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.sampled.chains import Chain, Progress, state_of, tied, together, wander
+from partita.configurations.sampled.chains import (
+    Chain,
+    Progress,
+    any_incompatible,
+    run_parallel,
+    state_of,
+    wander,
+)
 from partita.configurations.sampled.meter import Meter
 from partita.records import Figure, FloatArray, IntArray
 
@@ -30,7 +37,7 @@ def census(
     while shares.shape[1] < 2 or _unsure(shares, meter):
         more = max(4, shares.shape[1] // 2)
         begun = time.monotonic()
-        shares = np.hstack([shares, _counted(every, marks, more)])
+        shares = np.hstack([shares, _hit_shares(every, marks, more)])
         meter.charge(more * LENGTH * len(every), begun)
         if progress:
             progress(f"{shares.mean():.3f} of the mass was visited")
@@ -40,10 +47,10 @@ def census(
     return Figure.estimate(log_mass - float(np.log(share)), _census_error(shares))
 
 
-def _counted(every: list[Chain], marks: NDArray[np.uint64], batches: int) -> FloatArray:
+def _hit_shares(every: list[Chain], marks: NDArray[np.uint64], batches: int) -> FloatArray:
     """Return the share of hits, chain × batch."""
-    found = np.stack(together(lambda chain: chain.census(marks, LENGTH * batches), every))
-    shares: FloatArray = found.reshape(len(every), batches, LENGTH).mean(axis=2)
+    hits = np.stack(run_parallel(lambda chain: chain.census(marks, LENGTH * batches), every))
+    shares: FloatArray = hits.reshape(len(every), batches, LENGTH).mean(axis=2)
     return shares
 
 
@@ -95,7 +102,7 @@ class Ladder:
         """Run so many at once; return means, pass × down or up × side of the bridge × rung."""
         begun = time.monotonic()
         seeds = self.seeds.spawn(count)
-        sums = together(lambda t: self._one(self.made + t, steps, seeds[t]), range(count))
+        sums = run_parallel(lambda t: self._one(self.made + t, steps, seeds[t]), range(count))
         self.made += count
         meter.charge(count * self.sweeps(steps), begun)
         return np.stack(sums)
@@ -111,7 +118,16 @@ class Ladder:
         state = state_of(self.pairs, self.begin[number % len(self.begin)])
         wander(self.pairs, state, 1, self.fresh, rng)
         sums = np.zeros((4, n))
-        ladder(self.pairs, state, self.order, steps, tied(self.pairs), self.centre, sums, rng)
+        ladder(
+            self.pairs,
+            state,
+            self.order,
+            steps,
+            any_incompatible(self.pairs),
+            self.centre,
+            sums,
+            rng,
+        )
         return np.maximum(sums.reshape(2, 2, n)[:, :, 1:] / steps, 1e-300)
 
     def centred(self, meter: Meter) -> None:

@@ -17,8 +17,8 @@ from partita.configurations.sampled.chains import (
     SEARCHES,
     STARTS,
     Progress,
+    annealed_state,
     chains,
-    cooled,
     explore,
     neighbours,
     predicted_bytes,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 LOOKS = 3e7  # around how many configurations to look, times n²
 
 
-def united(every: list[Elite]) -> Elite:
+def merge_visited(every: list[Elite]) -> Elite:
     """Return all that any chain kept, each once, best first."""
     marks = np.concatenate([e.marks[: e.filled[0]] for e in every])
     scores = np.concatenate([e.scores[: e.filled[0]] for e in every])
@@ -65,15 +65,15 @@ def log_mass(visited: Elite) -> float:
     return float(np.logaddexp.reduce(visited.scores))
 
 
-def missed(pairs: Pairs, visited: Elite, rng: np.random.Generator, meter: Meter) -> float:
+def best_unvisited(pairs: Pairs, visited: Elite, rng: np.random.Generator, meter: Meter) -> float:
     """Return the largest log-weight that cooling finds and no chain visited; −∞ if none."""
     from partita.configurations.sampled.runs import mark
 
-    known, best = set(visited.marks.tolist()), -np.inf
+    marks, best = set(visited.marks.tolist()), -np.inf
     begun, count = time.monotonic(), int(np.clip(meter.sweeps() / (10 * COOLING), 1, SEARCHES))
     for _ in range(count):
-        state = cooled(pairs, rng)
-        if int(mark(state, visited.keys)) not in known:
+        state = annealed_state(pairs, rng)
+        if int(mark(state, visited.keys)) not in marks:
             best = max(best, float(state.score[0]))
     meter.charge(count * COOLING, begun)
     return best
@@ -81,36 +81,36 @@ def missed(pairs: Pairs, visited: Elite, rng: np.random.Generator, meter: Meter)
 
 def best_visited(pairs: Pairs, visited: Elite, k: int) -> Best:
     """Return the k best found; nothing is claimed about the unvisited."""
-    found = _widened(pairs, visited, max(k, 1))
-    rows = [restricted_growth(row) for row in found.labels[: found.filled[0]]]
+    elite_found = _expand_best(pairs, visited, max(k, 1))
+    rows = [restricted_growth(row) for row in elite_found.labels[: elite_found.filled[0]]]
     weights = np.array([_log_weight(pairs.theta, row) for row in rows])
     order = sorted(range(len(rows)), key=lambda t: (-weights[t], tuple(rows[t])))[:k]
     labels = np.array([rows[t] for t in order], dtype=np.int64).reshape(len(order), -1)
     return Best(labels, weights[order], np.inf)
 
 
-def _widened(pairs: Pairs, visited: Elite, k: int) -> Elite:
+def _expand_best(pairs: Pairs, visited: Elite, k: int) -> Elite:
     """Expand the k best, the best first, until all have been expanded."""
     from partita.configurations.sampled.runs import elite, expand
 
     n = len(pairs.theta)
-    found = elite(max(k, 16), n)
-    kept = min(len(found.scores), visited.filled[0])
+    best = elite(max(k, 16), n)
+    kept = min(len(best.scores), visited.filled[0])
     for name in ("labels", "scores", "marks"):
-        getattr(found, name)[:kept] = getattr(visited, name)[:kept]
-    found.filled[0] = kept
+        getattr(best, name)[:kept] = getattr(visited, name)[:kept]
+    best.filled[0] = kept
     done: set[int] = set()
     for _ in range(int(np.clip(LOOKS / n**2, 20, 2000))):
-        fresh = [t for t in _ranked(found, k) if int(found.marks[t]) not in done]
+        fresh = [t for t in _ranking(best, k) if int(best.marks[t]) not in done]
         if not fresh:
             break
-        done.add(int(found.marks[fresh[0]]))
-        expand(pairs, state_of(pairs, found.labels[fresh[0]]), found)
-    return found
+        done.add(int(best.marks[fresh[0]]))
+        expand(pairs, state_of(pairs, best.labels[fresh[0]]), best)
+    return best
 
 
-def _ranked(found: Elite, k: int) -> list[int]:
-    order = np.argsort(-found.scores[: found.filled[0]], kind="stable")
+def _ranking(best: Elite, k: int) -> list[int]:
+    order = np.argsort(-best.scores[: best.filled[0]], kind="stable")
     return [int(t) for t in order[:k]]
 
 
@@ -193,7 +193,9 @@ class SampledPosterior:
         return Marginals(value, low, high, "estimate")
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
-        raise Unavailable("chains do not give every cell; ask for pairs, or for the best")
+        raise Unavailable(
+            "sampling does not give all cells; it gives pairs and the best configurations"
+        )
 
     def best(self, k: int) -> Best:
         return best_visited(self.near, self.visited, k)
@@ -224,8 +226,8 @@ def sampled(
     meter.settle(part, CHAINS_SHARE)
     for chain in every:
         chain.release()
-    visited = united([chain.elite for chain in every])
-    found = missed(pairs, visited, np.random.default_rng(search_seed), meter)
+    visited = merge_visited([chain.elite for chain in every])
+    unvisited = best_unvisited(pairs, visited, np.random.default_rng(search_seed), meter)
     estimate = census(every, visited, meter, progress)
     last = np.stack([chain.state.label[: len(theta)] for chain in every])
     if estimate is None:
@@ -234,7 +236,7 @@ def sampled(
         estimate = log_normaliser(ladder, meter, progress)
     return SampledPosterior(
         len(theta),
-        *_judged(estimate, summary, log_mass(visited), found),
+        *_verdict(estimate, summary, log_mass(visited), unvisited),
         pairs,
         summary,
         visited,
@@ -267,8 +269,8 @@ def _megabytes(count: int) -> str:
     return f"{math.ceil(count / 1e6)} MB"
 
 
-def _judged(
-    estimate: Figure, summary: Summary, visited: float, found: float
+def _verdict(
+    estimate: Figure, summary: Summary, visited: float, unvisited: float
 ) -> tuple[Figure, bool, str]:
     """Return the normaliser, whether the estimates count as an answer, and why.
 
@@ -277,24 +279,28 @@ def _judged(
     """
     error = estimate.high - estimate.value
     possible = estimate.value + SAFE * error >= visited
-    least = float(np.logaddexp(visited, found))
+    least = float(np.logaddexp(visited, unvisited))
     raised = replace(estimate, value=max(estimate.value, least), high=max(estimate.high, least))
-    told = (
+    details = (
         f"{STARTS} chains of {summary.sweeps} sweeps from opposite starts differ by at most "
         f"{summary.disagreement:.3f} on a pair, standard error at most {summary.worst:.4f}"
     )
     if not summary.agreed and not summary.mixing:
         raised = Figure.estimate(raised.value, max(error, summary.score_error, UNMIXED))
-        return raised, False, f"the chains have not mixed, so the answer is unreliable: {told}"
+        return raised, False, f"the chains have not mixed, so the answer is unreliable: {details}"
     if not summary.converged:
-        return raised, False, f"the budget ran out before the error was small: {told}"
-    if found > estimate.value + math.log(OVERLOOKED):
-        return raised, False, f"a search found a likely configuration that no chain visited: {told}"
+        return raised, False, f"the budget ran out before the error was small: {details}"
+    if unvisited > estimate.value + math.log(OVERLOOKED):
+        return (
+            raised,
+            False,
+            f"a search found a likely configuration that no chain visited: {details}",
+        )
     if error > BLUR:
-        return raised, False, f"the log-normaliser is known to {error:.1f} nats only: {told}"
+        return raised, False, f"the log-normaliser has an error of {error:.1f} nats: {details}"
     if not possible:
-        return raised, False, f"the estimate of the normaliser is below what was visited: {told}"
-    return raised, True, told
+        return raised, False, f"the estimate of the normaliser is below what was visited: {details}"
+    return raised, True, details
 
 
 def _fresh(summary: Summary) -> int:
@@ -315,5 +321,5 @@ def _square(near: Pairs, values: FloatArray, diagonal: float) -> FloatArray:
 
 
 def _bits(nats: Figure) -> Figure:
-    one = math.log(2.0)
-    return Figure(nats.value / one, nats.low / one, nats.high / one, nats.kind)
+    bit = math.log(2.0)
+    return Figure(nats.value / bit, nats.low / bit, nats.high / bit, nats.kind)

@@ -72,8 +72,8 @@ def summary(
     error *= inflation / (len(totals) * batches)
     for piece in pieces(len(error)):
         unsure = spread.mean[piece] * (1.0 - spread.mean[piece])
-        seen = unsure > 0.01
-        slow = error[piece][seen] * draws / unsure[seen]
+        uncertain = unsure > 0.01
+        slow = error[piece][uncertain] * draws / unsure[uncertain]
         slowness = max(slowness, float(slow.max(initial=1.0)))
         error[piece] = np.sqrt(error[piece]) + (unsure > 0.0) / draws
     return Summary(
@@ -128,10 +128,15 @@ def _scale(scores: FloatArray) -> float:
     halves = scores[:, : scores.shape[1] // 2 * 2].reshape(2 * len(scores), -1)
     means, within = halves.mean(axis=1), halves.var(axis=1).mean()
     size = float(np.abs(scores).max(initial=1.0))
-    return float(np.sqrt(1.0 + _ratio(_rounded(means.var(ddof=1), size), _rounded(within, size))))
+    return float(
+        np.sqrt(
+            1.0
+            + _ratio(_without_rounding(means.var(ddof=1), size), _without_rounding(within, size))
+        )
+    )
 
 
-def _rounded(variance: float, size: float) -> float:
+def _without_rounding(variance: float, size: float) -> float:
     """Return zero where it is no more than the rounding of numbers of this size."""
     return float(variance) if variance > (1e-12 * size) ** 2 else 0.0
 

@@ -32,10 +32,10 @@ def pool(theta: FloatArray, start: IntArray, weight: float, k: int, meter: Meter
 
     However small the budget, k are found if there are as many.
     """
-    made = _Rounds(theta, start, weight, max(k, LEAST))
-    while made.pending() and (meter.allowance() or len(made.weights) < k):
-        meter.spend(made.round())
-    return made.pool()
+    rounds = _Rounds(theta, start, weight, max(k, LEAST))
+    while rounds.pending() and (meter.allowance() or len(rounds.weights) < k):
+        meter.spend(rounds.round())
+    return rounds.pool()
 
 
 class _Rounds:
@@ -63,14 +63,14 @@ class _Rounds:
         from partita.configurations.search.neighbours import expand_all
 
         room = np.empty((self.rows, len(self.theta)), dtype=np.int32)
-        found = np.empty(self.rows)
+        weights = np.empty(self.rows)
         seen = np.zeros(1 << (4 * (self.rows + self.k)).bit_length(), dtype=np.uint64)
         above = float(self.weights[-1]) if len(self.weights) == self.k else -np.inf
         count = expand_all(
             *(self.theta, self.names, self.labels, self.weights, self.expanded),
-            *(above, seen, room, found),
+            *(above, seen, room, weights),
         )
-        self._keep(room[:count], found[:count])
+        self._keep(room[:count], weights[:count])
         return count + 1
 
     def _keep(self, labels: NDArray[np.int32], weights: FloatArray) -> None:
@@ -109,33 +109,35 @@ def _best(theta: FloatArray, k: int, meter: Meter) -> Best:
     order = good_order(start)
     inside = np.ascontiguousarray(theta[np.ix_(order, order)])
     near = pool(inside, start[order], score(theta, start), k, meter)
-    found = _Found(near.labels, -np.inf) if near.closed else _proved(inside, near, k, meter)
-    return _listed(theta, found, np.argsort(order), k)
+    candidates = (
+        _Candidates(near.labels, -np.inf) if near.closed else _prove_best(inside, near, k, meter)
+    )
+    return _list_best(theta, candidates, np.argsort(order), k)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Found:
+class _Candidates:
     """Configurations, and a log-weight that no other one exceeds (−∞: there is no other)."""
 
     labels: IntArray
     ceiling: float
 
 
-def _proved(theta: FloatArray, near: Pool, k: int, meter: Meter) -> _Found:
+def _prove_best(theta: FloatArray, near: Pool, k: int, meter: Meter) -> _Candidates:
     """Return all configurations above the K-th of the pool, by covers with cheap cells."""
     threshold = float(near.weights[k - 1])
     distance = float(near.weights[0]) - threshold
     a = prices(theta, near.labels[0], CLOSE * distance, meter)
     if a is None:
-        return _Found(near.labels, float(simple_prices(theta).sum()))
+        return _Candidates(near.labels, float(simple_prices(theta).sum()))
     upper, slack = float(a.sum()), rounding(theta)
     below = upper - threshold - slack
     cells = cheap(theta, a, below, meter, _most_cells(len(a), meter.budget))
     if not cells.complete:
-        return _Found(near.labels, upper)
+        return _Candidates(near.labels, upper)
     covers = _covers(cells, below, len(a), k, meter)
     labels = np.vstack([near.labels, covers.labels])
-    return _Found(labels, -np.inf if covers.complete else upper)
+    return _Candidates(labels, -np.inf if covers.complete else upper)
 
 
 def _most_cells(n: int, budget: Budget) -> int:
@@ -155,7 +157,7 @@ def _covers(cells: Columns, below: float, n: int, k: int, meter: Meter) -> _Cove
 
     begin, masks, costs = _by_first(cells, n)
     rows = max(2 * k, 1024)
-    labels, found = np.zeros((rows, n), dtype=np.int32), np.zeros(rows)
+    labels, totals = np.zeros((rows, n), dtype=np.int32), np.zeros(rows)
     covered, total = np.zeros((n + 1, masks.shape[1]), dtype=np.uint64), np.zeros(n + 1)
     element, following, chosen = (np.zeros(n + 1, dtype=np.int64) for _ in range(3))
     place, status = np.zeros(3, dtype=np.int64), -1
@@ -163,13 +165,13 @@ def _covers(cells: Columns, below: float, n: int, k: int, meter: Meter) -> _Cove
         place[2] = 0
         status = covers(
             *(begin, masks, costs, below, covered, total, element, following, chosen),
-            *(place, labels, found, nodes),
+            *(place, labels, totals, nodes),
         )
         meter.spend(int(place[2]))
         if status == FULL:
-            kept = np.argsort(found, kind="stable")[:k]
-            below = min(below, float(found[kept[-1]]))
-            labels[:k], found[:k] = labels[kept], found[kept]
+            kept = np.argsort(totals, kind="stable")[:k]
+            below = min(below, float(totals[kept[-1]]))
+            labels[:k], totals[:k] = labels[kept], totals[kept]
             place[1] = k
     return _Covers(labels[: place[1]].astype(np.int64), status == DONE)
 
@@ -179,25 +181,25 @@ def _by_first(cells: Columns, n: int) -> tuple[IntArray, NDArray[np.uint64], Flo
     lowest = np.full(len(cells.costs), n)
     for word in range(cells.masks.shape[1] - 1, -1, -1):
         bits = cells.masks[:, word]
-        some = bits != 0
-        least = bits[some] & (~bits[some] + np.uint64(1))
-        lowest[some] = 64 * word + np.frexp(least.astype(np.float64))[1] - 1
+        nonzero = bits != 0
+        least = bits[nonzero] & (~bits[nonzero] + np.uint64(1))
+        lowest[nonzero] = 64 * word + np.frexp(least.astype(np.float64))[1] - 1
     order = np.lexsort((cells.costs, lowest))
     begin = np.searchsorted(lowest[order], np.arange(n + 1))
     return begin, cells.masks[order], cells.costs[order]
 
 
-def _listed(theta: FloatArray, found: _Found, back: IntArray, k: int) -> Best:
+def _list_best(theta: FloatArray, candidates: _Candidates, back: IntArray, k: int) -> Best:
     """Return the k best of those found, each once, ties by their labels."""
     from partita.configurations.search.neighbours import renumber
 
-    rows = np.ascontiguousarray(found.labels[:, back])
+    rows = np.ascontiguousarray(candidates.labels[:, back])
     weights = renumber(theta, rows)
     order = np.lexsort((*rows.T[::-1], -weights))
     rows, weights = rows[order], weights[order]
     fresh = np.append(True, (rows[1:] != rows[:-1]).any(axis=1))
     rows, weights = rows[fresh][:k], weights[fresh][:k]
-    return Best(rows, weights, max(0.0, found.ceiling - float(weights[-1])))
+    return Best(rows, weights, max(0.0, candidates.ceiling - float(weights[-1])))
 
 
 def good_order(labels: IntArray) -> IntArray:

@@ -44,11 +44,11 @@ def prices(theta: FloatArray, labels: IntArray, near: float, meter: Meter) -> Fl
     state = _State(theta, labels, near)
     a = shares(theta, labels)
     for _ in range(ROUNDS):
-        broken = _broken(theta, state.penalised, a, state.tolerance, meter)
+        broken = _violated_cells(theta, state.penalised, a, state.tolerance, meter)
         if broken is None:
             return None
         if not len(broken):
-            return a + _lacking(theta, a, state, meter)
+            return a + _shortfall(theta, a, state, meter)
         state.add(broken)
         rows, weights = state.rows, state.weights
         if not project(rows, weights, a, state.score + state.gap, 0.1 * state.tolerance):
@@ -56,7 +56,7 @@ def prices(theta: FloatArray, labels: IntArray, near: float, meter: Meter) -> Fl
     return None
 
 
-def _lacking(theta: FloatArray, a: FloatArray, state: _State, meter: Meter) -> float:
+def _shortfall(theta: FloatArray, a: FloatArray, state: _State, meter: Meter) -> float:
     """Return what to add to each price: the tolerance, or 0 if they are feasible.
 
     The second matters where many configurations weigh the same as the best: with prices above it
@@ -102,7 +102,7 @@ class _State:
         self.weights = np.concatenate([self.weights, weights])
 
 
-def _broken(
+def _violated_cells(
     theta: FloatArray, penalised: FloatArray, a: FloatArray, tolerance: float, meter: Meter
 ) -> FloatArray | None:
     """Return cells with r < −tolerance as rows of 0 and 1; none only if there are none.
@@ -112,9 +112,9 @@ def _broken(
     """
     from partita.configurations.search.cell_kernels import descend
 
-    found = np.zeros((len(a), len(a)))
-    if count := descend(penalised, a, -tolerance, found):
-        return found[:count]
+    rows = np.zeros((len(a), len(a)))
+    if count := descend(penalised, a, -tolerance, rows):
+        return rows[:count]
     cells = cheap(theta, a, -tolerance, meter, most=1 << 16)
     if len(cells.costs):
         worst = np.argsort(cells.costs, kind="stable")[:MOST_ROWS]

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from partita.corpora.muc import answers as answers_text
+from partita.corpora.muc import format_templates as answers_text
 from partita.domains import ParameterText, RuleDomain, content_hash
 from partita.domains.incidents.cases import message_context
 from partita.domains.incidents.characteristics import EVENTS

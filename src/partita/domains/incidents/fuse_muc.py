@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from partita.corpora.muc import Exam, answers, read_exam
+from partita.corpora.muc import Exam, format_templates, read_exam
 from partita.corpora.muc_templates import SLOTS, Fill, Incident
 from partita.domains.incidents.fill_probabilities import (
     Candidate,
@@ -227,5 +227,5 @@ def fuse_exams(paths: Sequence[Path], out: Path) -> FusedAnswers:
             raise InputError(f"is a second source called {path.stem}", file=str(path))
         exams[path.stem] = read_exam(path)
     fused = fuse_answers(exams)
-    write_atomically(out, "".join(answers(fused.messages.items())))
+    write_atomically(out, "".join(format_templates(fused.messages.items())))
     return fused

@@ -36,7 +36,7 @@ from partita.domains.incidents.training import (
 from partita.errors import InputError
 from partita.evaluation.calibration import Interval, bootstrap
 from partita.evaluation.experiment import Effort, Experiment, run
-from partita.evaluation.models import Counts, Fitted, Greedy, Model, PairFitted, Uniform
+from partita.evaluation.models import Counts, Fitted, FittedPairModel, Greedy, Model, Uniform
 from partita.evaluation.muc.score import Tally as ExamTally
 from partita.evaluation.muc.score import score
 from partita.evaluation.rows import markdown, sizes_markdown, table
@@ -123,7 +123,7 @@ class EventModel:
         pairs = parameters.pair_model(training_of(self.name))
         scaled = parameters.scaled if self.name == "scaled" else None
         budget = self.effort.merging if self.name == "merging" else self.effort.budget
-        return PairFitted(self.name, pairs, scaled, budget, self.effort.seed)
+        return FittedPairModel(self.name, pairs, scaled, budget, self.effort.seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

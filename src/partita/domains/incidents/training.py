@@ -42,7 +42,7 @@ from partita.domains.incidents.training_data import (
 )
 from partita.errors import InputError, PartitaError
 from partita.evaluation.muc.fills import compare_locations, compare_strings
-from partita.evaluation.muc.score import mapped
+from partita.evaluation.muc.score import map_templates
 from partita.evaluation.splits import Cut, cut
 from partita.evaluation.training import Plan, train_pairs
 from partita.records import Message
@@ -188,7 +188,7 @@ def _key_templates(
         )
         for n, (draft, by_role) in enumerate(zip(drafted.drafts, drafted.entities, strict=True))
     ]
-    return {answer.number: incident for answer, incident in mapped(rough, list(key))}
+    return {answer.number: incident for answer, incident in map_templates(rough, list(key))}
 
 
 def _probable_entities(by_role: dict[str, list[Entity]]) -> dict[str, list[Entity]]:

@@ -29,10 +29,13 @@ Entity = tuple[frozenset[str], bool]  # its strings, and whether it may be missi
 
 def score_entities(response: Iterable[Incident], key: Iterable[Incident]) -> dict[str, Tally]:
     """Return, for each role, how many entities are found, spurious and missing."""
-    given, wanted = _by_message(response), _by_message(key)
+    responses, keys = _by_message(response), _by_message(key)
     return {
         role: sum(
-            (_compared(given.get(m, ()), wanted.get(m, ()), slots) for m in {*given, *wanted}),
+            (
+                _compare_entities(responses.get(m, ()), keys.get(m, ()), slots)
+                for m in {*responses, *keys}
+            ),
             Tally(),
         )
         for role, slots in ROLES.items()
@@ -40,29 +43,29 @@ def score_entities(response: Iterable[Incident], key: Iterable[Incident]) -> dic
 
 
 def _by_message(incidents: Iterable[Incident]) -> dict[str, list[Incident]]:
-    found: dict[str, list[Incident]] = defaultdict(list)
+    by_message: dict[str, list[Incident]] = defaultdict(list)
     for incident in incidents:
-        found[incident.message].append(incident)
-    return found
+        by_message[incident.message].append(incident)
+    return by_message
 
 
-def _compared(
+def _compare_entities(
     response: Sequence[Incident], key: Sequence[Incident], slots: tuple[int, ...]
 ) -> Tally:
-    given, wanted = _entities(response, slots), _entities(key, slots)
-    hits = _aligned([strings for strings, _ in given], wanted)
-    required = sum(not optional for n, (_, optional) in enumerate(wanted) if n not in hits)
-    return Tally(len(hits), 0, 0, len(given) - len(hits), required)
+    response_entities, key_entities = _entities(response, slots), _entities(key, slots)
+    hits = _matched_keys([strings for strings, _ in response_entities], key_entities)
+    required = sum(not optional for n, (_, optional) in enumerate(key_entities) if n not in hits)
+    return Tally(len(hits), 0, 0, len(response_entities) - len(hits), required)
 
 
 def _entities(incidents: Sequence[Incident], slots: tuple[int, ...]) -> list[Entity]:
     """Merge the fills of all templates that share a string into entities."""
-    found: list[Entity] = []
+    entities: list[Entity] = []
     for incident in incidents:
         for slot in slots:
             for fill in incident.of(slot):
-                found = _joined(found, _entity(fill, incident.optional))
-    return found
+                entities = _merge_entity(entities, _entity(fill, incident.optional))
+    return entities
 
 
 def _entity(fill: Fill, optional: bool) -> Entity:
@@ -70,24 +73,26 @@ def _entity(fill: Fill, optional: bool) -> Entity:
     return frozenset(" ".join(text.upper().split()) for text in strings), optional or fill.optional
 
 
-def _joined(entities: list[Entity], new: Entity) -> list[Entity]:
-    apart = [one for one in entities if one[0].isdisjoint(new[0])]
-    same = [one for one in entities if not one[0].isdisjoint(new[0])]
-    strings = new[0].union(*(one[0] for one in same))
-    return [*apart, (strings, new[1] and all(one[1] for one in same))]
+def _merge_entity(entities: list[Entity], new: Entity) -> list[Entity]:
+    apart = [entity for entity in entities if entity[0].isdisjoint(new[0])]
+    same = [entity for entity in entities if not entity[0].isdisjoint(new[0])]
+    strings = new[0].union(*(entity[0] for entity in same))
+    return [*apart, (strings, new[1] and all(entity[1] for entity in same))]
 
 
-def _aligned(given: Sequence[frozenset[str]], wanted: Sequence[Entity]) -> set[int]:
+def _matched_keys(response: Sequence[frozenset[str]], key: Sequence[Entity]) -> set[int]:
     """Return the places of the key's entities that are found."""
-    if not given or not wanted:
+    if not response or not key:
         return set()
     from scipy.optimize import linear_sum_assignment
 
-    table: FloatArray = np.array([[_inside(s, g) for g, _ in wanted] for s in given], dtype=float)
-    needed = np.array([not optional for _, optional in wanted])
-    rows, columns = linear_sum_assignment(table * (1 + 1e-3 * needed), maximize=True)
+    table: FloatArray = np.array([[_inside(s, g) for g, _ in key] for s in response], dtype=float)
+    required = np.array([not optional for _, optional in key])
+    rows, columns = linear_sum_assignment(table * (1 + 1e-3 * required), maximize=True)
     return {k for r, k in zip(rows.tolist(), columns.tolist(), strict=True) if table[r, k]}
 
 
 def _inside(strings: frozenset[str], entity: frozenset[str]) -> bool:
-    return all(any(compare_strings(one, other) == CORRECT for other in entity) for one in strings)
+    return all(
+        any(compare_strings(string, other) == CORRECT for other in entity) for string in strings
+    )

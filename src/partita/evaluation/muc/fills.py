@@ -34,22 +34,26 @@ def _tidy(name: str) -> str:
 
 
 def compare_locations(response: str, key: str) -> Verdict:
-    (land, given), (wanted, places) = location(response), location(key)
-    if given == places:
-        return CORRECT if land == wanted else PARTIAL if given else INCORRECT
-    return PARTIAL if land == wanted else INCORRECT
+    (land, response_places), (key_land, places) = location(response), location(key)
+    if response_places == places:
+        return CORRECT if land == key_land else PARTIAL if response_places else INCORRECT
+    return PARTIAL if land == key_land else INCORRECT
 
 
 _NUMBER = re.compile(r"[0-9]+")
 
 
 def compare_numbers(response: str, key: str) -> Verdict:
-    given, wanted = (re.sub(r"[\s,]", "", text.upper()) for text in (response, key))
-    if given == wanted or (given.isdigit() and wanted.isdigit() and int(given) == int(wanted)):
+    response_number, key_number = (re.sub(r"[\s,]", "", text.upper()) for text in (response, key))
+    if response_number == key_number or (
+        response_number.isdigit()
+        and key_number.isdigit()
+        and int(response_number) == int(key_number)
+    ):
         return CORRECT
-    anchors = {int(number) for number in _NUMBER.findall(wanted)}
-    single = given.isdigit() and not wanted.isdigit()
-    return PARTIAL if single and int(given) in anchors else INCORRECT
+    anchors = {int(number) for number in _NUMBER.findall(key_number)}
+    single = response_number.isdigit() and not key_number.isdigit()
+    return PARTIAL if single and int(response_number) in anchors else INCORRECT
 
 
 # (slot, response, key): what the guidelines name.
@@ -74,22 +78,22 @@ _NEARLY = frozenset(
 
 
 def compare_set_fills(slot: Slot, response: str, key: str) -> Verdict:
-    given, wanted = (" ".join(text.upper().split()) for text in (response, key))
-    if given == wanted:
+    response_value, key_value = (" ".join(text.upper().split()) for text in (response, key))
+    if response_value == key_value:
         return CORRECT
     if slot.name == "inc-type":
-        return PARTIAL if given == "ATTACK" else INCORRECT
+        return PARTIAL if response_value == "ATTACK" else INCORRECT
     if slot.name == "inc-instr-type":
-        return PARTIAL if given in _broader(wanted) else INCORRECT
-    return PARTIAL if (slot.name, given, wanted) in _NEARLY else INCORRECT
+        return PARTIAL if response_value in _broader(key_value) else INCORRECT
+    return PARTIAL if (slot.name, response_value, key_value) in _NEARLY else INCORRECT
 
 
 def _broader(name: str) -> list[str]:
-    found = []
+    names = []
     while name in BROADER:
         name = BROADER[name]
-        found.append(name)
-    return found
+        names.append(name)
+    return names
 
 
 _WORD = re.compile(r"[A-Z0-9ÁÉÍÓÚÑÜ]+(?:'(?!S\b)[A-Z]+)?")
@@ -114,14 +118,18 @@ _LINKS = frozenset(
 
 def compare_strings(response: str, key: str) -> Verdict:
     """Compare two strings; sharing only uninformative words is not correct."""
-    given, wanted = _words(response), _words(key)
-    if given == wanted or _words(_ASIDE.sub(" ", response)) == wanted:
+    response_words, key_words = _words(response), _words(key)
+    if response_words == key_words or _words(_ASIDE.sub(" ", response)) == key_words:
         return CORRECT
-    if not given or not wanted:
+    if not response_words or not key_words:
         return INCORRECT
-    if _within(wanted, given):
-        return CORRECT if _head(response) == _head(key) or wanted[-1] == given[-1] else PARTIAL
-    if _within(given, wanted) or _head(response) == _head(key):
+    if _within(key_words, response_words):
+        return (
+            CORRECT
+            if _head(response) == _head(key) or key_words[-1] == response_words[-1]
+            else PARTIAL
+        )
+    if _within(response_words, key_words) or _head(response) == _head(key):
         return PARTIAL
     return INCORRECT
 
@@ -129,8 +137,8 @@ def compare_strings(response: str, key: str) -> Verdict:
 @lru_cache(maxsize=1 << 16)
 def _words(text: str) -> tuple[str, ...]:
     """Return the informative words; all of them where there are none."""
-    found = tuple(_WORD.findall(text.upper()))
-    return tuple(w for w in found if w not in _SMALL and w not in _NATIONS) or found
+    words = tuple(_WORD.findall(text.upper()))
+    return tuple(w for w in words if w not in _SMALL and w not in _NATIONS) or words
 
 
 @lru_cache(maxsize=1 << 16)
@@ -152,7 +160,11 @@ def _within(few: tuple[str, ...], many: tuple[str, ...]) -> bool:
 
 def compare(slot: Slot, response: Fill, key: Fill) -> Verdict:
     """Return the best over all alternatives of the key; a wrong tag makes correct partial."""
-    value = max(_value(slot, given, wanted) for given in response.values for wanted in key.values)
+    value = max(
+        _value(slot, response_value, key_value)
+        for response_value in response.values
+        for key_value in key.values
+    )
     if not slot.tagged or value <= PARTIAL:
         return value
     return value if tag(response.tags, key.tags) > INCORRECT else PARTIAL
@@ -162,18 +174,22 @@ def tag(response: Sequence[str], key: Sequence[str]) -> Verdict:
     """Compare the strings that two fills refer to; correct if neither refers to any."""
     if not response or not key:
         return CORRECT if not response and not key else INCORRECT
-    return max(compare_strings(given, wanted) for given in response for wanted in key)
+    return max(
+        compare_strings(response_string, key_string)
+        for response_string in response
+        for key_string in key
+    )
 
 
-def _value(slot: Slot, given: str, wanted: str) -> Verdict:
+def _value(slot: Slot, response: str, key: str) -> Verdict:
     match slot.kind:
         case "date":
-            return compare_dates(given, wanted)
+            return compare_dates(response, key)
         case "location":
-            return compare_locations(given, wanted)
+            return compare_locations(response, key)
         case "number":
-            return compare_numbers(given, wanted)
+            return compare_numbers(response, key)
         case "set":
-            return compare_set_fills(slot, given, wanted)
+            return compare_set_fills(slot, response, key)
         case _:
-            return compare_strings(given, wanted)
+            return compare_strings(response, key)

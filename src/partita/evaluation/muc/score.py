@@ -78,10 +78,10 @@ def count(slot: Slot, response: Sequence[Fill], key: Sequence[Fill]) -> Tally:
 
     What is left over on both sides is incorrect; beyond that, spurious or missing.
     """
-    pairs = matched(slot, response, key)
+    pairs = match_fills(slot, response, key)
     verdicts = [compare(slot, response[r], key[k]) for r, k in pairs]
-    taken = {k for _, k in pairs}
-    required = sum(not fill.optional for k, fill in enumerate(key) if k not in taken)
+    matched_keys = {k for _, k in pairs}
+    required = sum(not fill.optional for k, fill in enumerate(key) if k not in matched_keys)
     over = len(response) - len(pairs)
     wrong = min(over, required)
     return Tally(
@@ -93,7 +93,7 @@ def count(slot: Slot, response: Sequence[Fill], key: Sequence[Fill]) -> Tally:
     )
 
 
-def matched(slot: Slot, response: Sequence[Fill], key: Sequence[Fill]) -> list[tuple[int, int]]:
+def match_fills(slot: Slot, response: Sequence[Fill], key: Sequence[Fill]) -> list[tuple[int, int]]:
     """Return pairs of places, each correct or partial, with the largest sum of verdicts."""
     if not response or not key:
         return []
@@ -102,8 +102,8 @@ def matched(slot: Slot, response: Sequence[Fill], key: Sequence[Fill]) -> list[t
         return [(0, 0)] if table[0, 0] else []
     from scipy.optimize import linear_sum_assignment
 
-    needed = np.array([not fill.optional for fill in key])
-    rows, columns = linear_sum_assignment(table + _REQUIRED * needed * (table > 0), maximize=True)
+    required = np.array([not fill.optional for fill in key])
+    rows, columns = linear_sum_assignment(table + _REQUIRED * required * (table > 0), maximize=True)
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
     return [(r, k) for r, k in pairs if table[r, k] > 0]
 
@@ -112,7 +112,7 @@ CONTENT = (9, 10, 12, 13, 18, 19, 20)
 TYPE = 4
 
 
-def mapped(
+def map_templates(
     response: Sequence[Incident], key: Sequence[Incident]
 ) -> list[tuple[Incident, Incident]]:
     """Return the pairs of one message."""
@@ -135,7 +135,7 @@ def gain(response: Incident, key: Incident) -> float:
 
 def alike(response: Incident, key: Incident) -> bool:
     def meet(number: int) -> bool:
-        return bool(matched(SLOTS[number], response.of(number), key.of(number)))
+        return bool(match_fills(SLOTS[number], response.of(number), key.of(number)))
 
     return meet(TYPE) and any(map(meet, CONTENT))
 
@@ -202,53 +202,53 @@ def _total(parts: Iterable[Tallies], kind: str = "") -> Tally:
 
 def score(messages: Iterable[str], response: Sequence[Incident], key: Sequence[Incident]) -> Score:
     """Score all messages of the key; the response's templates for others are spurious."""
-    given, wanted = _by_message(response), _by_message(key)
+    responses, keys = _by_message(response), _by_message(key)
     parts: tuple[dict[str, Tally], ...] = ({}, {}, {})
-    told: dict[str, Tallies] = {}
-    for message in dict.fromkeys((*messages, *given)):
-        found = _message(given.get(message, ()), wanted.get(message, ()))
-        told[message] = _added({}, *found)
-        for part, tallies in zip(parts, found, strict=True):
-            part.update(_added(part, tallies))
-    return Score(told, *parts)
+    by_message: dict[str, Tallies] = {}
+    for message in dict.fromkeys((*messages, *responses)):
+        tallies_of_parts = _message(responses.get(message, ()), keys.get(message, ()))
+        by_message[message] = _sum_tallies({}, *tallies_of_parts)
+        for part, tallies in zip(parts, tallies_of_parts, strict=True):
+            part.update(_sum_tallies(part, tallies))
+    return Score(by_message, *parts)
 
 
 def _by_message(incidents: Iterable[Incident]) -> dict[str, list[Incident]]:
-    found: dict[str, list[Incident]] = defaultdict(list)
+    by_message: dict[str, list[Incident]] = defaultdict(list)
     for incident in incidents:
-        found[incident.message].append(incident)
-    return dict(found)
+        by_message[incident.message].append(incident)
+    return dict(by_message)
 
 
 def _message(
     response: Sequence[Incident], key: Sequence[Incident]
 ) -> tuple[Tallies, Tallies, Tallies]:
-    pairs = mapped(response, key)
+    pairs = map_templates(response, key)
     mine, theirs = {id(r) for r, _ in pairs}, {id(k) for _, k in pairs}
-    matched = [_compared(r, k) for r, k in pairs]
+    matched = [_compare_slots(r, k) for r, k in pairs]
     lacking = [_missing(k) for k in key if id(k) not in theirs and not k.optional]
     over = [_spurious(r) for r in response if id(r) not in mine]
-    return _added({}, *matched), _added({}, *lacking), _added({}, *over)
+    return _sum_tallies({}, *matched), _sum_tallies({}, *lacking), _sum_tallies({}, *over)
 
 
-def _compared(response: Incident, key: Incident) -> Tallies:
+def _compare_slots(response: Incident, key: Incident) -> Tallies:
     slots = {s.name: count(s, response.of(s.number), key.of(s.number)) for s in SCORED}
     return {TEMPLATE: Tally(correct=1), **slots}
 
 
 def _missing(key: Incident) -> Tallies:
-    needed = {s.name: sum(not f.optional for f in key.of(s.number)) for s in SCORED}
-    return {TEMPLATE: Tally(missing=1), **{n: Tally(missing=c) for n, c in needed.items()}}
+    required = {s.name: sum(not f.optional for f in key.of(s.number)) for s in SCORED}
+    return {TEMPLATE: Tally(missing=1), **{n: Tally(missing=c) for n, c in required.items()}}
 
 
 def _spurious(response: Incident) -> Tallies:
-    given = {s.name: Tally(spurious=len(response.of(s.number))) for s in SCORED}
-    return {TEMPLATE: Tally(spurious=1), **given}
+    tallies = {s.name: Tally(spurious=len(response.of(s.number))) for s in SCORED}
+    return {TEMPLATE: Tally(spurious=1), **tallies}
 
 
-def _added(*parts: Tallies) -> dict[str, Tally]:
-    found: dict[str, Tally] = {}
+def _sum_tallies(*parts: Tallies) -> dict[str, Tally]:
+    sums: dict[str, Tally] = {}
     for part in parts:
         for name, tally in part.items():
-            found[name] = found.get(name, EMPTY) + tally
-    return found
+            sums[name] = sums.get(name, EMPTY) + tally
+    return sums

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from oracles.joint_mentions import random_model, random_templates
 from oracles.partitions import partitions
-from partita.configurations.joint import within as joint_within
+from partita.configurations.joint import constrained as module
+from partita.configurations.joint.constrained import ConstrainedPosterior, constrained
 from partita.configurations.joint.posterior import JointPosterior
-from partita.configurations.joint.within import Within, within
 from partita.errors import TooLarge, Unavailable
 from partita.training.joint import joint_posterior
 
@@ -41,7 +41,7 @@ def listed(joint: JointPosterior, compatible: np.ndarray) -> dict[tuple[int, ...
 @settings(deadline=None, max_examples=25)
 def test_small_sets_are_exact(n, seed):
     joint, compatible = instance(n, seed)
-    found, expected = within(joint, compatible), listed(joint, compatible)
+    found, expected = constrained(joint, compatible), listed(joint, compatible)
     assert found.count() == len(expected)
     best = found.best(len(expected))
     assert best.gap == 0.0
@@ -61,21 +61,23 @@ def test_small_sets_are_exact(n, seed):
 
 def test_what_is_incompatible_has_no_weight():
     joint, compatible = instance(5, 3, holes=1.0)
-    found = within(joint, compatible)
+    found = constrained(joint, compatible)
     assert found.log_weight(np.zeros(5, dtype=np.int64)) == -math.inf
     assert found.log_weight(np.arange(5)) == pytest.approx(joint.log_weight(np.arange(5)))
     assert found.best(9).labels.tolist() == [[0, 1, 2, 3, 4]]
 
 
-def by_draws(monkeypatch: pytest.MonkeyPatch, n: int, seed: int, holes: float) -> Within:
-    monkeypatch.setattr(joint_within, "NINE", 2)
+def by_draws(
+    monkeypatch: pytest.MonkeyPatch, n: int, seed: int, holes: float
+) -> ConstrainedPosterior:
+    monkeypatch.setattr(module, "LARGEST", 2)
     joint, compatible = instance(n, seed, holes)
-    return within(joint, compatible, seed=1)
+    return constrained(joint, compatible, seed=1)
 
 
 def test_draws_agree_with_the_enumeration(monkeypatch):
     joint, compatible = instance(6, 8, 0.1)
-    exact = within(joint, compatible)
+    exact = constrained(joint, compatible)
     value, total, bits = exact.pairs().value, exact.log_normaliser.value, exact.entropy().value
     drawn = by_draws(monkeypatch, 6, 8, 0.1)
     assert (drawn.method, drawn.pairs().kind) == ("sampled", "estimate")
@@ -96,6 +98,6 @@ def compatible_rows(rows: np.ndarray, compatible: np.ndarray) -> bool:
 
 
 def test_too_few_compatible_draws_are_said(monkeypatch):
-    monkeypatch.setattr(joint_within, "LEAST", 10**9)
+    monkeypatch.setattr(module, "LEAST", 10**9)
     with pytest.raises(TooLarge, match="were compatible"):
         by_draws(monkeypatch, 4, 1, 0.9)

@@ -1,7 +1,7 @@
 """The joint model of a coreference set, given that incompatible templates do not corefer.
 
 P(configuration | compatible) = P(configuration) / P(compatible): the sum over all configurations
-of at most NINE templates, beyond that the share of draws of the joint model that are compatible.
+of at most LARGEST templates; beyond that, the share of compatible draws of the joint model.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.count import bell, count
-from partita.configurations.enumeration import partitions
-from partita.configurations.joint.posterior import NINE, WIDTH, JointPosterior
+from partita.configurations.enumeration import LARGEST, partitions
+from partita.configurations.joint.posterior import WIDTH, JointPosterior
 from partita.configurations.merging.listed import cell_marginals
 from partita.errors import TooLarge, Unavailable
 from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method
@@ -28,53 +28,55 @@ LEAST = 100
 BoolArray = NDArray[np.bool_]
 
 
-def within(joint: JointPosterior, compatible: BoolArray, seed: int = 0) -> Within:
+def constrained(
+    joint: JointPosterior, compatible: BoolArray, seed: int = 0
+) -> ConstrainedPosterior:
     """Return the joint model given which pairs are incompatible."""
-    if joint.size <= NINE:
-        rows = _allowed(partitions(joint.size), compatible)
+    if joint.size <= LARGEST:
+        rows = _compatible_rows(partitions(joint.size), compatible)
         logs = joint.log_weights(rows)
         total = Figure.exact(float(np.logaddexp.reduce(logs)))
-        return Within(joint, compatible, rows, logs, total, len(rows))
-    drawn, tried = _drawn(joint, compatible, np.random.default_rng(seed))
-    found = np.concatenate((drawn, _allowed(joint.best(WIDTH).labels, compatible)))
-    rows, where = np.unique(found, axis=0, return_inverse=True)
-    numbers = np.bincount(where.reshape(-1)[: len(drawn)], minlength=len(rows))
+        return ConstrainedPosterior(joint, compatible, rows, logs, total, len(rows))
+    draws, attempts = _compatible_draws(joint, compatible, np.random.default_rng(seed))
+    configurations = np.concatenate((draws, _compatible_rows(joint.best(WIDTH).labels, compatible)))
+    rows, where = np.unique(configurations, axis=0, return_inverse=True)
+    numbers = np.bincount(where.reshape(-1)[: len(draws)], minlength=len(rows))
     logs = joint.log_weights(rows)
-    total = _normaliser(len(drawn), tried, float(np.logaddexp.reduce(logs)))
-    return Within(joint, compatible, rows, logs, total, count(compatible), numbers)
+    total = _normaliser(len(draws), attempts, float(np.logaddexp.reduce(logs)))
+    return ConstrainedPosterior(joint, compatible, rows, logs, total, count(compatible), numbers)
 
 
-def _normaliser(kept: int, tried: int, met: float) -> Figure:
+def _normaliser(compatible_draws: int, attempts: int, met: float) -> Figure:
     """Estimate log P(compatible) by the share of draws, at least the probability of those met."""
-    share = kept / tried
-    error = math.sqrt((1.0 - share) / kept)
+    share = compatible_draws / attempts
+    error = math.sqrt((1.0 - share) / compatible_draws)
     return Figure.estimate(max(math.log(share), met), error)
 
 
-def _drawn(
+def _compatible_draws(
     joint: JointPosterior, compatible: BoolArray, rng: np.random.Generator
 ) -> tuple[IntArray, int]:
     """Return compatible draws, and the number of draws made for them."""
-    kept: list[IntArray] = []
-    while len(kept) < BLOCKS and sum(map(len, kept)) < ENOUGH:
-        kept.append(_allowed(joint.draws(BLOCK, rng), compatible))
-    rows, tried = np.concatenate(kept), BLOCK * len(kept)
+    blocks: list[IntArray] = []
+    while len(blocks) < BLOCKS and sum(map(len, blocks)) < ENOUGH:
+        blocks.append(_compatible_rows(joint.draws(BLOCK, rng), compatible))
+    rows, attempts = np.concatenate(blocks), BLOCK * len(blocks)
     if len(rows) < LEAST:
         what = f"the joint model of {joint.size} templates, given which are incompatible,"
-        needs = f"more draws: {len(rows)} of {tried:,} were compatible"
-        raise TooLarge(what, needs, f"{tried:,}", "the other models need no draws")
-    return rows, tried
+        needs = f"more draws: {len(rows)} of {attempts:,} were compatible"
+        raise TooLarge(what, needs, f"{attempts:,}", "the other models need no draws")
+    return rows, attempts
 
 
-def _allowed(rows: IntArray, compatible: BoolArray) -> IntArray:
+def _compatible_rows(rows: IntArray, compatible: BoolArray) -> IntArray:
     """Return the rows of labels that join no incompatible pair."""
     left, right = np.nonzero(np.triu(~compatible, 1))
-    kept: IntArray = rows[~(rows[:, left] == rows[:, right]).any(axis=1)]
-    return kept
+    allowed: IntArray = rows[~(rows[:, left] == rows[:, right]).any(axis=1)]
+    return allowed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Within:
+class ConstrainedPosterior:
     """The joint model's posterior given the incompatible pairs.
 
     `rows` are all configurations or, with how often each was drawn, those that were met;
@@ -112,8 +114,12 @@ class Within:
         return 0 if self.numbers is None else int(self.numbers.sum())
 
     def log_weight(self, labels: IntArray) -> float:
-        one = np.asarray(labels, dtype=np.int64)[None, :]
-        return self.joint.log_weight(labels) if len(_allowed(one, self.compatible)) else -math.inf
+        row = np.asarray(labels, dtype=np.int64)[None, :]
+        return (
+            self.joint.log_weight(labels)
+            if len(_compatible_rows(row, self.compatible))
+            else -math.inf
+        )
 
     def count(self) -> int | None:
         return self.possible
@@ -125,8 +131,8 @@ class Within:
 
     def shares(self) -> FloatArray:
         """Return the probability of each row."""
-        found: FloatArray = np.exp(self.logs - self.log_normaliser.value)
-        return found if self.numbers is None else self.numbers / self.met
+        probabilities: FloatArray = np.exp(self.logs - self.log_normaliser.value)
+        return probabilities if self.numbers is None else self.numbers / self.met
 
     def entropy(self) -> Figure:
         """Return E[−log P], in bits."""
