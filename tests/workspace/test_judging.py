@@ -118,7 +118,7 @@ def test_clusters_of_another_tool(tmp_path: Path) -> None:
         ("c.csv", "id,group\nA,1\n", "line 1: has no column cluster or cluster_id"),
         ("c.csv", "id,cluster\nA,1\nA,2\n", "line 3: template A is in two clusters"),
         ("c.csv", "id,cluster\n,2\n", "line 2: a row needs an id and a cluster"),
-        ("c.csv", "id,cluster\n", "holds no clusters"),
+        ("c.csv", "id,cluster\n", "has no clusters"),
     ],
 )
 def test_bad_results_are_one_line(tmp_path: Path, name: str, text: str, problem: str) -> None:
