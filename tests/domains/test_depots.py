@@ -17,7 +17,7 @@ from partita.records import CoreferenceSet, Template, pair
 from partita.reference.sets import BoolArray, coreference_sets
 from partita.rules.domain_files import load_domain, read_domain
 from partita.rules.extractor import Extractor
-from partita.rules.lint import linted
+from partita.rules.lint import lint
 from partita.text.layout import parse_layout
 from partita.text.tagger_models import shipped_tagger
 
@@ -43,7 +43,7 @@ def slots(text: str) -> dict[str, dict[str, Any]]:
 
 def test_the_domain_has_no_problem() -> None:
     assert not load_domain("depots").problems
-    found = [p for p in linted(read_domain("depots")) if "/depots/" in str(p.at) and p.error]
+    found = [p for p in lint(read_domain("depots")) if "/depots/" in str(p.at) and p.error]
     assert not found
 
 

@@ -15,7 +15,7 @@ from measure_groups import Given
 from partita.records import Message, Region
 from partita.rules.cascade import Cascade
 from partita.rules.domain_files import load_domain, read_domain
-from partita.rules.lint import failing, linted
+from partita.rules.lint import failing_examples, lint
 from partita.rules.phrases import Phrase
 from partita.text.tagger_models import shipped_tagger
 from partita.text.tokens import Tokens, tokenize
@@ -357,8 +357,8 @@ def test_nothing_is_wrong_with_the_domain_and_every_example_matches() -> None:
     loaded = load_domain("english")
     assert loaded.domain is not None
     assert loaded.problems == []
-    assert linted(loaded.domain) == []
-    assert [problem.said for problem in failing(cascade(), tagged) if problem.error] == []
+    assert lint(loaded.domain) == []
+    assert [problem.said for problem in failing_examples(cascade(), tagged) if problem.error] == []
 
 
 TEXTS = [

@@ -10,7 +10,7 @@ from partita.rules.ambiguity import ways
 from partita.rules.compile import Matcher
 from partita.rules.phases import Candidate, Matching
 from partita.rules.predicates import SEPARATOR, Alphabet, Tests
-from partita.rules.syntax import Node, reversed_
+from partita.rules.syntax import Node, reverse
 
 Phrases = Sequence[Mapping[str, Any] | None]
 
@@ -26,9 +26,7 @@ def written(alphabet: Alphabet, phrases: Phrases) -> str:
 def matcher(
     node: Node, before: Node | None = None, after: Node | None = None, below: Any = None
 ) -> Matcher:
-    return Matcher.of(
-        Alphabet(Tests(below or {})), node, before, reversed_(after) if after else None
-    )
+    return Matcher.of(Alphabet(Tests(below or {})), node, before, reverse(after) if after else None)
 
 
 def longest(made: Matcher, phrases: Phrases, start: int) -> Any:

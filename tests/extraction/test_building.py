@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from extraction.toy import cascade, run
-from partita.rules.build import fitting, together, words
-from partita.rules.domain import Call, Literally, Reference
-from partita.rules.patterns import Refused
+from partita.rules.build import fit_value, join_words, merge_slots
+from partita.rules.domain import Call, Constant, Reference
+from partita.rules.patterns import PatternError
 from partita.rules.value_syntax import parse_value
 from partita.templates.number import NumberType
 from partita.templates.schema import Schema
@@ -19,13 +19,13 @@ from partita.templates.sorts import Hierarchy
 
 
 def test_how_values_are_written() -> None:
-    assert parse_value("some text") == Literally("some text")
+    assert parse_value("some text") == Constant("some text")
     assert parse_value("$a") == Reference("a")
     assert parse_value("$a.b") == Reference("a", "b", "last")
     assert parse_value("$a.first.b") == Reference("a", "b", "first")
     assert parse_value("$a.count") == Reference("a", which="count")
     assert parse_value('join($a, ",", upper(x))') == Call(
-        "join", (Reference("a"), Literally(","), Call("upper", (Literally("x"),)))
+        "join", (Reference("a"), Constant(","), Call("upper", (Constant("x"),)))
     )
 
 
@@ -34,7 +34,7 @@ def test_what_is_no_value(text: str) -> None:
     if text == "$a.all":  # an attribute of that name
         assert parse_value(text) == Reference("a", "all", "last")
         return
-    with pytest.raises(Refused):
+    with pytest.raises(PatternError):
         parse_value(text)
 
 
@@ -101,17 +101,17 @@ def test_an_attribute_that_has_one_value_gets_one(tmp_path: Path) -> None:
 
 
 def test_slots_of_several_and_texts_of_several() -> None:
-    assert together(({"A": 1}, {"A": 2, "B": 3})) == {"A": 2, "B": 3}
-    assert words(("a", ("b", 1), None, True)) == "a b 1 true"
+    assert merge_slots(({"A": 1}, {"A": 2, "B": 3})) == {"A": 2, "B": 3}
+    assert join_words(("a", ("b", 1), None, True)) == "a b 1 true"
 
 
 def test_values_are_brought_to_the_slots_type() -> None:
     sorts = Hierarchy.of({"A": None, "B": "A", "C": None})
     schema = Schema({"S": SortType(sorts, "A"), "N": NumberType()})
-    assert fitting(schema, "S", ("B",)) == ("B", "")
-    value, reason = fitting(schema, "S", ("B", "C"))
+    assert fit_value(schema, "S", ("B",)) == ("B", "")
+    value, reason = fit_value(schema, "S", ("B", "C"))
     assert (value, bool(reason)) == ("B", True)
-    assert fitting(schema, "N", "many")[0] is None
-    assert fitting(schema, "N", "12") == (12, "")
-    assert fitting(schema, "N", "") == (None, "")
-    assert fitting(schema, "X", 1) == (None, "there is no slot X")
+    assert fit_value(schema, "N", "many")[0] is None
+    assert fit_value(schema, "N", "12") == (12, "")
+    assert fit_value(schema, "N", "") == (None, "")
+    assert fit_value(schema, "X", 1) == (None, "unknown slot X")

@@ -158,7 +158,7 @@ def test_forgetting_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     made = cascade(tmp_path)
     texts = ["a/DT depot/NN in/IN Kinston/NNP", "two/CD supply/NN dumps/NNS", "rail/JJ depot/NN"]
     before = [shape(made, text) for text in texts]
-    monkeypatch.setattr("partita.rules.cascade.REMEMBERED", 0)
+    monkeypatch.setattr("partita.rules.cascade.CACHE_SIZE", 0)
     assert [shape(made, text) for text in texts for _ in "ab"] == [x for x in before for _ in "ab"]
 
 

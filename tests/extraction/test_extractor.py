@@ -9,7 +9,7 @@ from partita.records import Message, Region
 from partita.rules import extractor as room
 from partita.rules.domain_files import read_domain
 from partita.rules.extractor import Extractor
-from partita.rules.templates import Built
+from partita.rules.templates import Extraction
 from partita.text.tagger_models import shipped_tagger
 
 MESSAGE = Message("m", "A depot.", (Region("text", 0, 8),))
@@ -18,8 +18,8 @@ MESSAGE = Message("m", "A depot.", (Region("text", 0, 8),))
 def test_a_phase_that_gives_up_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Extractor(read_domain("depots"), shipped_tagger())
     assert [template.text for template in made.templates(MESSAGE)] == ["A depot"]
-    monkeypatch.setattr(room, "extract", lambda *_: Built((), (), ("groups",)))
-    with pytest.raises(InputError, match="message m: the rules of phase groups"):
+    monkeypatch.setattr(room, "extract", lambda *_: Extraction((), (), ("groups",)))
+    with pytest.raises(InputError, match="message m: phase groups exceeds the work limit"):
         made.templates(MESSAGE)
     with pytest.raises(InputError, match="phase groups"):
         list(made.templates_of([MESSAGE]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from partita.rules.domain import Entry
-from partita.rules.lexicon import Forms, Lexicon, united
+from partita.rules.lexicon import Forms, Lexicon, combine_meanings
 from partita.text.tokens import lower_words
 
 
@@ -86,16 +86,16 @@ def test_tags_decide_what_a_word_means() -> None:
         Entry({"guard": ""}, ("VB",), ("ACT",)),
         Entry({"guard": ""}, (), ("ANY",)),
     )
-    assert united(made.meanings("guards", "NNPS"))[0] == ("UNIT",)
-    assert united(made.meanings("guard", "NN"))[0] == ("UNIT", "ANY")
-    assert united(made.meanings("guarded", "VBN"))[0] == ("ACT",)
+    assert combine_meanings(made.meanings("guards", "NNPS"))[0] == ("UNIT",)
+    assert combine_meanings(made.meanings("guard", "NN"))[0] == ("UNIT", "ANY")
+    assert combine_meanings(made.meanings("guarded", "VBN"))[0] == ("ACT",)
     assert made.meanings("guarded", "JJ") == []
 
 
 def test_what_a_word_stands_for() -> None:
     made = lexicon(Entry({"rail": "", "railway": "rail"}, ("NN",), (), {"TYPE": "$word", "N": 1}))
-    assert united(made.meanings("railway", "NN"))[1] == {"TYPE": "RAIL", "N": 1}
-    assert united(made.meanings("rails", "NNS"))[1] == {"TYPE": "RAIL", "N": 1}
+    assert combine_meanings(made.meanings("railway", "NN"))[1] == {"TYPE": "RAIL", "N": 1}
+    assert combine_meanings(made.meanings("rails", "NNS"))[1] == {"TYPE": "RAIL", "N": 1}
 
 
 def test_of_several_meanings_the_first_fills_a_slot() -> None:
@@ -103,7 +103,7 @@ def test_of_several_meanings_the_first_fills_a_slot() -> None:
         Entry({"tank": ""}, ("NN",), ("A",), {"TYPE": "ARMOR"}),
         Entry({"tank": ""}, ("NN",), ("B",), {"TYPE": "FUEL", "USE": "STORAGE"}),
     )
-    assert united(made.meanings("tank", "NN")) == (
+    assert combine_meanings(made.meanings("tank", "NN")) == (
         ("A", "B"),
         {"TYPE": "ARMOR", "USE": "STORAGE"},
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from extraction.matched import longest, matcher, matching, words, written
 from oracles.patterns import longest_parses, parse
-from partita.rules.ambiguity import REFUSED, deterministic, empty_rounds, ways
+from partita.rules.ambiguity import MOST_WAYS, deterministic, repeats_empty, ways
 from partita.rules.phases import WORK_AT_LEAST, WORK_PER_PHRASE
 from partita.rules.syntax import (
     Atom,
@@ -22,8 +22,8 @@ from partita.rules.syntax import (
     Test,
     labels,
     nullable,
-    single,
-    walked,
+    single_phrase,
+    walk,
 )
 
 BELOW = {"A": frozenset({"A", "B"}), "B": frozenset({"B"}), "C": frozenset({"C"})}
@@ -68,7 +68,7 @@ PHRASES = st.lists(
 
 
 def usable(node: Node) -> bool:
-    return not nullable(node) and not empty_rounds(node) and ways(node) <= REFUSED
+    return not nullable(node) and not repeats_empty(node) and ways(node) <= MOST_WAYS
 
 
 @settings(deadline=None, max_examples=150)
@@ -131,7 +131,7 @@ def test_what_must_follow_and_precede(
 @given(NODES, PHRASES)
 def test_ways_are_an_upper_bound(node: Node, phrases: list[Any]) -> None:
     assume(usable(node))
-    assume(not any(isinstance(one, Choice) and single(one) for one in walked(node)))
+    assume(not any(isinstance(one, Choice) and single_phrase(one) for one in walk(node)))
     for start in range(len(phrases)):
         found = longest_parses(node, phrases, start, below=BELOW)
         assert len(found) <= ways(node)
@@ -169,7 +169,7 @@ def test_nothing_matches_across_the_end_of_a_sentence() -> None:
 def run(rules: list[tuple[str, int]], text: str) -> list[tuple[int, int, int]]:
     made = matching(*rules)
     found = made.cursor(written(made.alphabet, words(text)))
-    assert found.whole
+    assert found.complete
     return [(number, *spans[0]) for number, spans in found.matches]
 
 
@@ -217,5 +217,5 @@ def test_work_comes_to_an_end() -> None:
     text = written(made.alphabet, [{"tag": "B"}] * many)
     for tried in (made.cursor, made.everywhere):
         found = tried(text)
-        assert not found.whole
+        assert not found.complete
         assert 0 < len(found.matches) < many

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from partita.records import Message, Region
 from partita.rules.build import Contribution
 from partita.rules.cascade import Analysis
-from partita.rules.domain import Domain, Wanted
-from partita.rules.phrases import Described, Phrase
-from partita.rules.template_context import head_of, modifiers_of, number_of, ties
-from partita.rules.templates import Built, extract
+from partita.rules.domain import Domain, TemplateType
+from partita.rules.phrases import Phrase, SharedPhrase
+from partita.rules.template_context import head_of, modifiers_of, number_of, relations_of
+from partita.rules.templates import Extraction, extract
 from partita.templates.number import NumberType
 from partita.templates.place import PlaceType
 from partita.templates.schema import Schema
@@ -33,7 +33,9 @@ SCHEMA = Schema(
     },
     SORTS,
 )
-DOMAIN = Domain("small", SCHEMA, SORTS, templates={"FACILITY": Wanted("FACILITY", ("FACILITY",))})
+DOMAIN = Domain(
+    "small", SCHEMA, SORTS, templates={"FACILITY": TemplateType("FACILITY", ("FACILITY",))}
+)
 
 
 @dataclass
@@ -58,7 +60,7 @@ def about(where: Phrase, size: int = 1, priority: int = 0, order: int = 0, **slo
 
 def built(
     text: str, contributions: list[Any], regions: list[Region] | None = None, **tokens: Any
-) -> Built:
+) -> Extraction:
     """Words are what stands between spaces; the phrases are those of the contributions."""
     words = text.split()
     starts = [text.index(word) for word in words]
@@ -67,7 +69,7 @@ def built(
     for name, value in tokens.items():
         setattr(made, name, value)
     phrases = sorted({one.about.first: one.about for one in contributions}.items())
-    items = [Described(dict(p.attributes), [], "", (), ()) for _, p in phrases]
+    items = [SharedPhrase(dict(p.attributes), [], "", (), ()) for _, p in phrases]
     analysis = Analysis(items, [first for first, _ in phrases], tuple(contributions))
     whole = [Region("text", 0, len(text))]
     return extract(Message("m", text, tuple(regions or whole)), made, analysis, DOMAIN)
@@ -208,23 +210,23 @@ END: dict[str, Any] = {}
 
 
 def test_roles() -> None:
-    assert ties([ng(), SEE, ng()], 0).role == "subject"
-    assert ties([ng(), SEE, ng()], 2).role == "object"
-    assert ties([ng(), word("in", "IN"), ng(), SEE], 0).role == "subject"
-    assert ties([ng(), word("in", "IN"), ng(), SEE], 2).role == "oblique"
-    assert ties([ng(), word("'s", "POS"), ng()], 0).role == "possessive"
-    assert ties([ng(), END, SEE], 0).role == "other"
+    assert relations_of([ng(), SEE, ng()], 0).role == "subject"
+    assert relations_of([ng(), SEE, ng()], 2).role == "object"
+    assert relations_of([ng(), word("in", "IN"), ng(), SEE], 0).role == "subject"
+    assert relations_of([ng(), word("in", "IN"), ng(), SEE], 2).role == "oblique"
+    assert relations_of([ng(), word("'s", "POS"), ng()], 0).role == "possessive"
+    assert relations_of([ng(), END, SEE], 0).role == "other"
 
 
 def test_copula_and_apposition() -> None:
-    assert ties([ng(), BE, ng()], 2).copula == 0
-    assert ties([ng(), {**BE, "negated": "not"}, ng()], 2).copula == -1
-    assert ties([ng(), BE, ng(number="PLURAL")], 2).copula == -1
-    assert ties([ng(), END, ng()], 2).copula == -1
+    assert relations_of([ng(), BE, ng()], 2).copula == 0
+    assert relations_of([ng(), {**BE, "negated": "not"}, ng()], 2).copula == -1
+    assert relations_of([ng(), BE, ng(number="PLURAL")], 2).copula == -1
+    assert relations_of([ng(), END, ng()], 2).copula == -1
     named, described = ng(form="name"), ng(form="definite")
-    assert ties([named, word(","), described, word(",")], 2).apposition == 0
-    assert ties([named, word(","), described, word(","), word("and")], 2).apposition == -1
-    assert ties([described, word(","), described, word(",")], 2).apposition == -1
+    assert relations_of([named, word(","), described, word(",")], 2).apposition == 0
+    assert relations_of([named, word(","), described, word(","), word("and")], 2).apposition == -1
+    assert relations_of([described, word(","), described, word(",")], 2).apposition == -1
 
 
 def test_numbers_heads_and_modifiers() -> None:

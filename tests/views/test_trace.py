@@ -7,13 +7,13 @@ from pathlib import Path
 
 from extraction.toy import RULES, cascade, run
 from partita.rules.domain import At, Problem
-from partita.rules.trace import Seen, Tracer
+from partita.rules.trace import PhaseTrace, Tracer
 from partita.views.rules import lint_text, trace_html, trace_text
 
 NASTY = "A/DT rail/NN depot/NN in/IN Kinston/NNP <script>alert(1)</script>\x1b[31m&/NN | It/PRP"
 
 
-def seen(folder: Path, text: str, **files: str) -> list[Seen]:
+def seen(folder: Path, text: str, **files: str) -> list[PhaseTrace]:
     made = cascade(folder, **files)
     tracer = Tracer(made.domain.schema)
     run(made, text, tracer)

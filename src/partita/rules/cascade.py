@@ -11,17 +11,15 @@ from typing import Any, Protocol
 from partita.records.documents import Region
 from partita.rules.build import Contribution
 from partita.rules.domain import Domain
-from partita.rules.lexicon import Cut, Lexicon, Longer, Meaning, united
-from partita.rules.phases import Found, Stage, replaced
-from partita.rules.phrases import Described, Phrase
+from partita.rules.lexicon import Cut, Lexicon, Meaning, Multiword, combine_meanings
+from partita.rules.phases import Encode, Matches, Stage, replace_matches
+from partita.rules.phrases import Phrase, SharedPhrase
 from partita.rules.predicates import SEPARATOR, Tests
 from partita.text.tokens import lower_words
 
-Coded = Callable[[Mapping[str, Any]], list[str]]
-
 
 def shape(text: str) -> str:
-    """What a word looks like."""
+    """Return the shape of a word: lower, upper, capital, mixed, digits, alnum or punct."""
     if text.islower():
         return "lower" if not _has_digit(text) else "alnum"
     if text.isupper():
@@ -39,36 +37,37 @@ def _has_digit(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What words have from the region and the sentence in which they stand."""
+    """The properties that words take from their region and sentence."""
 
     region: str
     column: str
     cased: bool
 
 
-class Words(dict[tuple[str, str], Described]):
-    """The words of one setting by text and tag, described as they turn up."""
+class Words(dict[tuple[str, str], SharedPhrase]):
+    """The words of one setting by text and tag, described on first use."""
 
-    def __init__(self, setting: Setting, lexicon: Lexicon, coded: Coded) -> None:
+    def __init__(self, setting: Setting, lexicon: Lexicon, coded: Encode) -> None:
         super().__init__()
         self.setting, self.lexicon, self.coded = setting, lexicon, coded
 
-    def __missing__(self, key: tuple[str, str]) -> Described:
+    def __missing__(self, key: tuple[str, str]) -> SharedPhrase:
         text, tag = key
         word = text.lower()
         meanings = self.lexicon.meanings(word, tag)
         lemma = meanings[0].lemma if meanings else word
-        if lemma == word and not (meanings and tag.startswith("N")):  # guarded is listed as it is
+        # a listed noun such as "guarded" is its own lemma
+        if lemma == word and not (meanings and tag.startswith("N")):
             lemma = self.lexicon.forms.lemma(word, tag)
         attributes = self.described(text, word, lemma, tag, meanings)
         longer = self.lexicon.longer.get(word)
-        self[key] = made = Described(attributes, self.coded(attributes), longer=longer)
-        return made
+        self[key] = described = SharedPhrase(attributes, self.coded(attributes), longer=longer)
+        return described
 
     def described(
         self, text: str, word: str, lemma: str, tag: str, meanings: Sequence[Meaning]
     ) -> dict[str, Any]:
-        """The attributes of a word or multiword."""
+        """Return the attributes of a word or multiword."""
         attributes: dict[str, Any] = {
             "kind": "word",
             "text": text,
@@ -83,7 +82,7 @@ class Words(dict[tuple[str, str], Described]):
             attributes["column"] = self.setting.column
         if meanings:
             attributes["known"] = True
-            sorts, says = united(meanings)
+            sorts, says = combine_meanings(meanings)
             attributes.update({"sort": sorts} if sorts else {})
             attributes.update({"says": says} if says else {})
         return attributes
@@ -91,12 +90,12 @@ class Words(dict[tuple[str, str], Described]):
 
 @dataclass(slots=True)
 class Vocabulary:
-    """All words that a cascade has met, by setting."""
+    """All words that a cascade has processed, by setting."""
 
     lexicon: Lexicon
-    coded: Coded
+    coded: Encode
     settings: dict[Setting, Words] = field(default_factory=dict)
-    multiwords: dict[tuple[Any, ...], Described] = field(default_factory=dict)
+    multiwords: dict[tuple[Any, ...], SharedPhrase] = field(default_factory=dict)
 
     def words(self, region: str, column: str, cased: bool) -> Words:
         setting = Setting(region, column.lower(), cased)
@@ -113,33 +112,33 @@ class Vocabulary:
         self.multiwords.clear()
 
     def joined(
-        self, items: list[Described], pieces: Sequence[str], begin: int
-    ) -> tuple[list[Described], list[int]]:
-        """The words of a sentence, the longest multiwords made one, and their first tokens."""
-        made: list[Described] = []
+        self, items: list[SharedPhrase], pieces: Sequence[str], begin: int
+    ) -> tuple[list[SharedPhrase], list[int]]:
+        """Return the words of a sentence, the longest multiwords joined, and their first tokens."""
+        joined: list[SharedPhrase] = []
         starts: list[int] = []
         n = 0
         while n < len(items):
-            found = self._longest(items, n)
-            end = n + 1 + (len(found.rest) if found else 0)
-            text = "".join(pieces[n:end]).rstrip() if found else ""
-            made.append(self._multiword(found, items[n:end], text) if found else items[n])
+            multiword = self._longest(items, n)
+            end = n + 1 + (len(multiword.rest) if multiword else 0)
+            text = "".join(pieces[n:end]).rstrip() if multiword else ""
+            joined.append(self._multiword(multiword, items[n:end], text) if multiword else items[n])
             starts.append(begin + n)
             n = end
-        return made, starts
+        return joined, starts
 
-    def _longest(self, items: list[Described], n: int) -> Longer | None:
+    def _longest(self, items: list[SharedPhrase], n: int) -> Multiword | None:
         word, following = items[n], items[n + 1 : n + 2]
         if word.longer is None or not following:
             return None
         for longer in word.longer.get(following[0].attributes["word"], ()):
-            after = items[n + 1 : n + 1 + len(longer.rest)]
-            if tuple([one.attributes["word"] for one in after]) == longer.rest:
+            rest = items[n + 1 : n + 1 + len(longer.rest)]
+            if tuple([item.attributes["word"] for item in rest]) == longer.rest:
                 return longer
         return None
 
-    def _multiword(self, longer: Longer, parts: list[Described], text: str) -> Described:
-        """One word of several: its tag is its head's, where the lexicon allows that."""
+    def _multiword(self, longer: Multiword, parts: list[SharedPhrase], text: str) -> SharedPhrase:
+        """Return a multiword; its tag is that of its head, if the lexicon allows it."""
         setting = _setting(parts[0])
         tag = _tag(longer, parts)
         key = (id(longer), text, tag, setting)
@@ -148,29 +147,29 @@ class Vocabulary:
             lemma = longer.meanings[0].lemma
             attributes = words.described(text, text.lower(), lemma, tag, longer.meanings)
             offsets = tuple(range(len(parts)))
-            self.multiwords[key] = Described(
+            self.multiwords[key] = SharedPhrase(
                 attributes, self.coded(attributes), "", tuple(parts), offsets
             )
         return self.multiwords[key]
 
 
-def _setting(word: Described) -> Setting:
-    said = word.attributes
-    return Setting(said["region"], said.get("column", ""), said["cased"])
+def _setting(word: SharedPhrase) -> Setting:
+    attributes = word.attributes
+    return Setting(attributes["region"], attributes.get("column", ""), attributes["cased"])
 
 
-def _tag(longer: Longer, parts: list[Described]) -> str:
+def _tag(longer: Multiword, parts: list[SharedPhrase]) -> str:
     meaning = longer.meanings[0]
     head = parts[0] if meaning.tag.startswith("V") else parts[-1]
     tag = str(head.attributes["tag"])
     return tag if not meaning.tag or tag in meaning.tags else meaning.tag
 
 
-REMEMBERED = 400_000  # words and phrases, over all messages
+CACHE_SIZE = 400_000  # words and phrases, over all messages
 
 
-class Columns(Protocol):
-    """The tokens of a message as the cascade needs them, a column each."""
+class TokenColumns(Protocol):
+    """The tokens of a message as columns."""
 
     @property
     def texts(self) -> Sequence[str]: ...
@@ -186,18 +185,19 @@ class Columns(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """What a phase saw and did, for whoever watches.
+    """The input and output of a phase, for observers.
 
-    `made` are the phrases of a phase with a cursor, one a match; `said` the contributions of one
-    that starts everywhere, with where the match begins. `pieces` are the tokens' texts.
+    `made` holds the phrase of each match in a phase with a cursor, `said` the contributions of a
+    phase that starts everywhere, each with the start of its match. `pieces` are the texts of the
+    tokens.
     """
 
     stage: Stage
-    items: list[Described]
+    items: list[SharedPhrase]
     characters: str
-    found: Found
+    matches: Matches
     pieces: list[str]
-    made: tuple[Described, ...] = ()
+    made: tuple[SharedPhrase, ...] = ()
     said: tuple[tuple[Contribution, int], ...] = ()
 
 
@@ -206,21 +206,21 @@ Observer = Callable[[Step], None]
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What came out: the last phrases, the contributions, and the phases that gave up."""
+    """The final phrases, the contributions, and the phases that exceeded their budget."""
 
-    items: list[Described]
+    items: list[SharedPhrase]
     starts: list[int]
     contributions: tuple[Contribution, ...]
     unfinished: tuple[str, ...] = ()
 
     @cached_property
     def phrases(self) -> tuple[Phrase, ...]:
-        """After the last phase that builds phrases, in the order of the text."""
+        """Return the phrases after the last phase that builds phrases, in text order."""
         return phrases_of(self.items, self.starts)
 
 
-def phrases_of(items: Sequence[Described], starts: Sequence[int]) -> tuple[Phrase, ...]:
-    """The phrases of a sequence, without the marks behind sentences."""
+def phrases_of(items: Sequence[SharedPhrase], starts: Sequence[int]) -> tuple[Phrase, ...]:
+    """Return the phrases of a sequence, without sentence separators."""
     return tuple(
         item.phrase(first, after - 1)
         for item, first, after in zip(items, starts, starts[1:], strict=False)
@@ -229,7 +229,7 @@ def phrases_of(items: Sequence[Described], starts: Sequence[int]) -> tuple[Phras
 
 
 class Cascade:
-    """A domain's rules, ready for messages."""
+    """The compiled rules of a domain."""
 
     def __init__(self, domain: Domain, cut: Cut = lower_words) -> None:
         self.domain = domain
@@ -237,68 +237,72 @@ class Cascade:
         self.stages = [Stage.of(phase, n, self.tests) for n, phase in enumerate(domain.phases)]
         lexicon = Lexicon.of(domain.entries, domain.verbs, cut)
         self.vocabulary = Vocabulary(lexicon, self._coded)
-        self.separator = Described({}, [SEPARATOR] * len(self.stages))
+        self.separator = SharedPhrase({}, [SEPARATOR] * len(self.stages))
         self.codes: dict[int, list[str]] = {}
 
     def run(
         self,
-        tokens: Columns,
+        tokens: TokenColumns,
         tags: Sequence[str],
         regions: Sequence[Region],
         observer: Observer | None = None,
     ) -> Analysis:
-        """All phases over one message."""
-        self._tidy()
+        """Apply all phases to one message."""
+        self._trim_caches()
         pieces = _pieces(tokens)
         items, starts = self._words(tokens, tags, regions, pieces)
         contributions: list[Contribution] = []
         unfinished = []
         for stage in self.stages:
             scene = stage.scene(items, starts, pieces)
-            found = stage.found(scene)
+            matches = stage.match(scene)
             if stage.phase.starts == "cursor":
-                made = stage.built(found, scene, self._coded)
-                items, starts = replaced(found, scene, made)
-                step = Step(stage, scene.items, scene.characters, found, pieces, tuple(made))
+                phrases = stage.build(matches, scene, self._coded)
+                items, starts = replace_matches(matches, scene, phrases)
+                step = Step(stage, scene.items, scene.characters, matches, pieces, tuple(phrases))
             else:
-                said = stage.said(found, scene)
-                contributions += [one for one, _ in said]
-                step = Step(stage, scene.items, scene.characters, found, pieces, (), tuple(said))
+                statements = stage.contribute(matches, scene)
+                contributions += [contribution for contribution, _ in statements]
+                step = Step(
+                    stage, scene.items, scene.characters, matches, pieces, (), tuple(statements)
+                )
             if observer is not None:
                 observer(step)
-            if not found.whole:
+            if not matches.complete:
                 unfinished.append(stage.phase.name)
         return Analysis(items, starts, tuple(contributions), tuple(unfinished))
 
-    def _tidy(self) -> None:
-        """Between messages: forget words and phrases once they have become too many."""
-        known = [
+    def _trim_caches(self) -> None:
+        """Clear the caches between messages once they are too large."""
+        sizes = [
             self.vocabulary.size,
             len(self.codes),
-            *(len(stage.known) for stage in self.stages),
+            *(len(stage.cache) for stage in self.stages),
         ]
-        if sum(known) > REMEMBERED:
+        if sum(sizes) > CACHE_SIZE:
             self.vocabulary.clear()
             self.codes.clear()
             for stage in self.stages:
-                stage.known.clear()
+                stage.cache.clear()
 
     def _coded(self, attributes: Mapping[str, Any]) -> list[str]:
-        """The character of a phrase in each phase; phrases that pass the same tests share them."""
+        """Return the character of a phrase in each phase, given by the tests that it passes."""
         mask = self.tests.mask(attributes)
-        if (known := self.codes.get(mask)) is None:
-            known = self.codes[mask] = [stage.alphabet.character(mask) for stage in self.stages]
-        return known
+        if (characters := self.codes.get(mask)) is None:
+            characters = self.codes[mask] = [
+                stage.alphabet.character(mask) for stage in self.stages
+            ]
+        return characters
 
     def _words(
         self,
-        tokens: Columns,
+        tokens: TokenColumns,
         tags: Sequence[str],
         regions: Sequence[Region],
         pieces: list[str],
-    ) -> tuple[list[Described], list[int]]:
-        """The words of the message, multiwords joined, a separator behind each sentence."""
-        items: list[Described] = []
+    ) -> tuple[list[SharedPhrase], list[int]]:
+        """Return the words of the message, multiwords joined, a separator after each sentence."""
+        items: list[SharedPhrase] = []
         starts: list[int] = []
         begin = 0
         for end in tokens.ends_of_sentences:
@@ -306,12 +310,12 @@ class Cascade:
                 continue
             texts = tokens.texts[begin:end]
             region = regions[tokens.region[begin]]
-            known = self.vocabulary.words(
+            vocabulary = self.vocabulary.words(
                 region.kind, region.column_name, not "".join(texts).isupper()
             )
-            words = list(map(known.__getitem__, zip(texts, tags[begin:end], strict=True)))
+            words = list(map(vocabulary.__getitem__, zip(texts, tags[begin:end], strict=True)))
             places: Sequence[int] = range(begin, end)
-            if any(map(_begins_longer, words)):
+            if any(map(_begins_multiword, words)):
                 words, places = self.vocabulary.joined(words, pieces[begin:end], begin)
             items += words
             starts += places
@@ -321,11 +325,11 @@ class Cascade:
         return items, starts
 
 
-_begins_longer = attrgetter("longer")
+_begins_multiword = attrgetter("longer")
 
 
-def _pieces(tokens: Columns) -> list[str]:
-    """The tokens with a space behind each that has white space behind it."""
+def _pieces(tokens: TokenColumns) -> list[str]:
+    """Return the tokens, each followed by a space if white space follows it."""
     pieces = [
         f"{text} " if end < start else text
         for text, end, start in zip(tokens.texts, tokens.ends, tokens.starts[1:], strict=False)

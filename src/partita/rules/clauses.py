@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from partita.rules.domain import At, Contributing, Rule
+from partita.rules.domain import At, Rule, TemplateRule
 from partita.rules.syntax import Atom, Choice, Label, Node, Repeat, Row, Test, atoms, labels
 
 FORMS = ("active", "passive", "relative", "reduced", "infinitive", "nominal")
-MOST_PHRASES = 3  # prepositional phrases that follow a clause
+MOST_PHRASES = 3  # prepositional phrases after a clause
 
 
 def _phrase(**tests: str) -> Atom:
-    """A phrase whose attributes have these values; a leading ! is for any other value."""
+    """Return an atom whose attributes have these values; a leading ! negates."""
     return Atom(
         tuple(
             Test(name, "!=" if value.startswith("!") else "=", tuple(value.lstrip("!").split("|")))
@@ -30,7 +30,7 @@ _RELATIVE = Choice((_phrase(word="which|that|who"), _phrase(kind="ng", person="r
 _COMMA = Repeat(_phrase(word=","), 0, 1)
 _GAP = Repeat(_ASIDE, 0, 2)
 
-# What the transformations test for themselves: no author needs to build all of it.
+# Tests that the transformations add themselves; a domain need not build all of them.
 OWN_TESTS = frozenset(
     test for node in (_ASIDE, _RELATIVE, _COMMA) for atom in atoms(node) for test in atom.tests
 )
@@ -50,26 +50,26 @@ class Clause:
 
     @property
     def labels(self) -> set[str]:
-        """The labels that its template may use."""
+        """Return the labels that its template may use."""
         arguments = [self.subject, self.object, *self.others.values()]
         inside = {name for node in arguments if node for name in labels(node)}
-        return {"subject", "verb", "object", *map(_named, self.others), *inside}
+        return {"subject", "verb", "object", *map(_preposition_label, self.others), *inside}
 
 
 def clause_rules(
     clause: Clause,
-    template: Contributing,
+    template: TemplateRule,
     priority: int = 0,
     examples: tuple[str, ...] = (),
     at: At | None = None,
 ) -> tuple[Rule, ...]:
-    """The rules of a clause's forms that have the phrase which the template is about."""
+    """Return the rules of the clause's forms that contain the phrase of the template."""
     rules: list[Rule] = []
     for form in clause.forms:
         for pattern in _patterns(clause, form):
             if template.about in labels(pattern):
                 name = f"{clause.name} ({form})"
-                given = () if rules else examples
+                rule_examples = () if rules else examples
                 rule = Rule(
                     name,
                     pattern,
@@ -78,7 +78,7 @@ def clause_rules(
                     priority,
                     {},
                     template,
-                    given,
+                    rule_examples,
                     at or At(),
                     clause.name,
                 )
@@ -111,11 +111,11 @@ def _patterns(clause: Clause, form: str) -> Iterator[Node]:
 
 
 def _reduced(clause: Clause, object_: Node) -> Node:
-    """Without an auxiliary, what follows must show that it is a participle."""
+    """Return the pattern without auxiliary; the following phrase marks the participle."""
     participle = _verb(clause, voice="passive|either", form="participle|gerund")
     phrases = _tail(clause, agent=True, least=1)
-    shown = Row((Choice((_PREPOSITION, _phrase(word="by"))), _THING))
-    return _row(object_, _COMMA, participle, Choice((phrases, shown)) if phrases else shown)
+    marker = Row((Choice((_PREPOSITION, _phrase(word="by"))), _THING))
+    return _row(object_, _COMMA, participle, Choice((phrases, marker)) if phrases else marker)
 
 
 def _nominal(clause: Clause, object_: Node | None, by: Node | None) -> Iterator[Node]:
@@ -131,30 +131,33 @@ def _verb(clause: Clause, **tests: str) -> Node:
 
 
 def _tail(clause: Clause, agent: bool, least: int = 0) -> Node | None:
-    """Prepositional phrases, with at most two other things before each."""
+    """Return prepositional phrases, with at most two other things before each."""
     phrases = [
-        Row((_prepositions(word), Label(_named(word), node)))
+        Row((_prepositions(word), Label(_preposition_label(word), node)))
         for word, node in clause.others.items()
     ]
     if agent and clause.subject:
         phrases.append(Row((_phrase(word="by"), Label("subject", clause.subject))))
     if not phrases:
         return None
-    one = phrases[0] if len(phrases) == 1 else Choice(tuple(phrases))
-    # the fewest other things first, or they would take what belongs to the clause
-    near = Choice((one, Row((_ASIDE, one)), Row((_ASIDE, _ASIDE, one))))
-    return Repeat(near, least, max(least, min(len(phrases), MOST_PHRASES)))
+    phrase = phrases[0] if len(phrases) == 1 else Choice(tuple(phrases))
+    # the fewest asides first, or they would take phrases of the clause
+    with_asides = Choice((phrase, Row((_ASIDE, phrase)), Row((_ASIDE, _ASIDE, phrase))))
+    return Repeat(with_asides, least, max(least, min(len(phrases), MOST_PHRASES)))
 
 
 def _prepositions(words: str) -> Node:
-    """A preposition, several of them (in|at), or one of several words (next to)."""
-    rows = [tuple(_phrase(word=word) for word in one.split()) for one in words.split("|")]
-    each = [row[0] if len(row) == 1 else Row(row) for row in rows]
-    return each[0] if len(each) == 1 else Choice(tuple(each))
+    """Return a preposition, alternatives (in|at), or one of several words (next to)."""
+    rows = [
+        tuple(_phrase(word=word) for word in alternative.split())
+        for alternative in words.split("|")
+    ]
+    nodes = [row[0] if len(row) == 1 else Row(row) for row in rows]
+    return nodes[0] if len(nodes) == 1 else Choice(tuple(nodes))
 
 
-def _named(preposition: str) -> str:
-    """The label of a preposition: the first, if there are several."""
+def _preposition_label(preposition: str) -> str:
+    """Return the label of a preposition, the first of several."""
     return preposition.split("|")[0].strip().replace(" ", "_")
 
 
@@ -163,5 +166,5 @@ def _labelled(name: str, node: Node | None) -> Node | None:
 
 
 def _row(*parts: Node | None) -> Node:
-    kept = tuple(part for part in parts if part is not None)
-    return kept[0] if len(kept) == 1 else Row(kept)
+    present = tuple(part for part in parts if part is not None)
+    return present[0] if len(present) == 1 else Row(present)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from partita.rules.ambiguity import deterministic, firsts
+from partita.rules.ambiguity import deterministic, first_atoms
 from partita.rules.predicates import ANY, Alphabet, character_class
 from partita.rules.syntax import (
     Atom,
@@ -19,16 +19,16 @@ from partita.rules.syntax import (
     labels,
     longest,
     nullable,
-    single,
+    single_phrase,
 )
 
 Span = tuple[int, int]
-Spans = tuple[Span, ...]  # of all groups, the whole match first
+Spans = tuple[Span, ...]  # of the whole match, then of its groups
 
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """A repeat with labels inside: its group, and what one round is."""
+    """A repeat with labels inside: its group, and the expression of one round."""
 
     group: int
     body: Expression
@@ -36,8 +36,11 @@ class Rounds:
 
 @dataclass(slots=True)
 class Expression:
-    """A compiled pattern: the `groups` of each label, those among them that match `once`,
-    and the outermost repeats that have the label inside."""
+    """A compiled pattern.
+
+    `groups` holds the groups of each label, `once` those that match only once, `rounds` the
+    outermost repeats that contain the label.
+    """
 
     node: Node
     alphabet: Alphabet
@@ -56,10 +59,10 @@ class Expression:
                 self.about |= self.alphabet.add(atom)
             else:
                 self.anything = True
-        self.written()  # what groups there are does not depend on the alphabet
+        self.written()  # the groups do not depend on the alphabet
 
     def compiled(self) -> re.Pattern[str]:
-        """The regular expression over all characters so far."""
+        """Return the regular expression over all characters so far."""
         if self.regex is None:
             self.regex = re.compile(self.written())
             for repeats in self.rounds.values():
@@ -68,44 +71,44 @@ class Expression:
         return self.regex
 
     def written(self) -> str:
-        """The regular expression as text."""
+        """Return the source of the regular expression."""
         self.count = 0
         return self._written(self.node)
 
     def stale(self) -> None:
-        """The alphabet has grown by characters that this pattern may match."""
+        """Recompile on next use, since the alphabet has new characters that may match."""
         self.regex = None
 
     def reach(self) -> str:
-        """As a regular expression, what could belong to a match at all."""
+        """Return a regular expression for all characters that can be part of a match."""
         if self.anything:
             return f"{ANY}*+"
         members = self.alphabet.members(self.about)
         return f"{character_class(members)}*+" if members else ""
 
-    def spans(self, found: Spans, label: str) -> Span | None:
-        """Where the label stands in a match: its last round; nothing if it covers nothing."""
+    def spans(self, match: Spans, label: str) -> Span | None:
+        """Return the span of a label, its last round if repeated, or None if it is empty."""
         groups = self.groups.get(label, ())
-        covered = [found[n] for n in groups if found[n][1] > found[n][0] >= 0]
+        covered = [match[n] for n in groups if match[n][1] > match[n][0] >= 0]
         return max(covered) if covered else None
 
-    def all_spans(self, text: str, found: Spans, label: str) -> list[Span]:
-        """Everything that the label covers, in every round."""
-        once = (found[n] for n in self.once.get(label, ()) if found[n][1] > found[n][0] >= 0)
+    def all_spans(self, text: str, spans: Spans, label: str) -> list[Span]:
+        """Return all spans of a label, in every round."""
+        once = (spans[n] for n in self.once.get(label, ()) if spans[n][1] > spans[n][0] >= 0)
         if label not in self.rounds:
             return list(once)
-        return sorted({*once, *self._rounds(text, found, label)})
+        return sorted({*once, *self._rounds(text, spans, label)})
 
-    def _rounds(self, text: str, found: Spans, label: str) -> Iterator[Span]:
+    def _rounds(self, text: str, spans: Spans, label: str) -> Iterator[Span]:
         for repeat in self.rounds.get(label, ()):
-            start, end = found[repeat.group]
-            for a, b in _tiled(repeat.body.compiled(), text, start, end):
+            start, end = spans[repeat.group]
+            for a, b in _rounds_between(repeat.body.compiled(), text, start, end):
                 whole = repeat.body.compiled().fullmatch(text, a, b)
                 if whole:
                     yield from repeat.body.all_spans(text, whole.regs, label)
 
     def _written(self, node: Node) -> str:
-        if merged := single(node):
+        if merged := single_phrase(node):
             return self._class(merged)
         if isinstance(node, Row):
             return "".join(map(self._written, node.parts))
@@ -116,7 +119,7 @@ class Expression:
         assert isinstance(node, Label)
         self.count += 1
         if self.count not in (groups := self.groups.setdefault(node.name, [])):
-            groups.append(self.count)  # compiled again, it has the same groups
+            groups.append(self.count)  # recompiling keeps the groups
             if not self.repeated:
                 self.once.setdefault(node.name, []).append(self.count)
         return f"({self._written(node.body)})"
@@ -136,9 +139,9 @@ class Expression:
     def _add_rounds(self, node: Repeat, inside: set[str]) -> None:
         rounds = Rounds(self.count, Expression(node.body, self.alphabet))
         for label in sorted(inside):
-            known = self.rounds.setdefault(label, [])
-            if all(one.group != self.count for one in known):
-                known.append(rounds)
+            repeats = self.rounds.setdefault(label, [])
+            if all(repeat.group != self.count for repeat in repeats):
+                repeats.append(rounds)
 
     def _class(self, merged: tuple[Atom, ...]) -> str:
         if not all(atom.tests for atom in merged):
@@ -146,8 +149,8 @@ class Expression:
         return character_class(self.alphabet.members(self.alphabet.bits(merged)))
 
 
-def _tiled(body: re.Pattern[str], text: str, start: int, end: int) -> list[Span]:
-    """The rounds of a repeat: a way to lay matches of the body from start to end."""
+def _rounds_between(body: re.Pattern[str], text: str, start: int, end: int) -> list[Span]:
+    """Return the rounds of a repeat: matches of the body that cover start to end."""
     failed: set[int] = set()
     tiles: list[Span] = []
 
@@ -170,48 +173,48 @@ END = 1  # bits of openings, before those of atoms: a match may end here
 PHRASE = 2  # any phrase at all
 
 
-def _bit(atom: Atom, alphabet: Alphabet) -> int:
+def _opening_bit(atom: Atom, alphabet: Alphabet) -> int:
     return alphabet.atoms[atom] << 2 if atom.tests else PHRASE
 
 
 def _openings(node: Node, after: int, alphabet: Alphabet) -> set[tuple[int, int]]:
-    """The first atoms of a match, each with what may come next."""
+    """Return the first atoms of a match, each with what may come next."""
     if isinstance(node, Atom):
-        return {(_bit(node, alphabet), after)}
+        return {(_opening_bit(node, alphabet), after)}
     if isinstance(node, Choice):
-        return set().union(*(_openings(one, after, alphabet) for one in node.branches))
+        return set().union(*(_openings(branch, after, alphabet) for branch in node.branches))
     if isinstance(node, Label):
         return _openings(node.body, after, alphabet)
     if isinstance(node, Repeat):
-        again = _firsts(node.body, alphabet) if node.most > 1 else 0
+        again = _first_bits(node.body, alphabet) if node.most > 1 else 0
         return _openings(node.body, after | again, alphabet)
-    found: set[tuple[int, int]] = set()
+    openings: set[tuple[int, int]] = set()
     for part in reversed(node.parts):
         opening = _openings(part, after, alphabet)
-        found = found | opening if nullable(part) else opening
-        begins = _firsts(part, alphabet)
+        openings = openings | opening if nullable(part) else opening
+        begins = _first_bits(part, alphabet)
         after = after | begins if nullable(part) else begins
-    return found
+    return openings
 
 
-def _firsts(node: Node, alphabet: Alphabet) -> int:
+def _first_bits(node: Node, alphabet: Alphabet) -> int:
     bits = 0
-    for atom in firsts(node):
-        bits |= _bit(atom, alphabet)
+    for atom in first_atoms(node):
+        bits |= _opening_bit(atom, alphabet)
     return bits
 
 
 @dataclass(slots=True)
 class Matcher:
-    """A rule's pattern, ready to be tried: itself, what must follow and what must precede."""
+    """The compiled pattern of a rule, with what must follow and precede it."""
 
     body: Expression
     before: Expression | None
     after: Expression | None  # reversed
     openings: list[tuple[int, int]] = field(default_factory=list)
-    plain: bool = False  # the first match found is the longest
+    plain: bool = False  # the first match is the longest
     most: int = 0
-    ahead: int = 0  # how far a match can look, and how far back
+    ahead: int = 0  # most phrases examined from the start on, and before it
     behind: int = 0
     about: int = 0  # all atoms
     pending: set[str] = field(default_factory=set)
@@ -220,23 +223,23 @@ class Matcher:
 
     @classmethod
     def of(cls, alphabet: Alphabet, body: Node, before: Node | None, after: Node | None) -> Matcher:
-        """For the pattern `body`; `after` is given in the order of the text turned round."""
-        made = cls(
+        """Return the matcher of a pattern; `after` is given in reverse order."""
+        matcher = cls(
             Expression(body, alphabet),
             Expression(before, alphabet) if before else None,
             Expression(after, alphabet) if after else None,
         )
-        made.openings = sorted(_openings(body, END, alphabet))
-        made.plain = deterministic(body) and before is None
-        made.most = longest(body)
-        made.ahead = made.most + (longest(before) if before else 0)
-        made.behind = longest(after) if after else 0
-        for expression in (made.body, made.before, made.after):
-            made.about |= expression.about if expression else 0
-        return made
+        matcher.openings = sorted(_openings(body, END, alphabet))
+        matcher.plain = deterministic(body) and before is None
+        matcher.most = longest(body)
+        matcher.ahead = matcher.most + (longest(before) if before else 0)
+        matcher.behind = longest(after) if after else 0
+        for expression in (matcher.body, matcher.before, matcher.after):
+            matcher.about |= expression.about if expression else 0
+        return matcher
 
     def viable(self, first: int, second: int) -> bool:
-        """Whether a match may begin with phrases that satisfy these atoms."""
+        """Return whether a match may begin with phrases that satisfy these atoms."""
         return any(atom & first and after & second for atom, after in self.openings)
 
     def learn(self, character: str, atoms: int) -> None:
@@ -268,19 +271,19 @@ class Matcher:
         """The longest match that begins here, as the spans of its groups."""
         if self.pending:
             self._catch_up(text, start)
-        found = (self.regex or self.match(text)).match(text, start)
-        if found is None:
+        match = (self.regex or self.match(text)).match(text, start)
+        if match is None:
             return None
         if self.after is not None and not self.after.compiled().match(turned, len(text) - start):
             return None
-        return found.regs if self.plain else self._longer(text, start, found.regs)
+        return match.regs if self.plain else self._longer(text, start, match.regs)
 
-    def _longer(self, text: str, start: int, found: Spans) -> Spans:
-        """Python takes the first match; where that need not be the longest, look further."""
+    def _longer(self, text: str, start: int, first: Spans) -> Spans:
+        """Return the longest match; Python returns the first, which may be shorter."""
         furthest = self.reach.match(text, start) if self.reach else None
         limit = min(furthest.end() if furthest else len(text), start + self.most)
-        for end in range(limit, found[0][1], -1):
+        for end in range(limit, first[0][1], -1):
             longer = self.body.compiled().fullmatch(text, start, end)
             if longer and (self.before is None or self.before.compiled().match(text, end)):
                 return longer.regs
-        return found
+        return first

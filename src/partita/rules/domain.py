@@ -16,7 +16,7 @@ Which = Literal["text", "last", "first", "all", "count"]
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """Where something stands in a rule file, from line and column 1 on."""
+    """A position in a rule file; line and column count from 1."""
 
     file: str = ""
     line: int = 0
@@ -27,15 +27,15 @@ class At:
 
 
 @dataclass(frozen=True, slots=True)
-class Literally:
-    """A value that is itself; a list is a tuple here."""
+class Constant:
+    """A constant; a list is a tuple here."""
 
     value: object
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """$label, or an attribute of its last phrase, its first one, or all; or how many there are."""
+    """$label: its text, an attribute of its last, first or all phrases, or their count."""
 
     label: str
     attribute: str = ""
@@ -49,18 +49,18 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Filled:
-    """Slots with their values: what `says` is set to."""
+class SlotMapping:
+    """Slots with their values, for `says`."""
 
     slots: Mapping[str, Value]
 
 
-Value = Literally | Reference | Call | Filled
+Value = Constant | Reference | Call | SlotMapping
 
 
 @dataclass(frozen=True, slots=True)
-class Contributing:
-    """What a rule of the domain phase says about the phrase of one of its labels."""
+class TemplateRule:
+    """The slots that a rule fills in the template of a labelled phrase."""
 
     about: str
     slots: Mapping[str, Value] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Contributing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """A pattern and what it builds: attributes of a new phrase, or a contribution."""
+    """A pattern and its result: attributes of a new phrase, or slots of a template."""
 
     name: str
     pattern: Node
@@ -78,10 +78,10 @@ class Rule:
     after: Node | None = None
     priority: int = 0
     build: Mapping[str, Value] = field(default_factory=dict)
-    template: Contributing | None = None
+    template: TemplateRule | None = None
     examples: tuple[str, ...] = ()
     at: At = At()
-    clause: str = ""  # that the rule is a form of
+    clause: str = ""  # name of the clause, if the rule is a form of one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +94,7 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Words of the lexicon that mean the same: each with the one that it stands for."""
+    """Words of the lexicon with the same meaning; each maps to the word it stands for."""
 
     words: Mapping[str, str]
     tags: tuple[str, ...] = ()
@@ -105,8 +105,8 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A template that comes out: its main sort, and the slots without which it is dropped."""
+class TemplateType:
+    """A type of template: its main sort, and the slots that it needs."""
 
     sort: str
     needs: tuple[str, ...] = ()
@@ -114,15 +114,15 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Domain:
-    """All that a folder of YAML files says, with what it takes from the domain it extends."""
+    """The content of a folder of YAML files, including what it takes from the domain it extends."""
 
     name: str
     schema: Schema
     sorts: Hierarchy
     entries: tuple[Entry, ...] = ()
     phases: tuple[Phase, ...] = ()
-    templates: Mapping[str, Wanted] = field(default_factory=dict)
-    verbs: frozenset[str] = frozenset()  # of clauses: their forms are known for sure
+    templates: Mapping[str, TemplateType] = field(default_factory=dict)
+    verbs: frozenset[str] = frozenset()  # of clauses; their forms are exact
     about: str = ""
     at: At = At()
 

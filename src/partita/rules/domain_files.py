@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from partita.errors import InputError
-from partita.rules.domain import At, Domain, Entry, Problem, Wanted
+from partita.rules.domain import At, Domain, Entry, Problem, TemplateType
 from partita.rules.phase_files import PhaseFile, read_lexicon, read_phase
 from partita.rules.yaml import (
     Map,
     RuleError,
     Text,
     Tree,
-    keys_among,
+    check_keys,
     list_of,
     map_of,
     read_tree,
@@ -63,7 +63,7 @@ class Sheet:
     slots: dict[str, Map] = field(default_factory=dict)
     aliases: list[tuple[str, ...]] = field(default_factory=list)
     places: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    templates: dict[str, Wanted] = field(default_factory=dict)
+    templates: dict[str, TemplateType] = field(default_factory=dict)
     phases: tuple[str, ...] = ()
     places_of: dict[str, At] = field(default_factory=dict)  # where each part stands
 
@@ -111,7 +111,7 @@ def read_sheet(path: Path) -> Sheet:
     """The sheet of one `domain.yaml`."""
     at = At(str(path), 1, 1)
     tree = map_of(read_tree(path), "a domain", at)
-    keys_among(tree, "a domain", _FIELDS)
+    check_keys(tree, "a domain", _FIELDS)
     extends = tree.get("extends")
     about = tree.get("about")
     slots = map_of(tree.get("slots"), "slots", at)
@@ -160,20 +160,20 @@ def _names(tree: Tree, what: str) -> tuple[str, ...]:
     return tuple(symbol(text.value) for text in texts_of(tree, what, tree.at))
 
 
-def _templates(given: Map) -> dict[str, Wanted]:
+def _templates(given: Map) -> dict[str, TemplateType]:
     made = {}
     for key, value in given.pairs:
         fields = map_of(value, f"template {key.value}", key.at)
-        keys_among(fields, "a template", ("needs",))
+        check_keys(fields, "a template", ("needs",))
         needs = tuple(symbol(t.value) for t in texts_of(fields.get("needs"), "needs", key.at))
-        made[symbol(key.value)] = Wanted(symbol(key.value), needs)
+        made[symbol(key.value)] = TemplateType(symbol(key.value), needs)
     return made
 
 
 def _slot(
     name: str, given: Map, sorts: Hierarchy, gazetteer: Hierarchy, aliases: Aliases
 ) -> SlotType[Any]:
-    keys_among(given, f"slot {name}", ("type", "under", "unit"))
+    check_keys(given, f"slot {name}", ("type", "under", "unit"))
     kind = text_of(given.get("type"), f"the type of slot {name}", given.at)
     try:
         return _typed(kind, given, sorts, gazetteer, aliases)

@@ -9,62 +9,62 @@ from partita.errors import InputError
 from partita.records import Message, Template
 from partita.rules.cascade import Cascade
 from partita.rules.domain import Domain
-from partita.rules.templates import Built, Reading, extract
+from partita.rules.templates import Extraction, ValueCache, extract
 from partita.text.tagger import Tagger
 from partita.text.tokens import Tokens, tokenize
 
-BATCH = 64  # messages that are tagged in one call
+BATCH = 64  # messages tagged in one call
 
 
 class Extractor:
-    """A domain and a tagger, ready for messages; the same message gives the same templates."""
+    """Extract templates with a domain's rules and a tagger; results are deterministic."""
 
     def __init__(self, domain: Domain, tagger: Tagger) -> None:
         self.domain = domain
         self.tagger = tagger
         self.cascade = Cascade(domain)
-        self.reading = Reading(domain.schema)
+        self.reading = ValueCache(domain.schema)
 
     def templates(self, message: Message) -> tuple[Template, ...]:
-        """All of them, or an error where the rules gave up on the message."""
-        return _whole(self.built(message), message)
+        """Return the templates of a message; raise InputError if a phase is unfinished."""
+        return _finished_templates(self.built(message), message)
 
-    def built(self, message: Message) -> Built:
-        """The templates, and the values that no slot took."""
+    def built(self, message: Message) -> Extraction:
+        """Return the templates, refused values and unfinished phases of a message."""
         return next(self._batch([message]))
 
     def templates_of(self, messages: Iterable[Message]) -> Iterator[tuple[Template, ...]]:
-        """The templates of each message; many are tagged in one call."""
-        waiting = iter(messages)
-        while batch := list(islice(waiting, BATCH)):
+        """Yield the templates of each message, tagging messages in batches."""
+        remaining = iter(messages)
+        while batch := list(islice(remaining, BATCH)):
             for message, built in zip(batch, self._batch(batch), strict=True):
-                yield _whole(built, message)
+                yield _finished_templates(built, message)
 
-    def _batch(self, messages: Sequence[Message]) -> Iterator[Built]:
-        cut = [tokenize(message) for message in messages]
-        for message, tokens, tags in zip(messages, cut, self._tags(cut), strict=True):
+    def _batch(self, messages: Sequence[Message]) -> Iterator[Extraction]:
+        tokenized = [tokenize(message) for message in messages]
+        for message, tokens, tags in zip(messages, tokenized, self._tags(tokenized), strict=True):
             if not tokens.texts:
-                yield Built(())
+                yield Extraction(())
                 continue
             analysis = self.cascade.run(tokens, tags, message.regions)
             yield extract(message, tokens, analysis, self.domain, self.reading)
 
-    def _tags(self, cut: Sequence[Tokens]) -> Iterator[list[str]]:
-        """The tags of each message's tokens."""
-        words = [text for tokens in cut for text in tokens.texts]
+    def _tags(self, tokenized: Sequence[Tokens]) -> Iterator[list[str]]:
+        """Yield the tags of each message's tokens."""
+        words = [text for tokens in tokenized for text in tokens.texts]
         ends, first = [], 0
-        for tokens in cut:
+        for tokens in tokenized:
             ends += [first + end for end in tokens.ends_of_sentences]
             first += len(tokens.texts)
         tags, first = self.tagger.names(words, ends), 0
-        for tokens in cut:
+        for tokens in tokenized:
             yield tags[first : first + len(tokens.texts)]
             first += len(tokens.texts)
 
 
-def _whole(built: Built, message: Message) -> tuple[Template, ...]:
+def _finished_templates(built: Extraction, message: Message) -> tuple[Template, ...]:
     if built.unfinished:
         phases = ", ".join(built.unfinished)
-        problem = f"the rules of phase {phases} need more work on this text than they may take"
-        raise InputError(f"message {message.id}: {problem}; split it, or simplify the rules")
+        problem = f"phase {phases} exceeds the work limit on this text"
+        raise InputError(f"message {message.id}: {problem} (split the text or simplify the rules)")
     return built.templates

@@ -48,7 +48,7 @@ foresee:foresaw:foreseen mislead:misled outfit:outfitted refit:refitted bleed:bl
 creep:crept cling:clung grind:ground weave:wove:woven weep:wept wind:wound
 """
 
-# regular verbs that a rule would not find back from their forms
+# regular verbs whose infinitive the rules would not derive from their forms
 REGULAR = """
 complete require acquire compete delete promote devote quote vote operate die tie patrol control
 admit permit commit submit refer occur transfer equip inspire expire retire desire hire explore
@@ -60,21 +60,21 @@ blanket bracket rocket
 """
 
 
-def plurals() -> dict[str, str]:
-    """The plural of each irregular noun."""
+def irregular_plurals() -> dict[str, str]:
+    """Return the plural of each irregular noun."""
     pairs = (both.partition(":") for both in NOUNS.split())
     return {noun: plural for noun, _, plural in pairs}
 
 
-def pasts() -> dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
-    """Of each irregular verb the past tense, the participles and the present, where irregular."""
-    found = {}
+def irregular_verbs() -> dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
+    """Return past tense, participles and irregular present of each irregular verb."""
+    verbs = {}
     for line in VERBS.split():
         verb, past, *rest = line.split(":")
         participle = rest[0] if rest else past
         present = rest[1].split("/") if len(rest) > 1 else []
-        found[verb] = (tuple(past.split("/")), tuple(participle.split("/")), tuple(present))
-    return found
+        verbs[verb] = (tuple(past.split("/")), tuple(participle.split("/")), tuple(present))
+    return verbs
 
 
 _HISSING = re.compile(r"(?:s|x|z|ch|sh)$")
@@ -91,11 +91,11 @@ _FINAL = re.compile(r"(?:[^aeiou](?:er|en|on|or|it|et|el|il|op|ow|om|ep|ic)|at|e
 
 @dataclass(slots=True)
 class Forms:
-    """Irregular words, and lemmas that are known for sure by their forms."""
+    """Irregular words, and the lemmas of known forms."""
 
-    plurals: Mapping[str, str] = field(default_factory=plurals)
+    plurals: Mapping[str, str] = field(default_factory=irregular_plurals)
     verbs: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = field(
-        default_factory=pasts
+        default_factory=irregular_verbs
     )
     nouns_by_form: dict[str, str] = field(default_factory=dict)
     verbs_by_form: dict[str, str] = field(default_factory=dict)
@@ -106,13 +106,13 @@ class Forms:
         self.know(REGULAR.split())
 
     def know(self, verbs: Iterable[str]) -> None:
-        """Their forms will be brought back to them."""
+        """Map the forms of these verbs back to them."""
         for verb in verbs:
             for form, _ in self.conjugated(verb):
                 self.verbs_by_form.setdefault(form, verb)
 
     def plural(self, noun: str) -> str:
-        """The plural; of several words that of the last."""
+        """Return the plural; of several words that of the last."""
         start, space, last = noun.rpartition(" ")
         return f"{start}{space}{self._plural(last)}"
 
@@ -124,7 +124,7 @@ class Forms:
         return f"{noun[:-1]}ies" if _Y.search(noun) else f"{noun}{_s(noun)}"
 
     def conjugated(self, verb: str) -> Iterator[tuple[str, str]]:
-        """The forms of a verb with their tags; of several words the first is conjugated."""
+        """Yield the forms of a verb with their tags; of several words the first is conjugated."""
         first, space, rest = verb.partition(" ")
         for form, tag in self._conjugated(first):
             yield f"{form}{space}{rest}", tag
@@ -140,13 +140,13 @@ class Forms:
         yield from ((form, "VBN") for form in participle or (regular,))
 
     def lemma(self, word: str, tag: str) -> str:
-        """Singular or infinitive of a word in lower case, as its tag says."""
+        """Return the singular or infinitive of a word in lower case, according to its tag."""
         if tag in ("NNS", "NNPS"):
             return self.nouns_by_form.get(word) or _singular(word)
         if not tag.startswith("V") and tag != "MD":
             return word
-        if known := self.verbs_by_form.get(word):
-            return known
+        if verb := self.verbs_by_form.get(word):
+            return verb
         if tag == "VBZ" and word.endswith("s"):
             return _singular(word)
         if word.endswith("ied") and len(word) > 4:
@@ -196,7 +196,7 @@ def _infinitive(stem: str) -> str:
 
 Cut = Callable[[str], tuple[str, ...]]
 
-# What else a tag of the lexicon covers.
+# The tags that a tag of the lexicon covers.
 _COVERED = {
     "NN": ("NN", "NNS", "NNP", "NNPS"),
     "NNP": ("NNP", "NNPS"),
@@ -208,18 +208,18 @@ _COVERED = {
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What one form of a word says, if the tagger agrees with one of the tags."""
+    """The meaning of one form of a word, if the tagger assigns one of the tags."""
 
     lemma: str
-    tag: str  # of this form, where the words' own tags do not tell
-    tags: frozenset[str]  # allowed; any, if there are none
+    tag: str  # of this form, if the tags of the words leave it open
+    tags: frozenset[str]  # allowed tags; any tag if empty
     sorts: tuple[str, ...]
     says: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Longer:
-    """A multiword by what comes after its first word, in lower case; at least one word does."""
+class Multiword:
+    """A multiword: the words after its first one, in lower case, and its meanings."""
 
     rest: tuple[str, ...]
     meanings: tuple[Meaning, ...]
@@ -227,75 +227,77 @@ class Longer:
 
 @dataclass(slots=True)
 class Lexicon:
-    """Meanings by word in lower case; multiwords by their first two words, longest first."""
+    """Meanings by lower-case word; multiwords by their first two words, longest first."""
 
     forms: Forms
     words: dict[str, list[Meaning]] = field(default_factory=dict)
-    longer: dict[str, dict[str, list[Longer]]] = field(default_factory=dict)
+    longer: dict[str, dict[str, list[Multiword]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, entries: Iterable[Entry], verbs: Iterable[str], cut: Cut) -> Lexicon:
         forms = Forms()
         # of two verbs with one form the longer: "gunned" is listed beside "gun"
         forms.know(sorted(verbs, key=lambda verb: (-len(verb), verb)))
-        made = cls(forms)
-        several: dict[tuple[str, ...], list[Meaning]] = {}
+        lexicon = cls(forms)
+        multiwords: dict[tuple[str, ...], list[Meaning]] = {}
         for entry in entries:
             for form, meaning in _meanings(entry, forms):
                 for pieces in {cut(form): None, cut(form.upper()): None}:
                     if len(pieces) == 1:
-                        made.words.setdefault(pieces[0], []).append(meaning)
+                        lexicon.words.setdefault(pieces[0], []).append(meaning)
                     elif pieces:
-                        several.setdefault(pieces, []).append(meaning)
-        for pieces in sorted(several, key=len, reverse=True):
-            longer = Longer(pieces[1:], tuple(several[pieces]))
-            made.longer.setdefault(pieces[0], {}).setdefault(pieces[1], []).append(longer)
-        return made
+                        multiwords.setdefault(pieces, []).append(meaning)
+        for pieces in sorted(multiwords, key=len, reverse=True):
+            longer = Multiword(pieces[1:], tuple(multiwords[pieces]))
+            lexicon.longer.setdefault(pieces[0], {}).setdefault(pieces[1], []).append(longer)
+        return lexicon
 
     def meanings(self, word: str, tag: str) -> list[Meaning]:
-        """What a word can mean with this tag."""
-        found = self.words.get(word, ())
-        return [one for one in found if not one.tags or tag in one.tags]
+        """Return the meanings of a word with this tag."""
+        meanings = self.words.get(word, ())
+        return [meaning for meaning in meanings if not meaning.tags or tag in meaning.tags]
 
 
-def united(meanings: Iterable[Meaning]) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The sorts and slots of all meanings; of two that fill the same slot the first."""
+def combine_meanings(meanings: Iterable[Meaning]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Return the sorts and slots of all meanings; the first meaning wins."""
     sorts: dict[str, None] = {}
     says: dict[str, Any] = {}
-    for one in meanings:
-        sorts.update(dict.fromkeys(one.sorts))
-        for slot, value in one.says.items():
+    for meaning in meanings:
+        sorts.update(dict.fromkeys(meaning.sorts))
+        for slot, value in meaning.says.items():
             says.setdefault(slot, value)
     return tuple(sorts), says
 
 
 def _meanings(entry: Entry, forms: Forms) -> Iterator[tuple[str, Meaning]]:
-    """Every form of every word of the entry."""
-    tags = frozenset(tag for given in entry.tags for tag in _COVERED.get(given, (given,)))
+    """Yield every form of every word of the entry."""
+    tags = frozenset(tag for listed in entry.tags for tag in _COVERED.get(listed, (listed,)))
     for word, stands_for in entry.words.items():
         lemma = word.lower()
-        says = {slot: _said(value, stands_for or word) for slot, value in entry.says.items()}
+        says = {slot: _slot_value(value, stands_for or word) for slot, value in entry.says.items()}
         for form, tag in _forms(lemma, entry, forms):
             yield form, Meaning(lemma, tag, tags, entry.sorts, says)
 
 
-def _said(value: object, word: str) -> object:
+def _slot_value(value: object, word: str) -> object:
     if isinstance(value, str):
         return symbol(word) if value == "$word" else value
-    return tuple(_said(one, word) for one in value) if isinstance(value, tuple) else value
+    return (
+        tuple(_slot_value(member, word) for member in value) if isinstance(value, tuple) else value
+    )
 
 
 def _forms(lemma: str, entry: Entry, forms: Forms) -> Iterator[tuple[str, str]]:
-    """The forms of a lemma with their tags, each form once."""
-    made: dict[str, str] = {lemma: entry.tags[0] if entry.tags else ""}
+    """Yield the forms of a lemma with their tags, each form once."""
+    tags: dict[str, str] = {lemma: entry.tags[0] if entry.tags else ""}
     listed = entry.forms.get(lemma)
     if listed is not None:
-        tag = "NNS" if "NN" in entry.tags else made[lemma]
+        tag = "NNS" if "NN" in entry.tags else tags[lemma]
         for form in listed:
-            made.setdefault(form.lower(), tag)
+            tags.setdefault(form.lower(), tag)
     elif "NN" in entry.tags:
-        made.setdefault(forms.plural(lemma), "NNS")
+        tags.setdefault(forms.plural(lemma), "NNS")
     if "VB" in entry.tags and listed is None:
         for form, tag in forms.conjugated(lemma):
-            made.setdefault(form, tag)
-    yield from made.items()
+            tags.setdefault(form, tag)
+    yield from tags.items()

@@ -11,14 +11,14 @@ from math import prod
 from partita.templates.measure import decimal, standard_units
 from partita.templates.words import symbol
 
-# No number, date, measure or coordinate is longer: what is, is not looked at.
+# Longer texts are not parsed as numbers, dates, measures or coordinates.
 LONGEST = 200
 
 _DASHES = re.compile(r"[‐‑‒–—−]")
 
 
-def spelled(text: str) -> str:
-    """Upper case, single spaces, one kind of dash; nothing of what is too long to be a value."""
+def normalise(text: str) -> str:
+    """Return a text in upper case with single spaces and plain dashes; empty if too long."""
     if len(text) > LONGEST:
         return ""
     plain = symbol(_DASHES.sub("-", text))
@@ -39,19 +39,19 @@ _SMALL = {
     **{word[:-1] + "IETH": n for word, n in _TENS.items()},
     "NONE": 0,
 }
-_GREAT = {"THOUSAND": 10**3, "MILLION": 10**6, "BILLION": 10**9, "TRILLION": 10**12}
-_TIMES = {"HUNDRED": 100, "DOZEN": 12, "SCORE": 20}
+_POWERS = {"THOUSAND": 10**3, "MILLION": 10**6, "BILLION": 10**9, "TRILLION": 10**12}
+_COUNTS = {"HUNDRED": 100, "DOZEN": 12, "SCORE": 20}
 _MULTIPLES = {
-    **_TIMES,
-    **_GREAT,
-    **{word + "TH": n for word, n in {"HUNDRED": 100, **_GREAT}.items()},
+    **_COUNTS,
+    **_POWERS,
+    **{word + "TH": n for word, n in {"HUNDRED": 100, **_POWERS}.items()},
 }
-_GREATEST = {word + end for word in _GREAT for end in ("", "TH")}
+_POWER_WORDS = {word + end for word in _POWERS for end in ("", "TH")}
 _ANY = Fraction(10**31)
-# What may be added behind a multiple: two hundred and five, not a dozen and five.
-_ROOM = {word: Fraction(n) for word, n in _MULTIPLES.items() if word not in ("DOZEN", "SCORE")}
+# Multiples after which a number may be added: two hundred and five, not a dozen and five.
+_ADDABLE = {word: Fraction(n) for word, n in _MULTIPLES.items() if word not in ("DOZEN", "SCORE")}
 # "dozens" are at least two of them.
-_MANY = {word + "S": f"{2 * n}.." for word, n in {**_TIMES, **_GREAT}.items()}
+_MANY = {word + "S": f"{2 * n}.." for word, n in {**_COUNTS, **_POWERS}.items()}
 _VAGUE = re.compile(
     r"PLURAL|SEVERAL(?: OF)?|(?:A )?FEW|MANY|NUMEROUS|MULTIPLE|VARIOUS|(?:A )?COUPLE(?: OF)?"
     r"|A NUMBER OF"
@@ -74,52 +74,52 @@ _FIGURES = re.compile(r"(\d{1,3}(?:,\d{3})+|\d{1,30})(?:\.(\d{1,30}))?(?:ST|ND|R
 
 
 def number(text: str) -> int | str | None:
-    """The number that a text gives, a range of numbers, PLURAL for "several", or None."""
-    said = spelled(text)
-    if _VAGUE.fullmatch(said):
+    """Return the number in a text, a range, PLURAL for "several", or None."""
+    normalised = normalise(text)
+    if _VAGUE.fullmatch(normalised):
         return "PLURAL"
-    if (many := said.removesuffix(" OF")) in _MANY:
-        return _MANY[many]
+    if (word := normalised.removesuffix(" OF")) in _MANY:
+        return _MANY[word]
     for pattern, bound, step in _BOUNDS:
-        if found := pattern.match(said):
-            value = _exact(said[found.end() :].strip("."))
+        if match := pattern.match(normalised):
+            value = _exact(normalised[match.end() :].strip("."))
             return None if value is None or value + step < 0 else bound.format(value + step)
-    value = _exact(said)
-    return _range(said) if value is None else value
+    value = _exact(normalised)
+    return _range(normalised) if value is None else value
 
 
-def amount(said: str) -> Fraction | None:
-    """An exact number in figures or words, fractions included; in the spelling of `spelled`."""
-    while said not in _MULTIPLES and (found := _ABOUT.match(said)):
-        said = said[found.end() :]
-    words = re.sub(r"(?<=[A-Z])-(?=[A-Z])|(?<=\d)-(?=[A-Z])", " ", said).split()
+def amount(normalised: str) -> Fraction | None:
+    """Return an exact number from figures or words, fractions included, or None."""
+    while normalised not in _MULTIPLES and (match := _ABOUT.match(normalised)):
+        normalised = normalised[match.end() :]
+    words = re.sub(r"(?<=[A-Z])-(?=[A-Z])|(?<=\d)-(?=[A-Z])", " ", normalised).split()
     if words[:1] == ["HALF"] and len(words) > 1:
         rest = amount(" ".join(words[1:]))
         return None if rest is None else rest / 2
-    return _summed(words)
+    return _sum_words(words)
 
 
-def _exact(said: str) -> int | None:
-    value = amount(said)
+def _exact(normalised: str) -> int | None:
+    value = amount(normalised)
     return int(value) if value is not None and value.denominator == 1 else None
 
 
-def _range(said: str) -> str | None:
-    found = _RANGE.fullmatch(said)
-    if found is None:
+def _range(normalised: str) -> str | None:
+    match = _RANGE.fullmatch(normalised)
+    if match is None:
         return None
-    high, great = _exact(found[2]), found[2].split()[-1]
-    low = _exact(f"{found[1]} {great}" if _shared(found[1], great) else found[1])
+    high, multiple = _exact(match[2]), match[2].split()[-1]
+    low = _exact(f"{match[1]} {multiple}" if _shares_multiple(match[1], multiple) else match[1])
     return f"{low}..{high}" if low is not None and high is not None and low < high else None
 
 
-def _shared(low: str, great: str) -> bool:
-    """2 to 3 million are two million at least."""
-    return great in _GREATEST and low.split()[-1:] != [great]
+def _shares_multiple(low: str, multiple: str) -> bool:
+    """Return whether the low end shares the multiple: 2 to 3 million starts at two million."""
+    return multiple in _POWER_WORDS and low.split()[-1:] != [multiple]
 
 
-def _summed(words: Sequence[str]) -> Fraction | None:
-    """Σ parts · thousands; None where a word is no number or stands where none can."""
+def _sum_words(words: Sequence[str]) -> Fraction | None:
+    """Return Σ parts · thousands, or None if a word is no number or out of place."""
     total, part, room = Fraction(0), None, _ANY
     for place, word in enumerate(words):
         if word == "AND" and 0 < place < len(words) - 1:
@@ -127,12 +127,12 @@ def _summed(words: Sequence[str]) -> Fraction | None:
         value = _word(word)
         if word in _MULTIPLES:
             part = (Fraction(1) if part is None else part) * _MULTIPLES[word]
-            room = _ROOM.get(word, Fraction(0))
+            room = _ADDABLE.get(word, Fraction(0))
         elif value is not None and value < room:
             part, room = (part or 0) + value, Fraction(10 if word in _TENS else 0)
         else:
             return None
-        if word in _GREATEST:
+        if word in _POWER_WORDS:
             total, part = total + part, None
     return total + (part or 0) if words and words != ["AND"] else None
 
@@ -140,10 +140,10 @@ def _summed(words: Sequence[str]) -> Fraction | None:
 def _word(word: str) -> Fraction | None:
     if word in _SMALL:
         return Fraction(_SMALL[word])
-    found = _FIGURES.fullmatch(word)
-    if found is None or not word.isascii():
+    match = _FIGURES.fullmatch(word)
+    if match is None or not word.isascii():
         return None
-    return Fraction(f"{found[1].replace(',', '')}.{found[2] or 0}")
+    return Fraction(f"{match[1].replace(',', '')}.{match[2] or 0}")
 
 
 _PHRASES = (
@@ -157,7 +157,7 @@ _PHRASES = (
     (re.compile(r"(?:\bMET(?:ER|RE)S?|\bM) PER SECOND$"), "m/s"),
 )
 _UNIT = re.compile(r"(?<=[\d .-])([A-Z/]{1,12}[23²³]?)\.?$")
-_BY = re.compile(r" ?[X×] ?| BY ")
+_TIMES_SIGN = re.compile(r" ?[X×] ?| BY ")
 _BETWEEN = re.compile(r"(?:BETWEEN |FROM )?(.+?)(?: ?- ?| TO | OR | AND |\.\.)(.+)")
 _OPEN = (
     (re.compile(r"(?=[0-9./]+\.\.$)"), "{}.."),
@@ -167,59 +167,59 @@ _OPEN = (
 )
 _PART = re.compile(r"([0-9]{1,4}) ?/ ?([0-9]{1,4})")
 _ONE = {"A": Fraction(1), "AN": Fraction(1), "HALF A": Fraction(1, 2), "HALF AN": Fraction(1, 2)}
-_ODD = {"KMS": "km", "MTRS": "m", "MTR": "m", "KLICKS": "km", "KLICK": "km", "KGS": "kg"}
+_VARIANTS = {"KMS": "km", "MTRS": "m", "MTR": "m", "KLICKS": "km", "KLICK": "km", "KGS": "kg"}
 
 
 def measure(text: str) -> str | None:
-    """The measure that a text gives, as slots of type measure read it, or None."""
-    said = spelled(text)
-    read = _unit(said)
-    if read is None:
+    """Return the measure in a text, in the form of measure slots, or None."""
+    normalised = normalise(text)
+    parsed = _unit(normalised)
+    if parsed is None:
         return None
-    unit, rest = read
+    unit, rest = parsed
     for pattern, bound in _OPEN:
-        if found := pattern.match(rest):
-            value = _size(rest[found.end() :].strip("."))
+        if match := pattern.match(rest):
+            value = _size(rest[match.end() :].strip("."))
             return None if value is None else f"{bound.format(value)} {unit}"
     if (value := _size(rest)) is not None:
         return f"{value} {unit}"
     return _area(rest, unit) or _between(rest, unit)
 
 
-def _unit(said: str) -> tuple[str, str] | None:
-    """The unit at the end, in one spelling, and what stands before it."""
+def _unit(normalised: str) -> tuple[str, str] | None:
+    """Return the unit at the end, in one spelling, and the text before it."""
     for pattern, unit in _PHRASES:
-        if found := pattern.search(said):
-            return unit, said[: found.start()].rstrip(" -")
-    found = _UNIT.search(said)
-    if found is None or found[1] not in _spellings():
+        if match := pattern.search(normalised):
+            return unit, normalised[: match.start()].rstrip(" -")
+    match = _UNIT.search(normalised)
+    if match is None or match[1] not in _spellings():
         return None
-    return _spellings()[found[1]], said[: found.start()].rstrip(" -")
+    return _spellings()[match[1]], normalised[: match.start()].rstrip(" -")
 
 
 @cache
 def _spellings() -> dict[str, str]:
-    """Each way of writing a unit with the first one; upper case, as messages have it."""
+    """Return the standard spelling of each unit, by upper-case spelling."""
     first: dict[tuple[str, Fraction], str] = {}
     for name, unit in standard_units().items():
         first.setdefault((unit.dimension, unit.size), name)
     units = standard_units().items()
-    return {name.upper(): first[unit.dimension, unit.size] for name, unit in units} | _ODD
+    return {name.upper(): first[unit.dimension, unit.size] for name, unit in units} | _VARIANTS
 
 
-def _size(said: str) -> str | None:
-    value = _ONE.get(said) or _fraction(said) or amount(said)
+def _size(normalised: str) -> str | None:
+    value = _ONE.get(normalised) or _fraction(normalised) or amount(normalised)
     return None if value is None else decimal(value)
 
 
-def _fraction(said: str) -> Fraction | None:
-    found = _PART.fullmatch(said)
-    return Fraction(int(found[1]), int(found[2])) if found and int(found[2]) else None
+def _fraction(normalised: str) -> Fraction | None:
+    match = _PART.fullmatch(normalised)
+    return Fraction(int(match[1]), int(match[2])) if match and int(match[2]) else None
 
 
-def _area(said: str, unit: str) -> str | None:
-    """Two lengths by each other are an area, three a volume; only metres have both."""
-    sides = [amount(_bare(side, unit)) for side in _BY.split(said)]
+def _area(normalised: str, unit: str) -> str | None:
+    """Return the product of two lengths as an area, of three as a volume; metres only."""
+    sides = [amount(_without_unit(side, unit)) for side in _TIMES_SIGN.split(normalised)]
     if unit not in ("m", "km") or len(sides) not in (2, 3):
         return None
     known = [side for side in sides if side is not None]
@@ -229,15 +229,15 @@ def _area(said: str, unit: str) -> str | None:
     return f"{decimal(prod(known, start=Fraction(1)))} {power}"
 
 
-def _bare(said: str, unit: str) -> str:
-    """A side without its unit, where that is the same: 5 m x 10 m."""
-    read = _unit(said)
-    return read[1] if read and read[0] == unit else said
+def _without_unit(normalised: str, unit: str) -> str:
+    """Return a side without its unit if that is the same: 5 m x 10 m."""
+    parsed = _unit(normalised)
+    return parsed[1] if parsed and parsed[0] == unit else normalised
 
 
-def _between(said: str, unit: str) -> str | None:
-    found = _BETWEEN.fullmatch(said)
-    ends = [amount(_bare(end, unit)) for end in found.groups()] if found else []
+def _between(normalised: str, unit: str) -> str | None:
+    match = _BETWEEN.fullmatch(normalised)
+    ends = [amount(_without_unit(end, unit)) for end in match.groups()] if match else []
     low, high = ends or (None, None)
     if low is None or high is None or not low < high:
         return None

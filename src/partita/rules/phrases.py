@@ -1,4 +1,4 @@
-"""Phrases: runs of tokens with attributes and the rule that built them."""
+"""Phrases: spans of tokens with attributes and the rule that built them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from partita.rules.lexicon import Longer
+    from partita.rules.lexicon import Multiword
 
 Attributes = Mapping[str, Any]
 
@@ -29,28 +29,30 @@ class Phrase:
 
 
 @dataclass(slots=True, eq=False)
-class Described:
-    """What is said of a phrase, with the character that each phase reads for it.
+class SharedPhrase:
+    """The attributes of a phrase, with the character that each phase reads for it.
 
-    All occurrences of a word with the same tag in the same kind of region share one; what a
-    rule has built also has the phrases that it was built of.
+    All occurrences of a word with the same tag in the same kind of region share one. A phrase
+    built by a rule also has its parts.
     """
 
     attributes: dict[str, Any]
     characters: list[str]
     rule: str = ""
-    parts: tuple[Described, ...] = ()
-    offsets: tuple[int, ...] = ()  # of the parts' first tokens, from the phrase's own
-    longer: Mapping[str, Sequence[Longer]] | None = None  # that begin so, by their second word
+    parts: tuple[SharedPhrase, ...] = ()
+    offsets: tuple[int, ...] = ()  # first tokens of the parts, relative to the phrase
+    longer: Mapping[str, Sequence[Multiword]] | None = (
+        None  # multiwords that begin with it, by second word
+    )
 
     def phrase(self, first: int, last: int) -> Phrase:
-        """The phrase at these tokens."""
+        """Return the phrase at these tokens."""
         starts = [first + offset for offset in self.offsets]
         ends = [*(start - 1 for start in starts[1:]), last]
         parts = tuple(p.phrase(a, b) for p, a, b in zip(self.parts, starts, ends, strict=False))
         return Phrase(self.attributes["kind"], first, last, self.attributes, parts, self.rule)
 
 
-def truth(value: object) -> bool:
-    """Whether an attribute says something: not missing, not false, not empty."""
+def has_value(value: object) -> bool:
+    """Return whether an attribute has a value: not missing, false or empty."""
     return value is not None and value is not False and value != "" and value != ()

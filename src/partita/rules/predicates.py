@@ -9,33 +9,33 @@ from typing import Any
 
 from partita.errors import TooLarge
 from partita.rules.patterns import LONGEST_VALUE
-from partita.rules.phrases import truth
+from partita.rules.phrases import has_value
 from partita.rules.syntax import Atom, Test
 
-REMEMBERED = 50_000  # values of an attribute
+CACHE_SIZE = 50_000  # values per attribute
 
-Below = Mapping[str, frozenset[str]]
+Descendants = Mapping[str, frozenset[str]]
 
 
-def shown(value: object) -> str:
-    """A value as tests compare it."""
+def value_text(value: object) -> str:
+    """Return a value as text, as tests compare it."""
     if value is True or value is False:
         return "true" if value else "false"
     return value if isinstance(value, str) else str(value)
 
 
 def _members(value: Any) -> tuple[str, ...]:
-    return tuple(map(shown, value)) if isinstance(value, tuple) else (shown(value),)
+    return tuple(map(value_text, value)) if isinstance(value, tuple) else (value_text(value),)
 
 
-def _wanted(test: Test, below: Below) -> frozenset[str]:
-    wanted = frozenset(test.values)
+def _accepted_values(test: Test, below: Descendants) -> frozenset[str]:
+    values = frozenset(test.values)
     if test.attribute == "sort":
-        return wanted.union(*(below.get(value, frozenset()) for value in wanted))
-    return wanted
+        return values.union(*(below.get(value, frozenset()) for value in values))
+    return values
 
 
-def _compared(test: Test) -> Callable[[str], bool]:
+def _comparison(test: Test) -> Callable[[str], bool]:
     bound, less = float(test.values[0]), test.operator == "<"
 
     def holds(value: str) -> bool:
@@ -52,10 +52,10 @@ def _number(value: str) -> float | None:
         return None
 
 
-class Column(dict[Any, int]):
-    """All tests of one attribute: which bits each value flips, remembered.
+class AttributeTests(dict[Any, int]):
+    """All tests of one attribute: the bits that each value flips, cached.
 
-    Texts are their own keys; True, 1 and 1.0, which are equal, go with their class.
+    Texts are their own keys; True, 1 and 1.0 are equal, so their class is part of the key.
     """
 
     def __init__(self) -> None:
@@ -64,10 +64,10 @@ class Column(dict[Any, int]):
         self.equal: dict[str, int] = {}  # bits of attr=… and attr!=… by value
         self.others: list[tuple[int, Callable[[str], bool]]] = []  # attr<n, attr>n
 
-    def add(self, bit: int, test: Test, below: Below) -> None:
+    def add(self, bit: int, test: Test, below: Descendants) -> None:
         self.clear()
         if test.operator in ("=", "!="):
-            for value in _wanted(test, below):
+            for value in _accepted_values(test, below):
                 self.equal[value] = self.equal.get(value, 0) | bit
             self.unequal |= bit if test.operator == "!=" else 0
         elif test.operator == "has":
@@ -75,34 +75,34 @@ class Column(dict[Any, int]):
         elif test.operator == "not":
             self.absent |= bit
         else:
-            self.others.append((bit, _compared(test)))
+            self.others.append((bit, _comparison(test)))
 
     def flipped(self, value: Any) -> int:
-        """The bits of a value that is no text."""
+        """Return the bits of a value that is not a text."""
         if isinstance(value, tuple):
-            return self[tuple(map(shown, value))]
+            return self[tuple(map(value_text, value))]
         return self[value.__class__, value] if value.__hash__ else self._bits(value)
 
     def __missing__(self, key: Any) -> int:
-        if len(self) >= REMEMBERED:
+        if len(self) >= CACHE_SIZE:
             self.clear()
         plain = isinstance(key, str) or not key or isinstance(key[0], str)
         self[key] = bits = self._bits(key if plain else key[1])
         return bits
 
     def _bits(self, value: Any) -> int:
-        bits = (self.present | self.absent) if truth(value) else 0
-        named = 0
+        bits = (self.present | self.absent) if has_value(value) else 0
+        equal = 0
         for member in _members(value):
-            named |= self.equal.get(member, 0)
+            equal |= self.equal.get(member, 0)
             for bit, holds in self.others:
                 bits |= bit if holds(member) else 0
-        return bits | (named ^ self.unequal)
+        return bits | (equal ^ self.unequal)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Regex:
-    """A test by a regular expression, which is tried only where it can matter."""
+    """A test by a regular expression, tried only if it can matter."""
 
     bit: int
     attribute: str
@@ -113,7 +113,7 @@ class Regex:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Regexes:
-    """Several of one attribute: most values match none of them, which one expression tells."""
+    """The regular expressions of one attribute; a combined one rejects most values quickly."""
 
     attribute: str
     each: tuple[Regex, ...]
@@ -121,37 +121,37 @@ class Regexes:
 
     @classmethod
     def of(cls, each: tuple[Regex, ...]) -> Regexes:
-        written = "|".join(f"(?:{one.written})" for one in each)
-        return cls(each[0].attribute, each, re.compile(written).fullmatch)
+        combined = "|".join(f"(?:{regex.written})" for regex in each)
+        return cls(each[0].attribute, each, re.compile(combined).fullmatch)
 
     def bits(self, value: Any) -> int:
-        found = 0
+        bits = 0
         for member in _members(value):
             if len(member) <= LONGEST_VALUE and self.some(member):
-                found |= sum(one.bit for one in self.each if one.fits(member))
-        return found
+                bits |= sum(regex.bit for regex in self.each if regex.fits(member))
+        return bits
 
 
 @dataclass(slots=True)
 class Tests:
-    """Every different test of all phases, a bit each.
+    """Every distinct test of all phases, one bit each.
 
-    A mask has the bits of all tests that hold; of regular expressions only those that some atom
-    needs, all of whose other tests hold.
+    A mask has the bits of all passed tests; regular expressions are tried only if all other tests
+    of some atom pass.
     """
 
     __test__ = False
 
-    below: Below
+    below: Descendants
     bits: dict[Test, int] = field(default_factory=dict)
-    columns: dict[str, Column] = field(default_factory=dict)
+    columns: dict[str, AttributeTests] = field(default_factory=dict)
     absent: int = 0
     regexes: dict[int, Regex] = field(default_factory=dict)
     pending: dict[int, list[Regexes]] = field(default_factory=dict)
     groups: dict[tuple[Regex, ...], Regexes] = field(default_factory=dict)
 
     def needed(self, tests: Iterable[Test]) -> int:
-        """The bits that must be set for all tests of an atom to hold."""
+        """Return the bits of all tests of an atom."""
         bits = 0
         for test in tests:
             if test not in self.bits:
@@ -164,7 +164,7 @@ class Tests:
         return bits
 
     def mask(self, attributes: Mapping[str, Any]) -> int:
-        """The tests that hold of a phrase."""
+        """Return the bits of the tests that a phrase passes."""
         mask, columns = self.absent, self.columns
         for name, value in attributes.items():
             if name in columns:
@@ -172,21 +172,21 @@ class Tests:
                 mask ^= column[value] if value.__class__ is str else column.flipped(value)
         if (regexes := self.pending.get(mask)) is None:
             regexes = self._pending(mask)
-        for one in regexes:
-            if one.attribute in attributes:
-                mask |= one.bits(attributes[one.attribute])
+        for group in regexes:
+            if group.attribute in attributes:
+                mask |= group.bits(attributes[group.attribute])
         return mask
 
     def _pending(self, mask: int) -> list[Regexes]:
-        """The regular expressions that can matter where these other tests hold."""
-        if len(self.pending) >= REMEMBERED:
+        """Return the regular expressions that can matter if these other tests pass."""
+        if len(self.pending) >= CACHE_SIZE:
             self.pending.clear()
         groups: dict[str, list[Regex]] = {}
         for regex in self.regexes.values():
             if any(mask & guard == guard for guard in regex.guards):
                 groups.setdefault(regex.attribute, []).append(regex)
-        self.pending[mask] = found = [self._grouped(tuple(each)) for each in groups.values()]
-        return found
+        self.pending[mask] = pending = [self._grouped(tuple(each)) for each in groups.values()]
+        return pending
 
     def _grouped(self, each: tuple[Regex, ...]) -> Regexes:
         if each not in self.groups:
@@ -201,7 +201,7 @@ class Tests:
             fits = re.compile(written).fullmatch
             self.regexes[bit] = Regex(bit, test.attribute, written, fits)
             return
-        column = self.columns.setdefault(test.attribute, Column())
+        column = self.columns.setdefault(test.attribute, AttributeTests())
         column.add(bit, test, self.below)
         if test.operator == "not":
             self.absent |= bit
@@ -211,13 +211,13 @@ SEPARATOR = "\0"  # between sentences and regions
 ANY = "[^\\x00]"
 LARGEST = 50_000  # characters
 
-# None of these means anything in a class, and each takes one byte; others follow.
-_SMALL = [chr(code) for code in range(1, 256) if not 32 <= code < 127 or chr(code).isalnum()]
+# One-byte characters without special meaning in a character class; others follow.
+_PLAIN = [chr(code) for code in range(1, 256) if not 32 <= code < 127 or chr(code).isalnum()]
 
 
 @dataclass(slots=True)
 class Alphabet:
-    """Atoms are bits in the order in which they were added; `sets` are those of each character."""
+    """Atoms as bits in the order of addition; `sets` holds the atoms of each character."""
 
     tests: Tests
     atoms: dict[Atom, int] = field(default_factory=dict)
@@ -228,7 +228,7 @@ class Alphabet:
     sets: dict[str, int] = field(default_factory=dict)
 
     def add(self, atom: Atom) -> int:
-        """The bit of an atom; all atoms are added before the first phrase is read."""
+        """Return the bit of an atom; add all atoms before the first phrase is read."""
         if atom not in self.atoms:
             self.atoms[atom] = 1 << len(self.needed)
             needed = self.tests.needed(atom.tests)
@@ -237,9 +237,9 @@ class Alphabet:
         return self.atoms[atom]
 
     def character(self, mask: int) -> str:
-        """The character of a phrase of which these tests hold."""
-        known = self.by_mask.get(mask & self.about)
-        return known if known is not None else self._learn(mask & self.about)
+        """Return the character of a phrase that passes these tests."""
+        character = self.by_mask.get(mask & self.about)
+        return character if character is not None else self._learn(mask & self.about)
 
     def _learn(self, mask: int) -> str:
         atoms = sum(1 << n for n, needed in enumerate(self.needed) if mask & needed == needed)
@@ -254,12 +254,12 @@ class Alphabet:
                 "the phrases of a phase", f"more than {LARGEST:,} characters", f"{LARGEST:,}"
             )
         count = len(self.by_set)
-        character = _SMALL[count] if count < len(_SMALL) else chr(256 + count - len(_SMALL))
+        character = _PLAIN[count] if count < len(_PLAIN) else chr(256 + count - len(_PLAIN))
         self.by_set[atoms] = character
         self.sets[character] = atoms
 
     def members(self, atoms: int) -> list[str]:
-        """The characters of phrases that satisfy one of the atoms."""
+        """Return the characters of phrases that satisfy one of the atoms."""
         return [character for character, has in self.sets.items() if has & atoms]
 
     def bits(self, atoms: Iterable[Atom]) -> int:
@@ -270,5 +270,5 @@ class Alphabet:
 
 
 def character_class(characters: Sequence[str]) -> str:
-    """A class of a regular expression; of no characters what never matches."""
+    """Return a regular expression for any of the characters; for none, one that never matches."""
     return f"[{''.join(characters)}]" if characters else "(?!)"

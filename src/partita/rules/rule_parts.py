@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 
-from partita.rules.ambiguity import REFUSED, Firsts, empty_rounds, ways
-from partita.rules.domain import At, Call, Contributing, Filled, Literally, Reference, Value
-from partita.rules.patterns import Macro, Refused, names_in, parse_macro
+from partita.rules.ambiguity import MOST_WAYS, Firsts, repeats_empty, ways
+from partita.rules.domain import At, Call, Constant, Reference, SlotMapping, TemplateRule, Value
+from partita.rules.patterns import Macro, PatternError, macro_names, parse_macro
 from partita.rules.syntax import Node, longest, nullable
 from partita.rules.value_syntax import parse_value
 from partita.rules.yaml import (
@@ -15,7 +15,7 @@ from partita.rules.yaml import (
     Map,
     Text,
     Tree,
-    keys_among,
+    check_keys,
     list_of,
     map_of,
     plain_value,
@@ -24,135 +24,140 @@ from partita.rules.yaml import (
 )
 from partita.templates.words import symbol
 
-FURTHEST = 5_000  # phrases of one match
+MOST_PHRASES = 5_000  # of one match
 
 
-def macros_of(tree: Map) -> dict[str, Macro]:
-    """The macros of a file, whichever order they stand in."""
+def read_macros(tree: Map) -> dict[str, Macro]:
+    """Return the macros of a file, in any order of definition."""
     texts = {key.value: text_of(value, f"macro {key.value}", key.at) for key, value in tree.pairs}
     for key, _ in tree.pairs:
         if not key.value.isupper() or not key.value.replace("_", "A").isalnum():
-            refuse(f"macro {key.value!r} must be a name in upper case", key.at)
-    uses = {name: sorted(names_in(text.value) & texts.keys()) for name, text in texts.items()}
+            refuse(f"macro name {key.value!r} is not in upper case", key.at)
+    uses = {name: sorted(macro_names(text.value) & texts.keys()) for name, text in texts.items()}
     try:
         order = tuple(TopologicalSorter(uses).static_order())
     except CycleError as error:
         names = error.args[1]
-        refuse(f"macros name each other in a circle: {' > '.join(names)}", texts[names[0]].at)
-    made: dict[str, Macro] = {}
+        refuse(f"circular macros: {' > '.join(names)}", texts[names[0]].at)
+    macros: dict[str, Macro] = {}
     for name in order:
-        made[name] = parsed_macro(texts[name], made)
-    return made
+        macros[name] = parse_pattern(texts[name], macros)
+    return macros
 
 
-def parsed_macro(text: Text, macros: Mapping[str, Macro]) -> Macro:
-    """A pattern of a file, its errors at their place there."""
+def parse_pattern(text: Text, macros: Mapping[str, Macro]) -> Macro:
+    """Parse a pattern of a file; errors carry their position in the file."""
     try:
         return parse_macro(text.value, macros)
-    except Refused as error:
+    except PatternError as error:
         refuse(error.problem, text.within(error.at))
 
 
-def pattern_of(text: Text, macros: Mapping[str, Macro], follow: Firsts = frozenset()) -> Node:
-    """A pattern that a rule may be tried with: it cannot match nothing, nor explode."""
-    node = parsed_macro(text, macros).node
-    safe(node, text.at, follow)
+def read_pattern(text: Text, macros: Mapping[str, Macro], follow: Firsts = frozenset()) -> Node:
+    """Return the checked pattern of a rule."""
+    node = parse_pattern(text, macros).node
+    check_pattern(node, text.at, follow)
     return node
 
 
-def safe(node: Node, at: At, follow: Firsts = frozenset()) -> None:
-    """Refuse what could match nothing, or the same phrases in too many ways."""
+def check_pattern(node: Node, at: At, follow: Firsts = frozenset()) -> None:
+    """Reject patterns that can be empty or match the same phrases in too many ways."""
     if nullable(node):
-        refuse("the pattern could match nothing at all", at)
-    if empty_rounds(node):
-        refuse("the pattern repeats something that could be nothing", at)
-    if longest(node) > FURTHEST:
-        refuse(f"the pattern could match more than {FURTHEST:,} phrases", at)
-    if (many := ways(node, follow)) > REFUSED:
-        told = f"{many:,}" if many < 10**9 else "a billion or more"
-        problem = f"the pattern could match the same phrases in {told} ways"
-        refuse(f"{problem}; bound its repeats, or do not repeat repeats", at)
+        refuse("the pattern can match the empty sequence", at)
+    if repeats_empty(node):
+        refuse("the pattern repeats a part that can be empty", at)
+    if longest(node) > MOST_PHRASES:
+        refuse(f"the pattern can match more than {MOST_PHRASES:,} phrases", at)
+    if (many := ways(node, follow)) > MOST_WAYS:
+        number = f"{many:,}" if many < 10**9 else "a billion or more"
+        problem = f"the pattern can match the same phrases in {number} ways"
+        refuse(f"{problem}; bound its repeats, or avoid nested repeats", at)
 
 
-def value_of(tree: Tree, what: str) -> Value:
-    """A value of `build` or `slots`."""
+def read_value(tree: Tree, what: str) -> Value:
+    """Return a value of `build` or `slots`."""
     if isinstance(tree, Map):
-        return Filled({symbol(key.value): value_of(one, what) for key, one in tree.pairs})
+        return SlotMapping({symbol(key.value): read_value(item, what) for key, item in tree.pairs})
     if isinstance(tree, List):
-        return Literally(tuple(_literal(one, what) for one in tree.items))
+        return Constant(tuple(_literal(item, what) for item in tree.items))
     if not tree.plain and not tree.value.startswith("$") and "(" not in tree.value:
-        return Literally(tree.value)
+        return Constant(tree.value)
     plain = plain_value(tree)
     if not isinstance(plain, str):
-        return Literally(plain)
+        return Constant(plain)
     try:
         return parse_value(plain)
-    except Refused as error:
+    except PatternError as error:
         refuse(error.problem, tree.within(error.at))
 
 
 def _literal(tree: Tree, what: str) -> object:
-    """A member of a list that is given: true and false are texts there."""
+    """Return a member of a literal list, in which true and false are texts."""
     if not isinstance(tree, Text):
-        refuse(f"{what}: expected a list of texts or numbers", tree.at)
+        refuse(f"{what} is not a list of texts or numbers", tree.at)
     plain = plain_value(tree)
     return plain if isinstance(plain, int | float) and not isinstance(plain, bool) else tree.value
 
 
-def build_of(tree: Tree | None, known: set[str], at: At) -> dict[str, Value]:
-    """What a rule of a phase sets in the phrase that it builds."""
-    given = map_of(tree, "build", at)
-    for key, _ in given.pairs:
+def read_build(tree: Tree | None, pattern_labels: set[str], at: At) -> dict[str, Value]:
+    """Return the attributes that a rule sets in the phrase it builds."""
+    fields = map_of(tree, "build", at)
+    for key, _ in fields.pairs:
         if not key.value.isidentifier():
-            refuse(f"{key.value!r} is no name of an attribute", key.at)
-    built = {key.value: value_of(one, f"build {key.value}") for key, one in given.pairs}
+            refuse(f"{key.value!r} is not an attribute name", key.at)
+    built = {key.value: read_value(item, f"build {key.value}") for key, item in fields.pairs}
     kind = built.get("kind")
-    if not isinstance(kind, Literally) or not isinstance(kind.value, str):
-        refuse("build must say which kind of phrase it is: {kind: ng}", given.at)
-    for (_, one), value in zip(given.pairs, built.values(), strict=True):
-        check_labels(value, known, one.at)
+    if not isinstance(kind, Constant) or not isinstance(kind.value, str):
+        refuse("build has no kind (expected for example {kind: ng})", fields.at)
+    for (_, item), value in zip(fields.pairs, built.values(), strict=True):
+        check_labels(value, pattern_labels, item.at)
     return built
 
 
-def contributing_of(tree: Tree | None, known: set[str], at: At) -> Contributing:
-    """What a rule of the domain phase says, and about which phrase."""
-    given = map_of(tree, "template", at)
-    keys_among(given, "a template", ("about", "sort", "says", "slots"))
-    about = text_of(given.get("about"), "about of a template", given.at)
-    subject = value_of(about, "about")
+def read_template(tree: Tree | None, pattern_labels: set[str], at: At) -> TemplateRule:
+    """Return the template of a rule: the slots, and the phrase they are about."""
+    fields = map_of(tree, "template", at)
+    check_keys(fields, "a template", ("about", "sort", "says", "slots"))
+    about = text_of(fields.get("about"), "about of a template", fields.at)
+    subject = read_value(about, "about")
     if not isinstance(subject, Reference) or subject.which != "text":
-        refuse("about must be a label: $what", about.at)
-    slots = map_of(given.get("slots"), "slots", given.at)
-    filled = {symbol(key.value): value_of(one, key.value) for key, one in slots.pairs}
-    sort = given.get("sort")
-    says = given.get("says")
-    several = says.items if isinstance(says, List) else () if says is None else (says,)
-    made = Contributing(
+        refuse("about is not a label (expected for example $what)", about.at)
+    slots = map_of(fields.get("slots"), "slots", fields.at)
+    filled = {symbol(key.value): read_value(item, key.value) for key, item in slots.pairs}
+    sort = fields.get("sort")
+    says = fields.get("says")
+    says_trees = says.items if isinstance(says, List) else () if says is None else (says,)
+    template = TemplateRule(
         subject.label,
         filled,
-        value_of(sort, "sort") if sort is not None else None,
-        tuple(value_of(one, "says") for one in several),
+        read_value(sort, "sort") if sort is not None else None,
+        tuple(read_value(item, "says") for item in says_trees),
     )
-    for value in (subject, *filled.values(), *made.says, *([made.sort] if made.sort else [])):
-        check_labels(value, known, given.at)
-    return made
+    for value in (
+        subject,
+        *filled.values(),
+        *template.says,
+        *([template.sort] if template.sort else []),
+    ):
+        check_labels(value, pattern_labels, fields.at)
+    return template
 
 
-def check_labels(value: Value, known: set[str], at: At) -> None:
-    """Refuse a reference to a label that the pattern does not have."""
-    for label in referred(value):
-        if label not in known:
-            names = ", ".join(sorted(known)) or "none"
-            refuse(f"unknown label ${label}; the pattern's labels are {names}", at)
+def check_labels(value: Value, pattern_labels: set[str], at: At) -> None:
+    """Reject references to labels that the pattern does not have."""
+    for label in labels_used(value):
+        if label not in pattern_labels:
+            names = ", ".join(sorted(pattern_labels)) or "no label"
+            refuse(f"unknown label ${label} (expected {names})", at)
 
 
-def referred(value: Value) -> Iterator[str]:
+def labels_used(value: Value) -> Iterator[str]:
     if isinstance(value, Reference):
         yield value.label
     inside = value.arguments if isinstance(value, Call) else ()
-    for one in (*inside, *(value.slots.values() if isinstance(value, Filled) else ())):
-        yield from referred(one)
+    for part in (*inside, *(value.slots.values() if isinstance(value, SlotMapping) else ())):
+        yield from labels_used(part)
 
 
-def examples_of(tree: Tree | None, at: At) -> tuple[str, ...]:
-    return tuple(text_of(one, "an example", at).value for one in list_of(tree, "examples", at))
+def read_examples(tree: Tree | None, at: At) -> tuple[str, ...]:
+    return tuple(text_of(item, "an example", at).value for item in list_of(tree, "examples", at))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-MOST = 50  # rounds of a repeat, also of one without a bound
+MOST = 50  # most rounds of a repeat, also of * and +
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """One test of one attribute; `operator` is one of = != ~ < > has not."""
+    """A test of one attribute; `operator` is one of = != ~ < > has not."""
 
-    __test__ = False  # not a test of the test suite
+    __test__ = False  # not collected by pytest
 
     attribute: str
     operator: str
@@ -22,7 +22,7 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """One phrase, of which all tests hold; without tests any phrase."""
+    """One phrase that passes all tests; without tests, any phrase."""
 
     tests: tuple[Test, ...]
 
@@ -61,23 +61,23 @@ def children(node: Node) -> tuple[Node, ...]:
     return (node.body,) if isinstance(node, Repeat | Label) else ()
 
 
-def walked(node: Node) -> Iterator[Node]:
-    """The node and everything below it, in the order of the text."""
+def walk(node: Node) -> Iterator[Node]:
+    """Yield the node and all nodes below it, in text order."""
     yield node
     for child in children(node):
-        yield from walked(child)
+        yield from walk(child)
 
 
 def atoms(node: Node) -> Iterator[Atom]:
-    return (found for found in walked(node) if isinstance(found, Atom))
+    return (child for child in walk(node) if isinstance(child, Atom))
 
 
 def labels(node: Node) -> set[str]:
-    return {found.name for found in walked(node) if isinstance(found, Label)}
+    return {child.name for child in walk(node) if isinstance(child, Label)}
 
 
 def nullable(node: Node) -> bool:
-    """Whether it can match nothing at all."""
+    """Return whether a node can match the empty sequence."""
     if isinstance(node, Atom):
         return False
     if isinstance(node, Repeat):
@@ -88,7 +88,7 @@ def nullable(node: Node) -> bool:
 
 
 def longest(node: Node) -> int:
-    """The most phrases that it can match."""
+    """Return the most phrases that a node can match."""
     if isinstance(node, Atom):
         return 1
     if isinstance(node, Repeat):
@@ -97,22 +97,22 @@ def longest(node: Node) -> int:
     return max(sizes) if isinstance(node, Choice) else sum(sizes)
 
 
-def single(node: Node) -> tuple[Atom, ...]:
-    """The atoms of a node that is one of several phrases and has no labels; else nothing."""
+def single_phrase(node: Node) -> tuple[Atom, ...]:
+    """Return the atoms of a node that matches exactly one phrase and has no labels, else ()."""
     if isinstance(node, Atom):
         return (node,)
     if not isinstance(node, Choice):
         return ()
-    each = [single(branch) for branch in node.branches]
-    return tuple(atom for found in each for atom in found) if all(each) else ()
+    each = [single_phrase(branch) for branch in node.branches]
+    return tuple(atom for group in each for atom in group) if all(each) else ()
 
 
-def reversed_(node: Node) -> Node:
-    """What matches the same phrases in the opposite order."""
+def reverse(node: Node) -> Node:
+    """Return the node that matches the same phrases in reverse order."""
     if isinstance(node, Row):
-        return Row(tuple(reversed_(part) for part in reversed(node.parts)))
+        return Row(tuple(reverse(part) for part in reversed(node.parts)))
     if isinstance(node, Choice):
-        return Choice(tuple(map(reversed_, node.branches)))
+        return Choice(tuple(map(reverse, node.branches)))
     if isinstance(node, Repeat):
-        return Repeat(reversed_(node.body), node.least, node.most)
-    return Label(node.name, reversed_(node.body)) if isinstance(node, Label) else node
+        return Repeat(reverse(node.body), node.least, node.most)
+    return Label(node.name, reverse(node.body)) if isinstance(node, Label) else node

@@ -18,16 +18,16 @@ GENDERS = {
 
 
 def head_of(phrase: Phrase) -> str:
-    """The head's lemma; of a multiword its last word, by which other expressions take it up.
+    """Return the lemma of the head; for a multiword its last word.
 
-    The last word of "depot 14" and "warehouse b" is no head: there it is the first.
+    In "depot 14" and "warehouse b" the first word is the head.
     """
-    said = phrase.attributes
-    words = str(said.get("lemma") or said.get("head") or phrase.text).lower().split()
+    attributes = phrase.attributes
+    words = str(attributes.get("lemma") or attributes.get("head") or phrase.text).lower().split()
     if not words:
         return ""
-    named = len(words) > 1 and (len(words[-1]) == 1 or words[-1].isdecimal())
-    return words[0 if named else -1].rstrip(".")
+    numbered = len(words) > 1 and (len(words[-1]) == 1 or words[-1].isdecimal())
+    return words[0 if numbered else -1].rstrip(".")
 
 
 def form_of(phrase: Phrase) -> Form:
@@ -36,7 +36,7 @@ def form_of(phrase: Phrase) -> Form:
 
 
 def number_of(phrase: Phrase) -> int | str | None:
-    """A count as such, otherwise singular or plural where the group shows it."""
+    """Return a count, or else singular or plural if the group shows it."""
     number = str(phrase.attributes.get("number", ""))
     if number.isdecimal() and len(number) < 10:
         return "singular" if number == "1" else int(number)
@@ -46,11 +46,11 @@ def number_of(phrase: Phrase) -> int | str | None:
 
 
 def modifiers_of(phrase: Phrase) -> list[str]:
-    """What describes the head, first the words of a multiword before its last one."""
-    said = phrase.attributes
-    given = said.get("mods", ())
-    mods = [given] if isinstance(given, str) else list(given)
-    compound = str(said.get("lemma", "")).lower().split()[:-1]
+    """Return the modifiers of the head, with the earlier words of a multiword."""
+    attributes = phrase.attributes
+    value = attributes.get("mods", ())
+    mods = [value] if isinstance(value, str) else list(value)
+    compound = str(attributes.get("lemma", "")).lower().split()[:-1]
     words = [word for mod in (*mods, *compound) for word in str(mod).lower().split()]
     return [word for word in dict.fromkeys(words) if word[:1].isalnum() and word not in _JOINING]
 
@@ -58,8 +58,8 @@ def modifiers_of(phrase: Phrase) -> list[str]:
 _JOINING = frozenset({"and", "or"})
 
 
-def described(phrase: Phrase, words: Sequence[str]) -> dict[str, Any]:
-    """The context of a template, as far as its own words give it."""
+def context_of(phrase: Phrase, words: Sequence[str]) -> dict[str, Any]:
+    """Return the context of a template that follows from its own words."""
     pronoun = phrase.attributes.get("form") == "pronoun"
     lemma = words[-1] if words else ""
     return {
@@ -72,39 +72,39 @@ def described(phrase: Phrase, words: Sequence[str]) -> dict[str, Any]:
     }
 
 
-Said = Mapping[str, Any]
+Attributes = Mapping[str, Any]
 
 POSSESSIVE = frozenset({"'s", "’s", "'", "’"})
 OPENING = frozenset({",", "(", "-", "--", "–", "—"})
 CLOSING = OPENING | {")", ".", ";", ":"}
 COPULAS = frozenset({"be", "become", "remain"})
-LITTLE = frozenset({"when", "location", "time", "date"})  # stands between subject and verb
+BETWEEN = frozenset({"when", "location", "time", "date"})  # allowed before the verb
 
 
 @dataclass(frozen=True, slots=True)
-class Ties:
-    """The role of a phrase, and the places of what it is tied to (−1: nothing)."""
+class Relations:
+    """The role of a phrase, and the positions of the phrases it is related to (-1: none)."""
 
     role: str
     apposition: int
     copula: int
 
 
-def ties(phrases: Sequence[Said], n: int) -> Ties:
-    """The ties of the noun group at a place; what ends a sentence says nothing of itself."""
+def relations_of(phrases: Sequence[Attributes], n: int) -> Relations:
+    """Return the relations of the noun group at a position."""
     apposition = _apposition(phrases, n)
-    return Ties(_role(phrases, n, apposition), apposition, _copula(phrases, n))
+    return Relations(_role(phrases, n, apposition), apposition, _copula(phrases, n))
 
 
-def _at(phrases: Sequence[Said], n: int) -> Said:
+def _at(phrases: Sequence[Attributes], n: int) -> Attributes:
     return phrases[n] if 0 <= n < len(phrases) else {}
 
 
-def _text(phrase: Said) -> str:
+def _text(phrase: Attributes) -> str:
     return str(phrase.get("text", ""))
 
 
-def _role(phrases: Sequence[Said], n: int, apposition: int) -> str:
+def _role(phrases: Sequence[Attributes], n: int, apposition: int) -> str:
     if _text(_at(phrases, n + 1)) in POSSESSIVE:
         return "possessive"
     if apposition >= 0:
@@ -117,47 +117,48 @@ def _role(phrases: Sequence[Said], n: int, apposition: int) -> str:
     return "subject" if _followed_by_verb(phrases, n) else "other"
 
 
-def _preposition(phrase: Said) -> bool:
+def _preposition(phrase: Attributes) -> bool:
     kind = phrase.get("kind")
     if kind == "word":
         return phrase.get("tag") in ("IN", "TO")
     return kind in ("bearing", "location")
 
 
-def _followed_by_verb(phrases: Sequence[Said], n: int) -> bool:
-    """Whether a finite verb comes next, over prepositional phrases, times and adverbs."""
+def _followed_by_verb(phrases: Sequence[Attributes], n: int) -> bool:
+    """Return whether a finite verb follows, after prepositional phrases, times and adverbs."""
     at = n + 1
-    while here := _at(phrases, at):
-        if here["kind"] == "vg":
-            return bool(here.get("form", "finite") == "finite")
-        if _preposition(here) and _at(phrases, at + 1).get("kind") == "ng":
+    while phrase := _at(phrases, at):
+        if phrase["kind"] == "vg":
+            return bool(phrase.get("form", "finite") == "finite")
+        if _preposition(phrase) and _at(phrases, at + 1).get("kind") == "ng":
             at += 1
-        elif here["kind"] not in LITTLE and not _adverb(here):
+        elif phrase["kind"] not in BETWEEN and not _adverb(phrase):
             return False
         at += 1
     return False
 
 
-def _adverb(phrase: Said) -> bool:
+def _adverb(phrase: Attributes) -> bool:
     return phrase.get("kind") == "word" and str(phrase.get("tag", "")).startswith("RB")
 
 
-def _apposition(phrases: Sequence[Said], n: int) -> int:
-    """The name before a comma or bracket that this group describes: "Landers, the air base, …".
+def _apposition(phrases: Sequence[Attributes], n: int) -> int:
+    """Return the name before a comma or bracket that this group describes, or -1.
 
-    What another conjunct follows is a member of a list: "Landers, a depot, and a bridge".
+    Example: "Landers, the air base, …". A group before another conjunct is part of a list instead:
+    "Landers, a depot, and a bridge".
     """
-    named, mark, mine, after = (_at(phrases, n + k) for k in (-2, -1, 0, 1))
-    if named.get("kind") != "ng" or _text(mark) not in OPENING or not mark:
+    name, mark, group, after = (_at(phrases, n + k) for k in (-2, -1, 0, 1))
+    if name.get("kind") != "ng" or _text(mark) not in OPENING or not mark:
         return -1
     closed = not after or _text(after) in CLOSING or _preposition(after)
     listed = _text(_at(phrases, n + 2)).lower() in ("and", "or", "&")
-    describes = named.get("form") == "name" and mine.get("form") in ("definite", "indefinite")
-    return n - 2 if closed and describes and not listed and _agree(mine, named) else -1
+    describes = name.get("form") == "name" and group.get("form") in ("definite", "indefinite")
+    return n - 2 if closed and describes and not listed and _agree(group, name) else -1
 
 
-def _copula(phrases: Sequence[Said], n: int) -> int:
-    """The subject of "the facility is an ammunition depot", not of "is not"."""
+def _copula(phrases: Sequence[Attributes], n: int) -> int:
+    """Return the subject of "the facility is an ammunition depot", or -1; "is not" is excluded."""
     subject, verb = _at(phrases, n - 2), _at(phrases, n - 1)
     if verb.get("kind") != "vg" or not verb or subject.get("kind") != "ng":
         return -1
@@ -166,5 +167,5 @@ def _copula(phrases: Sequence[Said], n: int) -> int:
     return n - 2 if plain and not pointing and _agree(phrases[n], subject) else -1
 
 
-def _agree(left: Said, right: Said) -> bool:
+def _agree(left: Attributes, right: Attributes) -> bool:
     return str(left.get("number", "")) == str(right.get("number", ""))

@@ -8,86 +8,99 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from partita.records import Message, Region, Template
-from partita.rules.build import Contribution, Refusal, fitting
-from partita.rules.cascade import Analysis, Columns
+from partita.rules.build import Contribution, Refusal, fit_value
+from partita.rules.cascade import Analysis, TokenColumns
 from partita.rules.domain import Domain
 from partita.rules.phrases import Phrase
-from partita.rules.template_context import Ties, described, form_of, head_of, number_of, ties
+from partita.rules.template_context import (
+    Relations,
+    context_of,
+    form_of,
+    head_of,
+    number_of,
+    relations_of,
+)
 from partita.templates.schema import Schema, plain_slots
 from partita.templates.slots import Value
 from partita.templates.sorts import Hierarchy
 
-REMEMBERED = 50_000  # values, over all messages
+CACHE_SIZE = 50_000  # values, over all messages
 
 Read = tuple[Value | None, str]
 
 
 @dataclass(slots=True)
-class Reading:
-    """Values brought to the types of a schema's slots; the same ones come again and again."""
+class ValueCache:
+    """A cache of values converted to the slot types of a schema."""
 
     schema: Schema
-    known: dict[tuple[str, Hashable], Read] = field(default_factory=dict)
+    cache: dict[tuple[str, Hashable], Read] = field(default_factory=dict)
 
-    def value(self, slot: str, given: Any) -> Read:
-        """The value as far as the slot's type takes it, or why it does not."""
-        key = (slot, given)
-        if key not in self.known:
-            if len(self.known) >= REMEMBERED:
-                self.known.clear()
-            fits, reason = fitting(self.schema, slot, given)
-            self.known[key] = None if fits is None else self.schema.slots[slot].read(fits), reason
-        return self.known[key]
+    def value(self, slot: str, value: Any) -> Read:
+        """Return the part of a value that fits the slot's type, and the problem with the rest."""
+        key = (slot, value)
+        if key not in self.cache:
+            if len(self.cache) >= CACHE_SIZE:
+                self.cache.clear()
+            fits, reason = fit_value(self.schema, slot, value)
+            self.cache[key] = None if fits is None else self.schema.slots[slot].read(fits), reason
+        return self.cache[key]
 
 
 @dataclass(slots=True)
-class Said:
-    """Values of slots, and what could not be one of them."""
+class SlotFills:
+    """Values of slots, and the values that did not fit."""
 
     values: dict[str, Value] = field(default_factory=dict)
     refusals: list[Refusal] = field(default_factory=list)
 
     def plain(self, schema: Schema) -> dict[str, Any]:
-        """As files hold them, in the schema's order."""
-        found = plain_slots(self.values)
-        return {slot: found[slot] for slot in schema.slots if slot in found}
+        """Return the plain values in the order of the schema."""
+        values = plain_slots(self.values)
+        return {slot: values[slot] for slot in schema.slots if slot in values}
 
 
-def said(ranked: Iterable[Contribution], reading: Reading) -> Said:
-    """The value of the best contribution to each slot, and of others what agrees with it.
+def fill_slots(ranked: Iterable[Contribution], reading: ValueCache) -> SlotFills:
+    """Return for each slot the best contribution unified with the others that agree with it.
 
-    "The Kinston depot in North Carolina" is in Kinston, though the second match is longer. A
-    slot that a rule sets to an empty text stays empty, whatever ranks below.
+    "The Kinston depot in North Carolina" is in Kinston, though the second match is longer. A slot
+    that a rule sets to an empty text stays empty for all lower ranks.
     """
-    found = Said()
+    filled = SlotFills()
     empty: set[str] = set()
-    for one in ranked:
-        for slot, value in one.slots.items():
+    for contribution in ranked:
+        for slot, value in contribution.slots.items():
             if value == "":
                 empty.add(slot)
             elif slot not in empty:
-                _add(found, one, slot, value, reading)
-    return found
+                _add(filled, contribution, slot, value, reading)
+    return filled
 
 
-def _add(found: Said, one: Contribution, slot: str, given: Any, reading: Reading) -> None:
-    value, reason = reading.value(slot, given)
+def _add(
+    filled: SlotFills, contribution: Contribution, slot: str, plain_value: Any, reading: ValueCache
+) -> None:
+    value, reason = reading.value(slot, plain_value)
     if value is None:
-        found.refusals.append(Refusal(one, slot, given, reason))
+        filled.refusals.append(Refusal(contribution, slot, plain_value, reason))
         return
-    known = found.values.get(slot)
-    both = value if known is None else reading.schema.slots[slot].unify(known, value)
-    if both is None:
-        found.refusals.append(Refusal(one, slot, given, f"it is {known} already"))
+    previous = filled.values.get(slot)
+    unified = value if previous is None else reading.schema.slots[slot].unify(previous, value)
+    if unified is None:
+        filled.refusals.append(
+            Refusal(contribution, slot, plain_value, f"conflicts with {previous}")
+        )
     else:
-        found.values[slot] = both
+        filled.values[slot] = unified
 
 
-def main_sort(ranked: Iterable[Contribution], wanted: Iterable[str], sorts: Hierarchy) -> str:
-    """The first sort of the best contribution that lies under one that templates come out of."""
-    under = tuple(wanted)
-    for one in ranked:
-        for sort in one.sort:
+def main_sort(
+    ranked: Iterable[Contribution], template_sorts: Iterable[str], sorts: Hierarchy
+) -> str:
+    """Return the first sort of the best contribution that is below a template sort."""
+    under = tuple(template_sorts)
+    for contribution in ranked:
+        for sort in contribution.sort:
             if sort in sorts and any(sorts.subsumes(general, sort) for general in under):
                 return sort
     return ""
@@ -100,55 +113,57 @@ Group = Sequence[Contribution]
 class Draft:
     phrase: Phrase
     sort: str
-    said: Said
+    slots: SlotFills
     rule: str
 
     @property
     def pronoun(self) -> bool:
-        """A pronoun of which a rule says something, if only its number."""
-        return self.phrase.attributes.get("form") == "pronoun" and bool(self.said.values)
+        """Return whether this is a pronoun with at least one slot value."""
+        return self.phrase.attributes.get("form") == "pronoun" and bool(self.slots.values)
 
 
-def drafted(group: Group, domain: Domain, reading: Reading) -> Draft:
-    """What contributions to one phrase say together, with the names of their rules."""
-    ranked = sorted(group, key=lambda one: one.rank)
-    wanted = [one.sort for one in domain.templates.values()]
-    sort = main_sort(ranked, wanted, domain.sorts)
-    rule = ", ".join(dict.fromkeys(one.rule for one in ranked))
-    return Draft(group[0].about, sort, said(ranked, reading), rule)
+def make_draft(group: Group, domain: Domain, reading: ValueCache) -> Draft:
+    """Return the draft of a group of contributions to one phrase."""
+    ranked = sorted(group, key=lambda each: each.rank)
+    template_sorts = [each.sort for each in domain.templates.values()]
+    sort = main_sort(ranked, template_sorts, domain.sorts)
+    rule = ", ".join(dict.fromkeys(each.rule for each in ranked))
+    return Draft(group[0].about, sort, fill_slots(ranked, reading), rule)
 
 
-def complete(draft: Draft, domain: Domain) -> bool:
-    """Whether it has a sort that templates come out of, with the slots that these need."""
+def is_complete(draft: Draft, domain: Domain) -> bool:
+    """Return whether a draft has a template sort and the slots that it needs."""
     return bool(draft.sort) and any(
-        domain.sorts.subsumes(one.sort, draft.sort)
-        and all(slot in draft.said.values for slot in one.needs)
-        for one in domain.templates.values()
+        domain.sorts.subsumes(template.sort, draft.sort)
+        and all(slot in draft.slots.values for slot in template.needs)
+        for template in domain.templates.values()
     )
 
 
-def by_phrase(contributions: Iterable[Contribution]) -> list[list[Contribution]]:
-    """Contributions to the same phrase together, phrases in text order."""
+def group_by_phrase(contributions: Iterable[Contribution]) -> list[list[Contribution]]:
+    """Group contributions by phrase, in text order."""
     groups: dict[tuple[int, int], list[Contribution]] = {}
-    for one in contributions:
-        groups.setdefault((one.about.first, one.about.last), []).append(one)
+    for contribution in contributions:
+        groups.setdefault((contribution.about.first, contribution.about.last), []).append(
+            contribution
+        )
     return [groups[place] for place in sorted(groups)]
 
 
 Row = tuple[int, int]
 
 
-def rows_joined(
+def join_rows(
     groups: Sequence[Group],
-    tokens: Columns,
+    tokens: TokenColumns,
     regions: Sequence[Region],
     domain: Domain,
-    reading: Reading,
+    reading: ValueCache,
 ) -> list[Group]:
-    """The groups of contributions, those of one row of a table joined to its first template.
+    """Join the contributions in a table row to those of its first template.
 
-    What makes no template of its own goes there ("INTACT"), and what may be the same thing: the
-    row "DEPOT A | AMMO DEPOT | KINSTON" speaks of one depot.
+    Contributions join if they make no template of their own ("INTACT") or a compatible one: the row
+    "DEPOT A | AMMO DEPOT | KINSTON" is about one depot.
     """
     rows: dict[Row, list[int]] = {}
     for n, group in enumerate(groups):
@@ -165,46 +180,47 @@ def _join(
     members: Sequence[int],
     joined: list[list[Contribution]],
     domain: Domain,
-    reading: Reading,
+    reading: ValueCache,
 ) -> None:
-    drafts = {n: drafted(joined[n], domain, reading) for n in members}
-    first = next((n for n in members if complete(drafts[n], domain)), None)
+    drafts = {n: make_draft(joined[n], domain, reading) for n in members}
+    first = next((n for n in members if is_complete(drafts[n], domain)), None)
     for n in members:
-        if first is not None and n != first and _belongs(drafts[n], drafts[first], domain):
+        if first is not None and n != first and _joins(drafts[n], drafts[first], domain):
             joined[first] += joined[n]
             joined[n] = []
-            drafts[first] = drafted(joined[first], domain, reading)
+            drafts[first] = make_draft(joined[first], domain, reading)
 
 
-def _belongs(draft: Draft, first: Draft, domain: Domain) -> bool:
-    """Whether it makes no template, or one that is compatible with the row's first."""
-    if not complete(draft, domain):
+def _joins(draft: Draft, first: Draft, domain: Domain) -> bool:
+    """Return whether a draft makes no template, or one compatible with the row's first."""
+    if not is_complete(draft, domain):
         return True
-    mine, theirs = draft.said.values, first.said.values
+    own, others = draft.slots.values, first.slots.values
     return domain.sorts.compatible(draft.sort, first.sort) and all(
-        domain.schema.slots[slot].unify(mine[slot], theirs[slot]) is not None
-        for slot in mine.keys() & theirs.keys()
+        domain.schema.slots[slot].unify(own[slot], others[slot]) is not None
+        for slot in own.keys() & others.keys()
     )
 
 
-WINDOW = 3  # sentences, as the reference module looks back
+WINDOW = 3  # sentences, as for pronouns in partita.reference
 
 
-def referring(drafts: Sequence[Draft], sentences: Sequence[int]) -> list[Draft]:
-    """The drafts, in text order, without the pronouns that have nothing to refer to.
+def with_antecedent(drafts: Sequence[Draft], sentences: Sequence[int]) -> list[Draft]:
+    """Return the drafts, in text order, without pronouns that have no possible antecedent.
 
-    A pronoun says nothing of what it refers to but its number, so it is compatible with every
-    template: one that cannot refer to any would only tie sets together.
+    A pronoun has only a number, so it is compatible with every template: without an antecedent it
+    would only connect coreference sets.
     """
     return [
-        one
-        for n, one in enumerate(drafts)
-        if not one.pronoun or any(_pronoun_agrees(one, drafts[m]) for m in _before(n, sentences))
+        draft
+        for n, draft in enumerate(drafts)
+        if not draft.pronoun
+        or any(_pronoun_agrees(draft, drafts[m]) for m in _before(n, sentences))
     ]
 
 
 def _before(n: int, sentences: Sequence[int]) -> Iterator[int]:
-    """Places back to the first that is too many sentences away."""
+    """Yield the earlier positions within the window of sentences."""
     for m in range(n - 1, -1, -1):
         if sentences[n] - sentences[m] > WINDOW:
             return
@@ -220,9 +236,11 @@ def _plural(draft: Draft) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Built:
-    """The templates of a message in text order, the values that no slot took, and the phases that
-    gave up, behind which templates may be missing."""
+class Extraction:
+    """The templates of a message in text order, refused values, and unfinished phases.
+
+    Templates may be missing after an unfinished phase.
+    """
 
     templates: tuple[Template, ...]
     refusals: tuple[Refusal, ...] = ()
@@ -231,57 +249,58 @@ class Built:
 
 def extract(
     message: Message,
-    tokens: Columns,
+    tokens: TokenColumns,
     analysis: Analysis,
     domain: Domain,
-    reading: Reading | None = None,
-) -> Built:
-    """What a domain's rules say of a message, as templates T1, T2, … in text order.
+    reading: ValueCache | None = None,
+) -> Extraction:
+    """Return the templates T1, T2, … of a message in text order.
 
-    Who has many messages gives the same `reading` for all, which remembers values.
+    Pass the same `reading` for many messages, to reuse its cache of values.
     """
-    read = reading or Reading(domain.schema)
-    groups = by_phrase(analysis.contributions)
-    rows = rows_joined(groups, tokens, message.regions, domain, read)
-    drafts = [drafted(group, domain, read) for group in rows]
-    taken = [
-        one
-        for one in drafts
-        if (complete(one, domain) or one.pronoun) and not _label(one, message, tokens)
+    read = reading or ValueCache(domain.schema)
+    groups = group_by_phrase(analysis.contributions)
+    rows = join_rows(groups, tokens, message.regions, domain, read)
+    drafts = [make_draft(group, domain, read) for group in rows]
+    candidates = [
+        draft
+        for draft in drafts
+        if (is_complete(draft, domain) or draft.pronoun)
+        and not _is_column_heading(draft, message, tokens)
     ]
-    kept = referring(taken, [_sentence(one, tokens) for one in taken])
-    tied = _tied(kept, analysis)
+    kept = with_antecedent(candidates, [_sentence(draft, tokens) for draft in candidates])
+    relations = _relations(kept, analysis)
     templates = (
-        _template(n, one, context, message, tokens, domain)
-        for n, (one, context) in enumerate(zip(kept, tied, strict=True), 1)
+        _template(n, draft, context, message, tokens, domain)
+        for n, (draft, context) in enumerate(zip(kept, relations, strict=True), 1)
     )
-    refusals = tuple(refused for one in drafts for refused in one.said.refusals)
-    return Built(tuple(templates), refusals, analysis.unfinished)
+    refusals = tuple(refused for draft in drafts for refused in draft.slots.refusals)
+    return Extraction(tuple(templates), refusals, analysis.unfinished)
 
 
-def _label(draft: Draft, message: Message, tokens: Columns) -> bool:
-    """The heading of a table's column speaks of nothing by itself."""
+def _is_column_heading(draft: Draft, message: Message, tokens: TokenColumns) -> bool:
+    """Return whether a draft is the heading of a table column, which refers to nothing."""
     region = message.regions[tokens.region[draft.phrase.first]]
     return region.kind == "heading" and region.table >= 0
 
 
-def _sentence(draft: Draft, tokens: Columns) -> int:
+def _sentence(draft: Draft, tokens: TokenColumns) -> int:
     return bisect_right(tokens.ends_of_sentences, draft.phrase.first)
 
 
 def _template(
     number: int,
     draft: Draft,
-    tied: dict[str, str],
+    relations: dict[str, str],
     message: Message,
-    tokens: Columns,
+    tokens: TokenColumns,
     domain: Domain,
 ) -> Template:
     first, last = draft.phrase.first, draft.phrase.last
     start, end = tokens.starts[first], tokens.ends[last]
     region = message.regions[tokens.region[first]]
     words = [text.lower() for text in tokens.texts[first : last + 1]]
-    context: dict[str, Any] = described(draft.phrase, words) | tied
+    context: dict[str, Any] = context_of(draft.phrase, words) | relations
     context["PARAGRAPH"] = region.paragraph
     return Template(
         id=f"T{number}",
@@ -294,27 +313,26 @@ def _template(
         head=head_of(draft.phrase),
         number=number_of(draft.phrase),
         form=form_of(draft.phrase),
-        slots=draft.said.plain(domain.schema),
+        slots=draft.slots.plain(domain.schema),
         rule=draft.rule,
         context={name: value for name, value in context.items() if value not in ("", [])},
     )
 
 
-def _tied(drafts: Sequence[Draft], analysis: Analysis) -> list[dict[str, str]]:
-    """The role of each draft, and the templates that it is in apposition to or says to be."""
+def _relations(drafts: Sequence[Draft], analysis: Analysis) -> list[dict[str, str]]:
+    """Return the role of each draft, and the templates it is in apposition to or a predicate of."""
     phrases = [item.attributes for item in analysis.items]
-    places = [bisect_right(analysis.starts, one.phrase.first) - 1 for one in drafts]
+    places = [bisect_right(analysis.starts, draft.phrase.first) - 1 for draft in drafts]
     names = {place: f"T{n}" for n, place in enumerate(places, 1)}
-    found = [ties(phrases, place) for place in places]
-    return [_named_ties(one, names) for one in found]
+    return [_relations_by_id(relations_of(phrases, place), names) for place in places]
 
 
-def _named_ties(found: Ties, names: Mapping[int, str]) -> dict[str, str]:
-    """What is in apposition to no template may as well follow a place: "at Lund, a depot"."""
-    apposition = names.get(found.apposition, "")
-    role = "other" if found.role == "apposition" and not apposition else found.role
+def _relations_by_id(relations: Relations, names: Mapping[int, str]) -> dict[str, str]:
+    """Return role and relations by template id; apposition to no template is no apposition."""
+    apposition = names.get(relations.apposition, "")
+    role = "other" if relations.role == "apposition" and not apposition else relations.role
     return {
         "ROLE": role,
         "APPOSITION_OF": apposition,
-        "COPULA_OF": names.get(found.copula, ""),
+        "COPULA_OF": names.get(relations.copula, ""),
     }

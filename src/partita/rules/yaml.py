@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from partita.errors import InputError
 from partita.rules.domain import At
 
-LARGEST = 1 << 20  # bytes of a file
+LARGEST = 1 << 20  # bytes per file
 DEEPEST = 12
 
 _WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
@@ -20,7 +20,7 @@ _DECIMAL = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A scalar: its text, whether it stands in quotes, and where; `source` is how it is written."""
+    """A scalar: its value, position, whether it is unquoted, and its source text."""
 
     value: str
     at: At
@@ -28,11 +28,11 @@ class Text:
     source: str = ""
 
     @property
-    def nothing(self) -> bool:
+    def is_null(self) -> bool:
         return self.plain and self.value in ("", "~", "null")
 
     def within(self, offset: int) -> At:
-        """The place of one of its characters, as far as one line tells."""
+        """Return the position of one of its characters, if it is on one line."""
         if self.source == self.value:
             return At(self.at.file, self.at.line, self.at.column + offset)
         if not self.source:
@@ -61,7 +61,7 @@ Tree = Text | List | Map
 
 
 class RuleError(InputError):
-    """Something in a rule file that is not as it should be, and exactly where."""
+    """An error in a rule file, with its exact position."""
 
     def __init__(self, said: str, at: At) -> None:
         self.said, self.at = said, at
@@ -70,12 +70,12 @@ class RuleError(InputError):
 
 
 def refuse(problem: str, at: At) -> NoReturn:
-    """The error about a place of a rule file."""
+    """Raise RuleError for a position in a rule file."""
     raise RuleError(problem, at)
 
 
 def read_tree(path: Path) -> Tree:
-    """The one document of a file."""
+    """Return the single document of a file."""
     return tree_of(_text(path), str(path))
 
 
@@ -95,7 +95,7 @@ def _text(path: Path) -> str:
 
 
 def tree_of(text: str, file: str) -> Tree:
-    """The tree of a YAML text."""
+    """Return the tree of a YAML text."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -117,19 +117,19 @@ class _Composer:
     lines: list[str]
 
     def document(self) -> Tree:
-        found: Tree | None = None
+        tree: Tree | None = None
         for event in self.events:
             name = type(event).__name__
             if name in ("ScalarEvent", "SequenceStartEvent", "MappingStartEvent"):
-                if found is not None:
-                    refuse("a second document begins here; expected one", self._at(event))
-                found = self._node(event, 0)
+                if tree is not None:
+                    refuse("second document in the file (expected one)", self._at(event))
+                tree = self._node(event, 0)
             elif name == "AliasEvent":
                 self._alias(event)
-        return found if found is not None else Text("", At(self.file, 1, 1))
+        return tree if tree is not None else Text("", At(self.file, 1, 1))
 
     def _alias(self, event: Any) -> NoReturn:
-        refuse("anchors and aliases are not read here", self._at(event))
+        refuse("anchors and aliases are not allowed", self._at(event))
 
     def _node(self, event: Any, depth: int) -> Tree:
         name, at = type(event).__name__, self._at(event)
@@ -138,7 +138,7 @@ class _Composer:
         if name == "AliasEvent" or event.anchor:
             self._alias(event)
         if event.tag and event.tag != "!":
-            refuse(f"the tag {event.tag} is not read here", at)
+            refuse(f"tag {event.tag} is not allowed", at)
         if name == "ScalarEvent":
             return self._scalar(event, at)
         if name == "SequenceStartEvent":
@@ -159,13 +159,13 @@ class _Composer:
         for key in flat:
             value = next(flat)
             if not isinstance(key, Text):
-                refuse("a key must be a text", key.at)
-            if last is not None and _goes_on(pairs[last.value][1], value):
-                pairs[last.value] = (last, _joined(pairs[last.value][1], key))
+                refuse("a key is not a text", key.at)
+            if last is not None and _continues(pairs[last.value][1], value):
+                pairs[last.value] = (last, _join(pairs[last.value][1], key))
                 continue
             last = key
             if key.value in pairs:
-                refuse(f"{key.value!r} stands twice in one map", key.at)
+                refuse(f"duplicate key {key.value!r}", key.at)
             pairs[key.value] = (key, value)
         return Map(tuple(pairs.values()), at)
 
@@ -180,59 +180,59 @@ class _Composer:
         return At(self.file, event.start_mark.line + 1, event.start_mark.column + 1)
 
 
-def _goes_on(before: Tree, value: Tree) -> bool:
-    """YAML cuts {a: first($x, 1), b: 2} at every comma: a bracket that is open goes on."""
+def _continues(before: Tree, value: Tree) -> bool:
+    """Return whether a value continues: YAML splits {a: first($x, 1), b: 2} at every comma."""
     if not isinstance(before, Text) or not isinstance(value, Text):
         return False
-    return value.nothing and before.plain and before.value.count("(") > before.value.count(")")
+    return value.is_null and before.plain and before.value.count("(") > before.value.count(")")
 
 
-def _joined(before: Tree, key: Text) -> Text:
+def _join(before: Tree, key: Text) -> Text:
     assert isinstance(before, Text)
     return Text(f"{before.value}, {key.value}", before.at)
 
 
 def text_of(tree: Tree | None, what: str, at: At) -> Text:
-    """A text that is not empty."""
+    """Return a non-empty text."""
     if not isinstance(tree, Text) or not tree.value.strip():
-        refuse(f"{what} is missing; expected a text", tree.at if tree is not None else at)
+        refuse(f"{what} is missing (expected a text)", tree.at if tree is not None else at)
     return tree
 
 
 def list_of(tree: Tree | None, what: str, at: At) -> tuple[Tree, ...]:
-    """The items of a list; of one text just that, of nothing none."""
-    if tree is None or (isinstance(tree, Text) and tree.nothing):
+    """Return the items of a list, a single text as one item, null as none."""
+    if tree is None or (isinstance(tree, Text) and tree.is_null):
         return ()
     if isinstance(tree, Map):
-        refuse(f"{what} is a map; expected a list", tree.at)
+        refuse(f"{what} is a map (expected a list)", tree.at)
     return tree.items if isinstance(tree, List) else (tree,)
 
 
 def texts_of(tree: Tree | None, what: str, at: At) -> tuple[Text, ...]:
-    return tuple(text_of(one, f"an item of {what}", at) for one in list_of(tree, what, at))
+    return tuple(text_of(item, f"an item of {what}", at) for item in list_of(tree, what, at))
 
 
 def map_of(tree: Tree | None, what: str, at: At) -> Map:
-    """A map; nothing is an empty one."""
-    if tree is None or (isinstance(tree, Text) and tree.nothing):
+    """Return a map, an empty one for null."""
+    if tree is None or (isinstance(tree, Text) and tree.is_null):
         return Map((), at)
     if not isinstance(tree, Map):
-        refuse(f"{what} must be a map of names to values", tree.at)
+        refuse(f"{what} is not a map of names to values", tree.at)
     return tree
 
 
-def keys_among(tree: Map, what: str, allowed: tuple[str, ...]) -> None:
-    """Refuse a key that means nothing here."""
+def check_keys(tree: Map, what: str, allowed: tuple[str, ...]) -> None:
+    """Reject unknown keys."""
     for key, _ in tree.pairs:
         if key.value not in allowed:
-            refuse(f"{what} has no field {key.value!r}; expected {', '.join(allowed)}", key.at)
+            refuse(f"unknown field {key.value!r} in {what} (expected {', '.join(allowed)})", key.at)
 
 
 def plain_value(text: Text) -> object:
-    """A scalar as what it looks like: a number, true, false, nothing, a text."""
+    """Return a scalar as a number, a Boolean, None or a text."""
     if not text.plain:
         return text.value
-    if text.nothing:
+    if text.is_null:
         return None
     if text.value in ("true", "false"):
         return text.value == "true"

@@ -218,40 +218,12 @@ LABEL = re.compile(r"([A-Za-z][A-Za-z0-9 /().#&'-]{0,29})(?<! ) ?:\s+(?=\S)")
 MOST_WORDS = 4
 LONGEST_VALUE = 80
 SECTIONS = frozenset(
-    [
-        "activity",
-        "analysis",
-        "assessment",
-        "background",
-        "body",
-        "comment",
-        "comments",
-        "conclusion",
-        "conclusions",
-        "description",
-        "details",
-        "discussion",
-        "evaluation",
-        "findings",
-        "general",
-        "intelligence",
-        "message",
-        "mission",
-        "narrative",
-        "note",
-        "notes",
-        "observation",
-        "observations",
-        "outlook",
-        "remark",
-        "remarks",
-        "report",
-        "situation",
-        "summary",
-        "text",
-        "update",
-        "warning",
-    ]
+    """
+    activity analysis assessment background body comment comments conclusion conclusions
+    description details discussion evaluation findings general intelligence message mission
+    narrative note notes observation observations outlook remark remarks report situation
+    summary text update warning
+    """.split()  # noqa: SIM905
 )
 
 

@@ -32,39 +32,10 @@ CLOSING = re.compile(r"\s*#+\s*$")
 LONG_LINE = 120
 SHORT_LINE = 44
 FUNCTION_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "as",
-        "at",
-        "but",
-        "by",
-        "for",
-        "from",
-        "in",
-        "into",
-        "of",
-        "on",
-        "or",
-        "that",
-        "the",
-        "to",
-        "was",
-        "were",
-        "which",
-        "with",
-        "is",
-        "are",
-        "has",
-        "have",
-        "had",
-        "been",
-        "be",
-        "its",
-        "their",
-        "near",
-    ]
+    """
+    a an and as at but by for from in into of on or that the to was were which with is are has
+    have had been be its their near
+    """.split()  # noqa: SIM905
 )
 
 

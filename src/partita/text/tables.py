@@ -12,68 +12,13 @@ from partita.text.lines import Line, Span, is_rule, is_upper
 
 WIDEST = 20_000
 HEADINGS = frozenset(
-    [
-        "activity",
-        "amount",
-        "area",
-        "capacity",
-        "code",
-        "comment",
-        "comments",
-        "condition",
-        "coordinate",
-        "coordinates",
-        "count",
-        "country",
-        "date",
-        "description",
-        "designation",
-        "designator",
-        "equipment",
-        "facility",
-        "function",
-        "grid",
-        "id",
-        "item",
-        "latitude",
-        "lat",
-        "location",
-        "long",
-        "longitude",
-        "mgrs",
-        "model",
-        "name",
-        "nationality",
-        "no",
-        "no.",
-        "number",
-        "owner",
-        "place",
-        "position",
-        "qty",
-        "quantity",
-        "region",
-        "remark",
-        "remarks",
-        "serial",
-        "site",
-        "size",
-        "source",
-        "state",
-        "status",
-        "strength",
-        "time",
-        "total",
-        "town",
-        "type",
-        "unit",
-        "units",
-        "utm",
-        "value",
-        "vehicle",
-        "weapon",
-        "year",
-    ]
+    """
+    activity amount area capacity code comment comments condition coordinate coordinates count
+    country date description designation designator equipment facility function grid id item
+    latitude lat location long longitude mgrs model name nationality no no. number owner place
+    position qty quantity region remark remarks serial site size source state status strength
+    time total town type unit units utm value vehicle weapon year
+    """.split()  # noqa: SIM905
 )
 Splitter = Callable[[str, Line], list[Span]]
 Check = Callable[[list[list[Span]], list[Line]], bool]
