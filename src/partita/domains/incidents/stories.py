@@ -12,7 +12,7 @@ from partita.records import Message
 from partita.rules.build import Contribution
 from partita.rules.cascade import Analysis
 from partita.rules.extractor import BATCH, Extractor
-from partita.rules.phrases import Described
+from partita.rules.phrases import SharedPhrase
 from partita.text.tagger import Tagger
 from partita.text.tokens import Tokens, tokenize
 
@@ -123,7 +123,7 @@ def _sentences(analysis: Analysis, tokens: Tokens, message: Message) -> Iterator
             number, items = number + 1, []
 
 
-def _inner(described: Described, first: int, last: int) -> Iterator[Item]:
+def _inner(described: SharedPhrase, first: int, last: int) -> Iterator[Item]:
     """Yield modifiers that may play a role of their own: "a **dynamite** attack"."""
     if described.attributes["kind"] != "ng":
         return
@@ -132,7 +132,7 @@ def _inner(described: Described, first: int, last: int) -> Iterator[Item]:
             yield item
 
 
-def _leaves(described: Described, first: int, last: int) -> Iterator[Item]:
+def _leaves(described: SharedPhrase, first: int, last: int) -> Iterator[Item]:
     starts = [first + offset for offset in described.offsets]
     ends = [*(start - 1 for start in starts[1:]), last]
     for part, begin, end in zip(described.parts, starts, ends, strict=False):
