@@ -14,12 +14,12 @@ from partita.corpora.documents import read_keyed_messages
 from partita.errors import InputError, PartitaError
 from partita.evaluation.extraction import Extraction, Tagging, measure_extraction, measure_tagging
 from partita.records import Message, Region
-from partita.rules.cascade import Cascade, Columns
+from partita.rules.cascade import Cascade, TokenColumns
 from partita.rules.domain import Problem
 from partita.rules.domain_files import load_domain, read_domain
 from partita.rules.extractor import Extractor
-from partita.rules.lint import failing, linted
-from partita.rules.trace import Seen, Tracer
+from partita.rules.lint import failing_examples, lint
+from partita.rules.trace import PhaseTrace, Tracer
 from partita.text.layout import parse_layout
 from partita.text.messages import read_messages
 from partita.text.tagger import Tagger
@@ -41,7 +41,7 @@ class Traced:
     """A message, and the output of each phase."""
 
     message: str
-    seen: tuple[Seen, ...]
+    seen: tuple[PhaseTrace, ...]
 
 
 def lint_domain(name: str | Path) -> list[Problem]:
@@ -50,10 +50,12 @@ def lint_domain(name: str | Path) -> list[Problem]:
     problems = list(loaded.problems)
     if loaded.domain is None:
         return problems
-    problems += linted(loaded.domain)
+    problems += lint(loaded.domain)
     if loaded.domain.phases:
         cascade, tagger = Cascade(loaded.domain), shipped_tagger()
-        problems += failing(cascade, lambda text: _tokenise(tagger, _example_message(text)))
+        problems += failing_examples(
+            cascade, lambda text: _tokenise(tagger, _example_message(text))
+        )
     return list(dict.fromkeys(problems))
 
 
@@ -104,7 +106,7 @@ def _example_message(text: str) -> Message:
     return Message("example", text, (Region("text", 0, len(text)),))
 
 
-def _tokenise(tagger: Tagger, message: Message) -> tuple[Columns, list[str], Sequence[Region]]:
+def _tokenise(tagger: Tagger, message: Message) -> tuple[TokenColumns, list[str], Sequence[Region]]:
     tokens = tokenize(message)
     return tokens, tagger.names(tokens.texts, tokens.ends_of_sentences), message.regions
 

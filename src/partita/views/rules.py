@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from partita.rules.domain import Problem
-from partita.rules.trace import Piece, Seen, Win
+from partita.rules.trace import PhaseTrace, Piece, RuleMatch
 from partita.views.layout import clean, count_text
 
 MAX_LINES = 400  # of a phase
 
 
-def trace_text(message: str, seen: Sequence[Seen], width: int = 80) -> str:
+def trace_text(message: str, seen: Sequence[PhaseTrace], width: int = 80) -> str:
     """Return the trace of a message, phase by phase and sentence by sentence."""
     lines = [f"Message {clean(message)}", ""]
     lines += [line for phase in seen for line in (*_text_phase(phase, width), "")]
     return "\n".join(lines) + "\n"
 
 
-def _text_phase(seen: Seen, width: int) -> Iterator[str]:
+def _text_phase(seen: PhaseTrace, width: int) -> Iterator[str]:
     yield f"{clean(seen.phase)}: {match_count(seen)}"
     if not seen.whole:
         yield "  the work limit for one message was reached here"
@@ -33,14 +33,14 @@ def _text_phase(seen: Seen, width: int) -> Iterator[str]:
         yield f"  {len(lines) - MAX_LINES:,} more lines"
 
 
-def match_count(seen: Seen) -> str:
+def match_count(seen: PhaseTrace) -> str:
     matches = "1 match" if seen.count == 1 else f"{seen.count} matches"
     rules = "1 rule" if seen.rules == 1 else f"{seen.rules} rules"
     tried = "at the cursor" if seen.starts == "cursor" else "everywhere"
     return f"{matches} of {rules}, tried {tried}"
 
 
-def _text_sentence(seen: Seen, n: int, width: int) -> Iterator[str]:
+def _text_sentence(seen: PhaseTrace, n: int, width: int) -> Iterator[str]:
     value_text = " ".join(map(_text_piece, seen.sentences[n]))
     yield from textwrap.wrap(value_text, width, initial_indent="  ", subsequent_indent="  ")
     for win in seen.wins[n]:
@@ -52,7 +52,7 @@ def _text_piece(piece: Piece) -> str:
     return f"[{text}]{piece.mark}" if piece.built else f"{text.replace(' ', '_')}/{piece.mark}"
 
 
-def _text_win(win: Win, width: int) -> Iterator[str]:
+def _text_win(win: RuleMatch, width: int) -> Iterator[str]:
     what = f"about {clean(win.about)!r}" if win.about else f"→ {clean(win.kind)}"
     head = f"* {clean(win.rule)}: {clean(win.text)!r} {what}"
     yield from _wrapped(head, width, 4)
@@ -125,7 +125,7 @@ nav a { margin-right: 1rem }
 """
 
 
-def trace_html(messages: Sequence[tuple[str, Sequence[Seen]]], title: str) -> str:
+def trace_html(messages: Sequence[tuple[str, Sequence[PhaseTrace]]], title: str) -> str:
     """Return the traces of messages as an HTML file."""
     body = "".join(_message(n, name, seen) for n, (name, seen) in enumerate(messages))
     return (
@@ -136,13 +136,13 @@ def trace_html(messages: Sequence[tuple[str, Sequence[Seen]]], title: str) -> st
     )
 
 
-def _message(n: int, name: str, seen: Sequence[Seen]) -> str:
+def _message(n: int, name: str, seen: Sequence[PhaseTrace]) -> str:
     links = "".join(f'<a href="#m{n}p{k}">{_escaped(one.phase)}</a>' for k, one in enumerate(seen))
     phases = "".join(_phase(one, f"m{n}p{k}") for k, one in enumerate(seen))
     return f"<h2>Message {_escaped(name)}</h2><nav>{links}</nav>{phases}"
 
 
-def _phase(seen: Seen, place: str) -> str:
+def _phase(seen: PhaseTrace, place: str) -> str:
     stopped = "" if seen.whole else "<p>The work limit for one message was reached here.</p>"
     sentences = "".join(
         _sentence(pieces, wins) for pieces, wins in zip(seen.sentences, seen.wins, strict=True)
@@ -153,7 +153,7 @@ def _phase(seen: Seen, place: str) -> str:
     return f"{head}{stopped}{sentences}</section>"
 
 
-def _sentence(pieces: Sequence[Piece], wins: Sequence[Win]) -> str:
+def _sentence(pieces: Sequence[Piece], wins: Sequence[RuleMatch]) -> str:
     row = "".join(map(_piece, pieces))
     table = f"<table>{_HEAD}{''.join(map(_win, wins))}</table>" if wins else ""
     return f'<div class="sentence">{row}{table}</div>\n'
@@ -169,7 +169,7 @@ def _piece(piece: Piece) -> str:
     )
 
 
-def _win(win: Win) -> str:
+def _win(win: RuleMatch) -> str:
     place = f"{win.at.file.rpartition('/')[2]}:{win.at.line}" if win.at.line else ""
     made = "<br>".join(f"<code>{escape(one)}</code>" for one in _made(win))
     beaten = ", ".join(f"{_escaped(rule)} ({size})" for rule, size in win.beaten)
@@ -179,7 +179,7 @@ def _win(win: Win) -> str:
     )
 
 
-def _made(win: Win) -> Iterator[str]:
+def _made(win: RuleMatch) -> Iterator[str]:
     if win.kind:
         yield f"kind={win.kind}"
     if win.about:
