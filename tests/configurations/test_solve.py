@@ -16,9 +16,8 @@ from partita.configurations.dense.posterior import exact
 from partita.configurations.evidential import split
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
-from partita.configurations.small_sets import solve_rows
 from partita.configurations.solve import solve
-from partita.configurations.solve_batch import solve_many
+from partita.configurations.solve_batch import solve_many, solve_rows
 from partita.errors import Contradiction, InputError, PartitaError, TooLarge
 from partita.records import (
     Budget,

@@ -11,7 +11,7 @@ from extraction.toy import cascade, run
 from partita.rules.build import fit_value, join_words, merge_slots
 from partita.rules.domain import Call, Constant, Reference
 from partita.rules.patterns import PatternError
-from partita.rules.value_syntax import parse_value
+from partita.rules.rule_parts import parse_value
 from partita.templates.number import NumberType
 from partita.templates.schema import Schema
 from partita.templates.sort import SortType

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.corpora.muc_templates import days
-from partita.domains.incidents.dates import format_date, parse_dateline, resolve_date
+from partita.domains.incidents.cases import format_date, parse_dateline, resolve_date
 
 ANCHOR = date(1990, 1, 3)
 

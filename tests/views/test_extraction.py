@@ -6,7 +6,7 @@ import json
 
 from partita.evaluation.extraction import Extraction, ExtractionCounts, Slip
 from partita.evaluation.scores import Tally
-from partita.views.extraction import extraction_json, extraction_text
+from partita.views.evaluation import extraction_json, extraction_text
 
 HALF = ExtractionCounts(Tally(1, 2, 1, 1), Tally(3, 4, 3, 6), 1, 0)
 SLOT = ExtractionCounts(slots=Tally(3, 4, 3, 6))

@@ -29,7 +29,7 @@ from partita.views.report_records import (
     set_of,
 )
 
-if TYPE_CHECKING:  # a report on a results file needs no database
+if TYPE_CHECKING:
     from partita.app.workspace import Workspace
 
 Progress = Callable[[str], None]

@@ -17,7 +17,7 @@ from partita.pipeline import Resolved
 from partita.results.result_lines import result_line, singletons_line
 from partita.results.template_json import entity_json
 from partita.text.messages import parse_message
-from partita.text.raw_messages import RawMessage as RawMessage
+from partita.text.raw_messages import RawMessage
 
 CHUNK = 16  # messages handed to a worker at a time
 CHARACTERS = 60_000  # or so much text

@@ -20,12 +20,9 @@ from partita.results.saved_results import Result, result_of
 from partita.store import keys, reading, runs
 from partita.store.shapes import PLACE
 from partita.store.store import Store
-from partita.text.raw_messages import RawMessage as RawMessage
+from partita.text.raw_messages import RawMessage
 from partita.training.pair_parameters import PairParameters
-from partita.training.parameter_files import (
-    pair_parameters_text,
-    parse_pair_parameters,
-)
+from partita.training.parameter_files import pair_parameters_text, parse_pair_parameters
 
 Progress = Callable[[str], None]
 SHORT = 8  # digits of a model's hash in the name of a run

@@ -28,7 +28,7 @@ from partita.store.shapes import PLACE
 from partita.store.store import Store
 from partita.text.encoding import valid_unicode
 from partita.text.messages import LIMIT, parse_message, read_texts
-from partita.text.raw_messages import RawMessage as RawMessage
+from partita.text.raw_messages import RawMessage
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -13,7 +13,7 @@ from partita.errors import InputError
 from partita.store import keys, reading, runs
 from partita.store.opening import open_store
 from partita.store.store import Store
-from partita.text.raw_messages import RawMessage as RawMessage
+from partita.text.raw_messages import RawMessage
 
 if TYPE_CHECKING:
     from partita.app.fuse_contents import Content, Options

@@ -120,7 +120,7 @@ def measure(
     """
     with error_boundary() as console:
         from partita.app.authoring import measure_corpus
-        from partita.views.extraction import extraction_json, extraction_text
+        from partita.views.evaluation import extraction_json, extraction_text
 
         measured = measure_corpus(corpus, domain, only)
         if json:

@@ -11,8 +11,8 @@ from partita.cli import options
 from partita.cli.console import error_boundary
 
 if TYPE_CHECKING:
-    from partita.app.muc import Marked
     from partita.cli.console import Console
+    from partita.evaluation.muc.score import Marked
 
 Keys = Annotated[Path, typer.Argument(metavar="KEY", help="Answer key in the MUC-4 format.")]
 Responses = Annotated[
@@ -76,7 +76,7 @@ def score_muc(
 
 def _marked(console: Console, keys: list[Path], response: Path) -> Marked:
     """Score a response, and report problems in its file."""
-    from partita.app.muc import mark
+    from partita.evaluation.muc.score import mark
 
     marked = mark(keys, response)
     for problem in marked.problems:

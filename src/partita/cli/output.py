@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from partita.app.recording import Recording
     from partita.files.resume import Growing, Stretch
 
-
 MANY = 20  # sets or messages: of more, each is shown in one line
 
 

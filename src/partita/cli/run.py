@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from partita.app.runner import Runner
     from partita.errors import PartitaError
     from partita.files.resume import Stretch
-    from partita.text.raw_messages import RawMessage as RawMessage
+    from partita.text.raw_messages import RawMessage
 
 Inputs = Annotated[
     list[str],

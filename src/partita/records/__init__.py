@@ -1,12 +1,6 @@
 """Frozen records that flow between the modules."""
 
-from partita.records.arrays import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    components,
-    linked_components,
-)
+from partita.records.arrays import BoolArray, FloatArray, IntArray, components, linked_components
 from partita.records.configurations import Cell, Configuration, restricted_growth
 from partita.records.distributions import (
     Budget,

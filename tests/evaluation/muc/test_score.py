@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 
 from partita.corpora.muc import read_exam
 from partita.corpora.muc_templates import SCORED, SLOTS, Fill, Incident
-from partita.evaluation.muc.entities import score_entities
 from partita.evaluation.muc.fills import compare
-from partita.evaluation.muc.score import Tally, alike, count, gain, map_templates, score
+from partita.evaluation.muc.score import (
+    Tally,
+    alike,
+    count,
+    gain,
+    map_templates,
+    score,
+    score_entities,
+)
 
 EXAM = Path(__file__).parents[4] / "shared" / "data" / "muc4"
 VICTIM = SLOTS[18]

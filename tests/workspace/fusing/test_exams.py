@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from partita.app.muc import mark
 from partita.cli import app
 from partita.corpora.muc import format_templates, read_exam
 from partita.corpora.muc_templates import Fill, Incident
 from partita.domains.incidents.fuse_muc import fuse_answers
 from partita.domains.incidents.fusion_things import make_report, similarity
+from partita.evaluation.muc.score import mark
 
 MUC = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "muc4"
 

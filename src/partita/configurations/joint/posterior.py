@@ -148,7 +148,7 @@ class JointPosterior:
         """List the best by beam search, with exact log P; `gap` bounds what it may have missed."""
         if self.size <= LARGEST:
             return self._enumerated().best(k)
-        from partita.configurations.joint.beam_kernels import beam
+        from partita.configurations.joint.network_kernels import beam
 
         rows, logs, dropped = beam(self.mentions, self.network, self.size, max(k, WIDTH))
         gap = max(0.0, dropped - float(logs[:k][-1]))
