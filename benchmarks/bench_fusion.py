@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from partita.app.fuse import Wanted, fuse_files
+from partita.app.fuse import FuseOptions, fuse_files
 from partita.evaluation.calibration import reliability, reliability_error
 from partita.evaluation.fusion import SlotMeasure
 from partita.evaluation.rows import table
@@ -33,7 +33,7 @@ Row = tuple[str, str, float | None, float | None, float | None]
 
 
 def measured(paths: list[Path], **wanted: object) -> SlotMeasure:
-    [found] = fuse_files(paths, Wanted(**wanted)).measured  # type: ignore[arg-type]
+    [found] = fuse_files(paths, FuseOptions(**wanted)).measured  # type: ignore[arg-type]
     return found
 
 

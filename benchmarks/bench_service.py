@@ -19,7 +19,7 @@ import pytest
 from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import open_workspace
 from partita.corpora.documents import corpus_path
-from service.load import Heard, heard, mixed
+from web.load import Heard, heard, mixed
 
 CLIENTS, REQUESTS, ALONE = 64, 2000, 500
 SMALL = {"runs", "messages", "message", "set", "entities", "solve", "keys", "key", "health"}

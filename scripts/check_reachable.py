@@ -38,7 +38,7 @@ ALLOWED = {
     "partita.records.tables.Tabular.to_arrow": "for users of the Python API",
     "partita.records.tables.Tabular._repr_html_": "called by notebooks",
     "partita.configurations.joint.model.read_joint_model": "the reader beside its writer",
-    "partita.domains.incidents.incident_models.read_experts": "the reader beside its writer",
+    "partita.domains.incidents.incident_models.read_models": "the reader beside its writer",
     "partita.compilation._Locator.get_cache_path": "called by Numba",
     "partita.compilation._Locator.get_source_stamp": "called by Numba",
     "partita.compilation._Locator.get_disambiguator": "called by Numba",

@@ -6,7 +6,7 @@
 
 Both versions read the same inputs, made here with a fixed seed or taken from ../shared/data. Before
 they are compared, JSON fields that the older version left out at their default are filled in, and
-hashes of rules and parameters and durations are dropped.
+hashes of rules and parameters, durations and reasons (texts for people) are dropped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "src" / "partita" / "domains" / "depots" / "corpus"
 DATA = ROOT.parent / "shared" / "data"
 MODELS = ("uniform", "greedy", "merging", "evidential", "scaled")
-DROPPED = {"rules", "parameters", "partita", "seconds", "duration"}
+DROPPED = {"rules", "parameters", "partita", "seconds", "duration", "reason"}
 TEMPLATE = {"start": 0, "end": 0, "sentence": 0, "region": "text"}
 TEMPLATE |= dict.fromkeys(("text", "sort", "head", "form", "rule"), "")
 TEMPLATE |= {"slots": {}, "antecedents": [], "context": {}}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from pathlib import Path
 
-from extraction.toy import RULES, cascade, run
 from partita.rules.domain import At, Problem
 from partita.rules.trace import PhaseTrace, Tracer
 from partita.views.rules import lint_text, trace_html, trace_text
+from rules.toy import RULES, cascade, run
 
 NASTY = "A/DT rail/NN depot/NN in/IN Kinston/NNP <script>alert(1)</script>\x1b[31m&/NN | It/PRP"
 

@@ -13,8 +13,8 @@ from partita.app.fuse_contents import Content, Options
 from partita.app.workspace import Workspace
 from partita.fusion.kinds import KINDS
 from partita.web.request_models import FuseRequest, parse
-from service.test_bad_input import line_of
-from service.test_routes import plain
+from web.test_bad_input import line_of
+from web.test_routes import plain
 
 THREE = {
     "archive.csv": "object,city,built\nKinston depot,Kinston,1951\nFairview depot,Fairview,1940\n",

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from extraction.matched import longest, matcher, matching, words, written
 from oracles.patterns import longest_parses, parse
 from partita.rules.ambiguity import MOST_WAYS, deterministic, repeats_empty, ways
 from partita.rules.phases import WORK_AT_LEAST, WORK_PER_PHRASE
@@ -25,6 +24,7 @@ from partita.rules.syntax import (
     single_phrase,
     walk,
 )
+from rules.matched import longest, matcher, matching, words, written
 
 BELOW = {"A": frozenset({"A", "B"}), "B": frozenset({"B"}), "C": frozenset({"C"})}
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from extraction.toy import GROUPS, written
 from partita.app.authoring import lint_domain, trace_messages
 from partita.cli.authoring import rules
 from partita.corpora.documents import corpus_path
 from partita.text.layout import parse_layout
+from rules.toy import GROUPS, written
 
 
 def test_lint_tells_where_and_fails(tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extraction.toy import DOMAIN, GROUPS, LEXICON, RULES, written
 from partita.errors import InputError
 from partita.rules.domain import At, Call, Constant, Reference
 from partita.rules.domain_files import installed_domains, load_domain, read_domain
 from partita.rules.yaml import DEEPEST, LARGEST, Map, RuleError, Text, tree_of
+from rules.toy import DOMAIN, GROUPS, LEXICON, RULES, written
 
 
 def test_a_domain_is_what_its_files_say(tmp_path: Path) -> None:

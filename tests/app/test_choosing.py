@@ -68,7 +68,7 @@ def test_a_set_that_leaves_nothing_to_decide_is_not_offered(
 def test_of_a_long_run_a_sample_is_compared(
     run: list[tuple[CoreferenceSet, Key]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choosing, "MOST", 3)
+    monkeypatch.setattr(choosing, "SAMPLE_SIZE", 3)
     sets = [one for one, _ in run]
     assert {name for name, _ in next_sets(sets, START, schema=SCHEMA, limit=9)} <= {
         sets[0].name,

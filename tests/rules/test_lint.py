@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from extraction.toy import DOMAIN, GROUPS, LEXICON, RULES, TEXT, tagged, written
 from oracles.patterns import parse
 from partita.rules.cascade import Cascade
 from partita.rules.domain_files import read_domain
 from partita.rules.lint import covers, failing_examples, lint
+from rules.toy import DOMAIN, GROUPS, LEXICON, RULES, TEXT, tagged, written
 
 
 def found(folder: Path, **files: str) -> list[tuple[str, bool]]:

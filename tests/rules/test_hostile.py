@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from extraction.matched import matching, written
-from extraction.toy import cascade, run
-from extraction.toy import written as folder_of
 from oracles.patterns import parse
 from partita.errors import InputError
 from partita.rules.ambiguity import MOST_WAYS, ways
 from partita.rules.compile import Matcher
 from partita.rules.domain_files import read_domain
+from rules.matched import matching, written
+from rules.toy import cascade, run
+from rules.toy import written as folder_of
 
 A, B = {"tag": "A"}, {"tag": "B"}
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extraction.toy import GROUPS, cascade, run, tagged
 from partita.records import Region
 from partita.rules.cascade import Cascade
+from rules.toy import GROUPS, cascade, run, tagged
 
 
 @pytest.fixture(scope="module")

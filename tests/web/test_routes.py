@@ -16,7 +16,7 @@ from partita.app.workspace import Workspace
 from partita.cli.demo import TABLE_1
 from partita.results.result_lines import schema
 from patience import until
-from service.conftest import SCRIPT, TEXTS
+from web.conftest import SCRIPT, TEXTS
 
 ODD = next(name for name in TEXTS if SCRIPT in name)
 AT = "/api/runs/demo"

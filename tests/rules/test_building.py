@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from extraction.toy import cascade, run
 from partita.rules.build import fit_value, join_words, merge_slots
 from partita.rules.domain import Call, Constant, Reference
 from partita.rules.patterns import PatternError
@@ -16,6 +15,7 @@ from partita.templates.number import NumberType
 from partita.templates.schema import Schema
 from partita.templates.sort import SortType
 from partita.templates.sorts import Hierarchy
+from rules.toy import cascade, run
 
 
 def test_how_values_are_written() -> None:

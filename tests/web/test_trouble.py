@@ -27,7 +27,7 @@ from partita.web import process_pool, server
 from partita.web.config import ServiceConfig
 from partita.web.server import running
 from patience import PATIENCE, until
-from service.test_routes import ended
+from web.test_routes import ended
 
 JSON = {"content-type": "application/json"}
 AT = "/api/runs/demo"

@@ -6,7 +6,7 @@ import httpx
 
 from partita.app.workspace import Workspace
 from patience import PATIENCE
-from service.load import heard, mixed
+from web.load import heard, mixed
 
 CLIENTS, REQUESTS = 8, 120
 
