@@ -199,7 +199,7 @@ def test_usage(folder):
     assert run().exit_code == 2
     result = run(folder, "--encoding", "klingon")
     assert result.exit_code == 1
-    assert "not an encoding" in result.stderr
+    assert "not a text encoding" in result.stderr
 
 
 def test_files_that_cannot_be_written(folder, tmp_path):

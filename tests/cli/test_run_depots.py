@@ -86,7 +86,7 @@ def test_every_model(model, tmp_path):
 def test_a_domain_that_is_not_there(tmp_path):
     result = CliRunner().invoke(app, ["run", str(tmp_path), "--domain", "cooking"])
     assert result.exit_code == 1
-    assert "unknown domain 'cooking'; expected" in result.stderr
+    assert "unknown domain 'cooking' (expected" in result.stderr
 
 
 def test_the_same_bytes_with_many_processes_and_after_ctrl_c(folder, tmp_path):

@@ -83,9 +83,12 @@ def test_participants_are_explained_by_the_general_parameters(
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (("--domain", "depots", "--to", "muc"), "expected --domain incidents"),
-        (("--domain", "incidents", "--to", "muc", "--json"), "expected no --store or --json"),
-        (("--domain", "incidents", "--model", "joint"), "knows no events"),
+        (("--domain", "depots", "--to", "muc"), "domain depots has no answers to the MUC-4 exam"),
+        (("--domain", "incidents", "--to", "muc", "--json"), "expected no --store, --json"),
+        (
+            ("--domain", "incidents", "--model", "joint"),
+            "domain incidents does not support the model joint",
+        ),
     ],
 )
 def test_what_cannot_be_answered(messages: Path, options: tuple[str, ...], problem: str) -> None:

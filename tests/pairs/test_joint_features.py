@@ -84,5 +84,5 @@ def test_appositions_and_predicates() -> None:
 def test_lexemes() -> None:
     assert lexeme(made("a", "he", "pronoun")) == "*he"
     found = joint_columns([made("a", "the man", "definite")], {"man": 7})
-    assert found.attributes[0, column.LEXEME] == 7
+    assert found.attributes[0, column.LEXEME_ID] == 7
     assert joint_columns([], {}).relations.shape == (0, 0)

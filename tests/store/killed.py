@@ -112,12 +112,12 @@ def broken(url: str) -> int:
 
 
 def main(folder: str, url: str, moments: str, seed: str) -> int:
-    from partita.app.runner import Settings, usual_budget
+    from partita.app.runner import Runner, Settings, usual_budget
     from partita.app.stored_runs import resolved
 
-    settings = Settings(budget=usual_budget("evidential"))
+    runner = Runner(Settings(budget=usual_budget("evidential")))
     for path in sorted(Path(folder).iterdir())[:LOADED]:
-        resolved(path.read_text(), settings)
+        resolved(path.read_text(), runner)
     chance = random.Random(int(seed))
     for after in filter(None, moments.split(",")):
         kill(folder, url, int(after), chance.uniform(0, LATER))

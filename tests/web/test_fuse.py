@@ -124,7 +124,7 @@ def test_a_run_of_the_store_with_a_table(client: httpx.Client, workspace: Worksp
         ({"sources": sent(THREE) * 2}, 422, "archive.csv"),
         ({"sources": sent(THREE), "without": "nobody"}, 422, "nobody"),
         ({"sources": sent(THREE), "reliabilities": {"press": 1.5}}, 422, "reliabilities.press"),
-        ({"sources": sent(THREE), "reliabilities": {"nobody": 0.5}}, 422, "of nobody"),
+        ({"sources": sent(THREE), "reliabilities": {"nobody": 0.5}}, 422, "unknown source nobody"),
         (
             {"sources": sent(THREE), "reliabilities": {"press": 1, "forum": 1}},
             422,

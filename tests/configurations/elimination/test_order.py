@@ -104,14 +104,14 @@ import ctypes, sys
 from pathlib import Path
 import numpy as np
 from oracles import graphs
-from partita.configurations.elimination.posterior import frontier, plan
+from partita.configurations.elimination.posterior import eliminate_exactly, plan
 
 def resident(name):
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
 def everything(theta, chosen):
-    found = frontier(theta, chosen)
+    found = eliminate_exactly(theta, chosen)
     return found.count(), found.best(3), found.draws(3, np.random.default_rng(0))
 
 rng = np.random.default_rng(0)
