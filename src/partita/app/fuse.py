@@ -149,7 +149,7 @@ def _notes(fused: Fused) -> list[str]:
         if statements.repeated:
             notes.append(f"{belief.name}: {statements.repeated:,} repeated claims count once")
         if parsed.without_value:
-            notes.append(f"{belief.name}: {parsed.without_value:,} lists name nobody")
+            notes.append(f"{belief.name}: {parsed.without_value:,} lists contain no names")
         if contradictions := _count_contradictions(statements.object, statements.source):
             notes.append(
                 f"{belief.name}: {contradictions:,} times a source says two things of one object"
@@ -159,7 +159,7 @@ def _notes(fused: Fused) -> list[str]:
         if not belief.converged:
             notes.append(f"{belief.name}: still moving after {belief.rounds} rounds")
     ignored = sorted(n for n, r in _fixed_reliabilities(fused).items() if r == 0.0)
-    return [*notes, *(f"{name} has reliability 0 and is not heard" for name in ignored)]
+    return [*notes, *(f"{name} has reliability 0 and is ignored" for name in ignored)]
 
 
 def _fixed_reliabilities(fused: Fused) -> dict[str, float]:
@@ -306,7 +306,7 @@ def _refuse_unknown_sources(
 
 def _account_notes(accounts: Accounts, fused: FusedAccounts) -> list[str]:
     ignored = sorted(set(accounts.sources) - set(fused.accounts.sources))
-    notes = [f"{name} has reliability 0 and is not heard" for name in ignored]
+    notes = [f"{name} has reliability 0 and is ignored" for name in ignored]
     if fused.learned.common:
         notes.append(
             f"{len(fused.learned.common):,} names or places that very many share "

@@ -181,7 +181,7 @@ def _notes(
     survey: _Survey, inputs: Sequence[str | Path], chosen: Sequence[str], texts: Mapping[str, str]
 ) -> Iterator[str]:
     if len(runs := survey.runs) > 1:
-        yield f"The file holds {len(runs)} runs with different settings; the first one's are told."
+        yield f"The file holds {len(runs)} runs with different settings; the first are shown."
     missing = len(chosen) - len(texts)
     if not inputs:
         yield "No texts were given: expressions are shown without their message."

@@ -70,7 +70,7 @@ class Tally:
         return (1 + beta**2) * self.precision * self.recall / below if below else 0.0
 
 
-# Equal verdicts are told apart by these: fills that must be there are matched first.
+# These break ties between equal verdicts: required fills are matched first.
 _REQUIRED = 1e-3
 
 
