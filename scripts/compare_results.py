@@ -210,7 +210,7 @@ def difference(before: Path, after: Path, tolerance: float) -> str:
 
 
 def values(path: Path) -> list[Any]:
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8").replace(str(path.parent.absolute()), "")
     if path.suffix == ".json":
         return [json.loads(text)] if text else []
     return [json.loads(line) for line in text.splitlines()]
