@@ -92,11 +92,7 @@ class Enumerated:
         return Figure.exact(max(0.0, -float(np.exp(logs) @ logs)) / math.log(2.0))
 
     def pairs(self) -> Marginals:
-        matrix = np.eye(self.size)
-        left, right = np.triu_indices(self.size, 1)
-        shares = np.clip(self.probabilities @ pair_table(self.size), 0.0, 1.0)
-        matrix[left, right] = matrix[right, left] = shares
-        return Marginals.exact(matrix)
+        return enumerated_marginals(self.probabilities, self.size)
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
         sums: dict[tuple[int, ...], float] = {}
@@ -117,3 +113,12 @@ class Enumerated:
         chosen = np.searchsorted(bounds, rng.random(count) * bounds[-1], side="right")
         rows: IntArray = partitions(self.size)[np.minimum(chosen, len(bounds) - 1)]
         return rows
+
+
+def enumerated_marginals(probabilities: FloatArray, size: int) -> Marginals:
+    """Return the pair marginals, from the probability of every partition."""
+    matrix = np.eye(size)
+    left, right = np.triu_indices(size, 1)
+    shares = np.clip(probabilities @ pair_table(size), 0.0, 1.0)
+    matrix[left, right] = matrix[right, left] = shares
+    return Marginals.exact(matrix)

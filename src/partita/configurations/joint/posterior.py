@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.count import bell
-from partita.configurations.enumeration import LARGEST, pair_table, partitions
+from partita.configurations.enumeration import LARGEST, enumerated_marginals, partitions
 from partita.errors import InputError, Unavailable
 from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method, restricted_growth
 
@@ -32,11 +32,7 @@ class EnumeratedJoint:
         return Figure.exact(max(0.0, -float(self.probabilities @ self.logs)) / math.log(2.0))
 
     def pairs(self) -> Marginals:
-        matrix = np.eye(self.size)
-        left, right = np.triu_indices(self.size, 1)
-        shares = np.clip(self.probabilities @ pair_table(self.size), 0.0, 1.0)
-        matrix[left, right] = matrix[right, left] = shares
-        return Marginals.exact(matrix)
+        return enumerated_marginals(self.probabilities, self.size)
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
         sums: dict[tuple[int, ...], float] = {}
