@@ -29,7 +29,7 @@ from typing import Any
 import partita
 from measure_groups import GroupScores, Tags, group_scores, grouping, tree_files, trees
 from partita.app.authoring import assess_tagger, measure_corpus
-from partita.corpora.conllu import Word, sentences
+from partita.corpora.conllu import sentences
 from partita.corpora.corefud import corefud_files, layout_text
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import find_domain
@@ -42,6 +42,7 @@ from partita.rules.cascade import Cascade
 from partita.rules.domain_files import read_domain
 from partita.text.tagger_models import shipped_tagger
 from partita.text.tokens import tokenize
+from partita.text.trees import Word
 from partita.training.tagger import read_tagged
 
 ROOT = Path(__file__).parent.parent

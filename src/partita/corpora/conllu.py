@@ -9,22 +9,9 @@ from typing import NamedTuple, NoReturn
 
 from partita.errors import InputError
 from partita.files.text import numbered_lines
+from partita.text.trees import Word
 
 COLUMNS = 10
-
-
-class Word(NamedTuple):
-    """One word of a sentence; `head` is a position among the words, -1 above the root."""
-
-    form: str
-    lemma: str
-    upos: str
-    feats: str
-    head: int
-    relation: str
-    entity: str
-    line: int
-    empty: bool
 
 
 class Surface(NamedTuple):

@@ -1,15 +1,14 @@
-"""Read CorefUD mentions and the attributes that the tree gives them."""
+"""Read the mentions of CorefUD annotation."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
-from partita.corpora.conllu import Sentence, Word
 from partita.errors import InputError
-from partita.records import Form
+from partita.text.expressions import Mention
+from partita.text.trees import Word
 
 GROUP = ("eid", "GRP")
 SORT = ("etype", "entity")
@@ -36,21 +35,6 @@ class Layout(NamedTuple):
     group: int
     sort: int
     minimal: int
-
-
-@dataclass(slots=True)
-class Mention:
-    """An entity's expression: positions of its words in its sentence, and of the minimal ones."""
-
-    entity: str
-    sort: str
-    minimal: str
-    line: int
-    spans: list[tuple[int, int]] = field(default_factory=list)
-
-    @property
-    def words(self) -> list[int]:
-        return [n for first, last in self.spans for n in range(first, last + 1)]
 
 
 def layout(header: str, file: str, line: int | None) -> Layout:
@@ -170,155 +154,3 @@ def mentions(words: Sequence[Word], layout: Layout, file: str) -> list[Mention]:
         if word.entity:
             brackets.word(place, word)
     return brackets.finished()
-
-
-INDEFINITE = {
-    "a", "an", "some", "any", "no", "another", "each", "every", "either", "neither",
-    "many", "several", "few", "much", "more", "most", "one", "what", "which",
-}  # fmt: skip
-ROLES = {"nsubj": "subject", "csubj": "subject", "obj": "object", "iobj": "object",
-         "obl": "oblique", "appos": "apposition"}  # fmt: skip
-MODIFIERS = ("amod", "compound", "nummod")
-NAMELIKE = ("flat", "compound", "nummod")
-WORDED = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
-}  # fmt: skip
-
-
-class Tree:
-    """The words of a sentence with the dependents of each."""
-
-    def __init__(self, sentence: Sentence) -> None:
-        self.words = sentence.words
-        self.below: list[list[int]] = [[] for _ in self.words]
-        for place, word in enumerate(self.words):
-            if word.head >= 0:
-                self.below[word.head].append(place)
-
-    def related(self, place: int, *relations: str) -> list[int]:
-        """Return the dependents of a word by these relations or by subtypes of them."""
-        kind = (self.words[n].relation.partition(":")[0] for n in self.below[place])
-        return [n for n, k in zip(self.below[place], kind, strict=True) if k in relations]
-
-
-def feature(word: Word, name: str) -> str:
-    """Return the value of a morphological feature, or nothing."""
-    if f"{name}=" not in word.feats:
-        return ""
-    features = (f.partition("=") for f in word.feats.split("|"))
-    return next((value for key, _, value in features if key == name), "")
-
-
-def head_of(mention: Mention, words: Sequence[Word]) -> int:
-    """Return the word of the minimal span (else of the span) whose own head lies outside of it."""
-    inside = mention.words
-    chosen = [inside[int(n) - 1] for n in mention.minimal.split(",") if _within(n, len(inside))]
-    among = chosen or inside
-    positions = set(among)
-    outside = [n for n in among if words[n].head not in positions and words[n].upos != "PUNCT"]
-    return (outside or among)[0]
-
-
-def _within(number: str, count: int) -> bool:
-    return number.isdecimal() and 1 <= int(number) <= count
-
-
-def number_of(tree: Tree, head: int, inside: set[int]) -> int | str | None:
-    """Return a numeral's count, else plural (coordinations too), singular or nothing."""
-    for place in tree.related(head, "nummod"):
-        if place in inside and (counted := _count(tree.words[place])) is not None:
-            return counted
-    if _is_coordinated(tree, head, inside):
-        return "plural"
-    number = feature(tree.words[head], "Number")
-    if feature(tree.words[head], "Person") == "2":
-        return None
-    return {"Sing": "singular", "Plur": "plural", "Ptan": "plural"}.get(number)
-
-
-def _count(word: Word) -> int | None:
-    digits = word.form.replace(",", "")
-    if digits.isdecimal() and digits.isascii() and len(digits) < 10:
-        return int(digits)
-    return WORDED.get(word.form.lower())
-
-
-def _is_coordinated(tree: Tree, head: int, inside: set[int]) -> bool:
-    """Return whether the mention joins several by "and"."""
-    joined = [n for n in tree.related(head, "conj") if n in inside]
-    links = (tree.words[n].lemma for c in joined for n in tree.related(c, "cc"))
-    return bool(joined) and "or" not in links
-
-
-def determiner_of(tree: Tree, head: int, inside: set[int]) -> str:
-    """Return the lemma of the determiner or possessive pronoun, 's for another possessor."""
-    for place in tree.related(head, "det"):
-        if place in inside:
-            return tree.words[place].lemma.lower()
-    owners = [n for n in tree.below[head] if tree.words[n].relation == "nmod:poss" and n in inside]
-    for place in owners:
-        return tree.words[place].form.lower() if tree.words[place].upos == "PRON" else "'s"
-    return ""
-
-
-def form_of(head: Word, determiner: str, counted: bool) -> Form:
-    """Return how the mention refers."""
-    kind = feature(head, "PronType")
-    if head.upos == "PRON" or (head.empty and not head.lemma.strip("_")):
-        return "indefinite" if kind in ("Ind", "Tot", "Neg", "Int") else "pronoun"
-    if head.upos == "DET" and kind == "Dem":
-        return "pronoun"
-    if head.upos == "PROPN":
-        return "name"
-    if determiner in INDEFINITE:
-        return "indefinite"
-    if determiner:
-        return "definite"
-    return "indefinite" if counted else "bare"
-
-
-def name_of(tree: Tree, head: int, inside: Iterable[int]) -> str:
-    """Return the run of name words around the head, through "of" and "the" to further ones."""
-    positions = set(inside)
-    first = last = head
-    while first - 1 in positions and _of_name(tree.words[first - 1]):
-        first -= 1
-    while (step := _step(tree.words, last, positions)) > 0:
-        last += step
-    return " ".join(tree.words[n].form for n in range(first, last + 1))
-
-
-def _of_name(word: Word) -> bool:
-    namelike = word.relation.partition(":")[0] in NAMELIKE and word.form[:1].isupper()
-    return word.upos == "PROPN" or namelike
-
-
-def _step(words: Sequence[Word], last: int, positions: set[int]) -> int:
-    """Return how far the name goes on after a word: to the next, or over "of", "of the", "and"."""
-    for step in (1, 2, 3):
-        if last + step not in positions:
-            return 0
-        word = words[last + step]
-        if _of_name(word) or (step == 1 and word.relation == "flat"):
-            return step
-        if word.form.lower() not in ("of", "the", "for", "de", "&"):
-            return 0
-    return 0
-
-
-def modifiers_of(tree: Tree, head: int, inside: set[int]) -> list[str]:
-    """Return lemmas of adjectives, compounds and numerals that modify the head."""
-    return [tree.words[n].lemma.lower() for n in tree.related(head, *MODIFIERS) if n in inside]
-
-
-def role_of(tree: Tree, head: int) -> str:
-    """Return the role of the head in its clause; a conjunct has the role of the first one."""
-    word = tree.words[head]
-    for _ in tree.words:
-        if word.relation != "conj" or word.head < 0:
-            break
-        word = tree.words[word.head]
-    if word.relation == "nmod:poss":
-        return "possessive"
-    return ROLES.get(word.relation.partition(":")[0], "other")

@@ -1,0 +1,207 @@
+"""Mentions in their trees, and the templates that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from partita.records import Template
+from partita.text.trees import (
+    Tree,
+    Word,
+    determiner_of,
+    feature,
+    form_of,
+    modifiers_of,
+    name_of,
+    number_of,
+    role_of,
+)
+
+Span = tuple[int, int]
+GENDERS = {"Masc": "masc", "Fem": "fem", "Neut": "neut"}
+
+
+@dataclass(slots=True)
+class Mention:
+    """An entity's expression: positions of its words in its sentence, and of the minimal ones.
+
+    A mention that a model found has its `head` (a position, else -1), the probabilities of its
+    sorts, and the probability that it is a mention at all.
+    """
+
+    entity: str
+    sort: str
+    minimal: str = ""
+    line: int = 0
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    head: int = -1
+    sorts: Mapping[str, float] | None = None
+    probability: float | None = None
+
+    @property
+    def words(self) -> list[int]:
+        return [n for first, last in self.spans for n in range(first, last + 1)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedSentence:
+    """A sentence's tree, its mentions, and its position in its document."""
+
+    tree: Tree
+    mentions: tuple[Mention, ...]
+    spans: list[Span]
+    index: int
+    paragraph: int
+    region: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expression:
+    """A mention in its sentence, with its head and its span in the text."""
+
+    mention: Mention
+    at: PlacedSentence
+    head: int
+    inside: frozenset[int]
+    start: int
+    end: int
+
+
+def expressions(placed: PlacedSentence) -> list[Expression]:
+    """Return the mentions of a sentence in text order, the longer first at the same start."""
+    unsorted = [_expression(mention, placed) for mention in placed.mentions]
+    return sorted(unsorted, key=lambda e: (e.start, -e.end, min(e.inside), -len(e.inside)))
+
+
+def _expression(mention: Mention, placed: PlacedSentence) -> Expression:
+    inside = mention.words
+    start, end = placed.spans[inside[0]][0], placed.spans[inside[-1]][1]
+    head = head_of(mention, placed.tree.words)
+    return Expression(mention, placed, head, frozenset(inside), start, end)
+
+
+def templates(
+    expressions: Sequence[Expression], first: int, text: str, offset: int, rule: str
+) -> Iterator[Template]:
+    """Return the templates of one sentence's expressions, named m1, m2, … from `first` on.
+
+    `text` is the sentence's, and begins at `offset` of the document's; `rule` says where the
+    mentions come from.
+    """
+    names = [f"m{first + n}" for n in range(len(expressions))]
+    for place, expression in enumerate(expressions):
+        yield _template(
+            expression,
+            _links(place, expressions, names),
+            names[place],
+            _mention_text(expression, text, offset),
+            rule,
+        )
+
+
+def _template(
+    expression: Expression, tied: dict[str, str], name: str, text: str, rule: str
+) -> Template:
+    tree, word = expression.at.tree, expression.at.tree.words[expression.head]
+    inside = set(expression.inside)
+    determiner = determiner_of(tree, expression.head, inside)
+    number = number_of(tree, expression.head, inside)
+    form = form_of(word, determiner, isinstance(number, int))
+    context = _own_slots(expression, determiner) | tied
+    called = name_of(tree, expression.head, inside) if word.upos == "PROPN" else ""
+    return Template(
+        id=name,
+        text=text,
+        start=expression.start,
+        end=expression.end,
+        region=expression.at.region,
+        sentence=expression.at.index,
+        sort=expression.mention.sort,
+        head=word.lemma.lower() if word.lemma != "_" else word.form.lower(),
+        number=number,
+        form=form,
+        slots={"NAME": called} if called else {},
+        rule=rule,
+        context={name: value for name, value in context.items() if value not in ("", [], None)},
+    )
+
+
+def _mention_text(expression: Expression, text: str, offset: int) -> str:
+    """Return the text of a mention: the parts of a discontinuous one joined."""
+    spans = expression.at.spans
+    parts = ((spans[a][0] - offset, spans[b][1] - offset) for a, b in expression.mention.spans)
+    return " ".join(text[start:end] for start, end in parts)
+
+
+def _own_slots(expression: Expression, determiner: str) -> dict[str, Any]:
+    """Return the slots that a mention's own words fill."""
+    tree, word, inside = (
+        expression.at.tree,
+        expression.at.tree.words[expression.head],
+        set(expression.inside),
+    )
+    pronoun = word.upos in ("PRON", "DET")
+    return {
+        "MODIFIERS": modifiers_of(tree, expression.head, inside),
+        "PERSON": feature(word, "Person") if pronoun else "",
+        "GENDER": GENDERS.get(feature(word, "Gender"), "") if pronoun else "",
+        "REFLEXIVE": feature(word, "Reflex").lower() if pronoun else "",
+        "ROLE": role_of(tree, expression.head),
+        "DETERMINER": determiner,
+        "PARAGRAPH": expression.at.paragraph,
+        "WORDS": [tree.words[n].form.lower() for n in sorted(inside)],
+        "SORT_PROBABILITIES": expression.mention.sorts,
+        "MENTION_PROBABILITY": expression.mention.probability,
+    }
+
+
+def _links(place: int, expressions: Sequence[Expression], names: Sequence[str]) -> dict[str, str]:
+    """Return the other mentions of the sentence that brackets or the tree link to this one."""
+    expression, tree = expressions[place], expressions[place].at.tree
+    word = tree.words[expression.head]
+    predicate = tree.related(expression.head, "cop")
+    subjects = tree.related(expression.head, "nsubj") if predicate else []
+    return {
+        "PARENT": _parent(place, expressions, names),
+        "APPOSITION_OF": _mention_with_head([word.head], place, expressions, names)
+        if word.relation.partition(":")[0] == "appos"
+        else "",
+        "COPULA_OF": _mention_with_head(subjects, place, expressions, names),
+    }
+
+
+def _parent(place: int, expressions: Sequence[Expression], names: Sequence[str]) -> str:
+    """Return the smallest mention that contains this one and more."""
+    around = [n for n, other in enumerate(expressions) if other.inside > expressions[place].inside]
+    return names[min(around, key=lambda n: len(expressions[n].inside))] if around else ""
+
+
+def _mention_with_head(
+    heads: Sequence[int], place: int, expressions: Sequence[Expression], names: Sequence[str]
+) -> str:
+    """Return the longest mention with one of these heads that does not contain this one."""
+    mine = expressions[place].inside
+    fit = [
+        n
+        for n, o in enumerate(expressions)
+        if o.head in heads and n != place and not o.inside >= mine
+    ]
+    return names[max(fit, key=lambda n: len(expressions[n].inside))] if fit else ""
+
+
+def head_of(mention: Mention, words: Sequence[Word]) -> int:
+    """Return the word of the minimal span (else of the span) whose own head lies outside of it."""
+    if mention.head >= 0:
+        return mention.head
+    inside = mention.words
+    chosen = [inside[int(n) - 1] for n in mention.minimal.split(",") if _within(n, len(inside))]
+    among = chosen or inside
+    positions = set(among)
+    outside = [n for n in among if words[n].head not in positions and words[n].upos != "PUNCT"]
+    return (outside or among)[0]
+
+
+def _within(number: str, count: int) -> bool:
+    return number.isdecimal() and 1 <= int(number) <= count
