@@ -29,8 +29,7 @@ from typing import Any
 import partita
 from measure_groups import GroupScores, Tags, group_scores, grouping, tree_files, trees
 from partita.app.authoring import assess_tagger, measure_corpus
-from partita.corpora.conllu import sentences
-from partita.corpora.corefud import corefud_files, layout_text
+from partita.corpora.corefud import corefud_files
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import find_domain
 from partita.evaluation.extraction import Extraction
@@ -40,6 +39,7 @@ from partita.records import CoreferenceSet, Document, Message, Region
 from partita.reference.sets import coreference_sets
 from partita.rules.cascade import Cascade
 from partita.rules.domain_files import read_domain
+from partita.text.conllu import layout_text, sentences
 from partita.text.tagger_models import shipped_tagger
 from partita.text.tokens import tokenize
 from partita.text.trees import Word

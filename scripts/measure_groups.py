@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 
-from partita.corpora.conllu import sentences
 from partita.errors import InputError
 from partita.evaluation.scores import Tally
 from partita.records import Region
@@ -22,6 +21,7 @@ from partita.rules.cascade import Cascade
 from partita.rules.domain import Domain
 from partita.rules.domain_files import read_domain
 from partita.rules.phrases import Phrase
+from partita.text.conllu import sentences
 from partita.text.tagger_models import shipped_tagger
 from partita.text.trees import Word
 from tree_groups import Node, Span, noun_groups, score, verb_groups
