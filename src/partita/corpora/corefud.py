@@ -8,7 +8,7 @@ from pathlib import Path
 from partita.errors import InputError
 from partita.files.text import numbered_lines
 from partita.records import Configuration, Document, Template
-from partita.text.conllu import AnnotatedText, annotated_texts
+from partita.text.conllu import PlacedDocument, placed_documents
 from partita.text.expressions import expressions, templates
 
 ENDING = "*.conllu"
@@ -16,9 +16,13 @@ ENDING = "*.conllu"
 
 def read_corefud(path: str | Path) -> Iterator[Document]:
     """Yield the documents of a file, or of all CoNLL-U files of a folder."""
+    yield from map(_keyed, read_placed(path))
+
+
+def read_placed(path: str | Path) -> Iterator[PlacedDocument]:
+    """Yield the documents with their trees and the mentions in them."""
     for file in corefud_files(path):
-        for text in annotated_texts(numbered_lines(file), str(file), file.stem):
-            yield _document(text)
+        yield from placed_documents(numbered_lines(file), str(file), file.stem)
 
 
 def corefud_files(path: str | Path) -> list[Path]:
@@ -32,15 +36,15 @@ def corefud_files(path: str | Path) -> list[Path]:
     return files
 
 
-def _document(annotated: AnnotatedText) -> Document:
-    """Return the templates of the mentions, and the key that their entities give."""
+def _keyed(placed: PlacedDocument) -> Document:
+    """Return a document with its mentions as templates, and its entities as the key."""
     entities: dict[str, list[str]] = {}
     made: list[Template] = []
-    for sentence in annotated.sentences:
+    for sentence in placed.sentences:
         in_order = expressions(sentence)
-        numbered = templates(in_order, len(made) + 1, annotated.text, 0, "corefud")
+        numbered = templates(in_order, len(made) + 1, placed.text, 0, "corefud")
         for expression, template in zip(in_order, numbered, strict=True):
             made.append(template)
             entities.setdefault(expression.mention.entity, []).append(template.id)
     key = Configuration(entities.values())
-    return Document(annotated.name, annotated.genre, tuple(made), key, annotated.text)
+    return Document(placed.name, placed.genre, tuple(made), key, placed.text)

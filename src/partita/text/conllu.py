@@ -143,7 +143,7 @@ def _refuse_id(name: str, expected: str, file: str, number: int) -> NoReturn:
 
 
 def _word(columns: list[str], places: dict[str, int], file: str, number: int) -> Word:
-    name, form, lemma, upos, _, feats, head, relation, deps, misc = columns
+    name, form, lemma, upos, xpos, feats, head, relation, deps, misc = columns
     empty = "." in name
     if empty:
         head, _, relation = deps.split("|")[0].partition(":")
@@ -151,7 +151,7 @@ def _word(columns: list[str], places: dict[str, int], file: str, number: int) ->
     if above is None:
         problem = f"depends on {head!r}; the sentence has no such word"
         raise InputError(problem, file=file, line=number)
-    return Word(form, lemma, upos, feats, above, relation, _entity(misc), number, empty)
+    return Word(form, lemma, upos, feats, above, relation, _entity(misc), number, empty, xpos)
 
 
 def _entity(misc: str) -> str:
@@ -273,8 +273,8 @@ def _shares(token: Surface, sentence: Sentence, here: int) -> Iterator[Span]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AnnotatedText:
-    """A document of a CoNLL-U file: its text, and its sentences with trees.
+class PlacedDocument:
+    """A document's text, and its sentences with trees.
 
     With `has_mentions` the sentences have all mentions that are annotated; without, the file is
     not annotated with mentions. `line` is that of the first word.
@@ -288,10 +288,12 @@ class AnnotatedText:
     line: int
 
 
-def annotated_texts(lines: Iterable[NumberedLine], file: str, stem: str) -> Iterator[AnnotatedText]:
+def placed_documents(
+    lines: Iterable[NumberedLine], file: str, stem: str
+) -> Iterator[PlacedDocument]:
     """Yield the documents; sentences before the first `# newdoc` have the name `stem`."""
     header: Layout | None = None
-    building: _TextBuilder | None = None
+    building: _DocumentBuilder | None = None
     number = 0
     for sentence in parse_sentences(lines, file):
         if "global.Entity" in sentence.comments:
@@ -301,7 +303,7 @@ def annotated_texts(lines: Iterable[NumberedLine], file: str, stem: str) -> Iter
                 yield building.finished()
             number += 1
             name, genre = _title(sentence, stem if number == 1 else f"{stem}-{number}")
-            building = _TextBuilder(name, genre, sentence.line)
+            building = _DocumentBuilder(name, genre, sentence.line)
         building.has_mentions = building.has_mentions or header is not None
         building.add(sentence, _mentions(sentence, header, file))
     if building is not None:
@@ -335,7 +337,7 @@ def _title(sentence: Sentence, fallback: str) -> tuple[str, str]:
 
 
 @dataclass(slots=True)
-class _TextBuilder:
+class _DocumentBuilder:
     """A document under construction: its text and its sentences so far."""
 
     name: str
@@ -365,7 +367,7 @@ class _TextBuilder:
         self.pieces.append(piece)
         self.length += len(piece)
 
-    def finished(self) -> AnnotatedText:
+    def finished(self) -> PlacedDocument:
         text = "".join(self.pieces) + (self.after or "")
         sentences = tuple(self.sentences)
-        return AnnotatedText(self.name, self.genre, text, sentences, self.has_mentions, self.line)
+        return PlacedDocument(self.name, self.genre, text, sentences, self.has_mentions, self.line)

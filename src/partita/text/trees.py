@@ -11,7 +11,8 @@ from partita.records import Form
 class Word(NamedTuple):
     """One word of a sentence; `head` is a position among the words, -1 above the root.
 
-    `entity` and `line` are the annotation and the line of a corpus file.
+    `entity` and `line` are the annotation and the line of a corpus file; `xpos` is a tag of the
+    Penn Treebank.
     """
 
     form: str
@@ -23,6 +24,7 @@ class Word(NamedTuple):
     entity: str = ""
     line: int = 0
     empty: bool = False
+    xpos: str = ""
 
 
 INDEFINITE = {
