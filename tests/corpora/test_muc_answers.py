@@ -61,3 +61,11 @@ def test_a_message_without_incidents_says_so() -> None:
     assert len(lines) == len(SLOTS)
     assert lines[0] == "0.  MESSAGE: ID                     TST1-MUC3-0001"
     assert all(line.endswith("*") for line in lines[1:])
+
+
+def test_an_empty_fill_that_refers_to_a_string() -> None:
+    head = "0.  MESSAGE: ID        TST3-MUC4-0001\n1.  MESSAGE: TEMPLATE  1\n"
+    exam = _read(head + '12. PHYS TGT: ID       "EMBASSY"\n13. PHYS TGT: TYPE     -: "X"\n')
+    [incident] = exam.incidents
+    assert [fill.values for fill in incident.of(12)] == [("EMBASSY",)]
+    assert not incident.of(13)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from partita.errors import InputError
-from partita.files.resume import finished, growing, refuse_other
+from partita.files.resume import finished, growing, locked, refuse_other
 
 RUN = {"text": "t", "model": "evidential", "seed": 0}
 
@@ -128,6 +129,47 @@ def test_there_may_be_no_file_and_no_folder(tmp_path):
         growing(tmp_path / "no" / "out.jsonl", {}),
     ):
         pass
+
+
+def test_a_full_disk_leaves_whole_messages(tmp_path):
+    path, limits = tmp_path / "out.jsonl", resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill() -> None:
+        with growing(path, finished(path)) as file:
+            file.add("a", lines("a"))
+            file.add("b", lines("b"))
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole("a")) + 10, limits[1]))
+    try:
+        with pytest.raises(InputError, match=r"out.jsonl: cannot be written"):
+            fill()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == whole("a")
+
+
+def test_only_one_process_writes_a_file(tmp_path):
+    path = tmp_path / "out.jsonl"
+    with (
+        locked(path),
+        pytest.raises(InputError, match="is being written by another process"),
+        locked(path),
+    ):
+        pass
+    assert not path.exists()
+    path.write_bytes(whole("a"))
+    with locked(path):
+        assert run_over(path, ["b", "a"]) == ["b"]
+    assert path.read_bytes() == whole("b", "a")
+
+
+def test_results_of_solve_are_not_taken_for_an_unfinished_message(tmp_path):
+    path = tmp_path / "out.jsonl"
+    solved = '{"version":1,"message":"p.csv","set":"1","unlisted":{"count":0,"probability":0.0}}'
+    for content in (solved + "\n", solved[:-2]):
+        path.write_text(content)
+        with pytest.raises(InputError, match="line 1: was written by partita solve"):
+            finished(path)
 
 
 def test_a_device_remembers_nothing():

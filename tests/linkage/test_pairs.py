@@ -273,7 +273,7 @@ def test_a_file_that_cannot_be_read_at_all(written, content, said):
     ("line", "said"),
     [
         ("[1]", "line 2: is not a JSON object but list"),
-        ('{"left":"A"', "line 2: is not JSON: Expecting ',' delimiter"),
+        ('{"left":"A"', "line 2: is not JSON: Expecting ',' delimiter (column 12)"),
         ('{"left":"X","right":"B"}', "line 2: has no column probability; "
          f"{NAMES} and found left, right"),
         ('{"left":"X","right":"B","probability":true}', f"{XB} True, not a number; {SAID}"),

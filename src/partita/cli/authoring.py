@@ -90,9 +90,10 @@ def trace(file: File, domain: Domain = "depots", html: Html = None, phase: Phase
             for one in traced:
                 console.say(trace_text(one.message, one.seen, console.width))
         else:
-            from partita.files.writing import write_atomically
+            from partita.files.writing import refuse_inputs, write_atomically
             from partita.views.rules import trace_html
 
+            refuse_inputs(html, [file])
             told = [(one.message, one.seen) for one in traced]
             write_atomically(html, trace_html(told, f"{file} through {domain}"))
             console.note(f"{html} shows what each phase saw")
@@ -171,7 +172,9 @@ def train(
     """
     with error_boundary() as console:
         from partita.app.authoring import learn_tagger
+        from partita.files.writing import refuse_inputs
 
+        refuse_inputs(out, [*corpora, *(test or ())])
         found = learn_tagger(
             corpora, out, seed, console.progress, tests=test or (), every_genre=every_genre
         )

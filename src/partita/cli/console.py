@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
+from typing import Any, NoReturn
 
 import typer
 
-from partita.errors import PartitaError
+from partita.errors import InputError, PartitaError
 
 PAUSE = 0.1  # seconds between two lines of progress
 
@@ -45,19 +48,22 @@ class Console:
         self.clear()
         try:
             sys.stdout.write(text)
-        except BrokenPipeError:
-            self._give_up()
+        except OSError as error:
+            self._give_up(error)
 
     def flush(self) -> None:
         try:
             sys.stdout.flush()
-        except BrokenPipeError:
-            self._give_up()
+        except OSError as error:
+            self._give_up(error)
 
-    def _give_up(self) -> None:
+    def _give_up(self, error: OSError) -> NoReturn:
         """Discard the buffer: Python would otherwise fail when it exits."""
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise OutputClosedError
+        if isinstance(error, BrokenPipeError):
+            raise OutputClosedError from error
+        problem = f"cannot be written: {error.strerror}"
+        raise InputError(problem, file="standard output") from error
 
     def note(self, text: str) -> None:
         """Write one line to standard error, with control characters escaped."""
@@ -109,6 +115,7 @@ INTERRUPTED = 130  # what shells expect of a command that Ctrl-C stopped
 def error_boundary() -> Iterator[Console]:
     """Yield the console of a command; turn errors into one line and an exit code."""
     console = Console()
+    before = _interrupt_on(signal.SIGTERM)
     try:
         yield console
     except PartitaError as error:
@@ -122,3 +129,16 @@ def error_boundary() -> Iterator[Console]:
         raise typer.Exit(0) from None
     finally:
         console.clear()
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt_on(number: signal.Signals) -> Any:
+    """Let a signal interrupt as Ctrl-C does; return the earlier handler, None if it stays."""
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    return signal.signal(number, _interrupt)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt

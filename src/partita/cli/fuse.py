@@ -203,10 +203,12 @@ def _exam(sources: list[Path], form: str | None, out: Path | None, json: bool) -
     """Fuse and write the answers of systems to the exam; return the trust in each system."""
     from partita.domains.incidents.fuse_muc import fuse_exams
     from partita.errors import InputError
+    from partita.files.writing import refuse_inputs
     from partita.views.muc import trusted_json, trusted_text
 
     if form != "muc" or out is None:
         raise InputError("expected --from muc and --out F together")
+    refuse_inputs(out, sources)
     fused = fuse_exams(sources, out)
     figures = (fused.trusted, fused.templates, fused.fills)
     return trusted_json(*figures) if json else trusted_text(*figures)

@@ -107,7 +107,9 @@ def train_muc(files: Files, out: Out, gazetteer: options.Gazetteer = None) -> No
     """
     with error_boundary() as console:
         from partita.domains.incidents.training import learn_incidents
+        from partita.files.writing import refuse_inputs
 
+        refuse_inputs(out, [*files, gazetteer])
         experts = learn_incidents(files, out, console.progress, gazetteer)
         size = out.stat().st_size / 1e6
         console.say(f"{out}: {size:.1f} MB, learned from {experts.learned_from}\n")

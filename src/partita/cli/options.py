@@ -56,12 +56,27 @@ def size_of(value: str) -> int:
     return int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
 
 
+def not_empty(value: str | None) -> str | None:
+    if value == "":
+        raise typer.BadParameter("'' is not a store (expected a file or postgresql://…)")
+    return value
+
+
 FORMATS = ("csv", "jsonl", "parquet")
 SOURCES = ("messages", "keys", "corefud")
 STUDIED = (*SOURCES, "muc")
 CHARACTERISTICS = ("paper", "extended")
 FITS = ("auto", "newton", "lbfgs", "iis")
 
+Store = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        callback=not_empty,
+        show_default="$PARTITA_STORE or partita.db",
+        help="Store: a file (SQLite) or postgresql://…",
+    ),
+]
 Pairs = Annotated[
     str, typer.Argument(help="CSV, JSONL or Parquet with left,right,probability; - reads stdin.")
 ]

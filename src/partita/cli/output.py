@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -9,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from partita.cli.console import Console, StandardOutput
-from partita.errors import PartitaError
+from partita.errors import InputError, PartitaError
+from partita.files.text import opened
 
 if TYPE_CHECKING:
     from partita.app.batch import Outcome, View
@@ -45,22 +47,47 @@ class Sink:
         raise NotImplementedError
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of file, and a pattern of its first line."""
+
+    name: str
+    first_line: bytes
+
+    def check(self, path: Path) -> None:
+        """Raise an error if the file holds something else."""
+        if not path.is_file():
+            return
+        with opened(path) as stream:
+            line = stream.readline()
+        if line and not re.match(self.first_line, line):
+            problem = f"holds something else than {self.name}"
+            raise InputError(f"{problem}; use another file, or remove it", file=str(path))
+
+
+SOLVED = Kind("results of solve", rb'\{"version":.*("unlisted":\{|"singletons":.*"run":null)')
+CLUSTERS = Kind("clusters", rb"id,cluster,probability")
+ANSWERS = Kind("answers to the MUC-4 exam", rb"0\. ")
+
+
 class ReplacedFile(Sink):
     """A file that gets new contents.
 
-    An error leaves the file as it was; Ctrl-C keeps what was finished.
+    An error leaves the file as it was; Ctrl-C keeps what was finished. Only an earlier file of the
+    same kind is replaced: `kind` says what its first line looks like.
     """
 
     replaced = True
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.place = path, str(path)
+    def __init__(self, path: Path, kind: Kind) -> None:
+        self.path, self.place, self.kind = path, str(path), kind
         self.stream: TextIO
 
     @contextmanager
     def opened(self) -> Iterator[None]:
         from partita.files.writing import replacing
 
+        self.kind.check(self.path)
         with replacing(self.path) as self.stream:
             yield
 
@@ -72,7 +99,7 @@ class ClustersFile(ReplacedFile):
     """A CSV file of clusters."""
 
     def __init__(self, path: Path, named: bool) -> None:
-        super().__init__(path)
+        super().__init__(path, CLUSTERS)
         self.named = named
 
     @contextmanager

@@ -47,8 +47,10 @@ def train(
     """
     with error_boundary() as console:
         from partita.app.train import check_folder, train
+        from partita.files.writing import refuse_inputs
 
         check_folder(out)
+        refuse_inputs(out, keys)
         trained = train(
             keys,
             model=model,

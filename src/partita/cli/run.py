@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +11,16 @@ import typer
 
 from partita.cli import options
 from partita.cli.console import Console, error_boundary
-from partita.cli.output import MANY, Output, ReplacedFile, ResumedFile, Sink, StoredRun, view_of
+from partita.cli.output import (
+    ANSWERS,
+    MANY,
+    Output,
+    ReplacedFile,
+    ResumedFile,
+    Sink,
+    StoredRun,
+    view_of,
+)
 from partita.configurations import MODELS
 
 if TYPE_CHECKING:
@@ -65,6 +74,7 @@ StoreUrl = Annotated[
     typer.Option(
         "--store",
         metavar="URL",
+        callback=options.not_empty,
         help="Also write to a store: a file (SQLite) or postgresql://… Messages already there are "
         "skipped.",
     ),
@@ -134,12 +144,13 @@ def run(
       partita run dev.muc --domain depots --model merging --json
       partita run tst3-muc4 --domain incidents --to muc --out answers.txt
     """
-    with error_boundary() as console:
+    with error_boundary() as console, _locked(None if to == "muc" else out):
         from partita.app.batch import Forms
         from partita.app.run_batch import run_messages
         from partita.app.runner import Runner, Settings, usual_budget
 
         _refuse_name_without_store(store, name)
+        _refuse_overwriting(out, store, [*inputs, parameters, gazetteer])
         model = model or ("scaled" if to == "muc" else "evidential")
         budget = usual_budget(model, seconds, work)
         files = (str(parameters or ""), str(gazetteer or ""))
@@ -168,6 +179,25 @@ def run(
                 output.write(run_messages(messages, runner, forms, earlier, workers))
     if output.failed:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _locked(out: Path | None) -> Iterator[None]:
+    from partita.files.resume import locked
+
+    with nullcontext() if out is None else locked(out):
+        yield
+
+
+def _refuse_overwriting(
+    out: Path | None, store: str | None, inputs: list[str | Path | None]
+) -> None:
+    from partita.files.writing import refuse_folders, refuse_inputs
+
+    folders = [path for path in inputs if path and Path(path).is_dir()]
+    for file in (out, None if store is None or "://" in store else store):
+        refuse_inputs(file, inputs)
+        refuse_folders(file, folders)
 
 
 def _refuse_name_without_store(store: str | None, name: str | None) -> None:
@@ -229,7 +259,7 @@ def _answers_output(console: Console, out: Path | None) -> Output:
         text = f"{_count(output.done)}, {output.sizes[0]:,} incidents"
         return f"{text}; {output.failed:,} failed" if output.failed else text
 
-    sinks = [] if out is None else [ReplacedFile(out)]
+    sinks = [] if out is None else [ReplacedFile(out, ANSWERS)]
     return Output(console, "message", sinks, print_lines=out is None, summary=summary)
 
 

@@ -13,14 +13,6 @@ if TYPE_CHECKING:
     from partita.cli.console import Console
     from partita.web.config import ServiceConfig
 
-Store = Annotated[
-    str,
-    typer.Option(
-        metavar="URL",
-        show_default="$PARTITA_STORE or partita.db",
-        help="Store: a file (SQLite) or postgresql://…",
-    ),
-]
 Host = Annotated[
     str,
     typer.Option(metavar="NAME", help="Address to bind to; other than loopback requires a token."),
@@ -64,7 +56,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def serve(
-    store: Store = "",
+    store: options.Store = None,
     host: Host = "127.0.0.1",
     port: Port = 8765,
     token: Token = "",

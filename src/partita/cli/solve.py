@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import typer
 
 from partita.cli import options
 from partita.cli.console import Console, error_boundary
-from partita.cli.output import MANY, ClustersFile, Output, ReplacedFile, Sink, view_of
+from partita.cli.output import MANY, SOLVED, ClustersFile, Output, ReplacedFile, Sink, view_of
 
 if TYPE_CHECKING:
     from partita.app.solve import Solver
@@ -80,6 +81,7 @@ def solve(
         from partita.app.solve import read_sets
         from partita.app.solve_batch import solve_sets
 
+        _refuse_overwriting(out, clusters, [pairs, parameters, templates])
         _note_parameters(console, model, parameters)
         budget = _budget(seconds, memory, work)
         solver = _solver(model, parameters, top, threshold, budget, seed, method, prove)
@@ -108,8 +110,24 @@ def solve(
         raise typer.Exit(1)
 
 
+def _refuse_overwriting(
+    out: Path | None, clusters: Path | None, inputs: Sequence[str | Path | None]
+) -> None:
+    from partita.errors import InputError
+    from partita.files.writing import refuse_inputs
+
+    if out is not None and clusters is not None and _same_file(out, clusters):
+        raise InputError("is named by --out and by --clusters (expected two files)", file=str(out))
+    for file in (out, clusters):
+        refuse_inputs(file, inputs)
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve() and (one.is_file() or not one.exists())
+
+
 def _sinks(out: Path | None, clusters: Path | None, sets: Sets) -> list[Sink]:
-    results = [] if out is None else [ReplacedFile(out)]
+    results = [] if out is None else [ReplacedFile(out, SOLVED)]
     return [*results, *([] if clusters is None else [ClustersFile(clusters, sets.named)])]
 
 

@@ -48,15 +48,6 @@ FORMS = ("csv", "jsonl", "parquet")
 RunOption = Annotated[
     str, typer.Argument(metavar="RUN", help="Name of a run, as listed by partita runs.")
 ]
-StoreUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--store",
-        metavar="URL",
-        show_default="$PARTITA_STORE or partita.db",
-        help="Store: a file (SQLite) or postgresql://…",
-    ),
-]
 Table = Annotated[
     str,
     typer.Option(
@@ -78,7 +69,7 @@ ExportOut = Annotated[Path, typer.Option(metavar="F", help="Output file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per run.")]
 
 
-def runs(store: StoreUrl = None, json: Json = False) -> None:
+def runs(store: options.Store = None, json: Json = False) -> None:
     """List the runs in a store.
 
     \b
@@ -104,7 +95,7 @@ def export(
     out: ExportOut,
     table: Table = "entities",
     to: To = "csv",
-    store: StoreUrl = None,
+    store: options.Store = None,
 ) -> None:
     """Export a table of a run as CSV, JSONL or Parquet.
 
@@ -115,7 +106,10 @@ def export(
     """
     with error_boundary() as console:
         from partita.app.workspace import open_workspace
+        from partita.files.writing import refuse_inputs
+        from partita.store.opening import default_store
 
+        refuse_inputs(out, [store or default_store()])
         count = open_workspace(store, create=False).export(run, table, to, out)
         console.note(f"{out}: {count:,} {_rows(count)}")
 
@@ -131,14 +125,6 @@ Run = Annotated[
     typer.Argument(metavar="RUN", help="Name of a run in the store, or a results file (JSONL)."),
 ]
 Out = Annotated[Path, typer.Option(metavar="F.html", help="Output file.")]
-Store = Annotated[
-    str,
-    typer.Option(
-        metavar="URL",
-        show_default="$PARTITA_STORE or partita.db",
-        help="Store: a file (SQLite) or postgresql://…",
-    ),
-]
 Texts = Annotated[
     list[Path] | None,
     typer.Option(
@@ -164,7 +150,7 @@ def add_to(app: typer.Typer) -> None:
 def report(
     run: Run,
     out: Out,
-    store: Store = "",
+    store: options.Store = None,
     texts: Texts = None,
     keys: Keys = None,
     most: Most = 50,
@@ -183,8 +169,9 @@ def report(
       partita report results.jsonl --texts reports --out report.html
     """
     with error_boundary() as console:
-        from partita.files.writing import write_atomically
+        from partita.files.writing import refuse_inputs, write_atomically
 
+        refuse_inputs(out, [run, *(texts or ()), *(keys or ()), store])
         if is_file(run):
             page = _of_file(console, Path(run), texts or (), keys or (), most)
         else:
@@ -206,14 +193,14 @@ def _of_file(
     return report_of_results(path, texts, keys, most, console.progress)
 
 
-def _of_store(run: str, store: str, more: Sequence[Path] | None, most: int) -> str:
+def _of_store(run: str, store: str | None, more: Sequence[Path] | None, most: int) -> str:
     from partita.app.report import report_html
     from partita.app.workspace import open_workspace
     from partita.errors import InputError
 
     if more:
         raise InputError("--texts and --keys are for results files (a store already has both)")
-    workspace = open_workspace(store or None, create=False)
+    workspace = open_workspace(store, create=False)
     try:
         return report_html(workspace, run, most)
     finally:

@@ -33,6 +33,8 @@ def read_fill(written: str, slot: Slot, line: int) -> Fill | None:
     if slot.kind in ("date", "location"):
         return Fill(tuple(_alternatives(text)), (), optional, line)
     values, tags = _parts(text, slot)
+    if not (values := tuple(value for value in values if value not in NULL)):
+        return None  # an empty fill that refers to a string
     return Fill(values, tags, optional, line)
 
 

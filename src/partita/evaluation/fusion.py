@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from partita.evaluation.calibration import Bin, brier, reliability, reliability_error
 from partita.fusion.belief import SlotBelief
+from partita.fusion.claim_files import SAME
 from partita.fusion.hierarchy import Nesting
-from partita.fusion.matching import SAME
 from partita.fusion.parsed_claims import normalise_date, normalise_number, split_members
 from partita.fusion.people import Lexicon, same_people
 from partita.records import FloatArray, IntArray

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from partita.errors import InputError
 from partita.files.strict import Place, parsed
-from partita.files.writing import replacing
+from partita.files.writing import replacing_bytes, try_lock, write_errors
 
 LINE_START = b'{"version":'  # of every line of results
+SOLVED = b',"unlisted":{"count":'  # in every line of a set that solve wrote
 ADVICE = "use another --out, or remove the file"
+BUSY = "wait until it has ended, or use another --out"
 
 Run = Mapping[str, Any]
 
@@ -27,11 +31,41 @@ class Stretch:
     run: Run
 
 
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep a results file for this process from its first reading on.
+
+    The file is created if it does not exist, and removed if nothing was written to it.
+    """
+    if _is_device(path):
+        yield
+        return
+    existed = path.exists()
+    with write_errors(path):
+        stream = path.open("ab")
+    with stream:
+        if not try_lock(stream) or not _is_still(stream, path):
+            raise InputError(f"is being written by another process; {BUSY}", file=str(path))
+        try:
+            yield
+        finally:
+            if not existed and path.exists() and path.stat().st_size == 0:
+                path.unlink()
+
+
+def _is_still(stream: BinaryIO, path: Path) -> bool:
+    """Check that nobody replaced the file before it was locked."""
+    return path.exists() and os.path.samestat(os.fstat(stream.fileno()), path.stat())
+
+
+def _is_device(path: str | Path) -> bool:
+    """Check for a device or a pipe, which has no content to resume."""
+    return Path(path).exists() and not Path(path).is_file()
+
+
 def finished(path: str | Path) -> dict[str, Stretch]:
     """Return the complete messages of a file, in order; none if it does not exist."""
-    if (
-        Path(path).exists() and not Path(path).is_file()
-    ):  # a device or a pipe has no content to resume
+    if _is_device(path):
         return {}
     try:
         with Path(path).open("rb") as stream:
@@ -52,6 +86,8 @@ def _message_spans(stream: BinaryIO, file: str) -> Iterator[tuple[str, Stretch]]
             _check_tail(raw, place)
             return
         line = _line(raw, place)
+        if line.get("unlisted") is not None:
+            place.refuse(f"was written by partita solve, not by run; {ADVICE}")
         message = line["message"]
         if open_ not in (None, message):
             place.refuse(f"message {open_} has no end before this line; {ADVICE}")
@@ -64,7 +100,9 @@ def _message_spans(stream: BinaryIO, file: str) -> Iterator[tuple[str, Stretch]]
 
 
 def _check_tail(tail: bytes, place: Place) -> None:
-    """Raise an error unless the tail is an unfinished line of results."""
+    """Raise an error unless the tail is an unfinished line of results of run."""
+    if SOLVED in tail:
+        place.refuse(f"was written by partita solve, not by run; {ADVICE}")
     if not (tail.startswith(LINE_START) or LINE_START.startswith(tail)):
         place.refuse(f"is not a results line; {ADVICE}")
 
@@ -95,7 +133,7 @@ class Growing:
     """A file to which whole messages are appended; `order` is their final order."""
 
     path: Path
-    stream: BinaryIO
+    stream: FileIO  # without a buffer, which could not be emptied if the disk is full
     done: dict[str, Stretch]
     end: int
     order: list[str] = field(default_factory=list)
@@ -103,14 +141,21 @@ class Growing:
     def add(self, message: str, lines: Sequence[str]) -> None:
         """Append a message and flush it."""
         data = "".join(f"{line}\n" for line in lines).encode("utf-8")
+        rest = memoryview(data)
         try:
-            self.stream.write(data)
-            self.stream.flush()
+            while rest:
+                rest = rest[self.stream.write(rest) :]
         except OSError as error:
-            raise _unwritable(self.path, error) from error
+            self._cut()
+            raise InputError(f"cannot be written: {error.strerror}", file=str(self.path)) from error
         self.done[message] = Stretch(self.end, self.end + len(data), {})
         self.end += len(data)
         self.order.append(message)
+
+    def _cut(self) -> None:
+        """Remove what was written of a message that could not be finished."""
+        with suppress(OSError):
+            self.stream.truncate(self.end)
 
     def keep(self, message: str) -> None:
         """Keep the place of a message that was finished before."""
@@ -124,13 +169,11 @@ def growing(path: Path, done: Mapping[str, Stretch]) -> Iterator[Growing]:
     Whatever interrupts the writing, finished messages are kept.
     """
     end = max((one.end for one in done.values()), default=0)
-    try:
-        stream = path.open("r+b" if path.is_file() else "wb")
+    with write_errors(path):
+        stream = path.open("r+b" if path.is_file() else "wb", buffering=0)
         if path.is_file():
             stream.truncate(end)
             stream.seek(end)
-    except OSError as error:
-        raise _unwritable(path, error) from error
     with stream:
         file = Growing(path, stream, dict(done), end)
         yield file
@@ -143,12 +186,9 @@ def _reorder(file: Growing) -> None:
     order = [name for name in file.done if name not in wanted] + file.order
     if order == list(file.done):
         return
-    with file.path.open("rb") as old, replacing(file.path) as new:
+    with file.path.open("rb") as old, replacing_bytes(file.path) as new:
         for name in order:
             stretch = file.done[name]
             old.seek(stretch.start)
-            new.write(old.read(stretch.end - stretch.start).decode("utf-8"))
-
-
-def _unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(f"cannot be written: {error.strerror}", file=str(path))
+            with write_errors(file.path):
+                new.write(old.read(stretch.end - stretch.start))

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from partita.errors import InputError
+from partita.files.strict import json_problem
 from partita.files.text import Lines
 
 CHUNK = 1 << 16
 COMMA, LINE_END = b",\n"
+OTHER_MARKS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,14 @@ def csv_rows(lines: Lines) -> Iterator[Rows]:
     """Yield the rows of a CSV file; the first row names the columns."""
     blocks = lines.blocks()
     first, _, rest = next(blocks, b"").partition(b"\n")
-    if not first.strip() or b'"' in first:  # a blank first line, or quotes that may hold line ends
+    if not first.strip() or b'"' in first or b"\r" in first.removesuffix(b"\r"):
+        # a blank first line, or quotes that may hold line ends
         yield from _irregular_csv_rows(lines, chain([first + b"\n" + rest], blocks), ())
         return
-    header = _header(next(csv.reader(lines.decoded(first), skipinitialspace=True)), 1, lines)
+    [names] = _next_rows(csv.reader(lines.decoded(first), skipinitialspace=True), lines.file, 0, 1)
+    header = _header(names, 1, lines)
+    if not rest:
+        yield Rows(header, [()] * len(header), (), {})
     for block in chain([rest], blocks):
         columns = _regular_columns(block, len(header))
         if columns is None:
@@ -123,6 +129,9 @@ def _header(names: list[str], line: int, lines: Lines) -> tuple[str, ...]:
     if line in lines.broken:
         raise InputError(lines.broken[line], file=lines.file, line=line)
     stripped = tuple(name.strip() for name in names)
+    if len(stripped) == 1 and (other := [mark for mark in OTHER_MARKS if mark in stripped[0]]):
+        problem = f"is separated by {OTHER_MARKS[other[0]]}; expected commas"
+        raise InputError(problem, file=lines.file, line=line)
     if twice := [name for n, name in enumerate(stripped) if name in stripped[:n]]:
         raise InputError(f"column {twice[0]!r} appears twice", file=lines.file, line=line)
     return stripped
@@ -165,7 +174,7 @@ def _objects(
     """Parse every line as an object (None for a blank line), at once if all are valid."""
     try:
         objects = json.loads("[" + ",".join(texts) + "]")
-    except ValueError:
+    except (ValueError, RecursionError):
         objects = []
     if len(objects) == len(texts) and {type(item) for item in objects} == {dict} and not broken:
         return objects, {}
@@ -182,9 +191,9 @@ def _objects_line_by_line(
             objects.append(None)
             continue
         try:
-            item = json.loads(text)
+            item = json.loads(text.rstrip("\r\n"))
         except (ValueError, RecursionError) as error:
-            item, problems[n] = {}, f"is not JSON: {getattr(error, 'msg', 'nested too deep')}"
+            item, problems[n] = {}, json_problem(error)
         if not isinstance(item, dict):
             item, problems[n] = {}, f"is not a JSON object but {type(item).__name__}"
         objects.append(item)

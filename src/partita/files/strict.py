@@ -27,14 +27,21 @@ def parsed(text: str, place: Place) -> Any:
     """Parse JSON; NaN, infinities and repeated fields are errors."""
     try:
         return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_fields)
-    except json.JSONDecodeError as error:
-        line = error.lineno if place.line is None else place.line
-        problem = f"is not JSON: {error.msg} (column {error.colno})"
-        raise InputError(problem, file=place.file, line=line) from error
-    except ValueError as error:
-        raise InputError(str(error), file=place.file, line=place.line) from error
-    except RecursionError as error:
-        raise InputError("is nested too deeply", file=place.file, line=place.line) from error
+    except (ValueError, RecursionError) as error:
+        inner = error.lineno if isinstance(error, json.JSONDecodeError) else None
+        line = inner if place.line is None else place.line
+        raise InputError(json_problem(error), file=place.file, line=line) from error
+
+
+def json_problem(error: ValueError | RecursionError) -> str:
+    """Describe why a text could not be parsed as JSON."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"is not JSON: {error.msg} (column {error.colno})"
+    if isinstance(error, RecursionError):
+        return "is nested too deeply"
+    if "integer string conversion" in str(error):
+        return "holds an integer with too many digits"
+    return str(error)
 
 
 def fields(

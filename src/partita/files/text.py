@@ -33,6 +33,8 @@ class Lines:
         if block.startswith(WIDE_MARKS):
             raise InputError("is UTF-16; expected UTF-8", file=self.file, line=1)
         block = block.removeprefix(MARK)
+        if b"\r" in block and b"\n" not in block:  # all lines end in carriage returns only
+            block = block.replace(b"\r", b"\n")
         while block:
             yield block
             block = self._block()

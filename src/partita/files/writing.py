@@ -3,68 +3,176 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO
+from typing import IO, BinaryIO, TextIO
 
 from partita.errors import InputError
 
+DESCRIPTORS = Path("/proc/self/fd")  # gives files without a name one
 
-def write_atomically(path: str | Path, text: str) -> None:
-    """Replace the text of a file; on an error the old file stays."""
-    place = Path(path)
-    partial = place.with_name(f".{place.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        partial.replace(place)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from error
-    finally:
-        partial.unlink(missing_ok=True)
+
+def write_atomically(path: str | Path, data: str | bytes) -> None:
+    """Replace the contents of a file; on an error the old file stays."""
+    with replacing_bytes(path) as stream, write_errors(path):
+        stream.write(data if isinstance(data, bytes) else data.encode())
 
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[TextIO]:
-    """Open a stream that replaces the file at the end.
+    """Open a text stream that replaces the file at the end.
 
     On an error the file stays as it was. On an interruption the text written so far is kept, so the
     writer must write whole lines only.
     """
+    with _replacing(path, keeps_interrupted=True) as binary:
+        stream = _CheckedText(binary, path)
+        try:
+            yield stream
+            stream.flush()
+        except KeyboardInterrupt:
+            stream.flush()
+            raise
+        finally:
+            with suppress(InputError):
+                stream.detach()
+
+
+@contextmanager
+def replacing_bytes(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a binary stream that replaces the file if the end is reached."""
+    with _replacing(path, keeps_interrupted=False) as stream:
+        yield stream
+
+
+class _CheckedText(TextIOWrapper):
+    """A text stream that turns system errors, such as a full disk, into input errors."""
+
+    def __init__(self, binary: BinaryIO, path: str | Path) -> None:
+        super().__init__(binary, encoding="utf-8", newline="")
+        self.path = path
+
+    def write(self, text: str) -> int:
+        with write_errors(self.path):
+            return super().write(text)
+
+    def flush(self) -> None:
+        with write_errors(self.path):
+            super().flush()
+
+
+@contextmanager
+def _replacing(path: str | Path, keeps_interrupted: bool) -> Iterator[BinaryIO]:
     place = Path(path).resolve()
     if place.exists() and not place.is_file():  # a device or a pipe must not be renamed over
-        with _write_errors(path), place.open("w", encoding="utf-8", newline="") as stream:
-            yield stream
+        with write_errors(path):
+            device = place.open("wb")
+        with closing_checked(device, path):
+            yield device
         return
     partial = place.with_name(f".{place.name}.{os.getpid()}.partial")
+    _remove_abandoned(place)
     try:
-        with _write_errors(path):
-            stream = partial.open("w", encoding="utf-8", newline="")
-        with stream:
+        with write_errors(path):
+            stream = _nameless(place.parent) or partial.open("wb")
+        with closing_checked(stream, path):
+            try_lock(stream)
             try:
                 yield stream
             except KeyboardInterrupt:
-                _move_into_place(stream, partial, place)
+                if keeps_interrupted:
+                    _move_into_place(stream, partial, place)
                 raise
-            with _write_errors(path):
-                _move_into_place(stream, partial, place)
+            _move_into_place(stream, partial, place)
     finally:
         partial.unlink(missing_ok=True)
 
 
-def _move_into_place(stream: TextIO, partial: Path, place: Path) -> None:
-    stream.flush()
-    os.fsync(stream.fileno())
-    partial.replace(place)
+@contextmanager
+def closing_checked(stream: BinaryIO, path: str | Path) -> Iterator[None]:
+    """Close a stream at the end; what cannot be written then is an input error."""
+    try:
+        yield
+        with write_errors(path):
+            stream.flush()
+    finally:
+        with suppress(OSError):
+            stream.close()
+
+
+def _nameless(folder: Path) -> BinaryIO | None:
+    """Open a file without a name, of which nothing is left if this process is killed."""
+    try:
+        flags = os.O_TMPFILE | os.O_WRONLY
+        return os.fdopen(os.open(folder, flags, 0o666), "wb") if DESCRIPTORS.is_dir() else None
+    except (AttributeError, OSError):  # not Linux, or a file system that has no such files
+        return None
+
+
+def _move_into_place(stream: BinaryIO, partial: Path, place: Path) -> None:
+    with write_errors(place):
+        stream.flush()
+        os.fsync(stream.fileno())
+        if not partial.exists():  # `src_dir_fd` makes link follow the link to the open file
+            number = stream.fileno()
+            os.link(DESCRIPTORS / str(number), partial, src_dir_fd=number, follow_symlinks=True)
+        partial.replace(place)
+
+
+def _remove_abandoned(place: Path) -> None:
+    """Remove what killed processes left beside the file; living ones hold a lock on theirs."""
+    with suppress(OSError):
+        for beside in place.parent.iterdir():
+            if beside.name.startswith(f".{place.name}.") and beside.suffix == ".partial":
+                with suppress(OSError), beside.open("rb") as stream:
+                    if try_lock(stream):
+                        beside.unlink()
+
+
+def try_lock(stream: IO[bytes]) -> bool:
+    """Lock an open file until it is closed; return False if another process has locked it."""
+    try:
+        import fcntl
+    except ImportError:  # not a POSIX system
+        return True
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def refuse_inputs(out: str | Path | None, inputs: Iterable[str | Path | None]) -> None:
+    """Raise an error if an output is one of the inputs, which it would overwrite."""
+    for name in inputs:
+        files = [Path(path) for path in (out, name) if path and Path(path).is_file()]
+        if len(files) == 2 and files[0].samefile(files[1]):
+            problem = "is also an input and would be overwritten; use another output file"
+            raise InputError(problem, file=str(out))
+
+
+def refuse_folders(out: str | Path | None, inputs: Iterable[str | Path]) -> None:
+    """Raise an error if an output would be read with a folder of inputs."""
+    for name in inputs:
+        folder, place = Path(name).resolve(), Path(out or "/").resolve()
+        if folder in place.parents and not _hidden(place.relative_to(folder)):
+            problem = f"lies in the input folder {name} and would be read with it"
+            raise InputError(f"{problem}; use another output file", file=str(out))
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 @contextmanager
-def _write_errors(path: str | Path) -> Iterator[None]:
+def write_errors(path: str | Path) -> Iterator[None]:
     """Turn system errors into input errors."""
     try:
         yield
     except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from error
+        problem = f"cannot be written: {error.strerror or error}"
+        raise InputError(problem, file=str(path)) from error

@@ -11,7 +11,7 @@ from partita.errors import InputError
 from partita.files.rows import Rows
 from partita.files.strict import Place
 from partita.fusion.accounts import Account, Accounts, Origin
-from partita.fusion.claim_files import ROLES, read_claims, rows_of
+from partita.fusion.claim_files import NO_HEADER, ROLES, read_claims, rows_of, says_same
 from partita.fusion.set_beliefs import PairBelief
 from partita.fusion.typed import decode_value
 from partita.records import Pair, Template, pair
@@ -28,10 +28,11 @@ def judgement_accounts(path: str | Path) -> Accounts:
     judged = _judged_pairs(path)
     for n in range(len(claims)):
         source = claims.sources[claims.source[n]]
-        p = _probability_of_same(claims.values[claims.value[n]], float(claims.confidence[n]))
-        if p is None:
-            judgement = claims.values[claims.value[n]]
+        judgement, confidence = claims.values[claims.value[n]], float(claims.confidence[n])
+        sign = says_same(judgement)
+        if sign is None:
             raise claims.located(n, f"judgement {judgement!r} is neither same nor different")
+        p = (1.0 + confidence) / 2 if sign else (1.0 - confidence) / 2  # the rest is the opposite
         by_source.setdefault(source, {})[pair(*judged[int(claims.line[n])])] = p
     judgements = tuple(PairBelief(source, pairs) for source, pairs in sorted(by_source.items()))
     return Accounts((), judgements=judgements, reliabilities=dict(claims.reliabilities))
@@ -46,16 +47,6 @@ def _judged_pairs(path: str | Path) -> dict[int, Pair]:
         for line, left, right in zip(rows.lines, *sides, strict=True):
             pairs_by_line[line] = (str(left).strip(), str(right).strip())
     return pairs_by_line
-
-
-def _probability_of_same(judgement: str, confidence: float) -> float | None:
-    """Return P(same); a judgement with confidence c leaves (1 − c)/2 for the opposite."""
-    word = symbol(judgement)
-    if word in ("SAME", "1", "YES", "TRUE", "MATCH"):
-        return (1.0 + confidence) / 2
-    if word in ("DIFFERENT", "0", "NO", "FALSE", "NON-MATCH"):
-        return (1.0 - confidence) / 2
-    return None
 
 
 SEPARATOR = ";"
@@ -150,7 +141,7 @@ def _columns(names: Sequence[str], about: Slots, place: Place) -> _Columns:
         if role is not None:
             roles[role] = name
         else:
-            slots[name] = _slot(name, about, place)
+            slots[name] = _slot(name, about, place, "" if roles else NO_HEADER)
     if not slots:
         place.refuse(f"has no columns of slots; the slots are {', '.join(about.schema.slots)}")
     return _Columns(roles, slots)
@@ -173,10 +164,11 @@ def _slot_named(name: str, about: Slots) -> str | None:
     return next((slot for slot in about.schema.slots if symbol(slot) == wanted), None)
 
 
-def _slot(name: str, about: Slots, place: Place) -> str:
+def _slot(name: str, about: Slots, place: Place, advice: str = "") -> str:
     slot = _slot_named(name, about)
     if slot is None:
-        place.refuse(f"unknown slot {name!r}; the slots are {', '.join(about.schema.slots)}")
+        known = ", ".join(about.schema.slots)
+        place.refuse(f"unknown slot {name!r}; the slots are {known}{advice}")
     return slot
 
 

@@ -16,6 +16,7 @@ from partita.errors import InputError
 from partita.files.rows import Rows, csv_rows, jsonl_rows
 from partita.files.text import Lines, opened
 from partita.fusion.claims import Claims
+from partita.templates.words import symbol
 
 SKIPPED_COLUMN = "-"
 ROLES = {
@@ -56,7 +57,8 @@ def claim_columns(columns: Sequence[str]) -> ClaimColumns | str:
     present = ", ".join(columns) or "nothing"
     if roles["object"] is None and not pair:
         options = _alternatives("object")
-        return f"has no column object (or {options}, or left and right); found {present}"
+        problem = f"has no column object (or {options}, or left and right); found {present}"
+        return f"{problem}{'' if taken else NO_HEADER}"
     if roles["value"] is None and roles["probability"] is None and not others:
         return f"has no column value (or {_alternatives('value')}) and no slots; found {present}"
     if (roles["value"] or roles["probability"]) and others:
@@ -78,6 +80,7 @@ def _alternatives(role: str) -> str:
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".tsv": "tab", ".txt": "tab",
          ".tab": "tab", ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow",
          ".feather": "arrow"}  # fmt: skip
+NO_HEADER = "; if the file has no header, name its columns with --columns"
 KNOWN_COLUMNS = {name for names in ROLES.values() for name in names}
 
 
@@ -122,7 +125,10 @@ def _headerless_rows(lines: Lines, columns: tuple[str, ...]) -> Iterator[Rows]:
     """Yield the rows of a CSV file without a header."""
     for block in lines.blocks():
         before = lines.read
-        rows = list(csv.reader(lines.decoded(block), skipinitialspace=True))
+        try:
+            rows = list(csv.reader(lines.decoded(block), skipinitialspace=True))
+        except csv.Error as error:
+            raise InputError(f"is not CSV: {error}", file=lines.file, line=before + 1) from error
         yield _rectangular(columns, rows, before + 1, lines.broken)
 
 
@@ -174,6 +180,8 @@ def _rectangular(
     return Rows(columns, values, [first + n for n in kept], problems)
 
 
+SAME = frozenset(("SAME", "1", "YES", "TRUE", "MATCH"))
+DIFFERENT = frozenset(("DIFFERENT", "0", "NO", "FALSE", "NON-MATCH"))
 PAIR_SEPARATOR = "_"  # between the two sides of a pair
 Names = dict[str, int]
 
@@ -289,8 +297,30 @@ def _judgements(
 def _objects(rows: Rows, roles: ClaimColumns, buffer: _ClaimBuffer) -> list[str]:
     if roles.left is not None and roles.right is not None:
         left, right = (_texts(rows, name, name, buffer) for name in (roles.left, roles.right))
+        _check_pairs(rows, roles, left, right, buffer)
         return [f"{a}{PAIR_SEPARATOR}{b}" for a, b in zip(left, right, strict=True)]
     return _texts(rows, roles.object or "", "object", buffer)
+
+
+def _check_pairs(
+    rows: Rows, roles: ClaimColumns, left: list[str], right: list[str], buffer: _ClaimBuffer
+) -> None:
+    """Raise an error for a pair of one thing, or a judgement that is not one."""
+    for line, a, b in zip(rows.lines, left, right, strict=True):
+        if a == b:
+            raise buffer.error(line, f"judges {a} against itself")
+    if roles.value is None or roles.slot is not None:
+        return
+    for line, value in zip(rows.lines, rows.column(roles.value), strict=True):
+        for text in _value_texts(value, line, buffer):
+            if says_same(text) is None:
+                raise buffer.error(line, f"judgement {text!r} is neither same nor different")
+
+
+def says_same(judgement: str) -> bool | None:
+    """Return what a judgement of a pair says; None if it is not a judgement."""
+    word = symbol(judgement)
+    return True if word in SAME else False if word in DIFFERENT else None
 
 
 def _sources(rows: Rows, roles: ClaimColumns, buffer: _ClaimBuffer) -> list[str]:

@@ -26,6 +26,8 @@ class Nesting:
     @classmethod
     def of(cls, names: Mapping[str, str], parents: Mapping[str, str]) -> Nesting:
         """Make a nesting of nodes with names, and the parent of each node but the tops."""
+        if cycle := find_cycle(parents):
+            raise InputError(f"values form a cycle: {' > '.join(names[n] for n in cycle)}")
         ancestors: dict[str, frozenset[str]] = {}
         for node in names:
             _add_ancestors(node, names, parents, ancestors)
@@ -40,6 +42,22 @@ class Nesting:
         return deepest[0] if deepest else None
 
 
+def find_cycle(parents: Mapping[str, str]) -> list[str]:
+    """Return the nodes of a cycle, each followed by its parent; none if there is no cycle."""
+    checked: set[str] = set()
+    for node in parents:
+        path: dict[str, None] = {}
+        step: str | None = node
+        while step is not None and step not in checked and step not in path:
+            path[step] = None
+            step = parents.get(step)
+        if step in path:
+            nodes = list(path)
+            return nodes[nodes.index(step) :]
+        checked |= path.keys()
+    return []
+
+
 def _add_ancestors(
     node: str,
     names: Mapping[str, str],
@@ -49,9 +67,6 @@ def _add_ancestors(
     """Add the names above a node, and above every node on the way up."""
     path = [node]
     while (parent := parents.get(path[-1])) is not None and path[-1] not in ancestors:
-        if parent in path:
-            cycle = " > ".join(names[n] for n in path[path.index(parent) :])
-            raise InputError(f"values form a cycle: {cycle}")
         path.append(parent)
     for n in reversed(path):
         if n not in ancestors:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from partita.configurations.solve import solve
 from partita.errors import InputError
 from partita.fusion.belief import SlotBelief
+from partita.fusion.claim_files import SAME
 from partita.records import (
     CoreferenceSet,
     FloatArray,
@@ -95,9 +96,6 @@ def solve_component(left: IntArray, right: IntArray, probability: FloatArray) ->
     distribution = solve(PairProbabilities(CoreferenceSet.of(map(str, things)), matrix), top=1)
     marginals: FloatArray = distribution.marginals.value[a, b]
     return marginals
-
-
-SAME = frozenset(("1", "SAME", "YES", "TRUE", "MATCH"))
 
 
 def one_to_one(belief: SlotBelief, separator: str) -> SlotBelief:

@@ -11,7 +11,7 @@ from partita.errors import InputError
 from partita.files.strict import Place
 from partita.files.text import STANDARD_INPUT, opened
 from partita.fusion.claim_files import claim_columns, read_claims, rows_of
-from partita.fusion.hierarchy import Nesting
+from partita.fusion.hierarchy import Nesting, find_cycle
 from partita.templates.words import symbol
 
 Truths = dict[tuple[str, str], str]
@@ -68,17 +68,22 @@ def read_nesting(path: str | Path) -> Nesting:
     """
     names: dict[str, str] = {}
     parents: dict[str, str] = {}
+    lines: dict[str, int | None] = {}
     for place, row in _table(path):
         name = symbol(_required(row, NAME_COLUMNS, place))
         node = row.get(next((key for key in ID_COLUMNS if key in row), ""), name)
         if node in names:
             place.refuse(f"lists {node} again")
-        names[node] = name
+        names[node], lines[node] = name, place.line
         parents[node] = next((row[key] for key in PARENT_COLUMNS if key in row), "")
     if not any(key in names for key in parents.values()):
         parents = {node: symbol(parent) for node, parent in parents.items()}
         names |= {parent: parent for parent in parents.values() if parent}
-    return _without_root(names, {n: p for n, p in parents.items() if p in names})
+    kept = {n: p for n, p in parents.items() if p in names}
+    if cycle := find_cycle(kept):
+        shown = " > ".join(names[node] for node in (*cycle, cycle[0]))
+        Place(str(path), lines[cycle[0]]).refuse(f"values form a cycle: {shown}")
+    return _without_root(names, kept)
 
 
 def is_nesting(path: str | Path) -> bool:
@@ -138,7 +143,7 @@ def source_kind(path: str | Path) -> str:
     if kind := json_kind(path):
         return kind
     first = next(rows_of(path), None)
-    if first is None:
+    if first is None or not first.columns:
         return "claims"  # its reader reports what is missing
     roles = claim_columns(first.columns)
     if isinstance(roles, str):
@@ -159,7 +164,7 @@ def json_kind(path: str | Path) -> str:
     line = start.split(b"\n", 1)[0].decode(errors="replace")
     try:
         first = json.loads(line)
-    except ValueError:  # a long line was cut, or its reader reports what is wrong
+    except (ValueError, RecursionError):  # a long line was cut, or its reader reports an error
         fields = {name for name in ("set", "singletons", "masses") if f'"{name}":' in line}
         fields |= {"version"} if line.startswith('{"version":') else set()
     else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import JSON, Boolean, Double, Integer, select
 
 from partita.errors import InputError, Unavailable
-from partita.files.writing import replacing
+from partita.files.writing import replacing, replacing_bytes, write_errors
 from partita.store import tables
 
 if TYPE_CHECKING:
@@ -93,20 +92,12 @@ def _parquet(table: Table, chunks: Iterator[Sequence[Any]], out: Path) -> int:
     except ImportError as error:
         raise Unavailable("a Parquet file needs pyarrow; install partita[frames]") from error
     schema = pyarrow.schema([(column.name, _type(column, pyarrow)) for column in table.columns])
-    partial, count = out.with_name(f".{out.name}.{os.getpid()}.partial"), 0
-    try:
-        with ParquetWriter(partial, schema) as writer:
-            for rows in chunks:
-                flat_rows = [
-                    {name: _flat(table.c[name], row[name]) for name in row} for row in rows
-                ]
-                writer.write_table(pyarrow.Table.from_pylist(flat_rows, schema=schema))
-                count += len(flat_rows)
-        partial.replace(out)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", file=str(out)) from error
-    finally:
-        partial.unlink(missing_ok=True)
+    count = 0
+    with replacing_bytes(out) as stream, write_errors(out), ParquetWriter(stream, schema) as writer:
+        for rows in chunks:
+            flat_rows = [{name: _flat(table.c[name], row[name]) for name in row} for row in rows]
+            writer.write_table(pyarrow.Table.from_pylist(flat_rows, schema=schema))
+            count += len(flat_rows)
     return count
 
 

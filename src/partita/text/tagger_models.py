@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from partita.errors import InputError
 from partita.files.strict import Place, fields, integer_of, list_of, number_of, parsed, text_of
+from partita.files.writing import write_atomically
 from partita.text.tagger import FEATURES, NO_TAG, Entry, Tagger
 
 VERSION = 1
@@ -46,15 +46,7 @@ def read_tagger(path: str | Path) -> Tagger:
 
 def write_tagger(path: str | Path, tagger: Tagger) -> None:
     """Write a tagger, replacing the file atomically."""
-    place = Path(path)
-    partial = place.with_name(f".{place.name}.{os.getpid()}.partial")
-    try:
-        partial.write_bytes(tagger_bytes(tagger))
-        partial.replace(place)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from error
-    finally:
-        partial.unlink(missing_ok=True)
+    write_atomically(path, tagger_bytes(tagger))
 
 
 def tagger_bytes(tagger: Tagger) -> bytes:
