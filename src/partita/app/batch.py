@@ -36,6 +36,7 @@ class Forms:
     answers: bool = False
     clusters: bool = False
     cautious: float | None = None
+    export: str = ""  # corefud, brat or html
     view: View = ""
     width: int = 80
     colour: bool = False
@@ -55,6 +56,7 @@ class Outcome:
     counted: bool = True
     converged: bool = True
     lines: tuple[str, ...] = ()
+    exported: tuple[str, ...] = ()
     shown: str = ""
     clusters: tuple[tuple[Any, ...], ...] = ()
     stored: Mapping[str, Any] | None = None

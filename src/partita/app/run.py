@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 
-from partita.app.run_batch import result_lines, text_hash
+from partita.app.run_batch import message_hash, result_lines, text_hash
 from partita.app.runner import DOMAIN, Runner, Settings, usual_budget
 from partita.app.solve import parameters_path, renamed
 from partita.errors import InputError, PartitaError
@@ -20,6 +20,7 @@ from partita.records.tables import Columns, Tabular
 from partita.results.result_lines import result_line
 from partita.results.saved_results import Alone, Result, result_of
 from partita.results.template_json import entity_json
+from partita.text.annotations import Annotation, mention_source, with_mentions
 from partita.text.messages import parse_message, read_texts
 from partita.text.raw_messages import RawMessage
 
@@ -42,6 +43,7 @@ class ResolvedMessage(Tabular):
     resolved: Resolved
     settings: Settings
     run: Mapping[str, Any]
+    annotation: Annotation | None = None
 
     @property
     def message(self) -> Message:
@@ -85,6 +87,23 @@ class ResolvedMessage(Tabular):
     def to_jsonl(self) -> str:
         """Return the lines that `partita run --json` writes for the message."""
         return "".join(f"{line}\n" for line in self.lines())
+
+    def to_corefud(self) -> str:
+        """Return the message as CoNLL-U with the entities in CorefUD's brackets."""
+        return self._exported("corefud")
+
+    def to_brat(self) -> str:
+        """Return the entities as standoff annotation of brat (.ann); the text is the message's."""
+        return self._exported("brat")
+
+    def to_html(self) -> str:
+        """Return a page with the text, the entities in colour, and a table of them."""
+        from partita.views.marked_text import html_frame
+
+        return self._exported("html").join(html_frame(self.message.id))
+
+    def _exported(self, form: str) -> str:
+        return Runner(self.settings).exported(self.resolved, form, self.annotation)
 
     def lines(self) -> Iterator[str]:
         """Return a line of results for every set, and one for the mentions that are alone."""
@@ -165,6 +184,7 @@ class RunOptions(TypedDict, total=False):
     seed: int
     encoding: str | None
     gazetteer: str | os.PathLike[str] | None
+    mentions: str | os.PathLike[str] | Iterable[Mapping[str, Any]] | None
 
 
 @overload
@@ -189,6 +209,7 @@ def run(
     seed: int = 0,
     encoding: str | None = None,
     gazetteer: str | os.PathLike[str] | None = None,
+    mentions: str | os.PathLike[str] | Iterable[Mapping[str, Any]] | None = None,
 ) -> ResolvedMessage | list[ResolvedMessage]:
     """Extract entities from a text and resolve coreference.
 
@@ -196,6 +217,9 @@ def run(
     these. A str is always a text: the name of a file must be a Path. One text, message or file
     that holds one message gives one result; a list, a folder, or a file of several messages
     gives a list.
+
+    `mentions` replace those that would be found: a file of spans, of CoNLL-U or CoNLL-2012, or a
+    list of objects such as `{"start": 0, "end": 4, "type": "person"}` (docs/formats.md).
 
     `domain` is the name of an installed domain or a folder of rules. The other arguments are the
     options of the command `partita run`; `parameters` is a trained model or a file of parameters.
@@ -215,8 +239,10 @@ def run(
     if not single and not isinstance(source, Iterable):
         raise TypeError(_unknown(source))
     sources: list[Any] = [source] if single else list(cast(Iterable[Any], source))
-    texts = (text for n, one in enumerate(sources, 1) for text in
+    texts: Iterator[Any] = (text for n, one in enumerate(sources, 1) for text in
              _texts(one, MESSAGE if single else f"{MESSAGE}-{n}", encoding))  # fmt: skip
+    if mentions is not None:
+        texts = _with_mentions(texts, mentions)
     documents = [_resolved(text, runner) for text in texts]
     if single and len(documents) == 1 and not (isinstance(source, Path) and source.is_dir()):
         return documents[0]
@@ -238,6 +264,21 @@ def _texts(source: Any, name: str, encoding: str | None) -> Iterator[RawMessage 
         raise TypeError(_unknown(source))
 
 
+def _with_mentions(
+    texts: Iterator[RawMessage | Message], mentions: Any
+) -> Iterator[RawMessage | Message]:
+    raw = (
+        RawMessage(one.id, one.text, one.file, offset=one.offset, fields=dict(one.fields))
+        if isinstance(one, Message)
+        else one
+        for one in texts
+    )
+    for text in with_mentions(raw, mention_source(mentions)):
+        if isinstance(text, PartitaError):
+            raise text
+        yield text
+
+
 def _unknown(source: Any) -> str:
     expected = "a text (str), a pathlib.Path, a Message, or a list of these"
     return f"source must be {expected}, not {type(source).__name__}"
@@ -257,12 +298,14 @@ def _refuse_file_name(text: str) -> None:
 
 def _resolved(text: RawMessage | Message, runner: Runner) -> ResolvedMessage:
     message = text if isinstance(text, Message) else parse_message(text)
+    annotation = None if isinstance(text, Message) else text.annotation
     try:
-        resolved = runner.resolve(message)
+        resolved = runner.resolve(message, annotation)
     except InputError as error:
         raise InputError(f"message {message.id}: {error.problem}", file=message.file) from error
-    run = {"text": text_hash(message.text), **runner.provenance}
-    return ResolvedMessage(resolved, runner.settings, run)
+    digest = message_hash(text) if isinstance(text, RawMessage) else text_hash(message.text)
+    run = {"text": digest, **runner.provenance}
+    return ResolvedMessage(resolved, runner.settings, run, annotation)
 
 
 def _first(entity: Entity, slot: str) -> Any:

@@ -57,6 +57,13 @@ def text_hash(text: str) -> str:
     return content_hash([text.encode("utf-8", "surrogatepass")])
 
 
+def message_hash(message: RawMessage) -> str:
+    """Return the hash by which a message is recognised: of its text and of its annotation."""
+    if message.annotation is None:
+        return text_hash(message.text)
+    return f"{text_hash(message.text)}-{text_hash(message.annotation.fingerprint)}"
+
+
 def _item(message: RawMessage | PartitaError, earlier: Earlier) -> Item:
     """Return the message, or its outcome if it need not or cannot be resolved."""
     if isinstance(message, PartitaError):
@@ -69,7 +76,7 @@ def _item(message: RawMessage | PartitaError, earlier: Earlier) -> Item:
         return Outcome("", error=f"{problem}; {earlier.where} takes {earlier.longest_id:,}")
     if message.id not in earlier.hashes:
         return message
-    if earlier.hashes[message.id] == text_hash(message.text):
+    if earlier.hashes[message.id] == message_hash(message):
         return message if message.id in earlier.again else Outcome(message.id, skipped=True)
     problem = f"{message.place}: {earlier.where} holds another text called {message.id}"
     return Outcome(message.id, error=f"{problem}; use another {earlier.option}")
@@ -125,15 +132,26 @@ def _outcome(message: RawMessage, runner: Runner, forms: Forms) -> Outcome:
         lines = runner.answers(parse_message(message)).removesuffix("\n").split("\n")
         incidents = sum(line[:3] == "1. " and line[-1] != "*" for line in lines)
         return Outcome(message.id, lines=tuple(lines), sizes=(incidents, 0, 0))
-    resolved = runner.resolve(parse_message(message))
-    run = {"text": text_hash(message.text), **runner.provenance}
+    resolved = runner.resolve(parse_message(message), message.annotation)
+    run = {"text": message_hash(message), **runner.provenance}
     return Outcome(
         message.id,
         lines=tuple(result_lines(resolved, run)) if forms.json else (),
+        exported=_exported(resolved, message, runner, forms),
         stored=message_object(message, resolved) if forms.stored else None,
         shown=_shown(resolved, forms),
         sizes=(len(resolved.templates), len(resolved.distributions), len(resolved.entities)),
     )
+
+
+def _exported(
+    resolved: Resolved, message: RawMessage, runner: Runner, forms: Forms
+) -> tuple[str, ...]:
+    """Return the message in another format; standoff annotation has the text besides."""
+    if not forms.export:
+        return ()
+    exported = runner.exported(resolved, forms.export, message.annotation)
+    return (exported, message.text) if forms.export == "brat" else (exported,)
 
 
 def message_object(message: RawMessage, resolved: Resolved) -> dict[str, Any]:
@@ -156,7 +174,7 @@ def _object(message: RawMessage, fields: Mapping[str, str]) -> dict[str, Any]:
         "message": message.id,
         "place": message.place,
         "text": message.text,
-        "text_hash": text_hash(message.text),
+        "text_hash": message_hash(message),
         "fields": dict(fields),
         "error": "",
         "sets": [],

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from stat import S_ISDIR
 from tempfile import gettempdir
@@ -21,6 +21,7 @@ from partita.records import Budget, Distribution, Message, PairProbabilities
 
 if TYPE_CHECKING:
     from partita.configurations.joint.model import JointModel
+    from partita.text.annotations import Annotation
 
 DOMAIN = "depots"
 JOINT = "joint"
@@ -105,9 +106,32 @@ class Runner:
         _ = self.stages, self.parameters
         return self
 
-    def resolve(self, message: Message) -> Resolved:
-        """Extract the templates of a message and resolve coreference among them."""
-        return resolve(message, self.stages)
+    def resolve(self, message: Message, annotation: Annotation | None = None) -> Resolved:
+        """Extract the templates of a message and resolve coreference among them.
+
+        With an annotation, mentions or trees are taken from there.
+        """
+        if annotation is None:
+            return resolve(message, self.stages)
+        extract = partial(self.domain.extract_annotated, annotation=annotation)
+        return resolve(message, replace(self.stages, extract=extract))
+
+    def exported(self, resolved: Resolved, form: str, annotation: Annotation | None = None) -> str:
+        """Return a resolved message as CoNLL-U, standoff annotation or a part of a page."""
+        message, templates, entities = resolved.message, resolved.templates, resolved.entities
+        if form == "brat":
+            from partita.results.brat import brat_annotation
+
+            return brat_annotation(message.text, templates, entities)
+        if form == "html":
+            from partita.views.marked_text import html_section
+
+            return html_section(resolved)
+        from partita.results.corefud import corefud_text
+
+        given = None if annotation is None else annotation.sentences
+        sentences = self.domain.sentences(message) if given is None else given
+        return corefud_text(message, templates, entities, sentences)
 
     def answers(self, message: Message) -> str:
         """Return the answers of a message in the format of the MUC-4 exam."""

@@ -13,8 +13,13 @@ from partita.cli import options
 from partita.cli.console import Console, error_boundary
 from partita.cli.output import (
     ANSWERS,
+    CONLLU,
     MANY,
+    PAGE,
+    BratFolder,
+    ExportedFile,
     Output,
+    PrintedExport,
     ReplacedFile,
     ResumedFile,
     Sink,
@@ -36,7 +41,8 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT...",
-        help="Text files, JSONL with a field text, MUC files, or folders; - reads stdin.",
+        help="Text files, JSONL with a field text, MUC files, CoNLL-U, CoNLL-2012, or folders; "
+        "- reads stdin.",
     ),
 ]
 Domain = Annotated[str, typer.Option(metavar="D", help="Name of a domain, or a folder of rules.")]
@@ -65,8 +71,16 @@ To = Annotated[
     typer.Option(
         "--to",
         metavar="NAME",
-        callback=options.one_of(("jsonl", "muc")),
-        help="Output format: jsonl, or muc (answers to the MUC-4 exam; domain incidents).",
+        callback=options.one_of(("jsonl", "corefud", "brat", "html", "muc")),
+        help="Output format: jsonl; corefud (CoNLL-U with entities); brat (standoff annotation, "
+        "--out is a folder); html (a page); muc (answers to the MUC-4 exam; domain incidents).",
+    ),
+]
+Mentions = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="F",
+        help="Mentions to use in place of those found: JSONL with spans, CoNLL-U or CoNLL-2012.",
     ),
 ]
 StoreUrl = Annotated[
@@ -117,6 +131,7 @@ def run(
     model: Model = None,
     parameters: Parameters = None,
     gazetteer: options.Gazetteer = None,
+    mentions: Mentions = None,
     out: Out = None,
     to: To = "jsonl",
     store: StoreUrl = None,
@@ -141,16 +156,17 @@ def run(
       partita run message.txt
       partita run reports --out results.jsonl
       partita run reports --store reports.db --name monday
+      partita run article.txt --mentions mentions.jsonl --to html --out article.html
       partita run dev.muc --domain depots --model merging --json
       partita run tst3-muc4 --domain incidents --to muc --out answers.txt
     """
-    with error_boundary() as console, _locked(None if to == "muc" else out):
+    with error_boundary() as console, _locked(out if to == "jsonl" else None):
         from partita.app.batch import Forms
         from partita.app.run_batch import run_messages
         from partita.app.runner import Runner, Settings, usual_budget
 
         _refuse_name_without_store(store, name)
-        _refuse_overwriting(out, store, [*inputs, parameters, gazetteer])
+        _refuse_overwriting(out, store, [*inputs, parameters, gazetteer, mentions])
         model = model or ("scaled" if to == "muc" else "evidential")
         budget = usual_budget(model, seconds, work)
         files = (str(parameters or ""), str(gazetteer or ""))
@@ -161,11 +177,16 @@ def run(
         if to == "muc":
             _refuse_muc(runner, store, json)
             output = _answers_output(console, out)
-            messages, _ = _messages(inputs, encoding)
+            messages, _ = _messages(inputs, encoding, None)
             output.write(run_messages(messages, runner, Forms(answers=True), workers=workers))
+        elif to != "jsonl":
+            _refuse_export(to, store, json, out)
+            output = _export_output(console, to, out)
+            messages, _ = _messages(inputs, encoding, mentions)
+            output.write(run_messages(messages, runner, Forms(export=to), workers=workers))
         else:
             stretches = _stretches(out, runner)
-            messages, many = _messages(inputs, encoding)
+            messages, many = _messages(inputs, encoding, mentions)
             forms = Forms(
                 json=json or out is not None,
                 stored=store is not None,
@@ -217,6 +238,17 @@ def _refuse_muc(runner: Runner, store: str | None, json: bool) -> None:
         raise InputError("--to muc goes to --out or standard output (expected no --store, --json)")
 
 
+def _refuse_export(to: str, store: str | None, json: bool, out: Path | None) -> None:
+    from partita.errors import InputError
+
+    if store is not None or json:
+        place = "--out" if to == "brat" else "--out or standard output"
+        raise InputError(f"--to {to} goes to {place} (expected no --store, --json)")
+    if to == "brat" and out is None:
+        raise InputError("--to brat writes a file of text and one of annotation per message "
+                         "(expected --out FOLDER)")  # fmt: skip
+
+
 def _output(
     console: Console,
     forms: Forms,
@@ -250,6 +282,29 @@ def _output(
         separated=forms.view == "text",
         summary=summary,
     )
+
+
+def _export_output(console: Console, to: str, out: Path | None) -> Output:
+    """Return the output of messages in another format."""
+    frame = ("", "")
+    if to == "html":
+        from partita.views.marked_text import html_frame
+
+        frame = html_frame("Entities")
+    if out is None:
+        sink: Sink = PrintedExport(console, frame)
+    elif to == "brat":
+        sink = BratFolder(out)
+    else:
+        sink = ExportedFile(out, PAGE if to == "html" else CONLLU, frame)
+    return Output(console, "message", [sink], print_lines=False, summary=_summary)
+
+
+def _summary(output: Output) -> str:
+    from partita.views.message import counted
+
+    parts = [f"{_count(output.done)}: {counted(*output.sizes)}"]
+    return "; ".join(parts + [f"{output.failed:,} failed"] * bool(output.failed))
 
 
 def _answers_output(console: Console, out: Path | None) -> Output:
@@ -315,7 +370,7 @@ def _stretches(out: Path | None, runner: Runner) -> dict[str, Stretch]:
 
 
 def _messages(
-    inputs: list[str], encoding: str | None
+    inputs: list[str], encoding: str | None, mentions: Path | None
 ) -> tuple[Iterable[RawMessage | PartitaError], bool]:
     """Return the messages as they are read, and whether there are many."""
     from itertools import chain, islice
@@ -323,6 +378,10 @@ def _messages(
     from partita.text.messages import read_texts
 
     messages = read_texts(inputs, encoding=encoding)
+    if mentions is not None:
+        from partita.text.annotations import mention_source, with_mentions
+
+        messages = with_mentions(messages, mention_source(mentions))
     first = list(islice(messages, MANY + 1))
     return chain(first, messages), len(first) > MANY
 

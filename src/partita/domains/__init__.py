@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from partita.rules.domain_files import Sheet
     from partita.rules.extractor import Extractor
     from partita.templates.schema import Schema
+    from partita.text.annotations import Annotation
+    from partita.text.expressions import PlacedSentence
     from partita.training.pair_parameters import PairParameters
 
 PAIRS = "pairs"  # the kind of parameters that `partita train` writes
@@ -85,6 +87,15 @@ class Domain(Protocol):
     def extract(self, message: Message) -> Sequence[Template]:
         """Extract the templates of a message."""
         raise NotImplementedError
+
+    def extract_annotated(self, message: Message, annotation: Annotation) -> Sequence[Template]:
+        """Return the templates of mentions, or of trees, that come with the message."""
+        problem = f"domain {self.name} finds its mentions by rules"
+        raise InputError(f"{problem} (expected --domain general for mentions and trees of others)")
+
+    def sentences(self, message: Message) -> Sequence[PlacedSentence] | None:
+        """Return the sentences with their trees, if the domain parses; for formats with trees."""
+        return None
 
     @property
     def fingerprint(self) -> str:

@@ -202,6 +202,12 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(int(code[1:], 16)) if len(code) == 5 else ESCAPES.get(code, "")
 
 
+def escaped_spaces(text: str) -> str:
+    """Return white space as the attributes SpacesBefore and SpacesAfter write it."""
+    codes = {char: f"\\{code}" for code, char in ESCAPES.items()}
+    return "".join(codes.get(char) or f"\\u{ord(char):04x}" for char in text)
+
+
 BLOCK = re.compile(r"\s*([A-Za-z_]+).*\(([0-9]+) s\)\s*$")
 # The first that is open decides: a heading inside a table's cell is a heading.
 REGIONS = (

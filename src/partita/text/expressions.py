@@ -28,7 +28,8 @@ class Mention:
     """An entity's expression: positions of its words in its sentence, and of the minimal ones.
 
     A mention that a model found has its `head` (a position, else -1), the probabilities of its
-    sorts, and the probability that it is a mention at all.
+    sorts, and the probability that it is a mention at all. One that was given as characters has
+    its `extent`, which may begin or end inside a word, and possibly an `id`.
     """
 
     entity: str
@@ -39,6 +40,8 @@ class Mention:
     head: int = -1
     sorts: Mapping[str, float] | None = None
     probability: float | None = None
+    id: str = ""
+    extent: tuple[Span, ...] = ()
 
     @property
     def words(self) -> list[int]:
@@ -77,9 +80,16 @@ def expressions(placed: PlacedSentence) -> list[Expression]:
 
 def _expression(mention: Mention, placed: PlacedSentence) -> Expression:
     inside = mention.words
-    start, end = placed.spans[inside[0]][0], placed.spans[inside[-1]][1]
+    extent = _extent(mention, placed)
+    start, end = extent[0][0], extent[-1][1]
     head = head_of(mention, placed.tree.words)
     return Expression(mention, placed, head, frozenset(inside), start, end)
+
+
+def _extent(mention: Mention, placed: PlacedSentence) -> Sequence[Span]:
+    """Return the characters of a mention: several spans if it is discontinuous."""
+    spans = placed.spans
+    return mention.extent or [(spans[a][0], spans[b][1]) for a, b in mention.spans]
 
 
 def templates(
@@ -90,7 +100,7 @@ def templates(
     `text` is the sentence's, and begins at `offset` of the document's; `rule` says where the
     mentions come from.
     """
-    names = [f"m{first + n}" for n in range(len(expressions))]
+    names = [one.mention.id or f"m{first + n}" for n, one in enumerate(expressions)]
     for place, expression in enumerate(expressions):
         yield _template(
             expression,
@@ -130,9 +140,8 @@ def _template(
 
 def _mention_text(expression: Expression, text: str, offset: int) -> str:
     """Return the text of a mention: the parts of a discontinuous one joined."""
-    spans = expression.at.spans
-    parts = ((spans[a][0] - offset, spans[b][1] - offset) for a, b in expression.mention.spans)
-    return " ".join(text[start:end] for start, end in parts)
+    parts = _extent(expression.mention, expression.at)
+    return " ".join(text[start - offset : end - offset] for start, end in parts)
 
 
 def _own_slots(expression: Expression, determiner: str) -> dict[str, Any]:
@@ -151,10 +160,17 @@ def _own_slots(expression: Expression, determiner: str) -> dict[str, Any]:
         "ROLE": role_of(tree, expression.head),
         "DETERMINER": determiner,
         "PARAGRAPH": expression.at.paragraph,
+        "SPANS": _parts(expression),
         "WORDS": [tree.words[n].form.lower() for n in sorted(inside)],
         "SORT_PROBABILITIES": expression.mention.sorts,
         "MENTION_PROBABILITY": expression.mention.probability,
     }
+
+
+def _parts(expression: Expression) -> list[list[int]]:
+    """Return the spans of a discontinuous mention, and nothing for others."""
+    extent = _extent(expression.mention, expression.at)
+    return [list(span) for span in extent] if len(extent) > 1 else []
 
 
 def _links(place: int, expressions: Sequence[Expression], names: Sequence[str]) -> dict[str, str]:

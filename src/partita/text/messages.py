@@ -1,4 +1,4 @@
-"""Read messages from files and folders: plain text, JSON lines, MUC files."""
+"""Read messages from files and folders: plain text, JSON lines, MUC files, CoNLL-U, CoNLL-2012."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from partita.errors import InputError, PartitaError
 from partita.files.strict import Place, parsed, text_of
 from partita.files.text import STANDARD_INPUT
 from partita.records.documents import Message
+from partita.text.annotations import conll2012_texts, conllu_texts, is_conll2012
 from partita.text.encoding import (
     byte_order_mark,
     decode,
@@ -191,10 +192,11 @@ def _field_text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-MessageForm = Literal["text", "jsonl", "muc"]
+MessageForm = Literal["text", "jsonl", "muc", "conllu", "conll2012"]
 LIMIT = 64 << 20
 START = 1 << 14
 JSON_SUFFIXES = frozenset({".jsonl", ".ndjson", ".json"})
+CONLLU_SUFFIX = ".conllu"
 MUC_EXPECTED = "has no line such as DEV-MUC3-0001 (NOSC) (expected MUC messages)"
 
 __all__ = [
@@ -257,6 +259,10 @@ def detect_form(start: bytes, encoding: str, suffix: str = "") -> MessageForm:
         return "text"
     if suffix.lower() in JSON_SUFFIXES or text.lstrip().startswith(('{"', '{ "')):
         return "jsonl"
+    if suffix.lower() == CONLLU_SUFFIX:
+        return "conllu"
+    if is_conll2012(text):
+        return "conll2012"
     return "muc" if is_muc(text) else "text"
 
 
@@ -287,6 +293,8 @@ class _Reader:
         text = self._text(stream, file)
         if form == "muc":
             yield from _muc_texts(text, file)
+        elif form in ("conllu", "conll2012"):
+            yield from _annotated_texts(text, file, form)
         elif not (file.in_folder and is_muc_key(text)):
             yield RawMessage(file.stem, text, file.file)
 
@@ -306,6 +314,21 @@ class _Reader:
             return raw
         problem = f"duplicate id {raw.id!r}; first used in {self.places[raw.id]}"
         return InputError(problem, file=raw.file, line=raw.line)
+
+
+def _annotated_texts(text: str, file: MessageFile, form: str) -> Iterator[RawMessage | InputError]:
+    """Yield the documents of CoNLL-U or CoNLL-2012 with their annotation."""
+    lines = enumerate((line.removesuffix("\r") for line in text.split("\n")), 1)
+    if form == "conllu":
+        texts = conllu_texts(lines, file.file, file.stem)
+    else:
+        texts = conll2012_texts(lines, file.file)
+    empty = True
+    for one in texts:
+        empty = False
+        yield RawMessage(one.name, one.text, file.file, one.line, annotation=one.annotation)
+    if empty:
+        yield InputError("holds no sentence", file=file.file)
 
 
 def _muc_texts(text: str, file: MessageFile) -> Iterator[RawMessage | InputError]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from partita.text.annotations import Annotation
 
 
 @dataclass(frozen=True, slots=True)
 class RawMessage:
     """A text with its id, its place in a file and its metadata fields.
 
-    `offset` is the position of its first character in the text of the file.
+    `offset` is the position of its first character in the text of the file. `annotation` is what
+    the file, or another one, says of trees and mentions.
     """
 
     id: str
@@ -18,6 +23,7 @@ class RawMessage:
     line: int | None = None
     offset: int = 0
     fields: dict[str, str] = field(default_factory=dict)
+    annotation: Annotation | None = None
 
     @property
     def place(self) -> str:

@@ -1,0 +1,106 @@
+"""The formats of run: what goes in besides text, and what comes out besides JSON lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from partita.cli import app
+from partita.corpora.documents import corpus_path
+from partita.text.conllu import placed_documents
+
+runner = CliRunner()
+TEXT = "A depot was found in Kinston. The depot is new."
+FILES = [str(corpus_path() / f"dev-00{n}.txt") for n in (1, 2)]
+
+
+def ran(*arguments: str, code: int = 0) -> str:
+    result = runner.invoke(app, ["run", "--domain", "depots", *arguments])
+    assert result.exit_code == code, result.output
+    return result.stdout if code == 0 else result.stderr
+
+
+def test_corefud_of_several_messages(tmp_path: Path) -> None:
+    out = tmp_path / "out.conllu"
+    assert ran(*FILES, "--to", "corefud", "--out", str(out)) == ""
+    text = out.read_text(encoding="utf-8")
+    documents = list(placed_documents(enumerate(text.split("\n"), 1), "out", "out"))
+    assert [one.name for one in documents] == ["dev-001", "dev-002"]
+    for one, file in zip(documents, FILES, strict=True):
+        assert one.text == Path(file).read_text(encoding="utf-8")
+        assert sum(len(sentence.mentions) for sentence in one.sentences) > 5
+    assert ran(*FILES, "--to", "corefud") == text
+
+
+def test_a_page_of_several_messages(tmp_path: Path) -> None:
+    out, harmful = tmp_path / "out.html", tmp_path / "harmful.txt"
+    harmful.write_text(f"<script>alert(1)</script> {TEXT}", encoding="utf-8")
+    ran(FILES[0], str(harmful), "--to", "html", "--out", str(out))
+    page = out.read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert page.endswith("</main></body></html>\n")
+    assert page.count("<article>") == 2
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert 'title="E1 · ' in page
+    assert "probability" in page
+    assert "http" not in page.replace("http-equiv", "")
+    assert "prefers-color-scheme:dark" in page
+    assert ran(FILES[0], str(harmful), "--to", "html") == page
+
+
+def test_a_folder_for_brat(tmp_path: Path) -> None:
+    out = tmp_path / "brat"
+    for _ in range(2):  # the same messages may be written again
+        ran(*FILES, "--to", "brat", "--out", str(out))
+    names = ["annotation.conf", "dev-001.ann", "dev-001.txt", "dev-002.ann", "dev-002.txt"]
+    assert sorted(path.name for path in out.iterdir()) == names
+    for file in FILES:
+        assert (out / Path(file).name).read_bytes() == Path(file).read_bytes()
+    other = tmp_path / "dev-001.txt"
+    other.write_text(TEXT, encoding="utf-8")
+    problem = ran(str(other), "--to", "brat", "--out", str(out), code=1)
+    assert "dev-001.txt: holds another text" in problem
+
+
+def test_names_of_files_for_brat_stay_in_the_folder(tmp_path: Path) -> None:
+    out, messages = tmp_path / "brat", tmp_path / "messages.jsonl"
+    names = ["../../x", "a/b", "a b", ".hidden", "\u2026"]
+    lines = [f'{{"id": "{name}", "text": "{TEXT}"}}' for name in names]
+    messages.write_text("\n".join(lines), encoding="utf-8")
+    ran(str(messages), "--to", "brat", "--out", str(out))
+    written = {path.name for path in out.iterdir() if path.suffix == ".ann"}
+    assert written == {"_.._x.ann", "a_b.ann", "a_b-2.ann", "hidden.ann", "_.ann"}
+    assert sorted(tmp_path.iterdir()) == [out, messages]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--to", "brat"], "expected --out FOLDER"),
+        (["--to", "corefud", "--json"], "--to corefud goes to --out or standard output"),
+        (["--to", "html", "--store", "x.db"], "--to html goes to --out or standard output"),
+        (["--to", "html", "--out", "FILE"], "holds something else than a page"),
+        (["--to", "corefud", "--out", "FILE"], "holds something else than CoNLL-U"),
+        (["--mentions", "none.jsonl"], "none.jsonl: cannot be read"),
+        (["--mentions", "FILE"], "has 1 column separated by tabs"),
+    ],
+)
+def test_bad_use_is_one_line(arguments: list[str], problem: str, tmp_path: Path) -> None:
+    file = tmp_path / "notes"
+    file.write_text("my notes\n", encoding="utf-8")
+    arguments = [str(file) if one == "FILE" else one for one in arguments]
+    answer = ran(FILES[0], *arguments, code=1)
+    assert problem in answer
+    assert len(answer.splitlines()) <= 2  # one may say where the parameters come from
+    assert file.read_text(encoding="utf-8") == "my notes\n"
+
+
+def test_domains_of_rules_take_no_mentions(tmp_path: Path) -> None:
+    file, mentions = tmp_path / "a.txt", tmp_path / "m.jsonl"
+    file.write_text(TEXT, encoding="utf-8")
+    mentions.write_text('{"start": 0, "end": 7}', encoding="utf-8")
+    answer = ran(str(file), "--mentions", str(mentions), code=1)
+    assert "domain depots finds its mentions by rules (expected --domain general" in answer
