@@ -103,4 +103,4 @@ def test_domains_of_rules_take_no_mentions(tmp_path: Path) -> None:
     file.write_text(TEXT, encoding="utf-8")
     mentions.write_text('{"start": 0, "end": 7}', encoding="utf-8")
     answer = ran(str(file), "--mentions", str(mentions), code=1)
-    assert "domain depots finds its mentions by rules (expected --domain general" in answer
+    assert "domain depots finds its mentions by rules (expected --domain general for" in answer

@@ -89,13 +89,29 @@ class Domain(Protocol):
         raise NotImplementedError
 
     def extract_annotated(self, message: Message, annotation: Annotation) -> Sequence[Template]:
-        """Return the templates of mentions, or of trees, that come with the message."""
+        """Extract the templates of the mentions, or in the trees, that come with a message."""
+        from partita.text.annotations import annotated_sentences
+
+        def parse() -> Sequence[PlacedSentence]:
+            return self.sentences(message) or ()
+
+        placed = annotated_sentences(annotation, message.text, parse, self.with_found_mentions)
+        return self.placed_templates(placed, message.text)
+
+    def placed_templates(
+        self, sentences: Sequence[PlacedSentence], text: str
+    ) -> Sequence[Template]:
+        """Return the templates of mentions in trees; for domains that parse."""
         problem = f"domain {self.name} finds its mentions by rules"
-        raise InputError(f"{problem} (expected --domain general for mentions and trees of others)")
+        raise InputError(f"{problem} (expected --domain general for mentions of others)")
 
     def sentences(self, message: Message) -> Sequence[PlacedSentence] | None:
-        """Return the sentences with their trees, if the domain parses; for formats with trees."""
+        """Return the sentences with their trees and mentions; None: the domain has no trees."""
         return None
+
+    def with_found_mentions(self, sentences: Sequence[PlacedSentence]) -> Sequence[PlacedSentence]:
+        """Return the sentences with the mentions that are found in their trees."""
+        return sentences
 
     @property
     def fingerprint(self) -> str:
