@@ -104,10 +104,10 @@ def test_a_first_key_has_a_point_and_nothing_to_compare(
 
 def test_one_key_teaches(run: list[tuple[CoreferenceSet, Key]]) -> None:
     key = run[0][1]
-    found = taught([key], START, schema=SCHEMA, learned_from="one key")
+    found = taught([key], START, schema=SCHEMA, learned_from="one key").parameters
     assert found.learned_from == "one key"
     assert not np.array_equal(found.every_pair.weights, START.every_pair.weights)
-    assert taught([], START, schema=SCHEMA) is START
+    assert taught([], START, schema=SCHEMA).parameters is START
 
 
 def test_bins_of_equal_count() -> None:

@@ -132,7 +132,7 @@ def test_bad_keys_are_one_clear_line(tmp_path: Path) -> None:
     path.write_text("\n")
     assert "keys.jsonl: holds no keys" in refused(path, "--out", out)
     write_keys(path, [key(1, apart=True), key(2, apart=True)])
-    assert "one class only" in refused(path, "--out", out)
+    assert "one class only" in refused(path, "--fit", "pairs", "--out", out)
     write_keys(path, [key(1), key(2), key(1)])
     line = refused(path, "--out", out)
     assert "keys.jsonl, line 3: template" in line

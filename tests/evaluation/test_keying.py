@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from partita.configurations.merging.model import merger
 from partita.errors import InputError
@@ -23,14 +24,16 @@ from partita.evaluation.label_study import (
 )
 from partita.evaluation.learning_curves import (
     PRECISION,
-    adapt_parameters,
     answer,
     lesson,
     pair_probabilities,
+    sizes_of,
 )
 from partita.evaluation.splits import Cut, cut
+from partita.pairs.models import MaximumEntropy
 from partita.records import Configuration, Document, Template
 from partita.training.label_choice import RULES
+from partita.training.maxent import Codes, adapt, contexts
 
 DESIGN = Design(pool=8, held=3, first=1, numbers=(2, 4), runs=2)
 
@@ -77,12 +80,24 @@ def test_what_a_key_denies_of_what_is_known_is_left_out() -> None:
         assert len(list(small_sets([one], 9))) == kept
 
 
+def by_pairs(model: MaximumEntropy, seen: list[tuple[Codes, NDArray[np.bool_]]]) -> MaximumEntropy:
+    codes, yes = (np.concatenate(side) for side in zip(*seen, strict=True))
+    weights = adapt(contexts(codes, yes, sizes_of(model)), model.weights, PRECISION)
+    return replace(model, weights=weights)
+
+
 def test_bits_are_those_of_the_models(sets: list[Cut]) -> None:
     start = untrained_parameters(sets)
     lessons = [lesson(one, start) for one in sets]
     keys, held = lessons[:4], lessons[6:9]
     found = held_out_bits(keys, held, start)
-    learned = adapt_parameters(start, keys, precision=PRECISION)
+    every = [(one.pairs, one.open.yes) for one in keys]
+    questions = [one.questions for one in keys]
+    learned = replace(
+        start,
+        every_pair=by_pairs(start.every_pair, every),
+        questions=by_pairs(start.questions, questions),
+    )
     templates = sum(len(one.cut.labels) for one in held)
     evidential = sum(answer(one, learned, "evidential").bits for one in held)
     assert found["evidential"] == pytest.approx(evidential / templates, abs=1e-4)

@@ -257,7 +257,8 @@ def _merge(parts: Sequence[Document]) -> Document:
         return parts[0]
     templates = sorted((t for part in parts for t in part.templates), key=lambda t: t.start)
     cells = [cell for part in parts for cell in part.key]
-    return replace(parts[0], templates=tuple(templates), key=type(parts[0].key)(cells))
+    key = type(parts[0].key)(cells)
+    return replace(parts[0], templates=tuple(templates), key=key, alternatives=())
 
 
 def _match_messages(

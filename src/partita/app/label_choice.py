@@ -8,20 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.corpora.documents import keyed_document
 from partita.evaluation import calibration
 from partita.evaluation.learning_curves import (
     PRECISION,
     KeyAnswer,
     Lesson,
     Point,
-    adapt_parameters,
+    Taught,
     lesson,
+    teach,
 )
 from partita.evaluation.learning_curves import learning_curve as points_of
 from partita.evaluation.splits import Cut, cut
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy
-from partita.records import CoreferenceSet, Document, FloatArray, Pair
+from partita.records import CoreferenceSet, FloatArray, Pair
 from partita.records.keys import Key
 from partita.templates.schema import Schema
 from partita.training.label_choice import OpenPairs, choose, key_information
@@ -63,12 +65,16 @@ def taught(
     *,
     schema: Schema | None = None,
     learned_from: str = "",
-) -> PairParameters:
-    """Return parameters adapted to keys.
+    model: str = "evidential",
+    latest: PairParameters | None = None,
+) -> Taught:
+    """Return parameters adapted to keys, with the bits of every key before and after.
 
-    One key is enough. Features that no key shows keep their weights; without keys nothing changes.
+    One key is enough; without keys nothing changes. The keys are never less probable in sum than
+    under `latest`, which is the start by default.
     """
-    return adapt_parameters(start, _lessons(keys, start, schema), learned_from)
+    lessons = _lessons(keys, start, schema)
+    return teach(start, lessons, model=model, learned_from=learned_from, latest=latest)
 
 
 def curve(
@@ -122,8 +128,7 @@ def _lessons(keys: Sequence[Key], start: PairParameters, schema: Schema | None) 
 
 def _cut(key: Key, schema: Schema | None) -> Cut:
     """Return a key as a document of its own, as a file of keys is read."""
-    templates = tuple(sorted(key.templates, key=lambda template: template.start))
-    return cut(Document(key.message, "", templates, key.configuration), schema)
+    return cut(keyed_document(key), schema)
 
 
 def _open_pairs(

@@ -12,8 +12,10 @@ from partita.app.recording import LONGEST_NAME, now
 from partita.app.runner import Runner, settings_of
 from partita.app.stored_keys import keyed_sets
 from partita.app.stored_runs import ingest
+from partita.app.train import key_rows
 from partita.domains import HASH_DIGITS, PAIRS, find_domain
 from partita.errors import InputError
+from partita.evaluation.learning_curves import Taught
 from partita.records import CoreferenceSet
 from partita.records.keys import Key
 from partita.results.saved_results import Result, result_of
@@ -85,15 +87,11 @@ def train(
         raise InputError(f"run {run} has no keys; expected at least one")
     if progress:
         progress(f"learning from {_counted(data)}")
-    learned = _learned(data)
+    taught = _taught(data)
+    learned = taught.parameters
     text = pair_parameters_text(learned)
     name = hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
-    report = {
-        "keys": len(data.keys),
-        "learned_from": learned.learned_from,
-        "every_pair": dict(learned.every_pair.figures),
-        "merging_questions": dict(learned.questions.figures),
-    }
+    report = _report(data, taught)
     with store.writing() as connection:
         runs.add_model(connection, _row(name, text, learned, data, report))
     new = _again(store, data, text, name, workers, progress)
@@ -110,10 +108,34 @@ def _refuse_untrainable(data: TrainingData) -> None:
         raise InputError(f"run {name} is of the domain {domain}, which has its own training")
 
 
-def _learned(data: TrainingData) -> PairParameters:
+def _taught(data: TrainingData) -> Taught:
     source = f"{data.start.learned_from}, and {_counted(data)} of run {data.root}"
-    keyed = [*data.keys.values()]
-    return label_choice.taught(keyed, data.start, schema=data.schema, learned_from=source)
+    return label_choice.taught(
+        [*data.keys.values()],
+        data.start,
+        schema=data.schema,
+        learned_from=source,
+        model=data.model,
+        latest=data.latest,
+    )
+
+
+def _report(data: TrainingData, taught: Taught) -> dict[str, Any]:
+    """Return what was learned, with the bits and probability of every key before and after."""
+    learned, (before, after) = taught.parameters, taught.bits
+    return {
+        "keys": len(data.keys),
+        "learned_from": learned.learned_from,
+        "every_pair": dict(learned.every_pair.figures),
+        "merging_questions": dict(learned.questions.figures),
+        "model": taught.model,
+        "step": taught.share,
+        "note": taught.note,
+        "bits": {"before": before, "after": after},
+        "sets": [
+            {"set": name} | row for name, row in zip(data.keys, key_rows(taught), strict=True)
+        ],
+    }
 
 
 def _counted(data: TrainingData) -> str:

@@ -38,13 +38,18 @@ def keyed_sets(connection: Connection, run: str) -> dict[str, Key]:
 
 
 def merge_votes(rows: Sequence[Row]) -> tuple[Configuration, str, str, tuple[Alternative, ...]]:
-    """Return the configuration with most votes (the newest of equals), and the alternatives."""
+    """Return the configuration with most votes (the newest of equals), and the alternatives.
+
+    Their weights are relative to the votes of the first.
+    """
     votes: dict[Configuration, float] = {}
     for row in reversed(rows):
         for cells, share in _vote_shares(row):
             votes[cells] = votes.get(cells, 0.0) + share
     best = max(votes, key=lambda cells: votes[cells])
-    rest = tuple(Alternative(cells, vote) for cells, vote in votes.items() if cells != best)
+    rest = tuple(
+        Alternative(cells, vote / votes[best]) for cells, vote in votes.items() if cells != best
+    )
     authors = ", ".join(dict.fromkeys(row["author"] for row in rows))
     return best, authors, rows[-1]["time"], rest
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from partita.configurations.joint.model import JointModel, joint_model_text, write_joint_model
 from partita.corpora.documents import read_documents
-from partita.domains import schema_of
+from partita.domains import find_domain, schema_of
 from partita.errors import InputError
+from partita.evaluation.learning_curves import Taught, lesson, teach
 from partita.evaluation.splits import Cut, cut
 from partita.evaluation.training import Plan, Selections, train_pairs
 from partita.pairs.characteristics import PAPER
@@ -21,11 +22,19 @@ from partita.records.keys import Key
 from partita.records.tables import Columns, Tabular
 from partita.training.joint import train_joint
 from partita.training.pair_parameters import TRAININGS, PairParameters
-from partita.training.parameter_files import pair_parameters_text, write_pair_parameters
+from partita.training.parameter_files import (
+    pair_parameters_text,
+    read_pair_parameters,
+    shipped_pair_parameters,
+    write_pair_parameters,
+)
 from partita.views import evaluation as selections_view
 
 Progress = Callable[[str], None]
 CHARACTERISTICS = {"paper": PAPER, "extended": EXTENDED}
+MODELS = "greedy, merging, evidential, scaled"
+KEYS, PAIRS = "keys", "pairs"
+_Start = tuple[PairParameters, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,13 +42,15 @@ class TrainedModel(Tabular):
     """Trained parameters: pass them to `run`, `solve` or `cluster`, or save them.
 
     `models` names the models that they are for, and `figures` holds what was measured in
-    training, which is the one table.
+    training. The tables are `figures` and, where whole keys were learned from, `keys`: the bits
+    and the probability of each before and after.
     """
 
     models: str
     figures: Mapping[str, float]
     parameters: PairParameters | JointModel
     selections: Selections = field(default_factory=dict)
+    taught: Taught | None = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the parameters as the JSON file that `--parameters` reads."""
@@ -57,10 +68,26 @@ class TrainedModel(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """Return what was learned as `partita train --json` writes it."""
         chosen = {name: selections_view.records(one) for name, one in self.selections.items()}
-        return {"model": self.models, "figures": dict(self.figures), "selections": chosen}
+        return {
+            "model": self.models,
+            "figures": dict(self.figures),
+            "selections": chosen,
+            "keys": None if self.taught is None else key_rows(self.taught),
+            "note": None if self.taught is None else self.taught.note,
+        }
 
     def _tables(self) -> Mapping[str, Callable[[], Columns]]:
-        return {"figures": self._figure_columns}
+        return {"figures": self._figure_columns, "keys": self._key_columns}
+
+    def _key_columns(self) -> Columns:
+        rows = [] if self.taught is None else key_rows(self.taught)
+        names = ("bits", "probability")
+        columns = {
+            f"{name}_{side}": [row[name][side] for row in rows]
+            for name in names
+            for side in ("before", "after")
+        }
+        return {"message": [row["message"] for row in rows], **columns}
 
     def _figure_columns(self) -> Columns:
         return {"figure": list(self.figures), "value": [float(v) for v in self.figures.values()]}
@@ -69,6 +96,8 @@ class TrainedModel(Tabular):
         parts = [f"{name}\n{selections_view.text(one)}" for name, one in self.selections.items()]
         lines = [f"Learned {self.models}"]
         lines += [f"  {name.replace('_', ' ')}: {_shown(v)}" for name, v in self.figures.items()]
+        if self.taught is not None and self.taught.note:
+            lines.append(self.taught.note)
         return "\n".join([*parts, *lines])
 
     def __repr__(self) -> str:
@@ -79,9 +108,10 @@ def train(
     keys: str | os.PathLike[str] | Key | Iterable[str | os.PathLike[str] | Key],
     *,
     model: str = "evidential",
-    characteristics: str = "extended",
+    characteristics: str | None = None,
     select: bool = False,
     fit: str = "auto",
+    start: str | os.PathLike[str] | TrainedModel | None = None,
     domain: str | None = None,
     source: str | None = None,
     about: str = "",
@@ -92,7 +122,13 @@ def train(
 
     `keys` are `Key` records, files of keys (JSONL), CoNLL-U files with CorefUD entities, folders
     of these, or one of them. `model="joint"` trains the joint model, any other name the models
-    over pairs. The other arguments are the options of the command `partita train`.
+    over pairs.
+
+    `fit="keys"` maximises the likelihood of whole keys under `model`, with a prior around the
+    parameters of `start` (a file or a trained model; those of the domain, or the shipped ones, by
+    default). All other methods fit pairs from scratch, as the paper does. "auto" is "keys" unless
+    characteristics are named or selected. The other arguments are the options of the command
+    `partita train`.
     """
     listed: list[Any] = [keys] if isinstance(keys, str | os.PathLike | Key) else list(keys)
     paths = [Path(one) for one in listed if isinstance(one, str | os.PathLike)]
@@ -101,13 +137,74 @@ def train(
     learned_from = about or _names(paths, len(listed))
     if model == "joint":
         return _joint(documents, select, fit, seed, learned_from, report)
-    if characteristics not in CHARACTERISTICS:
+    whole = fit == KEYS or (fit == "auto" and characteristics is None and not select)
+    _check_options(whole, characteristics, select, start)
+    cuts = _cuts(documents, domain, paths, report)
+    if whole:
+        return _from_keys(cuts, _start(start, domain), model, learned_from, report)
+    method = "auto" if fit == PAIRS else fit
+    chosen = CHARACTERISTICS[characteristics or "extended"]
+    plan = Plan(chosen, select, seed, learned_from, method=method)
+    learned, selected = train_pairs(cuts, plan, report)
+    return TrainedModel(MODELS, _figures(learned), learned, selected)
+
+
+def _check_options(whole: bool, characteristics: str | None, select: bool, start: Any) -> None:
+    if characteristics is not None and characteristics not in CHARACTERISTICS:
         expected = ", ".join(CHARACTERISTICS)
         raise InputError(f"no characteristics named {characteristics!r} (expected {expected})")
-    plan = Plan(CHARACTERISTICS[characteristics], select, seed, learned_from, method=fit)
-    cuts = _cuts(documents, domain, paths, report)
-    learned, selected = train_pairs(cuts, plan, report)
-    return TrainedModel("greedy, merging, evidential, scaled", _figures(learned), learned, selected)
+    if whole and (characteristics is not None or select):
+        raise InputError(
+            "--fit keys keeps the characteristics that it starts from; "
+            "use --fit pairs with --characteristics or --select"
+        )
+    if not whole and start is not None:
+        raise InputError("--start is for --fit keys; all other methods start from scratch")
+
+
+def _start(start: str | os.PathLike[str] | TrainedModel | None, domain: str | None) -> _Start:
+    """Return the parameters at hand, and what they are called."""
+    if isinstance(start, TrainedModel):
+        if not isinstance(start.parameters, PairParameters):
+            raise InputError("start holds a joint model; expected parameters of pairs")
+        return start.parameters, "a trained model"
+    if start is not None:
+        return read_pair_parameters(Path(start)), Path(start).name
+    if domain is not None:
+        return find_domain(domain).pair_parameters, f"the domain {Path(domain).name}"
+    return shipped_pair_parameters(), "shipped parameters"
+
+
+def _from_keys(
+    cuts: Sequence[Cut], start: _Start, model: str, learned_from: str, progress: Progress
+) -> TrainedModel:
+    """Learn from whole keys, starting from parameters."""
+    parameters, name = start
+    progress("observing characteristics")
+    lessons = [lesson(cut, parameters) for cut in cuts if cut.sets]
+    if not lessons:
+        raise InputError("no key leaves anything to decide (expected sets with compatible pairs)")
+    progress(f"learning from {len(lessons):,} keys")
+    source = f"{learned_from}, starting from {name}"
+    taught = teach(parameters, lessons, model=model, learned_from=source)
+    before, after = taught.bits
+    figures = dict(taught.parameters.figures)
+    figures |= {"bits before": before, "bits after": after}
+    figures |= {"scale": taught.parameters.scaled.scale, "bias": taught.parameters.scaled.bias}
+    figures |= {"excluded": taught.parameters.excluded}
+    return TrainedModel(MODELS, figures, taught.parameters, taught=taught)
+
+
+def key_rows(taught: Taught) -> list[dict[str, Any]]:
+    """Return the bits and the probability of every key before and after training."""
+    return [
+        {
+            "message": one.message,
+            "bits": {"before": one.bits, "after": other.bits},
+            "probability": {"before": one.probability, "after": other.probability},
+        }
+        for one, other in zip(taught.before, taught.after, strict=True)
+    ]
 
 
 def check_folder(out: Path) -> None:

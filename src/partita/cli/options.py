@@ -66,7 +66,7 @@ FORMATS = ("csv", "jsonl", "parquet")
 SOURCES = ("messages", "keys", "corefud")
 STUDIED = (*SOURCES, "muc")
 CHARACTERISTICS = ("paper", "extended")
-FITS = ("auto", "newton", "lbfgs", "iis")
+FITS = ("auto", "keys", "pairs", "newton", "lbfgs", "iis")
 
 Store = Annotated[
     str | None,
@@ -249,16 +249,18 @@ Taught = Annotated[
         "--model",
         metavar="NAME",
         callback=one_of(LEARNED_MODELS),
-        help=f"Model: {', '.join(LEARNED_MODELS)}. All but joint are trained together.",
+        help=f"Model: {', '.join(LEARNED_MODELS)}. All but joint are trained together; "
+        "the one that is named measures the keys.",
     ),
 ]
 Characteristics = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--characteristics",
         metavar="NAME",
         callback=one_of(CHARACTERISTICS),
-        help="Characteristics of a pair: paper or extended.",
+        show_default="those of the start, or extended",
+        help="Characteristics of a pair: paper or extended; with fitting by pairs.",
     ),
 ]
 Select = Annotated[
@@ -270,8 +272,19 @@ Fit = Annotated[
         "--fit",
         metavar="NAME",
         callback=one_of(FITS),
-        help="Fitting method: newton, lbfgs, iis (improved iterative scaling, as in the paper; "
-        "slow), or auto (newton, or lbfgs for many features).",
+        help="Fitting method: keys (likelihood of whole keys, with a prior around existing "
+        "parameters); pairs (pair by pair from scratch, as in the paper), also by newton, lbfgs or "
+        "iis (improved iterative scaling; slow); auto (pairs with --select or --characteristics, "
+        "otherwise keys).",
+    ),
+]
+Start = Annotated[
+    Path | None,
+    typer.Option(
+        "--start",
+        metavar="F",
+        show_default="parameters of the domain, or the shipped ones",
+        help="Parameters that --fit keys starts from, as written by train.",
     ),
 ]
 About = Annotated[

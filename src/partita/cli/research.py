@@ -23,9 +23,10 @@ def train(
     out: options.Learned,
     source: options.Source = None,
     model: options.Taught = "evidential",
-    characteristics: options.Characteristics = "extended",
+    characteristics: options.Characteristics = None,
     selecting: options.Select = False,
     fit: options.Fit = "auto",
+    start: options.Start = None,
     domain: options.Domain = None,
     about: options.About = "",
     json: options.JsonReport = False,
@@ -38,11 +39,16 @@ def train(
     --parameters. One file serves greedy, merging, evidential and scaled; joint has
     a file of its own.
 
+    Training starts from existing parameters and maximises the likelihood of whole
+    keys, so that few keys change little. The keys never become less probable in
+    sum. --fit pairs trains from scratch, pair by pair, as the paper does.
+
     \b
     Examples:
       partita train keys.jsonl --out parameters.json
       partita train gum/train --model joint --out joint.json
       partita train keys.jsonl --characteristics paper --select --out m.json
+      partita train keys.jsonl --start parameters.json --out better.json
       partita train keys.jsonl --fit iis --out parameters.json
     """
     with error_boundary() as console:
@@ -57,6 +63,7 @@ def train(
             characteristics=characteristics,
             select=selecting,
             fit=fit,
+            start=start,
             domain=domain,
             source=source,
             about=about,

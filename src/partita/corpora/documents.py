@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ def _document(key: Key, text: str, place: Place) -> Document:
     for template in key.templates:
         _check(template, text, place)
     ordered = sorted(key.templates, key=lambda template: (template.start, -template.end))
-    return Document(key.message, "", tuple(ordered), key.configuration, text)
+    return replace(keyed_document(key), templates=tuple(ordered), text=text)
 
 
 def _check(template: Template, text: str, place: Place) -> None:
@@ -115,7 +116,7 @@ def read_documents(keys: Any, source: str | None = None) -> Iterator[Document]:
     for number, item in enumerate([keys] if single else keys, 1):
         if isinstance(item, Key):
             _refuse_overlap(item, "keys", number, seen)
-            yield _set_document(item)
+            yield keyed_document(item)
         elif isinstance(item, str | PathLike):
             yield from _documents(Path(item), source, seen)
         else:
@@ -134,14 +135,16 @@ def _keyed_sets(path: Path, seen: Seen) -> Iterator[Document]:
     for line, key in numbered_keys(path):
         count += 1
         _refuse_overlap(key, str(path), line, seen)
-        yield _set_document(key)
+        yield keyed_document(key)
     if not count:
         raise InputError("holds no keys; expected a line of JSON for each", file=str(path))
 
 
-def _set_document(key: Key) -> Document:
+def keyed_document(key: Key) -> Document:
+    """Return a key as a document of its own: its templates are a coreference set."""
     templates = tuple(sorted(key.templates, key=lambda template: template.start))
-    return Document(key.message, "", templates, key.configuration)
+    others = tuple((one.configuration, one.weight) for one in key.alternatives)
+    return Document(key.message, "", templates, key.configuration, alternatives=others)
 
 
 def _refuse_overlap(key: Key, file: str, line: int, seen: Seen) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
 from partita.errors import InputError
-from partita.evaluation.learning_curves import PRECISION, Lesson, lesson
+from partita.evaluation.learning_curves import PRECISION, Lesson, lesson, sizes_of
 from partita.evaluation.models import part
 from partita.evaluation.splits import Cut, cut
 from partita.pairs.characteristics import characters, offsets, pairs_of, quintiles
@@ -58,10 +58,6 @@ def _distances(document: Cut) -> Column:
 
 Seen = Sequence[tuple[Codes, NDArray[np.bool_]]]
 MODELS = ("merging", "evidential")
-
-
-def sizes_of(model: MaximumEntropy) -> tuple[int, ...]:
-    return tuple(len(characteristic.values) for characteristic in model.characteristics)
 
 
 def merging_weights(keys: Sequence[Lesson], start: PairParameters) -> FloatArray:

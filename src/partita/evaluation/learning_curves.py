@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations import PAIR_MODELS
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
-from partita.configurations.odds import ScaledParameters
+from partita.configurations.odds import UNSCALED, ScaledParameters
 from partita.errors import InputError
 from partita.evaluation.bits import allowed_bits, excluded_bits, log2_bell
 from partita.evaluation.calibration import bootstrap
@@ -22,23 +23,37 @@ from partita.pairs.characteristics import log_odds
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy, probability
 from partita.records import Budget, FloatArray, IntArray, Posterior, restricted_growth
-from partita.training.maxent import Codes, adapt, bits, contexts
+from partita.training.key_likelihood import (
+    KeyedSet,
+    KeyLikelihood,
+    KeyPrior,
+    fit_scaled,
+    fit_weights,
+)
+from partita.training.label_choice import feature_indices
+from partita.training.maxent import Codes
 from partita.training.pair_models import LabelledPairs, every_pair, merging_questions
-from partita.training.pair_parameters import PairParameters, training_of
-from partita.training.set_models import fit_scale
+from partita.training.pair_parameters import (
+    EVERY_PAIR,
+    QUESTIONS,
+    PairParameters,
+    training_of,
+)
 
-PRECISION = 5.0  # of the prior around what is there: with 1 to 40 keys of depots 3 to 10 were best
+PRIOR = KeyPrior(scale=1.0, bias=1.0, feature=5.0)
+SCALED_PRECISION = 4.0  # of the prior around scale and bias
+PRECISION = 5.0  # of the prior of pairs around what is there, for the study of which sets to label
 BEFORE = 10.0  # sets that a share which is there counts for
 DIGITS = 6  # what is beyond them differs between machines, and tells nothing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lesson:
-    """A keyed set, observed once.
+    """A keyed document, observed once.
 
     The codes of its open pairs, for the pair model of every pair and for that of the merger's
     questions; the places of these pairs and whether they corefer; which of them the merger asks on
-    its way to the key; and a hash of all that.
+    its way to the key; the sets whose key is possible, with the places of their pairs; and a hash.
     """
 
     cut: Cut
@@ -46,6 +61,8 @@ class Lesson:
     by_merger: Codes
     open: LabelledPairs
     asked: IntArray
+    sets: tuple[KeyedSet, ...]
+    places: IntArray
     sha256: str
 
     @property
@@ -66,30 +83,86 @@ def lesson(cut: Cut, start: PairParameters) -> Lesson:
     place = {pair: n for n, pair in enumerate(zip(open_pairs.left, open_pairs.right, strict=True))}
     path = merging_questions(cut.labels, cut.compatible)
     on_path = np.array([place[pair] for pair in zip(path.left, path.right, strict=True)], np.int64)
-    content = (cut.document.name, pairs.tolist(), by_merger.tolist(), open_pairs.yes.tolist())
-    digest = hashlib.sha256(repr(content).encode()).hexdigest()
-    return Lesson(cut, pairs, by_merger, open_pairs, on_path, digest)
+    sets, places = _keyed_sets(cut, open_pairs)
+    digest = _hash(cut, (pairs, by_merger, open_pairs.yes))
+    return Lesson(cut, pairs, by_merger, open_pairs, on_path, sets, places, digest)
+
+
+def _hash(cut: Cut, arrays: Iterable[NDArray[Any]]) -> str:
+    """Return a hash of all that is learned from a key."""
+    others = [(str(cells), weight) for cells, weight in cut.document.alternatives]
+    digest = hashlib.sha256(repr((cut.document.name, others)).encode())
+    for array in arrays:
+        digest.update(repr(array.shape).encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _keyed_sets(cut: Cut, pairs: LabelledPairs) -> tuple[tuple[KeyedSet, ...], IntArray]:
+    """Return the sets that the key leaves possible, and the places of their pairs."""
+    sets, places = [], [np.zeros(0, dtype=np.int64)]
+    for members in cut.sets:
+        rows, weights = weighted_rows(cut, members)
+        if not len(rows):
+            continue
+        position = np.full(len(cut.labels), -1)
+        position[members] = np.arange(len(members))
+        inside = np.flatnonzero(position[pairs.left] >= 0)
+        left, right = position[pairs.left[inside]], position[pairs.right[inside]]
+        sets.append(KeyedSet(len(members), left, right, rows, weights))
+        places.append(inside)
+    return tuple(sets), np.concatenate(places)
+
+
+def weighted_rows(cut: Cut, members: IntArray) -> tuple[IntArray, FloatArray]:
+    """Return the configurations of a set that its key holds possible and knowledge allows.
+
+    Their weights sum to 1; the key itself comes first.
+    """
+    ids, closed = cut.document.ids, ~cut.compatible[np.ix_(members, members)]
+    weighted = [(cut.labels, 1.0)]
+    weighted += [(cells.labels(ids), weight) for cells, weight in cut.document.alternatives]
+    shares: dict[tuple[int, ...], float] = {}
+    for labels, weight in weighted:
+        row = restricted_growth(labels[members].tolist())
+        if not (closed & (row[:, None] == row[None, :])).any():
+            shares[tuple(row.tolist())] = shares.get(tuple(row.tolist()), 0.0) + weight
+    weights = np.array(list(shares.values()), dtype=np.float64)
+    rows = np.array(list(shares), dtype=np.int64).reshape(len(shares), len(members))
+    return rows, weights / weights.sum() if len(weights) else weights
 
 
 def adapt_parameters(
     start: PairParameters,
     lessons: Sequence[Lesson],
     learned_from: str = "",
-    precision: float = PRECISION,
+    model: str = "evidential",
+    prior: KeyPrior = PRIOR,
 ) -> PairParameters:
-    """Return the parameters that some keys give; unchanged without keys."""
+    """Return the parameters that some keys give; unchanged without keys.
+
+    Weights are the most probable ones by the likelihood of whole keys under a prior around the
+    start. Evidential and scaled share weights: they are learned for evidential unless `model` is
+    scaled.
+    """
     if not lessons:
         return start
-    digest = _digest(start, lessons)
-    every = _weights(start.every_pair, [(key.pairs, key.open.yes) for key in lessons], precision)
-    questions = _weights(start.questions, [key.questions for key in lessons], precision)
-    cuts = [key.cut for key in lessons]
+    data = _training_data(start, lessons)
+    scaled = start.scaled if model == "scaled" else UNSCALED
+    every = fit_weights(data.product, data.every, start.every_pair.weights, prior, scaled)
+    questions = fit_weights(data.merging, data.questions, start.questions.weights, prior)
+    learned = _with_weights(start, every, questions)
+    cuts, digest = [key.cut for key in lessons], _digest(start, lessons)
+    for share in (1.0, 0.5, 0.25, 0.125, 0.0):
+        part = between(start, learned, share)
+        part = replace(part, scaled=_fit_scale(start.scaled, data, part))
+        if not share or data.no_worse(start, part):
+            break
     return replace(
-        start,
-        every_pair=replace(every, learned_from=learned_from, sha256=digest),
-        questions=replace(questions, learned_from=learned_from, sha256=digest),
+        part,
+        every_pair=_described(part.every_pair, learned_from, digest, data),
+        questions=_described(part.questions, learned_from, digest, data),
         greedy=_greedy(start.greedy, cuts),
-        scaled=_fit_scale(start.scaled, lessons, every),
         excluded=_excluded_share(start.excluded, cuts),
         learned_from=learned_from,
         sha256=digest,
@@ -101,26 +174,160 @@ def adapt_parameters(
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _TrainingData:
+    """The keyed sets under both models, and the features of all their pairs."""
+
+    product: KeyLikelihood
+    merging: KeyLikelihood
+    every: IntArray
+    questions: IntArray
+
+    def log_likelihoods(self, learned: PairParameters) -> FloatArray:
+        """Return those of evidential, scaled and merging."""
+        odds = learned.every_pair.weights[self.every].sum(axis=1)
+        decisions = learned.questions.weights[self.questions].sum(axis=1)
+        scaled = learned.scaled.scale * odds + learned.scaled.bias
+        values = (self.product(odds), self.product(scaled), self.merging(decisions))
+        return np.array([value for value, _ in values])
+
+    def no_worse(self, start: PairParameters, learned: PairParameters) -> bool:
+        return bool((self.log_likelihoods(learned) >= self.log_likelihoods(start)).all())
+
+
+def _training_data(start: PairParameters, lessons: Sequence[Lesson]) -> _TrainingData:
+    sets = tuple(one for key in lessons for one in key.sets)
+    every = np.concatenate([key.pairs[key.places] for key in lessons])
+    questions = np.concatenate([key.by_merger[key.places] for key in lessons])
+    return _TrainingData(
+        KeyLikelihood(sets),
+        KeyLikelihood(sets, merging=True),
+        feature_indices(every, sizes_of(start.every_pair)),
+        feature_indices(questions, sizes_of(start.questions)),
+    )
+
+
+def sizes_of(model: MaximumEntropy) -> tuple[int, ...]:
+    """Return the number of features of each characteristic."""
+    return tuple(len(characteristic.values) for characteristic in model.characteristics)
+
+
+def _with_weights(
+    start: PairParameters, every: FloatArray, questions: FloatArray
+) -> PairParameters:
+    return replace(
+        start,
+        every_pair=replace(start.every_pair, weights=every.round(DIGITS)),
+        questions=replace(start.questions, weights=questions.round(DIGITS)),
+    )
+
+
+def between(start: PairParameters, learned: PairParameters, share: float) -> PairParameters:
+    """Return parameters on the way from the start (0) to those that were learned (1)."""
+
+    def mixed(first: Any, second: Any) -> Any:
+        return first + share * (second - first)
+
+    def shares(first: Any, second: Any, names: Sequence[str]) -> dict[str, float]:
+        both = ((name, getattr(first, name), getattr(second, name)) for name in names)
+        return {name: round(mixed(one, other), DIGITS) for name, one, other in both}
+
+    every, questions = (
+        mixed(start.pair_model(name).weights, learned.pair_model(name).weights)
+        for name in (EVERY_PAIR, QUESTIONS)
+    )
+    part = replace(
+        learned,
+        scaled=ScaledParameters(**shares(start.scaled, learned.scaled, ("scale", "bias"))),
+        greedy=GreedyParameters(**shares(start.greedy, learned.greedy, ("p2", "p3", "p_more"))),
+        excluded=round(mixed(start.excluded, learned.excluded), DIGITS),
+    )
+    return _with_weights(part, every, questions)
+
+
+def _fit_scale(
+    start: ScaledParameters, data: _TrainingData, learned: PairParameters
+) -> ScaledParameters:
+    odds = learned.every_pair.weights[data.every].sum(axis=1)
+    if not len(odds):
+        return start
+    found = fit_scaled(data.product, odds, start, SCALED_PRECISION)
+    return ScaledParameters(round(found.scale, DIGITS), round(found.bias, DIGITS))
+
+
+def _described(
+    model: MaximumEntropy, learned_from: str, digest: str, data: _TrainingData
+) -> MaximumEntropy:
+    merging = model.training == QUESTIONS
+    likelihood, indices = (data.merging, data.questions) if merging else (data.product, data.every)
+    nats, _ = likelihood(model.weights[indices].sum(axis=1))
+    bits = round(-nats / math.log(2) / max(len(likelihood.sets), 1), DIGITS)
+    figures = {"pairs": len(indices), "bits_per_set": bits + 0.0}
+    return replace(model, learned_from=learned_from, sha256=digest, figures=figures)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Taught:
+    """Parameters learned from keys, and the answers for every key before and after.
+
+    `share` is how much of the step was taken: 1, or less where the whole step would have made the
+    keys less probable in sum under the model in use; 0 if it was refused.
+    """
+
+    parameters: PairParameters
+    model: str
+    before: tuple[KeyAnswer, ...]
+    after: tuple[KeyAnswer, ...]
+    share: float
+
+    @property
+    def bits(self) -> tuple[float, float]:
+        """The bits of all keys before and after."""
+        before, after = (math.fsum(one.bits for one in side) for side in (self.before, self.after))
+        return before, after
+
+    @property
+    def note(self) -> str | None:
+        """What was refused, if anything was."""
+        if self.share == 1.0:
+            return None
+        if not self.share:
+            return "refused: any step would make the keys less probable in sum; nothing changed"
+        share = f"{self.share:.3g} of the step was taken"
+        return f"{share}: all of it would make the keys less probable in sum"
+
+
+def teach(
+    start: PairParameters,
+    lessons: Sequence[Lesson],
+    *,
+    model: str = "evidential",
+    learned_from: str = "",
+    latest: PairParameters | None = None,
+) -> Taught:
+    """Learn from keys around the start, and refuse what makes them less probable than `latest`.
+
+    The keys are measured by the model in use, exactly as they are evaluated. `latest` are the
+    parameters in use, the start by default.
+    """
+    held = start if latest is None else latest
+    before = tuple(answer(key, held, model) for key in lessons)
+    learned = adapt_parameters(start, lessons, learned_from, model)
+    for share in (1.0, 0.5, 0.25, 0.125):
+        part = between(held, learned, share) if share < 1 else learned
+        after = tuple(answer(key, part, model) for key in lessons)
+        taught = Taught(part, model, before, after, share)
+        if taught.bits[1] <= taught.bits[0]:
+            return taught
+    return Taught(held, model, before, before, 0.0)
+
+
 def pair_probabilities(key: Lesson, model: MaximumEntropy, codes: Codes) -> FloatArray:
     """Return pair probabilities from the codes of open pairs; 0 for incompatible ones."""
     p = probability(log_odds(codes, model.characteristics, model.weights))
     matrix = np.eye(len(key.cut.labels))
     matrix[key.open.left, key.open.right] = matrix[key.open.right, key.open.left] = p
     return matrix
-
-
-def _weights(
-    model: MaximumEntropy,
-    observed: Sequence[tuple[Codes, NDArray[np.bool_]]],
-    precision: float,
-) -> MaximumEntropy:
-    sizes = [len(characteristic.values) for characteristic in model.characteristics]
-    codes, yes = (np.concatenate(side) for side in zip(*observed, strict=True))
-    training = contexts(codes, yes, sizes)
-    weights = adapt(training, model.weights, precision).round(DIGITS)
-    spent = round(bits(training, weights), DIGITS)
-    figures = {"pairs": len(yes), "bits_per_pair": spent, "precision": precision}
-    return replace(model, weights=weights, figures=figures)
 
 
 def _greedy(start: GreedyParameters, cuts: Sequence[Cut]) -> GreedyParameters:
@@ -134,27 +341,6 @@ def _greedy(start: GreedyParameters, cuts: Sequence[Cut]) -> GreedyParameters:
             tally[1] += 1
     shares = zip((start.p2, start.p3, start.p_more), right.values(), strict=True)
     return GreedyParameters(*(_share(before, *tally) for before, tally in shares))
-
-
-def _fit_scale(
-    start: ScaledParameters, lessons: Sequence[Lesson], model: MaximumEntropy
-) -> ScaledParameters:
-    """Fit on log-odds that are scaled as before, so that no change is (1, 0)."""
-    sets = []
-    for key in lessons:
-        p = pair_probabilities(key, model, key.pairs)
-        theta = np.where(
-            (p > 0) & (p < 1), np.log(np.clip(p, 1e-12, 1)) - np.log1p(-p * (p < 1)), 0
-        )
-        again = np.where(p > 0, probability(start.scale * theta + start.bias), 0.0)
-        np.fill_diagonal(again, 1.0)
-        for members in key.cut.sets:
-            sets.append((again[np.ix_(members, members)], key.cut.labels[members]))
-    if not sets:
-        return start
-    learned = fit_scale(sets)
-    scale, bias = learned.scale * start.scale, learned.scale * start.bias + learned.bias
-    return ScaledParameters(round(scale, DIGITS), round(bias, DIGITS))
 
 
 def _excluded_share(before: float, cuts: Sequence[Cut]) -> float:
@@ -181,11 +367,15 @@ TIMES = 500  # samples of messages for an interval
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyAnswer:
-    """One key by one model: its bits, and the marginals of its open pairs beside the truth."""
+    """One key by one model: its bits, and the marginals of its open pairs beside the truth.
+
+    `probability` is that of the key among the configurations that knowledge allows.
+    """
 
     message: str
     templates: int
     bits: float
+    probability: float
     stated: FloatArray
     observed: NDArray[np.bool_]
 
@@ -207,18 +397,24 @@ class Point:
 def answer(key: Lesson, learned: PairParameters, model: str, seed: int = 0) -> KeyAnswer:
     """Return the bits of a key under some parameters; as `measure`, without draws."""
     cut, counts = key.cut, Counts(_budget("uniform"), seed)
-    spent, n = 0.0, len(cut.labels)
+    spent, n, log_probability = 0.0, len(cut.labels), -math.inf if cut.crosses else 0.0
     stated = np.zeros((n, n))
     for members in cut.sets:
         posterior = _posterior(key, members, learned, model, counts)
         spent += _set_bits(key, members, posterior, learned.excluded, counts)
+        if not cut.broken(members):
+            row = restricted_growth(cut.labels[members].tolist())
+            log_probability += posterior.log_weight(row) - posterior.log_normaliser.value
+        else:
+            log_probability = -math.inf
         stated[np.ix_(members, members)] = posterior.pairs().value
     if cut.crosses:
         spent = excluded_bits(n, sum(log2_bell(len(m)) for m in cut.sets), learned.crossing)
     elif n > 1 and not any(len(members) == n for members in cut.sets):
         spent -= math.log2(1 - learned.crossing)
     inside = np.clip(stated[key.open.left, key.open.right], 0.0, 1.0)
-    return KeyAnswer(cut.document.name, n, spent, inside, key.open.yes)
+    probability = min(math.exp(min(log_probability, 0.0)), 1.0)
+    return KeyAnswer(cut.document.name, n, spent, probability, inside, key.open.yes)
 
 
 def learning_curve(
@@ -252,7 +448,7 @@ def _point(
     learned = {}
     for away in sorted(set(folds)):
         others = [key for key, fold in zip(lessons, folds, strict=True) if fold != away]
-        learned[away] = adapt_parameters(start, others[:k])
+        learned[away] = adapt_parameters(start, others[:k], model=model)
     answers = tuple(
         answer(key, learned[fold], model, seed) for key, fold in zip(lessons, folds, strict=True)
     )
@@ -309,10 +505,12 @@ def _set_bits(
     lesson: Lesson, members: IntArray, posterior: Posterior, excluded: float, counts: Counts
 ) -> float:
     mass = excluded if lesson.cut.open(members) else 0.0
-    if lesson.cut.broken(members):
+    rows, weights = weighted_rows(lesson.cut, members)
+    if not len(rows):
         return excluded_bits(len(members), counts.log2(lesson.cut, members), mass)
-    key = restricted_growth(lesson.cut.labels[members].tolist())
-    return allowed_bits(posterior.log_weight(key) - posterior.log_normaliser.value, mass)
+    total = posterior.log_normaliser.value
+    each = [allowed_bits(posterior.log_weight(row) - total, mass) for row in rows]
+    return float(weights @ each)
 
 
 def _budget(model: str) -> Budget:

@@ -87,8 +87,14 @@ def part(document: Document, members: IntArray) -> Document:
         return document
     templates = tuple(document.templates[n] for n in members.tolist())
     kept = {template.id for template in templates}
-    key = Configuration([m for m in cell if m in kept] for cell in document.key)
-    return replace(document, templates=templates, key=key)
+    others = tuple((_part_of(cells, kept), weight) for cells, weight in document.alternatives)
+    return replace(
+        document, templates=templates, key=_part_of(document.key, kept), alternatives=others
+    )
+
+
+def _part_of(cells: Configuration, kept: set[str]) -> Configuration:
+    return Configuration([member for member in cell if member in kept] for cell in cells)
 
 
 EXACT = 18  # templates: beyond, an exact answer takes longer than the others together

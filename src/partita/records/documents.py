@@ -50,13 +50,18 @@ class Message:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """A text with its templates in text order and its key (gold label)."""
+    """A text with its templates in text order and its key (gold label).
+
+    `alternatives` are other configurations that the author of the key holds possible, with their
+    weights; the key itself has the weight 1.
+    """
 
     name: str
     genre: str
     templates: tuple[Template, ...]
     key: Configuration
     text: str = ""
+    alternatives: tuple[tuple[Configuration, float], ...] = ()
 
     def __post_init__(self) -> None:
         keyed = {member for cell in self.key for member in cell}
