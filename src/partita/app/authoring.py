@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
+from partita.corpora.corefud import read_placed
 from partita.corpora.documents import read_keyed_messages
 from partita.errors import InputError, PartitaError
+from partita.evaluation.analysis import AnalysisFigures, measure_analysis
 from partita.evaluation.extraction import Extraction, Tagging, measure_extraction, measure_tagging
+from partita.files.writing import write_atomically
 from partita.records import Message, Region
 from partita.rules.cascade import Cascade, TokenColumns
 from partita.rules.domain import Problem
@@ -20,11 +24,15 @@ from partita.rules.domain_files import load_domain, read_domain
 from partita.rules.extractor import Extractor
 from partita.rules.lint import failing_examples, lint
 from partita.rules.trace import PhaseTrace, Tracer
+from partita.text.analysis import Analyser, shipped_analyser
+from partita.text.analysis_models import analyser_bytes, read_analyser
+from partita.text.conllu import PlacedDocument
 from partita.text.layout import parse_layout
 from partita.text.messages import read_messages
 from partita.text.tagger import Tagger
 from partita.text.tagger_models import read_tagger, shipped_tagger, write_tagger
 from partita.text.tokens import tokenize
+from partita.training.analyser import train_analyser
 from partita.training.tagger import (
     FREE_GENRES,
     TaggedSentence,
@@ -240,3 +248,89 @@ def _read(
     if not sentences:
         raise InputError(f"no tagged sentences in {', '.join(map(str, corpora))}")
     return sentences
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyserReport:
+    """Figures of an analyser on a corpus in three kinds of case."""
+
+    cases: dict[str, AnalysisFigures]
+
+    def json(self) -> str:
+        figures = {name.replace(" ", "_"): asdict(each) for name, each in self.cases.items()}
+        return json.dumps(figures) + "\n"
+
+    def text(self) -> str:
+        names = list(asdict(self.cases[CASES[0]]))
+        lines = [" " * 28 + "".join(f"{case:>14}" for case in self.cases)]
+        for name in names:
+            values = [getattr(each, name) for each in self.cases.values()]
+            cells = (f"{value:14,.0f}" if value > 1 else f"{value:14.4f}" for value in values)
+            lines.append(f"{name.replace('_', ' '):28}{''.join(cells)}")
+        return "\n".join(lines) + "\n"
+
+
+def learn_analyser(
+    corpora: Sequence[Path],
+    out: Path,
+    seed: int,
+    progress: Progress | None = None,
+    *,
+    every_genre: bool = False,
+    folds: int = 5,
+) -> Analyser:
+    """Train an analyser on CoNLL-U files and write it.
+
+    Only free genres of GUM are used unless `every_genre` is set; mentions are learned from the
+    documents that have them.
+    """
+    documents = _documents(corpora, None if every_genre else FREE_GENRES, progress)
+    about = {"learned_from": _described(corpora, documents, every_genre), "seed": seed}
+    analyser = train_analyser(documents, seed, folds=folds, progress=progress)
+    analyser = replace(analyser, about=about)
+    write_atomically(out, analyser_bytes(analyser))
+    return analyser
+
+
+def assess_analyser(
+    corpora: Sequence[Path], parameters: Path | None = None, progress: Progress | None = None
+) -> AnalyserReport:
+    """Measure an analyser (without parameters, the shipped one) on the text of documents."""
+    analyser = shipped_analyser() if parameters is None else read_analyser(parameters)
+    documents = _documents(corpora, None, progress)
+    changes: tuple[Callable[[str], str], ...] = (str, str.upper, str.lower)
+    measure_analysis(analyser, documents[:1])  # compiles
+    return AnalyserReport(
+        {
+            name: measure_analysis(analyser, documents, case)
+            for name, case in zip(CASES, changes, strict=True)
+        }
+    )
+
+
+def _documents(
+    corpora: Sequence[Path], genres: Sequence[str] | None, progress: Progress | None
+) -> list[PlacedDocument]:
+    documents: list[PlacedDocument] = []
+    for corpus in corpora:
+        if progress:
+            progress(f"reading {corpus}")
+        read = read_placed(corpus)
+        documents += (d for d in read if genres is None or not d.genre or d.genre in genres)
+    if not documents:
+        raise InputError(f"no documents in {', '.join(map(str, corpora))}")
+    return documents
+
+
+def _described(
+    corpora: Sequence[Path], documents: Sequence[PlacedDocument], every_genre: bool
+) -> dict[str, object]:
+    """Describe the training data of an analyser, with a hash of the texts."""
+    words = sum(len(sentence.tree.words) for d in documents for sentence in d.sentences)
+    names = ", ".join(map(_name, corpora))
+    kept = "" if every_genre else f" (of GUM the genres {', '.join(FREE_GENRES)})"
+    digest = hashlib.sha256("\0".join(document.text for document in documents).encode())
+    return {
+        "description": f"{len(documents)} documents, {words} words: {names}{kept}",
+        "sha256": digest.hexdigest(),
+    }

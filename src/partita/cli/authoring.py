@@ -1,4 +1,4 @@
-"""The commands rules and tagger."""
+"""The commands rules, tagger and analyser."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ def add_to(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.add_typer(rules, name="rules")
     app.add_typer(tagger, name="tagger")
+    app.add_typer(analyser, name="analyser")
 
 
 @rules.command()
@@ -201,5 +202,65 @@ def measure_tagger(
         from partita.app.authoring import assess_tagger
 
         found = assess_tagger(corpora, parameters, console.progress)
+        console.say(found.json() if json else found.text())
+        console.flush()
+
+
+analyser = typer.Typer(
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Train and test the analyser of English text.",
+)
+
+AnalyserOut = Annotated[Path, typer.Option("--out", metavar="F", help="Output file (npz).")]
+Folds = Annotated[
+    int,
+    typer.Option(min=2, metavar="K", help="Parts of the data that models in training leave out."),
+]
+AnalyserFile = Annotated[
+    Path | None, typer.Option(metavar="F", show_default="the shipped one", help="Analyser to test.")
+]
+
+
+@analyser.command("train")
+def train_the_analyser(
+    corpora: options.Corpora,
+    out: AnalyserOut,
+    every_genre: Every = False,
+    folds: Folds = 5,
+    seed: options.Seed = 0,
+) -> None:
+    """Train the tagger, parser and mention models from CoNLL-U and write them as one file.
+
+    Trees are learned from all documents, mentions from those with CorefUD entities.
+    Only the genres of GUM with free texts are used, unless --every-genre is given.
+
+    \b
+    Example:
+      partita analyser train gum/train ewt/train.conllu --out analyser.npz
+    """
+    with error_boundary() as console:
+        from partita.app.authoring import learn_analyser
+
+        learn_analyser(corpora, out, seed, console.progress, every_genre=every_genre, folds=folds)
+        console.say(f"{out}: {out.stat().st_size / 1e6:.1f} MB\n")
+        console.flush()
+
+
+@analyser.command("test")
+def measure_the_analyser(
+    corpora: options.Corpora, parameters: AnalyserFile = None, json: Json = False
+) -> None:
+    """Measure the analysis of raw text, also in upper and lower case.
+
+    \b
+    Examples:
+      partita analyser test gum/dev
+      partita analyser test gum/dev --parameters analyser.npz --json
+    """
+    with error_boundary() as console:
+        from partita.app.authoring import assess_analyser
+
+        found = assess_analyser(corpora, parameters, console.progress)
         console.say(found.json() if json else found.text())
         console.flush()

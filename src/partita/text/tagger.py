@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from typing import NamedTuple
 from zlib import crc32
@@ -138,15 +139,15 @@ def capitals(word: str) -> int:
 class Forms:
     """Cache of the rows of words; row 0 stands for positions outside a sentence."""
 
-    __slots__ = ("_lexicon", "_lock", "_numbers", "_rows")
+    __slots__ = ("_columns", "_lock", "_numbers", "_rows", "_width")
 
-    def __init__(self, lexicon: Lexicon) -> None:
-        self._lexicon, self._lock = lexicon, Lock()
+    def __init__(self, columns: Callable[[str], list[int]], width: int = len(COLUMNS)) -> None:
+        self._columns, self._width, self._lock = columns, width, Lock()
         self._forget()
 
     def _forget(self) -> None:
         self._numbers: dict[str, int] = {}
-        self._rows: Rows = np.zeros((FEW, len(COLUMNS)), dtype=np.uint32)
+        self._rows: Rows = np.zeros((FEW, self._width), dtype=np.uint32)
         self._rows[0, COLUMN["fixed"]] = NO_TAG
 
     def __len__(self) -> int:
@@ -170,11 +171,11 @@ class Forms:
         first = len(self._numbers) + 1
         if first + len(new) > len(self._rows):
             # A new array: another thread may still be reading the old one.
-            grown = np.zeros((2 * (first + len(new)), len(COLUMNS)), dtype=np.uint32)
+            grown = np.zeros((2 * (first + len(new)), self._width), dtype=np.uint32)
             grown[:first] = self._rows[:first]
             self._rows = grown
         for number, word in enumerate(new, first):
-            self._rows[number] = word_columns(word, self._lexicon)
+            self._rows[number] = self._columns(word)
             self._numbers[word] = number
 
 
@@ -202,17 +203,20 @@ class Tagger:
             raise ValueError(f"a tagger has 1 to {TAGS} tags, not {len(self.tags)}")
         if places < 1 or places & (places - 1):
             raise ValueError(f"the table has {places} places; expected a power of two")
-        object.__setattr__(self, "forms", Forms(self.lexicon))
+        object.__setattr__(self, "forms", Forms(partial(word_columns, lexicon=self.lexicon)))
         object.__setattr__(self, "templates", feature_templates())
 
     def tag(self, words: Sequence[str], ends: Sequence[int] | IntArray) -> NDArray[np.uint8]:
         """Return the number of each word's tag; `ends` holds the index after each sentence."""
+        numbers, rows = self.forms.of(words)
+        return self.tag_rows(numbers, rows, checked_ends(ends, len(words)))
+
+    def tag_rows(self, numbers: IntArray, rows: Rows, ends: IntArray) -> NDArray[np.uint8]:
+        """Return the number of each word's tag from the rows of words, which may be wider."""
         from partita.text.tagger_kernels import tag_all
 
-        bounds = checked_ends(ends, len(words))
-        numbers, rows = self.forms.of(words)
         places, steps = self.templates
-        return tag_all(numbers, rows, bounds, places, steps, self.table, len(self.tags))
+        return tag_all(numbers, rows, ends, places, steps, self.table, len(self.tags))
 
     def names(self, words: Sequence[str], ends: Sequence[int] | IntArray) -> list[str]:
         """Return the tags of words by name."""

@@ -81,7 +81,10 @@ def _load_sentence(words: IntArray, rows: Seen, start: int, end: int, seen: Seen
     for place in range(length):
         seen[place + REACH] = rows[words[start + place]]
     seen[length + REACH : length + 2 * REACH] = 0
-    kind = _sentence_case(seen, length)
+    count = np.zeros(5, dtype=np.int64)
+    for place in range(length):
+        count[seen[place + REACH, CONTEXT]] += 1
+    kind = sentence_case(count)
     for place in range(REACH, length + REACH):
         if kind in (ALL_UPPER, ALL_LOWER):
             seen[place, SHAPE] = seen[place, FLAT]
@@ -90,11 +93,8 @@ def _load_sentence(words: IntArray, rows: Seen, start: int, end: int, seen: Seen
 
 
 @kernel()
-def _sentence_case(seen: Seen, length: int) -> int:
-    """Return the case of a sentence."""
-    count = np.zeros(5, dtype=np.int64)
-    for place in range(length):
-        count[seen[place + REACH, CONTEXT]] += 1
+def sentence_case(count: IntArray) -> int:
+    """Return the case of a sentence from the number of its words by capitalisation."""
     other = count[LOWER] + count[CAPITALISED] + count[MIXED]
     if count[UPPER] > 0 and count[UPPER] >= 4 * other:
         return ALL_UPPER

@@ -44,8 +44,8 @@ def learn_pass(
             if best == NO_TAG:
                 kept = 0
                 for feature in range(codes.shape[1]):
-                    state, drawn = _drawn(state)
-                    if drawn >= dropped:
+                    state, chance = drawn(state)
+                    if chance >= dropped:
                         moved = np.uint64(codes[place, feature])
                         moved += np.uint64(steps[feature, 0]) * np.uint64(first)
                         moved += np.uint64(steps[feature, 1]) * np.uint64(second)
@@ -59,7 +59,7 @@ def learn_pass(
 
 
 @kernel()
-def _drawn(state: np.uint64) -> tuple[np.uint64, float]:
+def drawn(state: np.uint64) -> tuple[np.uint64, float]:
     """Return the next state of a generator, and a number from 0 to 1 (Steele's splitmix)."""
     state += np.uint64(0x9E3779B97F4A7C15)
     mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -1,0 +1,220 @@
+"""Analyse English text: tokens, tags, trees, mentions with probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InputError
+from partita.records import IntArray, Message
+from partita.text.expressions import Mention, PlacedSentence
+from partita.text.mentions import Found, MentionModel
+from partita.text.parser import Parser
+from partita.text.tagger import COLUMNS, Forms, Tagger, word_columns
+from partita.text.tokens import Tokens, tokenize
+from partita.text.trees import Tree, Word
+from partita.text.words import CLASSES, shipped_words
+
+SHIPPED = "analyser.npz"
+KNOWLEDGE = 6  # columns of a word that come from the table of words
+WIDTH = len(COLUMNS) + KNOWLEDGE
+THRESHOLD = 0.3  # least probability of a mention
+REMEMBERED = 1 << 16
+
+NUMBERS = {"NN": "Number=Sing", "NNP": "Number=Sing", "NNS": "Number=Plur", "NNPS": "Number=Plur"}
+HISSING = ("s", "x", "z", "ch", "sh")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trees:
+    """Tags, heads and labels of all words of some texts."""
+
+    words: IntArray
+    rows: NDArray[np.uint32]
+    ends: IntArray
+    tags: NDArray[np.uint8]
+    heads: IntArray
+    relations: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Analyser:
+    """Learned models of tags, trees and mentions, with lemmas and features of words.
+
+    `lemmas` and `feats` are by a word in lower case and its tag, such as "went VBD"; `groups` are
+    of each word of the table of words: by its vector, and by the sorts of mentions it may head.
+    """
+
+    tagger: Tagger
+    parser: Parser
+    mentions: MentionModel | None
+    groups: NDArray[np.uint8]
+    lemmas: Mapping[str, str]
+    feats: Mapping[str, str]
+    threshold: float = THRESHOLD
+    about: Mapping[str, object] = field(default_factory=dict)
+    forms: Forms = field(init=False, repr=False)
+    _described: dict[tuple[str, int], tuple[str, str]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.groups.shape != (KNOWLEDGE - 2, len(shipped_words().words)):
+            raise ValueError("groups do not fit the table of words")
+        object.__setattr__(self, "forms", Forms(self.columns, WIDTH))
+        object.__setattr__(self, "_described", {})
+
+    def columns(self, word: str) -> list[int]:
+        """Return the columns of a word for tagger and parser."""
+        return [*word_columns(word, self.tagger.lexicon), *self._knowledge(word)]
+
+    def _knowledge(self, word: str) -> list[int]:
+        """Return the cluster, the groups and the noun classes of a word."""
+        table = shipped_words()
+        row = table.find(word)
+        if row < 0:
+            return [0] * KNOWLEDGE
+        classes = [CLASSES.index(name) for name in table.noun_classes(word)[:2]]
+        if not classes and word[-1:] in "sS":
+            classes = [CLASSES.index(name) for name in table.noun_classes(word[:-1])[:2]]
+        sense = sum(code * scale for code, scale in zip(classes, (1, 32), strict=False))
+        groups = (self.groups[:, row].astype(int) + 1).tolist()
+        return [int(table.clusters[row]) + 1, sense + 1, *groups]
+
+    def trees(self, words: Sequence[str], ends: Sequence[int]) -> Trees:
+        """Return the tags and trees of sentences; `ends` holds the index after each."""
+        bounds = np.asarray(ends, dtype=np.int64)
+        numbers, rows = self.forms.of(words)
+        tags = self.tagger.tag_rows(numbers, rows, bounds)
+        heads, relations = self.parser.parse(numbers, rows, tags, bounds)
+        return Trees(numbers, rows, bounds, tags, heads, relations)
+
+    def find(self, trees: Trees) -> Found:
+        """Return the mentions in trees."""
+        if self.mentions is None:
+            return Found(np.empty((0, 4), dtype=np.int64), np.empty((0, 1)))
+        return self.mentions.find(
+            trees.words, trees.rows, trees.tags, self.parser.coarse, trees.ends, trees.heads,
+            trees.relations, self.threshold,
+        )  # fmt: skip
+
+    def analyse(self, message: Message) -> tuple[PlacedSentence, ...]:
+        """Return the sentences of a message with their trees and mentions."""
+        tokens = tokenize(message)
+        if not tokens.texts:
+            return ()
+        trees = self.trees(tokens.texts, tokens.ends_of_sentences)
+        mentions = self._mentions(self.find(trees), trees.ends)
+        return tuple(self._sentences(message, tokens, trees, mentions))
+
+    def _sentences(
+        self, message: Message, tokens: Tokens, trees: Trees, mentions: Sequence[list[Mention]]
+    ) -> Iterator[PlacedSentence]:
+        words = self._words(tokens.texts, trees)
+        spans = list(zip(tokens.starts, tokens.ends, strict=True))
+        bounds = [0, *tokens.ends_of_sentences]
+        for index, (start, end) in enumerate(pairwise(bounds)):
+            region = message.regions[tokens.region[start]]
+            yield PlacedSentence(
+                Tree(words[start:end]), tuple(mentions[index]), spans[start:end], index,
+                region.paragraph, region.kind,
+            )  # fmt: skip
+
+    def _words(self, texts: Sequence[str], trees: Trees) -> list[Word]:
+        tags, labels = trees.tags.tolist(), self.parser.labels
+        parts = [tag.partition("|") for tag in self.tagger.tags]
+        described = map(self._describe, texts, tags)
+        return [
+            Word(form, lemma, parts[tag][2], feats, head, labels[label], xpos=parts[tag][0])
+            for form, tag, (lemma, feats), head, label in zip(
+                texts, tags, described, trees.heads.tolist(), trees.relations.tolist(), strict=True
+            )
+        ]
+
+    def _describe(self, form: str, tag: int) -> tuple[str, str]:
+        """Return the lemma and the features of a word by its tag."""
+        known = self._described.get((form, tag))
+        if known is None:
+            if len(self._described) > REMEMBERED:
+                self._described.clear()
+            xpos, _, upos = self.tagger.tags[tag].partition("|")
+            known = (
+                lemma_of(form, xpos, upos, self.lemmas),
+                self.feats.get(f"{form.lower()} {xpos}") or NUMBERS.get(xpos, "_"),
+            )
+            self._described[form, tag] = known
+        return known
+
+    def _mentions(self, found: Found, ends: IntArray) -> list[list[Mention]]:
+        """Return the mentions of each sentence."""
+        by_sentence: list[list[Mention]] = [[] for _ in ends]
+        if not len(found.places):
+            return by_sentence
+        assert self.mentions is not None
+        sorts = self.mentions.sorts[1:]
+        where = np.searchsorted(ends, found.places[:, 0], side="right")
+        starts = np.concatenate([[0], ends])[where]
+        chances = 1 - found.chances[:, 0]
+        shares = (found.chances[:, 1:] / chances[:, None]).tolist()
+        places = (found.places[:, :3] - starts[:, None]).tolist()
+        for sentence, (head, first, last), chance, share in zip(
+            where.tolist(), places, chances.tolist(), shares, strict=True
+        ):
+            best = sorts[max(range(len(sorts)), key=share.__getitem__)]
+            by_sort = dict(zip(sorts, share, strict=True))
+            mention = Mention("", best, "", 0, [(first, last)], head, by_sort, chance)
+            by_sentence[sentence].append(mention)
+        return by_sentence
+
+
+def lemma_of(form: str, xpos: str, upos: str, lemmas: Mapping[str, str]) -> str:
+    """Return the lemma of a word: the one it was seen with, else by its ending."""
+    low = form.lower()
+    listed = lemmas.get(f"{low} {xpos}")
+    if listed is not None:
+        return listed
+    if upos == "PROPN":
+        return form
+    if xpos in ("NNS", "VBZ") and low.endswith("s") and len(low) > 3:
+        return _without_s(low)
+    if xpos == "VBG" and low.endswith("ing") and len(low) > 5:
+        return _without_ending(low, 3)
+    if xpos in ("VBD", "VBN") and low.endswith("ed") and len(low) > 4:
+        return f"{low[:-3]}y" if low.endswith("ied") else _without_ending(low, 2)
+    return low
+
+
+def _without_s(low: str) -> str:
+    if low.endswith("ies") and len(low) > 4:
+        return f"{low[:-3]}y"
+    if low.endswith("es") and low[:-2].endswith(HISSING) and not low.endswith(("uses", "ases")):
+        return low[:-2]
+    return low if low.endswith("ss") else low[:-1]
+
+
+def _without_ending(low: str, size: int) -> str:
+    """Return a verb without its ending: a doubled consonant is single, a bare one gets its e."""
+    stem = low[:-size]
+    if len(stem) > 2 and stem[-1] == stem[-2] and stem[-1] not in "lsz":
+        return stem[:-1]
+    if stem[-1] in "vzcu" or (
+        stem.endswith(("at", "iz", "ur", "as", "os", "is", "iv")) and len(stem) > 3
+    ):
+        return f"{stem}e"
+    return stem
+
+
+@cache
+def shipped_analyser() -> Analyser:
+    """Return the analyser that comes with the package."""
+    from importlib.resources import files
+
+    from partita.text.analysis_models import parse_analyser
+
+    file = files("partita.parameters").joinpath(SHIPPED)
+    if not file.is_file():
+        raise InputError("the package contains no analyser")
+    return parse_analyser(file.read_bytes(), f"shipped {SHIPPED}")

@@ -1,0 +1,161 @@
+"""Read and write analysers as npz files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib.npyio import NpzFile
+from numpy.typing import NDArray
+
+from partita.errors import InputError
+from partita.files.strict import Place, fields, list_of, number_of, parsed, text_of
+from partita.text.analysis import Analyser
+from partita.text.mentions import FEATURES, MentionModel, mention_places, roles_of
+from partita.text.parser import (
+    LABEL_FEATURES,
+    MOVE_FEATURES,
+    HashedModel,
+    Parser,
+    label_places,
+    move_places,
+)
+from partita.text.tagger_models import parse_tagger, tagger_bytes
+
+VERSION = 1
+ARRAYS = {
+    "about": (np.uint8, 1), "tagger": (np.uint8, 1), "possible": (np.bool_, 1),
+    "groups": (np.uint8, 2), "scales": (np.float64, 1),
+}  # fmt: skip
+MODELS = ("moves", "labels", *FEATURES)
+ARRAYS |= {f"{name}_used": (np.uint8, 1) for name in MODELS}
+ARRAYS |= {f"{name}_weights": (np.int8, 1) for name in MODELS}
+ABOUT = ("version", "model", "features", "labels", "sorts", "lemmas", "feats", "threshold", "about")
+
+
+def read_analyser(path: str | Path) -> Analyser:
+    """Return the analyser of a file."""
+    try:
+        return parse_analyser(Path(path).read_bytes(), str(path))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+
+
+def analyser_bytes(analyser: Analyser) -> bytes:
+    """Return the npz bytes of an analyser; the same analyser gives the same bytes."""
+    model = analyser.mentions
+    if model is None:
+        raise ValueError("the analyser has no model of mentions")
+    about = {
+        "version": VERSION,
+        "model": "analyser",
+        "features": _features(),
+        "labels": list(analyser.parser.labels),
+        "sorts": list(model.sorts),
+        "lemmas": dict(analyser.lemmas),
+        "feats": dict(analyser.feats),
+        "threshold": analyser.threshold,
+        "about": dict(analyser.about),
+    }
+    models = {"moves": analyser.parser.moves, "labels": analyser.parser.names, **model.models}
+    arrays: dict[str, Any] = {
+        "about": np.frombuffer(json.dumps(about, allow_nan=False).encode(), dtype=np.uint8),
+        "tagger": np.frombuffer(tagger_bytes(analyser.tagger), dtype=np.uint8),
+        "possible": model.possible,
+        "groups": analyser.groups,
+        "scales": model.scales,
+        **{f"{name}_used": each.used for name, each in models.items()},
+        **{f"{name}_weights": each.table for name, each in models.items()},
+    }
+    stream = BytesIO()
+    np.savez_compressed(stream, **arrays)
+    return stream.getvalue()
+
+
+def _features() -> dict[str, list[str]]:
+    models = {"moves": MOVE_FEATURES, "labels": LABEL_FEATURES, **FEATURES}
+    return {name: list(features) for name, features in models.items()}
+
+
+def parse_analyser(data: bytes, file: str) -> Analyser:
+    """Return the analyser from the bytes of an npz file; `file` is named in errors."""
+    place = Place(file)
+    arrays = _arrays(data, place)
+    about = _about(arrays["about"].tobytes(), place)
+    tagger = parse_tagger(arrays["tagger"].tobytes(), file)
+    labels, sorts = _texts(about, "labels", place), _texts(about, "sorts", place)
+    if arrays["possible"].shape != (len(tagger.tags),) or len(arrays["scales"]) != len(FEATURES):
+        place.refuse("possible or scales do not fit the tags and the models")
+    places = {"moves": move_places(), "labels": label_places(), **mention_places()}
+    models = {
+        name: HashedModel(places[name], arrays[f"{name}_used"], arrays[f"{name}_weights"])
+        for name in MODELS
+    }
+    try:
+        return Analyser(
+            tagger,
+            Parser(tagger.tags, labels, models["moves"], models["labels"]),
+            MentionModel(
+                sorts,
+                arrays["possible"],
+                roles_of(labels),
+                {name: models[name] for name in FEATURES},
+                arrays["scales"],
+            ),
+            arrays["groups"],
+            _table(about, "lemmas", place),
+            _table(about, "feats", place),
+            number_of(about["threshold"], "threshold", place),
+            about["about"],
+        )
+    except ValueError as error:
+        raise InputError(str(error), file=file) from error
+
+
+def _arrays(data: bytes, place: Place) -> dict[str, NDArray[Any]]:
+    """Return the arrays by name, checked for type and dimension."""
+    try:
+        with np.load(BytesIO(data), allow_pickle=False) as file:
+            if not isinstance(file, NpzFile) or set(file.files) != set(ARRAYS):
+                raise ValueError
+            arrays = {name: file[name] for name in ARRAYS}
+    except Exception as error:  # damaged zip files raise all kinds of errors
+        problem = f"is not an analyser (expected an npz file with {', '.join(ARRAYS)})"
+        raise InputError(problem, file=place.file) from error
+    for name, (kind, dimensions) in ARRAYS.items():
+        if arrays[name].dtype != kind or arrays[name].ndim != dimensions:
+            place.refuse(f"{name} is not an array of {np.dtype(kind).name} of {dimensions} axes")
+    return arrays
+
+
+def _about(text: bytes, place: Place) -> Mapping[str, Any]:
+    """Return the metadata, checked for version, model and features."""
+    try:
+        value = parsed(text.decode(), place)
+    except UnicodeDecodeError as error:
+        raise InputError("about is not UTF-8", file=place.file) from error
+    version = value.get("version") if isinstance(value, dict) else None
+    if version is not None and (type(version) is not int or version != VERSION):
+        place.refuse(f"version is {version!r}; this release reads version {VERSION}")
+    about = fields(value, "about", place, needed=ABOUT)
+    if about["model"] != "analyser":
+        place.refuse(f"holds parameters of {about['model']!r} (expected 'analyser')")
+    if about["features"] != _features():
+        place.refuse("was trained with features unknown to this version")
+    return about
+
+
+def _texts(about: Mapping[str, Any], name: str, place: Place) -> tuple[str, ...]:
+    return tuple(
+        text_of(value, f"one of {name}", place) for value in list_of(about[name], name, place)
+    )
+
+
+def _table(about: Mapping[str, Any], name: str, place: Place) -> dict[str, str]:
+    if not isinstance(about[name], dict):
+        place.refuse(f"{name} is not an object")
+    return {key: text_of(value, name, place) for key, value in about[name].items()}

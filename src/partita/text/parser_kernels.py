@@ -1,0 +1,268 @@
+"""The compiled loops of the parser: features of a state, transitions, labels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.compilation import kernel
+from partita.records import IntArray
+from partita.text.parser import HashedModel
+from partita.text.tagger_kernels import ALL_LOWER, ALL_UPPER, sentence_case
+
+Codes = NDArray[np.uint32]
+Seen = NDArray[np.uint32]
+SHIFT_USED = 8  # bits of a code that do not tell features apart when they are looked up
+
+# Columns of a word, as in parser.COLUMNS; the first 14 are the tagger's.
+WORD, SHAPE, FLAT, CONTEXT = 0, 10, 11, 13
+MORE = 16  # the first column of a word's row after the tagger's
+TAG, UPOS, RELATION, LEFTS, RIGHTS = 14, 15, 16, 17, 18
+# Columns of the row that describes the whole state.
+GAP, DEEP_GAP, SIGNS, VERBS, DIRECTION = 0, 1, 2, 3, 4
+SHIFT, LEFT, RIGHT = 0, 1, 2
+# Positions of a state, as in parser.POSITIONS.
+PLACES = 22
+
+
+@kernel()
+def parse_all(
+    words: IntArray,
+    rows: Seen,
+    tags: NDArray[np.uint8],
+    coarse: NDArray[np.uint8],
+    kinds: NDArray[np.uint8],
+    ends: IntArray,
+    moves: HashedModel,
+    names: HashedModel,
+    labels: int,
+) -> tuple[IntArray, NDArray[np.uint8]]:
+    """Return the head (a position in the sentence, -1 for the root) and label of every word."""
+    heads = np.full(len(words), -1, dtype=np.int64)
+    relations = np.zeros(len(words), dtype=np.uint8)
+    start = 0
+    for end in ends:
+        if end > start:
+            size = end - start
+            seen = np.zeros((size + 3, RIGHTS + 1 + rows.shape[1] - MORE), dtype=np.uint32)
+            load(words, rows, tags, coarse, start, end, seen)
+            above = np.full(size + 2, -1, dtype=np.int64)
+            parse(seen, counts_of(tags[start:end], kinds), above, moves, names, labels)
+            for place in range(size):
+                heads[start + place] = above[place + 1] - 1 if above[place + 1] <= size else -1
+                relations[start + place] = seen[place + 1, RELATION] - 1
+        start = end
+    return heads, relations
+
+
+@kernel()
+def load(
+    words: IntArray,
+    rows: Seen,
+    tags: NDArray[np.uint8],
+    coarse: NDArray[np.uint8],
+    start: int,
+    end: int,
+    seen: Seen,
+) -> None:
+    """Write the columns of a sentence's words to the rows from 1 on; row 0 stands for nothing,
+    the row after the words for the root, the last one for the state."""
+    size = end - start
+    count = np.zeros(5, dtype=np.int64)
+    for place in range(size):
+        count[rows[words[start + place], CONTEXT]] += 1
+    kind = sentence_case(count)
+    for place in range(size):
+        row = seen[place + 1]
+        row[:TAG] = rows[words[start + place], :TAG]
+        if kind in (ALL_UPPER, ALL_LOWER):
+            row[SHAPE] = row[FLAT]
+        row[CONTEXT] = 2 * kind + (place == 0)
+        row[TAG] = tags[start + place] + 1
+        row[UPOS] = coarse[tags[start + place]] + 1
+        row[RIGHTS + 1 :] = rows[words[start + place], MORE:]
+    seen[size + 1, WORD] = 2
+    seen[size + 1, TAG] = 255
+    seen[size + 1, UPOS] = 255
+
+
+@kernel()
+def counts_of(tags: NDArray[np.uint8], kinds: NDArray[np.uint8]) -> IntArray:
+    """Return how many signs and verbs precede each position."""
+    counts = np.zeros((len(tags) + 3, 2), dtype=np.int64)
+    for place in range(len(tags)):
+        counts[place + 2] = counts[place + 1]
+        kind = kinds[tags[place]]
+        if kind:
+            counts[place + 2, kind - 1] += 1
+    counts[len(tags) + 2] = counts[len(tags) + 1]
+    return counts
+
+
+@kernel()
+def parse(
+    seen: Seen,
+    counts: IntArray,
+    above: IntArray,
+    moves: HashedModel,
+    names: HashedModel,
+    labels: int,
+) -> None:
+    """Attach every word of a sentence: greedy arc-hybrid transitions, the best label of each."""
+    root = len(seen) - 2
+    stack = np.empty(root + 1, dtype=np.int64)
+    sides = np.zeros((root + 1, 4), dtype=np.int64)
+    at = np.zeros(PLACES, dtype=np.int64)
+    move_codes = np.empty(len(moves.places), dtype=np.uint32)
+    label_codes = np.empty(len(names.places), dtype=np.uint32)
+    scores = np.empty(max(labels, 3), dtype=np.int32)
+    depth, ahead = 0, 1
+    while ahead < root or depth > 0:
+        move = SHIFT
+        if depth > 0:
+            describe(seen, stack, depth, ahead, sides, counts, at)
+            codes_at(seen, at, moves.places, move_codes)
+            add_scores(move_codes, moves, 3, scores)
+            move = best_move(scores, depth, ahead, root)
+        if move == SHIFT:
+            stack[depth] = ahead
+            depth, ahead = depth + 1, ahead + 1
+            continue
+        word = stack[depth - 1]
+        head = ahead if move == LEFT else stack[depth - 2]
+        depth -= 1
+        describe_arc(seen, word, head, root, sides, counts, at)
+        codes_at(seen, at, names.places, label_codes)
+        add_scores(label_codes, names, labels, scores)
+        attach(seen, sides, above, word, head, int(np.argmax(scores[:labels])))
+
+
+@kernel()
+def best_move(scores: NDArray[np.int32], depth: int, ahead: int, root: int) -> int:
+    """Return the transition with the greatest score among those allowed."""
+    best = -1
+    for move in range(3):
+        if allowed(move, depth, ahead, root) and (best < 0 or scores[move] > scores[best]):
+            best = move
+    return best
+
+
+@kernel()
+def allowed(move: int, depth: int, ahead: int, root: int) -> bool:
+    """Return whether a transition is possible; the root takes one dependent, the last word left."""
+    if move == SHIFT:
+        return ahead < root
+    if move == LEFT:
+        return depth > 0 and (ahead < root or depth == 1)
+    return depth > 1
+
+
+@kernel()
+def attach(seen: Seen, sides: IntArray, above: IntArray, word: int, head: int, label: int) -> None:
+    """Make a word a dependent; `sides` keeps the outer two dependents of each side."""
+    above[word] = head
+    seen[word, RELATION] = label + 1
+    if word < head:
+        sides[head, 1] = sides[head, 0]
+        sides[head, 0] = word
+        seen[head, LEFTS] += 1
+    else:
+        sides[head, 3] = sides[head, 2]
+        sides[head, 2] = word
+        seen[head, RIGHTS] += 1
+
+
+@kernel()
+def describe(
+    seen: Seen, stack: IntArray, depth: int, ahead: int, sides: IntArray, counts: IntArray,
+    at: IntArray,
+) -> None:  # fmt: skip
+    """Write the rows of the positions of a state, as parser.POSITIONS lists them."""
+    root = len(seen) - 2
+    first = stack[depth - 1]
+    second = stack[depth - 2] if depth > 1 else 0
+    third = stack[depth - 3] if depth > 2 else 0
+    at[0], at[1], at[2] = first, second, third
+    at[3] = ahead
+    at[4] = ahead + 1 if ahead < root else 0
+    at[5] = ahead + 2 if ahead + 1 < root else 0
+    at[6], at[7], at[8], at[9] = sides[first]
+    at[10], at[11], at[12], at[13] = sides[second]
+    at[14], at[15] = sides[ahead, 0], sides[ahead, 1]
+    at[16] = first - 1
+    at[17] = first + 1 if first + 1 != ahead else 0
+    at[18] = ahead - 1 if ahead - 1 != first else 0
+    at[19] = ahead + 3 if ahead + 2 < root else 0
+    at[20] = sides[at[6], 0]
+    at[21] = root + 1
+    state = seen[root + 1]
+    state[GAP] = bucket(ahead - first)
+    state[DEEP_GAP] = bucket(first - second) if second else 0
+    state[SIGNS] = min(counts[ahead, 0] - counts[first + 1, 0], 3) + 1
+    state[VERBS] = min(counts[ahead, 1] - counts[first + 1, 1], 3) + 1
+    state[DIRECTION] = 0
+
+
+@kernel()
+def describe_arc(
+    seen: Seen, word: int, head: int, root: int, sides: IntArray, counts: IntArray, at: IntArray
+) -> None:
+    """Write the rows of the positions of an arc, as parser.ARC_POSITIONS lists them."""
+    low, high = min(word, head), max(word, head)
+    at[0], at[1] = word, head
+    at[2], at[3], at[4], at[5] = sides[word]
+    at[6], at[7], at[8], at[9] = sides[head]
+    at[10], at[11] = word - 1, (word + 1 if word < root else 0)
+    at[12], at[13] = head - 1, (head + 1 if head < root else 0)
+    at[14] = sides[at[4], 2]
+    at[15] = root + 1
+    state = seen[root + 1]
+    state[GAP] = bucket(high - low)
+    state[DEEP_GAP] = 0
+    state[SIGNS] = min(counts[high, 0] - counts[low + 1, 0], 3) + 1
+    state[VERBS] = min(counts[high, 1] - counts[low + 1, 1], 3) + 1
+    state[DIRECTION] = 1 + (word > head)
+
+
+@kernel()
+def bucket(distance: int) -> int:
+    """Return a distance as one of eight classes."""
+    if distance < 5:
+        return distance
+    return 5 if distance < 7 else (6 if distance < 11 else 7)
+
+
+@kernel()
+def codes_at(seen: Seen, at: IntArray, places: IntArray, codes: Codes) -> None:
+    """Write one code for every feature; a feature joins up to four columns of positions."""
+    for feature in range(len(places)):
+        part = places[feature]
+        mixed = np.uint64(seen[at[part[0, 0]], part[0, 1]]) * np.uint64(0x9E3779B97F4A7C15)
+        if part[1, 0] >= 0:
+            mixed ^= mixed >> np.uint64(29)
+            mixed += np.uint64(seen[at[part[1, 0]], part[1, 1]]) * np.uint64(0xC2B2AE3D27D4EB4F)
+        if part[2, 0] >= 0:
+            mixed ^= mixed >> np.uint64(30)
+            mixed += np.uint64(seen[at[part[2, 0]], part[2, 1]]) * np.uint64(0x165667B19E3779F9)
+        if part[3, 0] >= 0:
+            mixed ^= mixed >> np.uint64(28)
+            mixed += np.uint64(seen[at[part[3, 0]], part[3, 1]]) * np.uint64(0xA0761D6478BD642F)
+        mixed += np.uint64(feature + 1) * np.uint64(0xD6E8FEB86659FD93)
+        mixed ^= mixed >> np.uint64(31)
+        codes[feature] = np.uint32((mixed * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(32))
+
+
+@kernel()
+def add_scores(codes: Codes, model: HashedModel, classes: int, scores: NDArray[np.int32]) -> None:
+    """Write the sum of the weights of the features in use for each class."""
+    used, table = model.used, model.table
+    mask = np.uint32(len(table) - 64 - 1)
+    scores[:classes] = 0
+    for code in codes:
+        place = code >> SHIFT_USED
+        if not used[place >> 3] >> (place & 7) & 1:
+            continue
+        base = np.int64(code & mask)
+        weights = table[base : base + classes]
+        for each in range(classes):
+            scores[each] += weights[each]

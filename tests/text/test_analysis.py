@@ -1,0 +1,168 @@
+"""The shipped analyser: offsets, odd texts, determinism, files."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from partita.errors import InputError
+from partita.records import Message
+from partita.text.analysis import lemma_of, shipped_analyser
+from partita.text.analysis_models import analyser_bytes, parse_analyser, read_analyser
+from partita.text.expressions import PlacedSentence, expressions
+from partita.text.layout import parse_layout
+from partita.text.trees import feature
+
+TEXT = (
+    "Ada Lovelace met Charles Babbage in London in 1833. She wrote to him about his machine, and "
+    "they worked on it for years.\n\nThe Royal Society didn't publish her notes."
+)
+
+
+def message(text: str) -> Message:
+    return parse_layout("m", text, "m")
+
+
+def analysed(text: str) -> tuple[PlacedSentence, ...]:
+    return shipped_analyser().analyse(message(text))
+
+
+def found(text: str) -> dict[str, str]:
+    return {text[e.start : e.end]: e.mention.sort for s in analysed(text) for e in expressions(s)}
+
+
+def test_an_ordinary_text() -> None:
+    mentions = found(TEXT)
+    assert mentions["Ada Lovelace"] == mentions["She"] == mentions["Charles Babbage"] == "person"
+    assert mentions["London"] == "place"
+    assert mentions["1833"] == "time"
+    assert {"him", "his", "it", "they", "her", "her notes"} <= set(mentions)
+
+
+def test_pronouns_have_the_features_that_trees_read() -> None:
+    words = {w.form: w for s in analysed(TEXT) for w in s.tree.words}
+    assert feature(words["She"], "Gender") == "Fem"
+    assert feature(words["they"], "Number") == "Plur"
+    assert feature(words["him"], "Person") == "3"
+    assert feature(words["years"], "Number") == "Plur"
+    assert (words["wrote"].lemma, words["years"].lemma) == ("write", "year")
+
+
+def check(text: str) -> None:
+    """Offsets are those of the words, trees have one root, probabilities are probabilities."""
+    source = message(text)
+    regions = [(region.start, region.end) for region in source.regions]
+    for number, sentence in enumerate(analysed(text)):
+        words = sentence.tree.words
+        assert sentence.index == number
+        assert [text[a:b] for a, b in sentence.spans] == [word.form for word in words]
+        assert [word.head for word in words].count(-1) == 1
+        start, end = sentence.spans[0][0], sentence.spans[-1][1]
+        assert any(a <= start and end <= b for a, b in regions)
+        for mention in sentence.mentions:
+            assert mention.probability is not None
+            assert mention.sorts is not None
+            assert shipped_analyser().threshold <= mention.probability <= 1
+            assert sum(mention.sorts.values()) == pytest.approx(1)
+            assert mention.sort == max(mention.sorts, key=mention.sorts.__getitem__)
+            assert mention.head in mention.words
+            assert 0 <= mention.words[0] <= mention.words[-1] < len(words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n ",
+        "Paris",
+        "?",
+        "😀" * 300,
+        "a\x00b \x07c\x1b[0m",
+        "Ελλάδα και 中国 и Россия.",
+        TEXT,
+    ],
+)
+def test_odd_texts(text: str) -> None:
+    check(text)
+
+
+@given(st.text(max_size=80))
+@settings(max_examples=60, deadline=None)
+def test_any_text_keeps_its_offsets(text: str) -> None:
+    check(text)
+
+
+@given(
+    st.lists(st.sampled_from([*TEXT.split(), "“", "(", ")", "—", "😀", "\n\n", "…"]), max_size=30)
+)
+@settings(max_examples=60, deadline=None)
+def test_any_order_of_words_keeps_its_offsets(words: list[str]) -> None:
+    check(" ".join(words))
+
+
+def test_the_same_text_gives_the_same_analysis() -> None:
+    assert [s.tree.words for s in analysed(TEXT)] == [s.tree.words for s in analysed(TEXT)]
+    assert [s.mentions for s in analysed(TEXT)] == [s.mentions for s in analysed(TEXT)]
+
+
+def test_upper_case_finds_the_same_people() -> None:
+    mentions = found(TEXT.upper())
+    assert mentions["ADA LOVELACE"] == mentions["SHE"] == "person"
+
+
+@pytest.mark.parametrize(
+    ("form", "xpos", "lemma"),
+    [("Cities", "NNS", "city"), ("boxes", "NNS", "box"), ("Smiths", "NNPS", "Smiths"),
+     ("stopped", "VBD", "stop"), ("making", "VBG", "mak"), ("glass", "NN", "glass")],
+)  # fmt: skip
+def test_lemmas_by_rule(form: str, xpos: str, lemma: str) -> None:
+    assert lemma_of(form, xpos, "PROPN" if xpos == "NNPS" else "X", {}) == lemma
+    assert lemma_of(form, xpos, "X", {f"{form.lower()} {xpos}": "other"}) == "other"
+
+
+def changed(said: dict[str, Any] | None = None, **arrays: Any) -> bytes:
+    with np.load(BytesIO(analyser_bytes(shipped_analyser()))) as file:
+        kept = {name: file[name] for name in file.files}
+    text = json.loads(kept["about"].tobytes()) | (said or {})
+    kept["about"] = np.frombuffer(json.dumps(text).encode(), dtype=np.uint8)
+    stream = BytesIO()
+    np.savez(stream, **(kept | arrays))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("said", "arrays", "problem"),
+    [
+        ({"version": 9}, {}, "version is 9"),
+        ({"model": "tagger"}, {}, "expected 'analyser'"),
+        ({"features": {}}, {}, "features unknown"),
+        ({"lemmas": []}, {}, "lemmas is not an object"),
+        ({"labels": []}, {}, "labels"),
+        ({}, {"scales": np.zeros(1)}, "do not fit"),
+        ({}, {"moves_weights": np.zeros(70, dtype=np.int8)}, "power of two"),
+        ({}, {"moves_used": np.zeros(70, dtype=np.uint8)}, "features in use"),
+        ({}, {"groups": np.zeros((4, 3), dtype=np.uint8)}, "groups"),
+        ({}, {"groups": np.zeros(3)}, "groups is not an array"),
+    ],
+)
+def test_a_wrong_file_is_refused(said: dict[str, Any], arrays: Any, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        parse_analyser(changed(said, **arrays), "a.npz")
+
+
+def test_what_is_not_an_analyser_is_refused(tmp_path: Any) -> None:
+    with pytest.raises(InputError, match="is not an analyser"):
+        parse_analyser(b"text", "a.npz")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_analyser(tmp_path / "missing.npz")
+
+
+def test_there_and_back() -> None:
+    data = analyser_bytes(shipped_analyser())
+    assert analyser_bytes(parse_analyser(data, "a.npz")) == data
