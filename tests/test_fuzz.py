@@ -23,7 +23,9 @@ TEXTS = st.lists(PIECES, min_size=1, max_size=60).map(" ".join)
 
 @pytest.fixture(scope="module")
 def stages() -> Stages:
-    return Runner(Settings(budget=usual_budget("evidential", work=100))).stages
+    return Runner(
+        Settings("depots", "evidential", budget=usual_budget("evidential", work=100))
+    ).stages
 
 
 @given(text=TEXTS)

@@ -68,7 +68,7 @@ CLAIMS = [
 
 @pytest.fixture(scope="module")
 def doc() -> partita.ResolvedMessage:
-    return partita.run(TEXT)
+    return partita.run(TEXT, domain="depots")
 
 
 @pytest.fixture(scope="module")
@@ -125,14 +125,14 @@ def test_the_reference_is_what_make_docs_makes() -> None:
 def test_run_answers_as_its_command(tmp_path: Path) -> None:
     path = tmp_path / "kinston.txt"
     path.write_text(TEXT, encoding="utf-8")
-    document = partita.run(path)
+    document = partita.run(path, domain="depots")
     assert isinstance(document, partita.ResolvedMessage)
-    assert document.to_jsonl() == command("run", path, "--json")
+    assert document.to_jsonl() == command("run", path, "--domain", "depots", "--json")
     assert [one["id"] for one in document.to_dict()["entities"]] == ["E1", "E2"]
-    document, other = partita.run([path, TEXT])
+    document, other = partita.run([path, TEXT], domain="depots")
     assert (document.message.id, other.message.id) == ("kinston", "message-2")
-    assert [one.message.id for one in partita.run(tmp_path)] == ["kinston"]  # type: ignore[union-attr]
-    assert partita.run(document.message).to_jsonl() == document.to_jsonl()
+    assert [one.message.id for one in partita.run(tmp_path, domain="depots")] == ["kinston"]  # type: ignore[union-attr]
+    assert partita.run(document.message, domain="depots").to_jsonl() == document.to_jsonl()
 
 
 def test_a_text_that_names_a_file_is_refused(
@@ -323,7 +323,10 @@ def test_train_answers_as_its_command(key: partita.Key, tmp_path: Path) -> None:
     assert "Learned greedy" in str(model)
     few = partita.train(read_keys(path)[:20], characteristics="paper", domain="depots")
     assert few.figures["documents"] == 20
-    by_model, by_file = partita.run(TEXT, parameters=few), partita.run(TEXT)
+    by_model, by_file = (
+        partita.run(TEXT, domain="depots", parameters=few),
+        partita.run(TEXT, domain="depots"),
+    )
     assert by_model.distributions[0].marginal("T1", "T3") != pytest.approx(
         by_file.distributions[0].marginal("T1", "T3"), abs=1e-9
     )

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from partita.entities.entities import entities_of, number_entities, single_entity
+import numpy as np
+
+from partita.entities.entities import entities_of, join_entities, number_entities, single_entity
 from partita.errors import InputError, PartitaError
 from partita.pairs.models import PairModel, set_probabilities
 from partita.records import (
@@ -21,34 +24,48 @@ from partita.records import (
 )
 from partita.reference.antecedents import with_antecedents
 from partita.reference.sets import coreference_sets, unifiable, unlinked
+from partita.reference.windows import Chains, Windows, copies
 from partita.templates.schema import Schema
 
 MOST = 2000  # templates of one message: all of them are compared with all
 
 Extract = Callable[[Message], Sequence[Template]]
 Solve = Callable[[Sequence[PairProbabilities]], Iterable[Distribution | PartitaError]]
+Notes = Callable[[Message, Sequence[Template]], Iterable[str]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stages:
     """What the stages need: an extractor of templates with the schema of its domain, a pair model
-    and a model of configurations."""
+    and a model of configurations.
+
+    With `windows` all templates may corefer, and a message is one set, or several windows if it is
+    long; without, coreference sets follow from the values of the slots. `notes` says what a user
+    should know of a message, such as that it is not in English.
+    """
 
     extract: Extract
     schema: Schema
     pairs: PairModel
     solve: Solve
+    windows: Windows | None = None
+    notes: Notes = lambda message, templates: ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resolved:
-    """A message with its templates, distributions and entities; `singletons` are in no set."""
+    """A message with its templates, distributions and entities; `singletons` are in no set.
+
+    `whole` says that a message is one set, or its windows are, and not its compatible templates.
+    """
 
     message: Message
     templates: tuple[Template, ...]
     distributions: tuple[Distribution, ...]
     singletons: tuple[Template, ...]
     entities: tuple[Entity, ...]
+    notes: tuple[str, ...] = ()
+    whole: bool = False
 
     @property
     def sets(self) -> tuple[CoreferenceSet, ...]:
@@ -57,24 +74,79 @@ class Resolved:
 
 def resolve(message: Message, stages: Stages) -> Resolved:
     """Run all stages on one message."""
-    schema = stages.schema
-    extracted = in_order(stages.extract(message))
-    compatible = unifiable(extracted, schema)
-    templates = with_antecedents(extracted, sorts=schema.sorts, compatible=compatible)
-    sets = named_sets(coreference_sets(templates, schema, compatible=compatible), message.id)
-    pairs = [set_probabilities(stages.pairs, one, schema) for one in sets]
+    extracted = sorted(stages.extract(message), key=lambda template: (template.start, template.end))
+    notes = tuple(stages.notes(message, extracted))
+    if stages.windows is not None:
+        return _resolve_windows(message, extracted, stages, stages.windows, notes)
+    templates, sets = compatible_sets(message, extracted, stages.schema)
+    pairs = [set_probabilities(stages.pairs, one, stages.schema) for one in sets]
     distributions = tuple(map(_distribution, stages.solve(pairs)))
     singletons = unlinked(templates, sets)
-    entities = entities_among(templates, distributions, singletons, schema)
-    return Resolved(message, templates, distributions, singletons, entities)
+    entities = entities_among(templates, distributions, singletons, stages.schema)
+    return Resolved(message, templates, distributions, singletons, entities, notes)
 
 
-def in_order(templates: Sequence[Template]) -> list[Template]:
-    """Return the templates of a message in text order."""
+def compatible_sets(
+    message: Message, templates: Sequence[Template], schema: Schema
+) -> tuple[tuple[Template, ...], tuple[CoreferenceSet, ...]]:
+    """Return the templates with their antecedents, and the sets of those whose values unify."""
     if len(templates) > MOST:
         problem = f"{len(templates):,} templates are too many (expected at most {MOST:,} in one)"
         raise InputError(f"{problem}: split it into messages")
-    return sorted(templates, key=lambda template: (template.start, template.end))
+    compatible = unifiable(templates, schema)
+    linked = with_antecedents(templates, sorts=schema.sorts, compatible=compatible)
+    sets = coreference_sets(linked, schema, compatible=compatible)
+    return linked, named_sets(sets, message.id)
+
+
+def _resolve_windows(
+    message: Message,
+    templates: Sequence[Template],
+    stages: Stages,
+    sizes: Windows,
+    notes: tuple[str, ...],
+) -> Resolved:
+    """Resolve window after window, so that memory and time are linear in the length."""
+    if len(templates) < 2:
+        entities = entities_among(templates, (), templates, stages.schema)
+        return Resolved(message, tuple(templates), (), tuple(templates), entities, notes, True)
+    chains, distributions, cuts = Chains(), list[Distribution](), sizes.cuts(templates)
+    for number, (first, last) in enumerate(pairwise(cuts), 1):
+        again = copies(chains.read_again(templates[:first], sizes) if first else (), number)
+        window = (*again, *templates[first:last])
+        one = CoreferenceSet(window, name=f"{message.id}.{number}")
+        even = PairProbabilities(one, np.full((len(one), len(one)), 0.5))
+        distributions += map(_distribution, stages.solve([even]))
+        chains.add(distributions[-1].most_probable, one)
+    if len(cuts) > 2:
+        notes = (*notes, windows_note(len(templates), len(cuts) - 1, sizes))
+    entities = _window_entities(templates, distributions, chains, stages.schema)
+    return Resolved(message, tuple(templates), tuple(distributions), (), entities, notes, True)
+
+
+def windows_note(templates: int, windows: int, sizes: Windows) -> str:
+    """Return the rule by which a long message was cut."""
+    rule = f"at most {sizes.most} new templates, the last {sizes.last} and {sizes.names} names"
+    return f"{templates:,} templates in {windows} windows ({rule} of earlier windows read again)"
+
+
+def _window_entities(
+    templates: Sequence[Template],
+    distributions: Sequence[Distribution],
+    chains: Chains,
+    schema: Schema,
+) -> tuple[Entity, ...]:
+    """Return the entities of all windows, parts of the same entity joined."""
+    place = {template.id: n for n, template in enumerate(templates)}
+    if len(distributions) == 1:
+        return number_entities(entities_of(distributions[0], schema), place)
+    parts: dict[int, list[Entity]] = {}
+    for distribution in distributions:
+        for entity in entities_of(distribution, schema):
+            if new := [name for name in entity.templates if name in place]:
+                parts.setdefault(chains.home[new[0]], []).append(entity)
+    joined = [join_entities(some, chains.members[home], schema) for home, some in parts.items()]
+    return number_entities(joined, place)
 
 
 def named_sets(sets: Iterable[CoreferenceSet], message: str) -> tuple[CoreferenceSet, ...]:

@@ -25,7 +25,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        Settings(budget=usual_budget("evidential")),
+        Settings("depots", "evidential", budget=usual_budget("evidential")),
         Settings("depots", "merging", "", 5, 0.25, usual_budget("merging", work=7), 3),
         Settings("depots", "uniform", budget=usual_budget("uniform", seconds=1.5)),
     ],

@@ -23,7 +23,7 @@ TEXTS = {
     "small/one": "An ammunition depot was found near Fairview. The depot is empty.",
     "none": "Nothing of interest.",
 }
-SETTINGS = Settings(budget=usual_budget("evidential"))
+SETTINGS = Settings("depots", "evidential", budget=usual_budget("evidential"))
 
 
 def given(**texts: str) -> list[RawMessage]:
@@ -154,7 +154,9 @@ def test_a_run_is_gone_on_with(desk, tmp_path):
 
 
 def test_a_message_is_added_with_the_settings_of_the_run(desk):
-    desk.ingest(given(a=MESSAGE), Settings(model="merging", budget=usual_budget("merging")), "r")
+    desk.ingest(
+        given(a=MESSAGE), Settings("depots", "merging", budget=usual_budget("merging")), "r"
+    )
     desk.ingest(given(b=MESSAGE), name="r")
     found = [desk.message("r", name)["sets"][0] for name in "ab"]
     assert [one["model"] for one in found] == ["merging"] * 2
@@ -164,7 +166,7 @@ def test_a_message_is_added_with_the_settings_of_the_run(desk):
 
 def test_other_settings_or_another_text_are_refused(desk):
     desk.ingest(given(a=MESSAGE), SETTINGS, "r")
-    other = Settings(seed=1, budget=SETTINGS.budget)
+    other = Settings("depots", "evidential", seed=1, budget=SETTINGS.budget)
     said = refusal(InputError, desk.ingest, given(a=MESSAGE), other, "r")
     assert said == "run r was made with seed 0, and here it is 1; use another --name"
     said = refusal(PartitaError, desk.ingest, given(a="Another text."), SETTINGS, "r")
@@ -306,7 +308,7 @@ def test_who_only_reads_makes_no_store(tmp_path):
 
 def test_two_runs_of_one_store_side_by_side(desk):
     for model in ("uniform", "evidential"):
-        desk.ingest(given(k=MESSAGE), Settings(model=model, budget=usual_budget(model)), model)
+        desk.ingest(given(k=MESSAGE), Settings("depots", model, budget=usual_budget(model)), model)
     found = {run["name"]: desk.set(run["name"], "k.1") for run in desk.runs()}
     assert found["uniform"]["configurations"][0]["probability"] == pytest.approx(1 / 7)
     assert found["evidential"]["configurations"][0]["probability"] > 0.9

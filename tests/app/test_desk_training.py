@@ -21,7 +21,7 @@ from partita.store import runs
 from partita.text.raw_messages import RawMessage
 from partita.training.parameter_files import parse_pair_parameters
 
-SETTINGS = Settings(budget=usual_budget("evidential"))
+SETTINGS = Settings("depots", "evidential", budget=usual_budget("evidential"))
 OTHER = """\
 Subj: Tarboro Fuel Depot
 
@@ -192,7 +192,7 @@ def test_what_cannot_be_exported(desk, tmp_path):
 
 
 def test_runs_that_cannot_learn(desk):
-    settings = Settings(model="uniform", budget=usual_budget("uniform"))
+    settings = Settings("depots", "uniform", budget=usual_budget("uniform"))
     desk.ingest([RawMessage("k", MESSAGE, "test")], settings, "u", workers=1)
     with pytest.raises(InputError, match="the model uniform, which is not trained from keys"):
         desk.train("u")

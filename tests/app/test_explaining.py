@@ -113,7 +113,7 @@ def test_questions_without_an_answer(
 def test_results_of_a_run_know_their_domain_and_its_parameters(tmp_path: Path) -> None:
     (tmp_path / "kinston.txt").write_text(MESSAGE, encoding="utf-8")
     out = tmp_path / "results.jsonl"
-    assert run("run", tmp_path / "kinston.txt", "--out", out).exit_code == 0
+    assert run("run", "--domain", "depots", tmp_path / "kinston.txt", "--out", out).exit_code == 0
     found = explain(out, "T2", "T7", set_name="kinston.1")
     assert found.notes == ()
     assert found.pair is not None

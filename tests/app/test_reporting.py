@@ -130,7 +130,9 @@ def test_a_run_of_a_store(tmp_path: Path):
     file.write_text(DEPOT, encoding="utf-8")
     workspace = open_workspace(tmp_path / "s.db")
     try:
-        run = workspace.ingest([file], Settings(budget=usual_budget("evidential")), workers=1)
+        run = workspace.ingest(
+            [file], Settings("depots", "evidential", budget=usual_budget("evidential")), workers=1
+        )
         page = Page(report_html(workspace, run))
         assert f"Partita report on {run}" in page.words
         assert "calibration" not in page.words

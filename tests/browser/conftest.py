@@ -72,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where a message was put whose writer means harm, a few others, and the demonstration."""
     found = tmp_path_factory.mktemp("page")
     workspace = open_workspace(found / "partita.db")
-    settings = Settings(budget=usual_budget("evidential"))
+    settings = Settings("depots", "evidential", budget=usual_budget("evidential"))
     harm = RawMessage(HOSTILE_MESSAGE, HOSTILE_TEXT, "test")
     workspace.ingest([harm], settings, name=HOSTILE, workers=1)
     messages = [CORPUS / f"{name}.txt" for name in WORK]

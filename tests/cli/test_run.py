@@ -61,7 +61,7 @@ def folder(tmp_path: Path) -> Path:
 def run(*arguments: object, stdin: str | None = None) -> Result:
     app = typer.Typer()
     commands_run.add_to(app)
-    return CliRunner().invoke(app, ["run", *map(str, arguments)], input=stdin)
+    return CliRunner().invoke(app, ["run", "--domain", "depots", *map(str, arguments)], input=stdin)
 
 
 def lines(text: str) -> list[dict]:

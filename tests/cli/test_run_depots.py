@@ -19,12 +19,12 @@ from partita.corpora.documents import corpus_path
 from partita.results.result_lines import schema
 from patience import PATIENCE, until
 
-COMMAND = [sys.executable, "-m", "partita", "run"]
+COMMAND = [sys.executable, "-m", "partita", "run", "--domain", "depots"]
 MESSAGES = 56  # enough that other processes are started
 
 
 def run(*arguments: object) -> list[dict]:
-    result = CliRunner().invoke(app, ["run", *map(str, arguments), "--json"])
+    result = CliRunner().invoke(app, ["run", "--domain", "depots", *map(str, arguments), "--json"])
     assert result.exit_code == 0, result.stderr
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     for line in lines:
@@ -91,7 +91,9 @@ def test_a_domain_that_is_not_there(tmp_path):
 
 def test_the_same_bytes_with_many_processes_and_after_ctrl_c(folder, tmp_path):
     alone, shared = tmp_path / "alone.jsonl", tmp_path / "shared.jsonl"
-    done = CliRunner().invoke(app, ["run", str(folder), "--out", str(alone), "--workers", "1"])
+    done = CliRunner().invoke(
+        app, ["run", "--domain", "depots", str(folder), "--out", str(alone), "--workers", "1"]
+    )
     assert done.exit_code == 0, done.stderr
     command = [*COMMAND, str(folder), "--out", str(shared), "--workers", "2"]
     assert _interrupted(command, shared) in (0, 130)  # 0: it was quicker than the signal

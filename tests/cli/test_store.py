@@ -51,11 +51,11 @@ def held(path: str = "s.db") -> dict[str, list]:
 
 
 def test_a_run_goes_into_a_store_and_is_gone_on_with(folder):
-    result = run("run", folder, "--store", "s.db", "--name", "monday")
+    result = run("run", "--domain", "depots", folder, "--store", "s.db", "--name", "monday")
     assert result.exit_code == 0
     assert "; run monday of store s.db" in result.stderr
     before = held()
-    again = run("run", folder, "--store", "s.db", "--name", "monday")
+    again = run("run", "--domain", "depots", folder, "--store", "s.db", "--name", "monday")
     assert "2 done before; run monday of store s.db" in again.stderr
     assert held() == before
     assert [row["message"] for row in before["messages"]] == ["a", "b"]
@@ -63,15 +63,18 @@ def test_a_run_goes_into_a_store_and_is_gone_on_with(folder):
 
 def test_without_a_name_the_same_settings_are_the_same_run(folder):
     for model in ("evidential", "uniform", "evidential"):
-        assert run("run", folder, "--store", "s.db", "--model", model).exit_code == 0
+        assert (
+            run("run", "--domain", "depots", folder, "--store", "s.db", "--model", model).exit_code
+            == 0
+        )
     names = [row["run"] for row in held()["runs"]]
     assert len(names) == 2
     assert {name.rsplit("-", 1)[0] for name in names} == {"depots-evidential", "depots-uniform"}
 
 
 def test_results_from_the_store_are_those_of_a_file(folder):
-    run("run", folder, "--store", "s.db", "--name", "r")
-    run("run", folder, "--out", "direct.jsonl")
+    run("run", "--domain", "depots", folder, "--store", "s.db", "--name", "r")
+    run("run", "--domain", "depots", folder, "--out", "direct.jsonl")
     result = run(
         "export", "r", "--store", "s.db", "--table", "results", "--to", "jsonl", "--out", "x"
     )
@@ -81,20 +84,44 @@ def test_results_from_the_store_are_those_of_a_file(folder):
 
 def test_a_file_and_a_store_at_once(folder):
     (folder / "b.txt").rename("b.txt")
-    run("run", folder, "--out", "x.jsonl")
-    run("run", "b.txt", "--store", "s.db", "--name", "r")
-    both = run("run", folder, "b.txt", "--out", "x.jsonl", "--store", "s.db", "--name", "r")
+    run("run", "--domain", "depots", folder, "--out", "x.jsonl")
+    run("run", "--domain", "depots", "b.txt", "--store", "s.db", "--name", "r")
+    both = run(
+        "run",
+        "--domain",
+        "depots",
+        folder,
+        "b.txt",
+        "--out",
+        "x.jsonl",
+        "--store",
+        "s.db",
+        "--name",
+        "r",
+    )
     assert both.exit_code == 0
     assert sorted(row["message"] for row in held()["messages"]) == ["a", "b"]
     kept = Path("x.jsonl").read_text()
     assert [json.loads(line)["message"] for line in kept.splitlines()] == ["a", "a", "b", "b"]
-    again = run("run", folder, "b.txt", "--out", "x.jsonl", "--store", "s.db", "--name", "r")
+    again = run(
+        "run",
+        "--domain",
+        "depots",
+        folder,
+        "b.txt",
+        "--out",
+        "x.jsonl",
+        "--store",
+        "s.db",
+        "--name",
+        "r",
+    )
     assert "2 done before" in again.stderr
     assert Path("x.jsonl").read_text() == kept
 
 
 def test_runs_are_listed(folder):
-    run("run", folder, "--store", "partita.db", "--name", "monday")
+    run("run", "--domain", "depots", folder, "--store", "partita.db", "--name", "monday")
     lines = run("runs").stdout.splitlines()
     assert lines[0].split() == ["run", "messages", "sets", "keyed", "bits", "outcome"]
     assert lines[1].split()[:3] == ["monday", "2", "2"]
@@ -106,25 +133,31 @@ def test_runs_are_listed(folder):
 
 
 def test_trouble_is_one_line(folder):
-    run("run", folder, "--store", "s.db", "--name", "r")
+    run("run", "--domain", "depots", folder, "--store", "s.db", "--name", "r")
     Path("notes.txt").write_text("no database\n" * 100)
     assert said("runs") == (
         "partita: store partita.db: does not exist; partita run INPUT --store creates it"
     )
     assert said("export", "x", "--store", "s.db", "--out", "x") == "partita: the store has no run x"
     assert "is not a table" in said("export", "r", "--store", "s.db", "--table", "x", "--out", "x")
-    assert "is not a database" in said("run", folder, "--store", "notes.txt")
-    assert "there is no folder none" in said("run", folder, "--store", "none/s.db")
-    assert "--name needs --store" in said("run", folder, "--name", "r")
-    assert "cannot be the name" in said("run", folder, "--store", "s.db", "--name", "../r")
-    other = said("run", folder, "--store", "s.db", "--name", "r", "--seed", "7")
+    assert "is not a database" in said("run", "--domain", "depots", folder, "--store", "notes.txt")
+    assert "there is no folder none" in said(
+        "run", "--domain", "depots", folder, "--store", "none/s.db"
+    )
+    assert "--name needs --store" in said("run", "--domain", "depots", folder, "--name", "r")
+    assert "cannot be the name" in said(
+        "run", "--domain", "depots", folder, "--store", "s.db", "--name", "../r"
+    )
+    other = said(
+        "run", "--domain", "depots", folder, "--store", "s.db", "--name", "r", "--seed", "7"
+    )
     assert other == "partita: run r was made with seed 0, and here it is 7; use another --name"
     (folder / "a.txt").write_text("Something else.")
-    assert "1 failed" in said("run", folder, "--store", "s.db", "--name", "r")
+    assert "1 failed" in said("run", "--domain", "depots", folder, "--store", "s.db", "--name", "r")
 
 
 def test_a_store_that_is_locked_or_gone_in_the_middle_of_a_run(folder, monkeypatch):
-    run("run", folder, "--store", "s.db", "--name", "r")
+    run("run", "--domain", "depots", folder, "--store", "s.db", "--name", "r")
     before = held()
     (folder / "c.txt").write_text(TEXTS["a"])
     monkeypatch.setattr(
@@ -141,7 +174,7 @@ def test_a_store_that_is_locked_or_gone_in_the_middle_of_a_run(folder, monkeypat
 
     with monkeypatch.context() as patched:
         patched.setattr(writing, "_insert", removed)
-        gone = said("run", folder, "--store", "s.db", "--name", "r")
+        gone = said("run", "--domain", "depots", folder, "--store", "s.db", "--name", "r")
     assert gone == "partita: store s.db: the file is no longer there"
     for ending in ("", "-wal", "-shm"):
         if Path(f"moved.db{ending}").exists():
@@ -149,12 +182,12 @@ def test_a_store_that_is_locked_or_gone_in_the_middle_of_a_run(folder, monkeypat
     with sqlite3.connect("s.db", isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
         assert "is locked by another process" in said(
-            "run", folder, "--store", "s.db", "--name", "r"
+            "run", "--domain", "depots", folder, "--store", "s.db", "--name", "r"
         )
         other.execute("ROLLBACK")
     other.close()
     assert held()["messages"] == before["messages"]
-    assert run("run", folder, "--store", "s.db", "--name", "r").exit_code == 0
+    assert run("run", "--domain", "depots", folder, "--store", "s.db", "--name", "r").exit_code == 0
     assert len(held()["messages"]) == 3
 
 
@@ -169,7 +202,7 @@ def test_ctrl_c_says_where_the_messages_are(folder, monkeypatch):
         return write(record, outcome)
 
     monkeypatch.setattr(Recording, "write", interrupted)
-    result = run("run", folder, "--store", "s.db", "--name", "r")
+    result = run("run", "--domain", "depots", folder, "--store", "s.db", "--name", "r")
     assert result.exit_code == 130
     assert "1 messages were finished and are in s.db; the same command goes on" in result.stderr
     [row] = held()["runs"]
@@ -178,5 +211,5 @@ def test_ctrl_c_says_where_the_messages_are(folder, monkeypatch):
 
 def test_a_file_whose_name_is_not_utf_8_fails_alone(folder):
     Path(os.fsdecode(os.fsencode(folder) + b"/\xff.txt")).write_text(TEXTS["a"])
-    assert "1 failed" in said("run", folder, "--store", "s.db", "--name", "r")
+    assert "1 failed" in said("run", "--domain", "depots", folder, "--store", "s.db", "--name", "r")
     assert len(held()["messages"]) == 2

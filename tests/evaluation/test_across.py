@@ -23,7 +23,9 @@ def test_things_across_sources_are_right_more_often_than_any_source(tmp_path):
     documents = [one for one in read_keyed_messages(corpus_path()) if one.name.startswith("new")]
     facts = facts_of(documents, schema)
     files = [str(corpus_path() / f"{one.name}.txt") for one in documents]
-    made = CliRunner().invoke(app, ["run", *files, "--out", str(tmp_path / "reports.jsonl")])
+    made = CliRunner().invoke(
+        app, ["run", "--domain", "depots", *files, "--out", str(tmp_path / "reports.jsonl")]
+    )
     assert made.exit_code == 0, made.output
     reports = result_accounts(tmp_path / "reports.jsonl", schema)
     meant = dict(meant_by(reports.accounts, documents, facts))

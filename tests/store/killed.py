@@ -34,7 +34,18 @@ BROKEN = """
 
 
 def command(folder: str, url: str) -> list[str]:
-    return ["run", folder, "--store", url, "--name", "killed", "--workers", "1"]
+    return [
+        "run",
+        "--domain",
+        "depots",
+        folder,
+        "--store",
+        url,
+        "--name",
+        "killed",
+        "--workers",
+        "1",
+    ]
 
 
 def begun(folder: str, url: str, most: int | None = None) -> int:
@@ -115,7 +126,7 @@ def main(folder: str, url: str, moments: str, seed: str) -> int:
     from partita.app.runner import Runner, Settings, usual_budget
     from partita.app.stored_runs import resolved
 
-    runner = Runner(Settings(budget=usual_budget("evidential")))
+    runner = Runner(Settings("depots", "evidential", budget=usual_budget("evidential")))
     for path in sorted(Path(folder).iterdir())[:LOADED]:
         resolved(path.read_text(), runner)
     chance = random.Random(int(seed))

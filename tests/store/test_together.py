@@ -10,7 +10,7 @@ from partita.app.workspace import Workspace
 from partita.store.opening import open_store
 from partita.text.raw_messages import RawMessage
 
-SETTINGS = Settings(budget=usual_budget("evidential"))
+SETTINGS = Settings("depots", "evidential", budget=usual_budget("evidential"))
 TEXTS = [
     RawMessage(f"m{n}", f"A depot was found {n + 2} km from the river. The depot is large.", "test")
     for n in range(12)

@@ -30,7 +30,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("service") / "partita.db"
     workspace = open_workspace(path)
     given = [RawMessage(name, text, "test") for name, text in TEXTS.items()]
-    settings = Settings(budget=usual_budget("evidential"))
+    settings = Settings("depots", "evidential", budget=usual_budget("evidential"))
     workspace.ingest(given, settings, name="demo", workers=1)
     workspace.close()
     return path

@@ -59,7 +59,10 @@ def _asks(run: str, one: Mapping[str, Any]) -> list[Ask]:
         "keys": (f"{of_set}/keys", None),
         "key": (f"{of_set}/keys", {"cells": cells, "author": "load"}),
         "health": ("/api/health", None),
-        "resolve": ("/api/resolve", {"text": "A depot was found. The depot is empty."}),
+        "resolve": (
+            "/api/resolve",
+            {"text": "A depot was found. The depot is empty.", "domain": "depots"},
+        ),
     }
     return [Ask(kind, *asked[kind]) for kind in KINDS]
 

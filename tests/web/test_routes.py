@@ -76,7 +76,7 @@ def test_names_may_hold_anything(client: httpx.Client) -> None:
 
 
 def test_resolve_says_what_the_store_would_hold(client: httpx.Client) -> None:
-    answer = client.post("/api/resolve", json={"text": TEXTS["kinston"]})
+    answer = client.post("/api/resolve", json={"text": TEXTS["kinston"], "domain": "depots"})
     told, stored = answer.json(), got(client, f"{AT}/messages/kinston")
     same = ("text", "entities", "singletons")
     assert {name: told[name] for name in same} == {name: stored[name] for name in same}

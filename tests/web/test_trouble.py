@@ -364,7 +364,7 @@ def test_a_training_that_fails_says_why(own: tuple[str, Path]) -> None:
     address, store = own
     workspace = open_workspace(store)
     given = [RawMessage("one", "A depot was found. The depot is empty.", "test")]
-    settings = Settings(model="uniform", budget=usual_budget("uniform"))
+    settings = Settings("depots", "uniform", budget=usual_budget("uniform"))
     workspace.ingest(given, settings, name="even", workers=1)
     workspace.close()
     begun = httpx.post(f"{address}/api/runs/even/train", json={}, timeout=PATIENCE).json()

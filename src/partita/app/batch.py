@@ -47,7 +47,8 @@ class Outcome:
     """One set or message, ready to be written.
 
     One that failed has an error and none of the forms, except what a store keeps of it. One that
-    was done by an earlier run is `skipped`. `sizes` are the numbers of templates, sets, entities.
+    was done by an earlier run is `skipped`. `sizes` are the numbers of templates, sets, entities;
+    `notes` are for the user.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Outcome:
     clusters: tuple[tuple[Any, ...], ...] = ()
     stored: Mapping[str, Any] | None = None
     sizes: tuple[int, int, int] = (0, 0, 0)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

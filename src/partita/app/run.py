@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 
 from partita.app.run_batch import message_hash, result_lines, text_hash
-from partita.app.runner import DOMAIN, Runner, Settings, usual_budget
+from partita.app.runner import DOMAIN, Runner, Settings, model_for, usual_budget
 from partita.app.solve import parameters_path, renamed
 from partita.errors import InputError, PartitaError
 from partita.files.strict import Place
@@ -65,6 +65,11 @@ class ResolvedMessage(Tabular):
         """One distribution for every coreference set of two or more mentions."""
         return self.resolved.distributions
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of the message, such as that it is not in English."""
+        return self.resolved.notes
+
     def explain(self, left: str, right: str) -> Explanation:
         """Explain why two mentions, named by their ids, were resolved as the same or not."""
         from partita.app.explain import explain
@@ -81,6 +86,7 @@ class ResolvedMessage(Tabular):
             "entities": [entity_json(entity) for entity in self.entities],
             "sets": sets,
             "singletons": alone["singletons"],
+            "notes": list(self.notes),
             "run": alone["run"],
         }
 
@@ -176,7 +182,7 @@ class RunOptions(TypedDict, total=False):
     """The keyword arguments of `run`."""
 
     domain: str | os.PathLike[str]
-    model: str
+    model: str | None
     parameters: str | os.PathLike[str] | TrainedModel | None
     top: int | None
     threshold: float | None
@@ -201,7 +207,7 @@ def run(
     source: Source | Iterable[Source],
     *,
     domain: str | os.PathLike[str] = DOMAIN,
-    model: str = "evidential",
+    model: str | None = None,
     parameters: str | os.PathLike[str] | TrainedModel | None = None,
     top: int | None = None,
     threshold: float | None = None,
@@ -221,9 +227,11 @@ def run(
     `mentions` replace those that would be found: a file of spans, of CoNLL-U or CoNLL-2012, or a
     list of objects such as `{"start": 0, "end": 4, "type": "person"}` (docs/formats.md).
 
-    `domain` is the name of an installed domain or a folder of rules. The other arguments are the
+    `domain` is the name of an installed domain or a folder of rules; `general` is for any English
+    text. Without a `model` the domain's own is used. The other arguments are the
     options of the command `partita run`; `parameters` is a trained model or a file of parameters.
     """
+    model = model_for(os.fspath(domain), model)
     settings = Settings(
         os.fspath(domain),
         model,

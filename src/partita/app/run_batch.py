@@ -141,6 +141,7 @@ def _outcome(message: RawMessage, runner: Runner, forms: Forms) -> Outcome:
         stored=message_object(message, resolved) if forms.stored else None,
         shown=_shown(resolved, forms),
         sizes=(len(resolved.templates), len(resolved.distributions), len(resolved.entities)),
+        notes=resolved.notes,
     )
 
 
@@ -187,7 +188,7 @@ def result_lines(resolved: Resolved, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield a line for every set, and one for singletons, which also ends the message."""
     name = resolved.message.id
     for distribution in resolved.distributions:
-        ids = distribution.set.ids
+        ids = set(distribution.set.ids)
         entities = [entity for entity in resolved.entities if entity.templates[0] in ids]
         yield result_line(distribution, name, entities=entities)
     yield singletons_line(resolved.singletons, name, run)

@@ -21,9 +21,10 @@ from partita.records import Budget, Distribution, Message, PairProbabilities
 
 if TYPE_CHECKING:
     from partita.configurations.joint.model import JointModel
+    from partita.pairs.models import PairModel
     from partita.text.annotations import Annotation
 
-DOMAIN = "depots"
+DOMAIN = "general"
 JOINT = "joint"
 SECONDS = 2.0  # that an exact answer may be expected to take
 STEPS = {"merging": 3_000_000}  # a second or two for a set of forty templates
@@ -40,7 +41,7 @@ class Settings:
     """
 
     domain: str = DOMAIN
-    model: str = "evidential"
+    model: str = JOINT
     parameters: str = ""
     top: int | None = None
     threshold: float | None = None
@@ -97,9 +98,12 @@ class Runner:
         if self.settings.model == JOINT:
             from partita.training.joint import EvenPairModel
 
-            return Stages(domain.extract, domain.schema, EvenPairModel(), self.solve)
-        pairs = domain.pair_model(self.settings.model)
-        return Stages(domain.extract, domain.schema, pairs, self.solve)
+            pairs: PairModel = EvenPairModel()
+        else:
+            pairs = domain.pair_model(self.settings.model)
+        return Stages(
+            domain.extract, domain.schema, pairs, self.solve, domain.windows, domain.notes
+        )
 
     def load(self) -> Runner:
         """Load everything now, so that errors are raised before any message is read."""
@@ -189,6 +193,11 @@ class Runner:
             settings.budget,
             settings.seed,
         )
+
+
+def model_for(domain: str, model: str | None = None) -> str:
+    """Return the model, by default the one that fits the domain."""
+    return model or find_domain(domain).default_model
 
 
 def usual_budget(model: str, seconds: float | None = None, work: int | None = None) -> Budget:

@@ -85,7 +85,8 @@ def run_parameters(store: Store, name: str) -> Path | None:
 def resolved(text: str, runner: Runner, message: str = "message") -> dict[str, Any]:
     """Resolve one text and return it as pages show it."""
     raw = checked(RawMessage(message, text, message))
-    return message_object(raw, runner.resolve(parse_message(raw))) | {"keys": {}}
+    found = runner.resolve(parse_message(raw))
+    return message_object(raw, found) | {"keys": {}, "notes": list(found.notes)}
 
 
 def checked(message: RawMessage) -> RawMessage:

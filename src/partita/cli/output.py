@@ -261,6 +261,7 @@ class Output:
     skipped: int = 0
     failed: int = 0
     not_converged: int = 0
+    noted: int = 0
     sizes: tuple[int, int, int] = (0, 0, 0)
     stdout: StandardOutput = field(init=False)
 
@@ -298,6 +299,7 @@ class Output:
             self.not_converged += 1
             problem = "the chains disagree; the answer is not settled"
             self.console.note(f"{self.noun} {outcome.name}: {problem}")
+        self._note(outcome)
         self.skipped += outcome.skipped
         for sink in self.sinks:
             sink.write(outcome)
@@ -311,6 +313,14 @@ class Output:
         self.done += outcome.counted
         templates, sets, entities = map(sum, zip(self.sizes, outcome.sizes, strict=True))
         self.sizes = templates, sets, entities
+
+    def _note(self, outcome: Outcome) -> None:
+        """Show the notes on an outcome; of many outcomes with notes, the first ones."""
+        self.noted += bool(outcome.notes)
+        for note in outcome.notes if self.noted <= MANY else ():
+            self.console.note(f"{self.noun} {outcome.name}: {note}")
+        if outcome.notes and self.noted == MANY + 1:
+            self.console.note(f"notes on further {self.noun}s are not shown")
 
     def _progress(self) -> str:
         count = self.done + self.skipped

@@ -51,7 +51,7 @@ Model = Annotated[
     typer.Option(
         metavar="NAME",
         callback=options.one_of(MODELS),
-        show_default="evidential; scaled with --to muc",
+        show_default="the domain's own; scaled with --to muc",
         help=f"Model: {', '.join(MODELS)}.",
     ),
 ]
@@ -127,7 +127,7 @@ def add_to(app: typer.Typer) -> None:
 
 def run(
     inputs: Inputs,
-    domain: Domain = "depots",
+    domain: Domain = "general",
     model: Model = None,
     parameters: Parameters = None,
     gazetteer: options.Gazetteer = None,
@@ -163,11 +163,11 @@ def run(
     with error_boundary() as console, _locked(out if to == "jsonl" else None):
         from partita.app.batch import Forms
         from partita.app.run_batch import run_messages
-        from partita.app.runner import Runner, Settings, usual_budget
+        from partita.app.runner import Runner, Settings, model_for, usual_budget
 
         _refuse_name_without_store(store, name)
         _refuse_overwriting(out, store, [*inputs, parameters, gazetteer, mentions])
-        model = model or ("scaled" if to == "muc" else "evidential")
+        model = model_for(domain, model or ("scaled" if to == "muc" else None))
         budget = usual_budget(model, seconds, work)
         files = (str(parameters or ""), str(gazetteer or ""))
         settings = Settings(domain, model, files[0], top, threshold, budget, seed, files[1])

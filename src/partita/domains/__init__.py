@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from partita.pairs.models import MaximumEntropy, PairModel
     from partita.pipeline import Stages
     from partita.records import Message, Template
+    from partita.reference.windows import Windows
     from partita.rules.domain import Domain as Rules
     from partita.rules.domain_files import Sheet
     from partita.rules.extractor import Extractor
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 PAIRS = "pairs"  # the kind of parameters that `partita train` writes
 HASH_DIGITS = 16
+LEAST_UNDERSTOOD = 0.25  # share of a text's sentences with templates, below which a domain says so
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +64,10 @@ class Domain(Protocol):
 
     parameter_file: Path | None = None
     computed_from_parameters: tuple[str, ...] = ("parameter_text", "pair_parameters")
+    default_model: str = "evidential"
     unsupported_models: tuple[str, ...] = ()
     output_formats: tuple[str, ...] = ("jsonl",)
+    windows: Windows | None = None  # for domains in which any two templates may corefer
 
     @property
     @abstractmethod
@@ -112,6 +116,10 @@ class Domain(Protocol):
     def with_found_mentions(self, sentences: Sequence[PlacedSentence]) -> Sequence[PlacedSentence]:
         """Return the sentences with the mentions that are found in their trees."""
         return sentences
+
+    def notes(self, message: Message, templates: Sequence[Template]) -> Iterable[str]:
+        """Return what a user should know of a message, such as that it is not in English."""
+        return ()
 
     @property
     def fingerprint(self) -> str:
@@ -256,6 +264,16 @@ class RuleDomain(Domain):
 
     def extract(self, message: Message) -> Sequence[Template]:
         return self.extractor.templates(message)
+
+    def notes(self, message: Message, templates: Sequence[Template]) -> Iterable[str]:
+        """Say how much of a text the rules understood, if that is little."""
+        from partita.text.tokens import tokenize
+
+        total = len(tokenize(message).ends_of_sentences)
+        covered = len({template.sentence for template in templates})
+        if total and covered < LEAST_UNDERSTOOD * total:
+            share = f"{covered} of {total} sentences ({covered / total:.0%})"
+            yield f"domain {self.name} understood {share}; --domain general is for any English text"
 
 
 def find_domain(name: str | Path) -> Domain:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -19,6 +21,7 @@ from partita.templates.algebra import Merged, merge, relation
 from partita.templates.name import Name
 from partita.templates.schema import Schema
 from partita.templates.slots import Value
+from partita.templates.strings import Strings, StringsType
 
 NAME = "NAME"
 
@@ -34,8 +37,15 @@ def merge_cells(
 
 
 def longest_name(members: Sequence[Template], schema: Schema) -> str:
-    """Return the longest name of the members, or an empty string."""
+    """Return the longest name of the members, or an empty string.
+
+    Where names need not match, the longest that contains the most frequent one.
+    """
     names = [name for member in members for name in _names(member, schema)]
+    if isinstance(schema.slots.get(NAME), StringsType) and names:
+        counts = Counter(names)
+        frequent = set(min(counts, key=lambda name: (-counts[name], -len(name), name)).split())
+        names = [name for name in names if frequent <= set(name.split())]
     return min(names, key=lambda name: (-len(name), name), default="")
 
 
@@ -43,6 +53,8 @@ def _names(template: Template, schema: Schema) -> frozenset[str]:
     name = schema.values(template).get(NAME)
     if isinstance(name, Name):
         return name.variants
+    if isinstance(name, Strings):
+        return name.members
     return frozenset({template.text} if template.form == "name" and template.text else ())
 
 
@@ -97,6 +109,36 @@ def single_entity(template: Template, schema: Schema) -> Entity:
     return _entity(merged, template.id, CERTAIN, slots, schema)
 
 
+def join_entities(parts: Sequence[Entity], members: Sequence[Template], schema: Schema) -> Entity:
+    """Return the parts of an entity, found in several windows, as one with these members.
+
+    Its probability is that of all parts; each slot has the values of the part that most templates
+    fill.
+    """
+    if len(parts) == 1:
+        return replace(parts[0], templates=tuple(member.id for member in members))
+    slots: dict[str, tuple[SlotValue, ...]] = {}
+    for part in sorted(parts, key=lambda part: len(part.templates)):
+        slots |= part.slots
+    return Entity(
+        id="",
+        sort=_common_sort(members),
+        templates=tuple(member.id for member in members),
+        anchor=anchor_of(members, schema).id,
+        figure=_product([part.figure for part in parts]),
+        slots={name: slots[name] for name in schema.slots if name in slots},
+        name=longest_name(members, schema),
+        descriptions=tuple(dict.fromkeys(text for part in parts for text in part.descriptions)),
+    )
+
+
+def _product(figures: Sequence[Figure]) -> Figure:
+    value, low, high = (
+        math.prod(getattr(figure, name) for figure in figures) for name in ("value", "low", "high")
+    )
+    return Figure(value, low, high, next((f.kind for f in figures if f.kind != "exact"), "exact"))
+
+
 def number_entities(entities: Sequence[Entity], place: Mapping[str, int]) -> tuple[Entity, ...]:
     """Return the entities ordered by first template, with ids E1, E2 and so on."""
     ordered = sorted(entities, key=lambda entity: min(place[name] for name in entity.templates))
@@ -121,7 +163,7 @@ def _entity(
 ) -> Entity:
     return Entity(
         id="",
-        sort=merged.sort,
+        sort=merged.sort if schema.sorts is not None else _common_sort(merged.members),
         templates=merged.ids,
         anchor=anchor,
         figure=probability,
@@ -129,3 +171,21 @@ def _entity(
         name=longest_name(merged.members, schema),
         descriptions=descriptions(merged.members, schema),
     )
+
+
+def _common_sort(members: Sequence[Template]) -> str:
+    """Return the sort with the largest sum of probabilities over the members.
+
+    Pronouns count a tenth: their sorts are guesses from the words around them.
+    """
+    sums: dict[str, float] = {}
+    for member in members:
+        weight = 0.1 if member.form == "pronoun" else 1.0
+        for sort, share in _sort_probabilities(member).items():
+            sums[sort] = sums.get(sort, 0.0) + weight * share
+    return max(sums, key=lambda sort: (sums[sort], sort), default="")
+
+
+def _sort_probabilities(template: Template) -> Mapping[str, float]:
+    shares: Mapping[str, float] | None = template.context.get("SORT_PROBABILITIES")
+    return shares or ({template.sort: 1.0} if template.sort else {})

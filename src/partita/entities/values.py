@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -13,7 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import Unavailable
-from partita.records import Distribution, Figure, FloatArray, IntArray, Kind, SlotValue, Template
+from partita.records import (
+    Distribution,
+    DrawnPosterior,
+    Figure,
+    FloatArray,
+    IntArray,
+    Kind,
+    SlotValue,
+    Template,
+)
 from partita.records.entities import Plain
 from partita.templates.name import Name
 from partita.templates.schema import Schema, Values
@@ -27,7 +37,7 @@ COMMON = 60  # templates; larger sets, where draws take longer, get fewer draws
 Cell = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Cells:
     """Probabilities of cells, which are positions in text order.
 
@@ -39,6 +49,15 @@ class Cells:
     kind: Kind = "exact"
     draws: int = 0
     missing: float = 0.0
+
+    @cached_property
+    def by_template(self) -> dict[int, list[Cell]]:
+        """Return the cells that each template is in."""
+        cells: dict[int, list[Cell]] = {}
+        for cell in self.shares:
+            for place in cell:
+                cells.setdefault(place, []).append(cell)
+        return cells
 
     def figure(self, share: float) -> Figure:
         """Return a sum of shares as a figure, with its interval or standard error."""
@@ -67,11 +86,19 @@ def cells_of(distribution: Distribution) -> Cells:
     if cells and len(cells) <= MOST:
         return Cells(cells)
     try:
-        number = _draw_count(len(distribution.set))
-        rows = distribution.posterior.draws(number, np.random.default_rng(distribution.seed))
+        rows = _drawn(distribution)
     except Unavailable:
         return _listed_cells(distribution)
     return Cells(_shares(rows, np.full(len(rows), 1.0 / len(rows))), "estimate", len(rows))
+
+
+def _drawn(distribution: Distribution) -> IntArray:
+    """Return the draws behind the pair probabilities, or new ones."""
+    posterior = distribution.posterior
+    if isinstance(posterior, DrawnPosterior):
+        return posterior.drawn_rows()
+    number = _draw_count(len(distribution.set))
+    return posterior.draws(number, np.random.default_rng(distribution.seed))
 
 
 def _draw_count(templates: int) -> int:
@@ -102,55 +129,59 @@ def _shares(rows: IntArray, shares: FloatArray) -> dict[Cell, float]:
 class AnchorCells:
     """The cells that contain an anchor: their members and probabilities."""
 
+    holding: tuple[Cell, ...]
     members: NDArray[np.bool_]
     shares: FloatArray
     cells: Cells
 
     @classmethod
     def of(cls, cells: Cells, anchor: int, size: int) -> AnchorCells:
-        holding = [cell for cell in cells.shares if anchor in cell]
+        holding = cells.by_template[anchor]
         members = np.zeros((len(holding), size), dtype=np.bool_)
         for row, cell in enumerate(holding):
             members[row, list(cell)] = True
         shares = np.array([cells.shares[cell] for cell in holding])
-        return cls(members, shares / shares.sum(), cells)
+        return cls(tuple(holding), members, shares / shares.sum(), cells)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SlotTable:
-    """The distinct values of one slot in a set, as a table of template × value."""
+    """The distinct values of one slot in a set, and the number of each template's value."""
 
     slot: SlotType[Any]
     values: tuple[Value, ...]
-    holds: NDArray[np.bool_]
+    numbers: Mapping[int, int]
+    kept: dict[Value, tuple[int, ...]]  # holders of a value
 
     @classmethod
     def of(cls, name: str, rows: Sequence[Values], schema: Schema) -> SlotTable:
         values = tuple(dict.fromkeys(row_values[name] for row_values in rows if name in row_values))
         place = {value: n for n, value in enumerate(values)}
-        holds = np.zeros((len(rows), len(values)), dtype=np.bool_)
-        for row, row_values in enumerate(rows):
-            if name in row_values:
-                holds[row, place[row_values[name]]] = True
-        return cls(schema.slot(name), values, holds)
+        numbers = {n: place[row[name]] for n, row in enumerate(rows) if name in row}
+        return cls(schema.slot(name), values, numbers, {})
 
-    def unified(self, choice: NDArray[np.bool_]) -> Value | None:
+    def chosen(self, cell: Cell) -> tuple[int, ...]:
+        """Return the numbers of the values that the templates of a cell have."""
+        return tuple(sorted({self.numbers[n] for n in cell if n in self.numbers}))
+
+    def unified(self, choice: Iterable[int]) -> Value | None:
         """Return the chosen values unified, or None if there are none; in a cell any two unify."""
         result: Value | None = None
-        for n in np.flatnonzero(choice).tolist():
+        for n in choice:
             value = self.values[n]
             result = value if result is None else self.slot.unify(result, value)
         return result
 
-    def holders(self, value: Value | None) -> NDArray[np.bool_]:
+    def holders(self, value: Value | None) -> tuple[int, ...]:
         """Return which templates hold this value or a more general one."""
-        fits = [
-            value is not None and self.slot.unify(held_value, value) == value
-            for held_value in self.values
-        ]
-        chosen = self.holds[:, np.array(fits, dtype=np.bool_)]
-        holders: NDArray[np.bool_] = np.logical_or.reduce(chosen, axis=1)
-        return holders
+        if value is None:
+            return ()
+        if value not in self.kept:
+            fits = {
+                n for n, held in enumerate(self.values) if self.slot.unify(held, value) == value
+            }
+            self.kept[value] = tuple(n for n, number in self.numbers.items() if number in fits)
+        return self.kept[value]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,11 +201,11 @@ class SlotTables:
 
 def slot_values(around: AnchorCells, tables: SlotTables) -> dict[str, tuple[SlotValue, ...]]:
     """Return the values of every slot that the anchor, or a possible coreferent, fills."""
-    possible = around.members.any(axis=0)
+    possible = {n for cell in around.holding for n in cell}
     return {
         name: _values(around, table, tables.ids)
         for name, table in tables.slots.items()
-        if table.holds[possible].any()
+        if not possible.isdisjoint(table.numbers)
     }
 
 
@@ -189,18 +220,18 @@ def _values(around: AnchorCells, table: SlotTable, ids: Sequence[str]) -> tuple[
     """Return the values with probabilities; values with the same plain form are added up."""
     shares: dict[str, float] = {}
     forms: dict[str, Plain | None] = {}
-    holders: dict[str, NDArray[np.bool_]] = {}
+    holders: dict[str, set[int]] = {}
     for value, share in _unified(around, table):
         plain = None if value is None else plain_value(value)
         key = repr(plain)
         forms[key] = plain
         shares[key] = shares.get(key, 0.0) + share
-        holders[key] = holders.get(key, False) | table.holders(value)
+        holders.setdefault(key, set()).update(table.holders(value))
     return tuple(
         SlotValue(
             forms[key],
             around.cells.figure(shares[key]),
-            tuple(ids[n] for n in np.flatnonzero(holders[key]).tolist()),
+            tuple(ids[n] for n in sorted(holders[key])),
         )
         for key in sorted(shares, key=lambda key: (-shares[key], key))
     )
@@ -211,7 +242,9 @@ def _unified(around: AnchorCells, table: SlotTable) -> list[tuple[Value | None, 
 
     They depend only on the distinct values in a cell, so each combination is unified once.
     """
-    present = around.members.astype(np.float64) @ table.holds > 0
-    choices, where = np.unique(present, axis=0, return_inverse=True)
-    sums = np.bincount(where.reshape(-1), around.shares, len(choices)).tolist()
-    return [(table.unified(choice), share) for choice, share in zip(choices, sums, strict=True)]
+    sums: dict[tuple[int, ...], float] = {}
+    for cell, share in zip(around.holding, around.shares.tolist(), strict=True):
+        choice = table.chosen(cell)
+        sums[choice] = sums.get(choice, 0.0) + share
+    ordered = sorted(sums, key=lambda choice: [-n for n in choice])
+    return [(table.unified(choice), sums[choice]) for choice in ordered]

@@ -12,6 +12,7 @@ import numpy as np
 from partita.configurations.evidential import evidential, split
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.configurations.joint.model import JointModel
+from partita.configurations.joint.posterior import DRAWS
 from partita.configurations.merging.decisions import merging
 from partita.configurations.method_choice import engine_for
 from partita.configurations.odds import Knowledge, ScaledParameters
@@ -273,7 +274,7 @@ class Joint:
     seed: int = 0
 
     def posterior(self, document: Document) -> Posterior:
-        return joint_posterior(document.templates, self.model, seed=self.seed)
+        return joint_posterior(document.templates, self.model, seed=self.seed, draws=DRAWS)
 
 
 def joint(model: JointModel | None = None, seed: int = 0, name: str = "joint") -> DocumentModel:

@@ -13,7 +13,15 @@ from partita.records.distributions import (
 )
 from partita.records.documents import Document, Message, Region, RegionKind
 from partita.records.entities import Entity, SlotValue
-from partita.records.posterior import Best, Figure, Kind, Marginals, Method, Posterior
+from partita.records.posterior import (
+    Best,
+    DrawnPosterior,
+    Figure,
+    Kind,
+    Marginals,
+    Method,
+    Posterior,
+)
 from partita.records.templates import Antecedent, CoreferenceSet, Form, Id, Pair, Template, pair
 
 __all__ = [
@@ -26,6 +34,7 @@ __all__ = [
     "CoreferenceSet",
     "Distribution",
     "Document",
+    "DrawnPosterior",
     "Entity",
     "Figure",
     "Figures",

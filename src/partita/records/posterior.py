@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -126,3 +126,11 @@ class Posterior(Protocol):
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
         """Draw configurations, as rows of labels."""
+
+
+@runtime_checkable
+class DrawnPosterior(Protocol):
+    """A posterior that keeps the draws behind its pair probabilities."""
+
+    def drawn_rows(self) -> IntArray:
+        """Return the draws, as rows of labels."""

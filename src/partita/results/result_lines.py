@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from partita.records import (
+    BoolArray,
     Configuration,
     Distribution,
     Entity,
@@ -28,6 +29,9 @@ VERSION = 1
 SCHEMA = "results.schema.json"
 SMALL = 16
 PLAIN_BITS = 10_000
+
+LARGE = 60  # templates; of larger sets of the joint model only pairs from LEAST on are listed
+LEAST = 0.005
 
 Unlisted = tuple[int, float]  # number of pairs not listed in the input, and their probability
 Positions = list[tuple[int, int]]
@@ -63,6 +67,9 @@ def result_line(
     ids = group.ids
     quoted = [_text(name) for name in ids]
     apart, must = _positions(ids, group.incompatible), _positions(ids, group.must)
+    listed = _listed_pairs(distribution, apart + must)
+    if unlisted is None:
+        unlisted = _below_least(distribution, listed)
     parts = [
         f'"version":{VERSION},"message":{_text(message)},"set":{_text(group.name)}',
         f'"templates":{_templates(group.templates, quoted)}',
@@ -70,11 +77,11 @@ def result_line(
         f'"must":{_text([[ids[a], ids[b]] for a, b in must])}',
         f'"unlisted":{_unlisted(unlisted)}',
     ]
-    parts.append(f'"pairs":{_pairs(distribution, quoted, apart + must)}')
+    parts.append(f'"pairs":{_pairs(distribution, quoted, listed)}')
     parts.append(f'"configurations":{_configurations(distribution.configurations, quoted)}')
     parts += _rest(distribution)
-    listed = None if entities is None else [entity_json(entity) for entity in entities]
-    parts.append(f'"entities":{_text(listed)}')
+    written = None if entities is None else [entity_json(entity) for entity in entities]
+    parts.append(f'"entities":{_text(written)}')
     return f"{{{','.join(parts)}}}"
 
 
@@ -121,14 +128,32 @@ def _templates(templates: Iterable[Template], quoted: Sequence[str]) -> str:
     return f"[{','.join(written)}]"
 
 
-def _pairs(distribution: Distribution, quoted: Sequence[str], extra: Positions) -> str:
-    """Return every pair that may corefer or is constrained, with its probability and marginal."""
-    if len(quoted) <= SMALL and distribution.marginals.kind == "exact":
-        return _few_pairs(distribution, quoted, set(extra))
+def _listed_pairs(distribution: Distribution, extra: Positions) -> BoolArray:
+    """Return which pairs are listed: those that may corefer, and all that are constrained.
+
+    In a large set of the joint model any two may corefer, nearly all with a tiny probability:
+    those below LEAST are left out.
+    """
     shown = distribution.probabilities > 0.0
+    if len(shown) > LARGE and distribution.model == "joint":
+        shown = np.maximum(distribution.probabilities, distribution.marginals.value) >= LEAST
     for a, b in extra:
         shown[a, b] = True
-    positions = np.nonzero(np.triu(shown, 1))
+    return np.triu(shown, 1)
+
+
+def _below_least(distribution: Distribution, listed: BoolArray) -> Unlisted | None:
+    """Return how many pairs are left out, and what their probability does not reach."""
+    possible = np.triu(distribution.probabilities > 0.0, 1)
+    count = int((possible & ~listed).sum())
+    return (count, LEAST) if count else None
+
+
+def _pairs(distribution: Distribution, quoted: Sequence[str], shown: BoolArray) -> str:
+    """Return the listed pairs, each with its probability and marginal."""
+    if len(quoted) <= SMALL and distribution.marginals.kind == "exact":
+        return _few_pairs(distribution, quoted, shown)
+    positions = np.nonzero(shown)
     names = ([quoted[n] for n in end.tolist()] for end in positions)
     marginals = distribution.marginals
     numbers = [_numbers(m[positions]) for m in (distribution.probabilities, marginals.value)]
@@ -141,11 +166,9 @@ def _pairs(distribution: Distribution, quoted: Sequence[str], extra: Positions) 
     return f"[{','.join(map(f'{form}}}}}'.format, *names, *numbers))}]"
 
 
-def _few_pairs(
-    distribution: Distribution, quoted: Sequence[str], extra: set[tuple[int, int]]
-) -> str:
+def _few_pairs(distribution: Distribution, quoted: Sequence[str], shown: BoolArray) -> str:
     """Return the pairs of a small set; plain loops are faster than numpy there."""
-    alone = distribution.probabilities.tolist()
+    alone, listed = distribution.probabilities.tolist(), shown.tolist()
     marginals = _numbers(distribution.marginals.value)
     n = range(len(quoted))
     texts = [
@@ -153,7 +176,7 @@ def _few_pairs(
         f'"probability":{alone[a][b]!r},"marginal":{marginals[a][b]!r},"interval":null}}'
         for a in n
         for b in n[a + 1 :]
-        if alone[a][b] > 0.0 or (a, b) in extra
+        if listed[a][b]
     ]
     return f"[{','.join(texts)}]"
 

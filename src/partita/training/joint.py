@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from partita.configurations.joint.constrained import constrained
 from partita.configurations.joint.features import joint_columns, lexeme
 from partita.configurations.joint.model import STARTED, JointModel, layout
-from partita.configurations.joint.posterior import DRAWS, JointPosterior
+from partita.configurations.joint.posterior import JointPosterior, draw_count
 from partita.configurations.odds import checked_knowledge
 from partita.configurations.report import best_or_above, listing, remainder
 from partita.errors import InputError, PartitaError
@@ -221,9 +221,10 @@ def _figures(documents: Sequence[Document], bits: float) -> dict[str, float]:
 
 
 def joint_posterior(
-    templates: Sequence[Template], model: JointModel, *, seed: int = 0, draws: int = DRAWS
+    templates: Sequence[Template], model: JointModel, *, seed: int = 0, draws: int | None = None
 ) -> JointPosterior:
     """Return the model's distribution over the configurations of templates."""
+    draws = draw_count(len(templates)) if draws is None else draws
     columns = joint_columns(templates, model.lexemes)
     mentions = (columns.attributes, columns.relations)
     return JointPosterior(columns.order, mentions, model.network, seed, draws)
@@ -288,7 +289,7 @@ def _distribution(
 ) -> Distribution:
     joint = joint_posterior(pairs.set.templates, model, seed=seed)
     compatible = checked_knowledge(pairs).compatible
-    posterior = constrained(joint, compatible, seed)
+    posterior = joint if compatible.all() else constrained(joint, compatible, seed)
     best = best_or_above(posterior, top, threshold)
     listed = listing(posterior, pairs.set.ids, best)
     bits, count = posterior.log2_count(), posterior.count()

@@ -10,6 +10,7 @@ import numpy as np
 from partita.pipeline import Resolved
 from partita.records import Distribution, Entity, Figure, SlotValue, Template
 from partita.views.distribution import configuration_rows, heading
+from partita.views.document import document_line, document_report
 from partita.views.layout import (
     bar,
     bold,
@@ -37,6 +38,8 @@ INDENT = 4
 
 def report(resolved: Resolved, width: int = 80, colour: bool = False) -> str:
     """Return the report on a message."""
+    if resolved.whole:
+        return document_report(resolved, width, colour)
     texts = {template.id: one_line(template.text) for template in resolved.templates}
     parts = [bold(cut(_title(resolved), width), colour), _sizes(resolved)]
     for entity in resolved.entities:
@@ -49,6 +52,8 @@ def report(resolved: Resolved, width: int = 80, colour: bool = False) -> str:
 
 def line(resolved: Resolved, width: int = 80) -> str:
     """Return a message in one line."""
+    if resolved.whole:
+        return document_line(resolved, width)
     text = f"{one_line(resolved.message.id)}: {_sizes(resolved)}"
     merged = [entity for entity in resolved.entities if len(entity.templates) > 1]
     if merged:

@@ -85,8 +85,10 @@ class ResolveRequest(RequestModel):
     """A message to resolve without storing it."""
 
     text: Text
-    domain: Annotated[str, AfterValidator(_domain)] = "depots"
-    model: Annotated[str, AfterValidator(_run_model)] = "evidential"
+    domain: Annotated[str, AfterValidator(_domain)] = "general"
+    model: Annotated[str, AfterValidator(_run_model)] | None = Field(
+        default=None, description="Default: the model that fits the domain."
+    )
 
 
 class SolveRequest(RequestModel):

@@ -15,8 +15,8 @@ from fastapi.responses import StreamingResponse
 from pydantic import AfterValidator
 
 from partita.configurations import MODELS
+from partita.domains import describe_domains
 from partita.results.result_lines import schema
-from partita.rules.domain_files import installed_domains
 from partita.web import request_models as models
 from partita.web.backend import JSON, Backend
 from partita.web.error_responses import json_bytes
@@ -217,7 +217,8 @@ async def metrics(backend: Here) -> Response:
 
 async def domains() -> Response:
     """List the available domains and models."""
-    return _json({"domains": list(installed_domains()), "models": list(MODELS)})
+    about = {row["name"]: row["error"] or row["description"] for row in describe_domains()}
+    return _json({"domains": list(about), "models": list(MODELS), "about": about})
 
 
 async def result_schema() -> Response:

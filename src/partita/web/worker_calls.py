@@ -101,10 +101,11 @@ class ComputingCalls:
         return calls[call](body, **arguments)
 
     def resolve(self, body: bytes) -> bytes:
-        from partita.app.runner import Settings, usual_budget
+        from partita.app.runner import Settings, model_for, usual_budget
 
         request = parse(ResolveRequest, body)
-        settings = Settings(request.domain, request.model, budget=usual_budget(request.model))
+        model = model_for(request.domain, request.model)
+        settings = Settings(request.domain, model, budget=usual_budget(model))
         return json_bytes(self._workspace.resolve(request.text, settings))
 
     def fuse(self, body: bytes) -> bytes:

@@ -38,7 +38,9 @@ def folder(tmp_path_factory) -> Path:
     (folder / "table.csv").write_text(TABLE)
     (folder / "claims.csv").write_text(CLAIMS)
     messages = [str(folder / "a.txt"), str(folder / "b.txt")]
-    made = CliRunner().invoke(app, ["run", *messages, "--out", str(folder / "watch.jsonl")])
+    made = CliRunner().invoke(
+        app, ["run", "--domain", "depots", *messages, "--out", str(folder / "watch.jsonl")]
+    )
     assert made.exit_code == 0, made.output
     return folder
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from partita.configurations.count import bell
 from partita.configurations.enumeration import LARGEST, enumerated_marginals, partitions
@@ -48,7 +49,10 @@ class EnumeratedJoint:
 
 
 DRAWS = 128
-WIDTH = 64
+FEWEST_DRAWS = 32
+WIDTH, NARROW = 64, 8
+FEW = 100  # templates; of more, each draw takes longer, and a narrow beam finds as good a list
+COUNTED = 100  # templates whose configurations are counted exactly
 Network = tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray, IntArray]
 Mentions = tuple[NDArray[np.int32], NDArray[np.int32]]
 
@@ -60,6 +64,7 @@ class Estimates:
     value: FloatArray
     error: FloatArray
     bits: Figure
+    rows: IntArray
 
 
 @dataclass(slots=True, eq=False)
@@ -117,11 +122,11 @@ class JointPosterior:
         """Return labels in text order as labels in the order of decisions."""
         return np.array([restricted_growth(row) for row in rows[:, self.order].tolist()])
 
-    def count(self) -> int:
-        return bell(self.size)
+    def count(self) -> int | None:
+        return bell(self.size) if self.size <= COUNTED else None
 
     def log2_count(self) -> Figure:
-        return Figure.exact(math.log2(bell(self.size)))
+        return Figure.exact(log2_bell(self.size))
 
     def entropy(self) -> Figure:
         return self._enumerated().entropy() if self.size <= LARGEST else self._draws().bits
@@ -146,7 +151,8 @@ class JointPosterior:
             return self._enumerated().best(k)
         from partita.configurations.joint.network_kernels import beam
 
-        rows, logs, dropped = beam(self.mentions, self.network, self.size, max(k, WIDTH))
+        width = WIDTH if self.size <= FEW else NARROW
+        rows, logs, dropped = beam(self.mentions, self.network, self.size, max(k, width))
         gap = max(0.0, dropped - float(logs[:k][-1]))
         return Best(self._in_text(rows[:k]), logs[:k], gap)
 
@@ -157,6 +163,10 @@ class JointPosterior:
         uniforms = rng.random((count, self.size))
         rows, _ = drawn(self.mentions, self.network, uniforms, none, none)
         return self._in_text(rows)
+
+    def drawn_rows(self) -> IntArray:
+        """Return the draws behind the pair probabilities."""
+        return self._in_text(self._draws().rows)
 
     def _in_text(self, rows: IntArray) -> IntArray:
         placed = np.empty_like(rows)
@@ -187,7 +197,7 @@ def _sample(posterior: JointPosterior) -> Estimates:
     n, count = posterior.size, posterior.draw_count
     sums, squares = np.zeros((n, n)), np.zeros((n, n))
     uniforms = np.random.default_rng(posterior.seed).random((count, n))
-    _, nats = drawn(posterior.mentions, posterior.network, uniforms, sums, squares)
+    rows, nats = drawn(posterior.mentions, posterior.network, uniforms, sums, squares)
     sums /= count
     squares /= count
     squares -= sums**2
@@ -196,4 +206,21 @@ def _sample(posterior: JointPosterior) -> Estimates:
     np.sqrt(squares, out=squares)
     spread = float(nats.std()) / math.sqrt(max(1, count - 1))
     bits = Figure.estimate(float(nats.mean()) / math.log(2), spread / math.log(2))
-    return Estimates(np.minimum(sums, 1.0), squares, bits)
+    return Estimates(np.minimum(sums, 1.0), squares, bits, rows)
+
+
+def draw_count(templates: int) -> int:
+    """Return the usual number of draws for so many templates."""
+    return max(FEWEST_DRAWS, min(DRAWS, DRAWS * FEW // max(1, templates)))
+
+
+def log2_bell(n: int) -> float:
+    """Return the binary logarithm of the number of partitions of n things.
+
+    By Dobinski's formula, B_n = Σ_k k^n / (e k!), beyond the sizes that are counted exactly.
+    """
+    if n <= COUNTED:
+        return math.log2(bell(n))
+    k = np.arange(1, 2 * n + 1, dtype=np.float64)
+    terms = n * np.log(k) - gammaln(k + 1) - 1.0
+    return float(np.logaddexp.reduce(terms) / math.log(2.0))

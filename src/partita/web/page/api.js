@@ -62,7 +62,7 @@ async function readResponse(response) {
 /** @returns {Promise<import("./types.js").Run[]>} */
 export const runs = () => call("runs");
 
-/** @returns {Promise<{domains: string[], models: string[]}>} */
+/** @returns {Promise<{domains: string[], models: string[], about: Record<string, string>}>} */
 export const domains = () => call("domains");
 
 /** @param {string} run @returns {Promise<{sorts?: string[]}>} */
@@ -122,7 +122,8 @@ export const curve = (run) => call(`runs/${encode(run)}/curve`);
 export const entities = (run, page) => call(`runs/${encode(run)}/entities${queryString(page)}`);
 
 /** @param {string} text @param {string} domain @param {string} model @returns {Promise<Message>} */
-export const resolve = (text, domain, model) => call("resolve", { text, domain, model });
+export const resolve = (text, domain, model) =>
+  call("resolve", { text, domain, model: model || null });
 
 /** @param {any} request @returns {Promise<import("./types.js").Fused>} */
 export const fuse = (request) => call("fuse", request);

@@ -57,6 +57,7 @@
  * @property {string} text
  * @property {ResultSet[]} sets
  * @property {Template[]} singletons
+ * @property {string[]} [notes]
  * @property {Entity[]} entities
  */
 

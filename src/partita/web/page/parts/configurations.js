@@ -3,6 +3,7 @@
 import { shape, svgDrawing } from "../charts/svg.js";
 import { append, bar, el, replaceContent, screenReaderOnly } from "../dom.js";
 import { bits, count, figure, plural, probability } from "../format.js";
+import { LARGE } from "./decisions.js";
 import { cellRow, cellText, changeTexts, movedTemplates } from "./cells.js";
 
 /** @typedef {import("../types.js").ResultSet} ResultSet */
@@ -67,10 +68,14 @@ function configurationRow(set, rank, choose) {
   const show = (/** @type {boolean} */ current, /** @type {ColourOf} */ colourOf) => {
     /** @type {HTMLInputElement} */ (input).checked = current;
     node.classList.toggle("current", current);
-    replaceContent(cells, cellRow(configuration.cells, colourOf, moved));
+    replaceContent(cells, cellRow(cellsShown(set, configuration.cells), colourOf, moved));
   };
   return { node, show };
 }
+
+/** All cells; of a text those with two or more. @param {ResultSet} set @param {string[][]} cells */
+const cellsShown = (set, cells) =>
+  set.templates.length > LARGE ? cells.filter((cell) => cell.length > 1) : cells;
 
 /** The number and probability of the configurations that are not listed. @param {ResultSet} set */
 function remainderRow(set) {

@@ -3,6 +3,7 @@
 import { append, el, replaceContent } from "../dom.js";
 import { probability, slotValue } from "../format.js";
 import { setCellColour } from "./cells.js";
+import { isCopy } from "./decisions.js";
 
 /** @typedef {import("../types.js").Message} Message */
 /** @typedef {import("../types.js").ResultSet} ResultSet */
@@ -136,7 +137,8 @@ export function templatesOf(message) {
   const templates = new Map();
   for (const template of message.singletons) templates.set(template.id, { template, set: null });
   for (const set of message.sets) {
-    for (const template of set.templates) templates.set(template.id, { template, set });
+    for (const template of set.templates)
+      if (!isCopy(template.id)) templates.set(template.id, { template, set });
   }
   return templates;
 }

@@ -4,10 +4,13 @@ import { announce, el } from "../dom.js";
 import { plural } from "../format.js";
 import { cellColours, movedTemplates } from "./cells.js";
 import { configurationList } from "./configurations.js";
+import { LARGE } from "./decisions.js";
 import { entityCard } from "./entity.js";
 import { annotatedText, paintMarks } from "./marked_text.js";
 
 /** @typedef {import("../types.js").Message} Message */
+
+const MAX_ENTITIES = 40; // of a text: more have one mention each
 
 /**
  * @typedef {object} MessagePane
@@ -47,14 +50,25 @@ export function setColumn(pane) {
 
 /** @param {Message} message */
 export function entitySection(message) {
-  const cards = message.entities.map((entity) => entityCard(entity));
-  const title = el("h2", {}, plural(cards.length, "entity", "entities"));
+  const shown = entitiesShown(message);
+  const cards = shown.map((entity) => entityCard(entity));
+  const title = el("h2", {}, plural(message.entities.length, "entity", "entities"));
+  const rest = message.entities.length - shown.length;
   return el(
     "section",
     { class: "entities-of" },
     title,
     el("div", { class: "entity-grid" }, ...cards),
+    rest > 0 ? el("p", { class: "quiet" }, `and ${rest} more with one mention`) : null,
   );
+}
+
+/** All entities; of a text those with most mentions first, and few with one. @param {Message} message */
+function entitiesShown(message) {
+  if (!message.sets.some((set) => set.templates.length > LARGE)) return message.entities;
+  const sorted = [...message.entities].sort((a, b) => b.templates.length - a.templates.length);
+  const several = sorted.filter((entity) => entity.templates.length > 1).length;
+  return sorted.slice(0, Math.max(several, MAX_ENTITIES));
 }
 
 /**

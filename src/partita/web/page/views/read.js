@@ -3,6 +3,7 @@
 import * as api from "../api.js";
 import { el, replaceContent } from "../dom.js";
 import { bits, plural } from "../format.js";
+import { decisionPanel } from "../parts/decisions.js";
 import { entitySection, messagePane, selectConfiguration, setColumn } from "../parts/message.js";
 import { messageList } from "../parts/message_list.js";
 import { emptyPanel, errorPanel } from "../parts/panels.js";
@@ -68,7 +69,9 @@ async function openMessage(body, route, name) {
     pane.text,
     keyboardHint(message),
   );
-  replaceContent(body, text, setColumn(pane), entitySection(message));
+  const decisions = decisionPanel(message);
+  if (decisions) replaceContent(body, entitySection(message), decisions, text, setColumn(pane));
+  else replaceContent(body, text, setColumn(pane), entitySection(message));
   if (route.set) selectConfiguration(pane, route.set, Number(route.rank) || 0);
   if (route.template) focusTemplate(pane.text, route.template);
   return pane.close;

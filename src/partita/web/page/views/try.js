@@ -3,6 +3,7 @@
 import * as api from "../api.js";
 import { announce, button, el, labelled, replaceContent, select } from "../dom.js";
 import { plural } from "../format.js";
+import { LARGE, decisionPanel } from "../parts/decisions.js";
 import { entitySection, messagePane, setColumn } from "../parts/message.js";
 import { pairTable } from "../parts/pair_table.js";
 import { errorPanel } from "../parts/panels.js";
@@ -11,6 +12,15 @@ import { errorPanel } from "../parts/panels.js";
 /** @typedef {import("../types.js").Message} Message */
 
 const TEXT_KEY = "partita.try";
+const ARTICLE = `Acme to buy Borealis
+
+Acme Corp. said on Monday that it would buy Borealis, a maker of weather balloons,
+for $40 million. Jane Doe, the chief executive of Acme, told reporters that the deal
+would close in May. "We have wanted this company for years," she said.
+
+Borealis was founded in Oslo in 1998. Its chairman, Lars Berg, will leave the firm
+when the sale is complete. He declined to comment on the price.
+`;
 const EXAMPLE = `Subj: Kinston Military Rail Depot
 
 A rail depot was found 100 km southwest of the capitol of Raleigh, consisting
@@ -22,10 +32,11 @@ several training areas.
 
 /** @param {HTMLElement} root */
 export async function show(root) {
-  const { domains, models } = await api.domains();
+  const { domains, models, about } = await api.domains();
   const view = {
-    domain: domains.includes("depots") ? "depots" : domains[0],
-    model: "evidential",
+    domain: domains.includes("general") ? "general" : domains[0],
+    model: "",
+    about,
     close: () => {},
   };
   const field = /** @type {HTMLTextAreaElement} */ (
@@ -48,10 +59,18 @@ export async function show(root) {
 function form(view, field, domains, models, resolve) {
   const options = (/** @type {string[]} */ names) =>
     names.map((name) => /** @type {[string, string]} */ ([name, name]));
-  const example = button("The paper's message", () => {
-    field.value = EXAMPLE;
-    resolve();
+  const covers = el("p", { class: "quiet" }, view.about[view.domain] ?? "");
+  const domainMenu = select(options(domains), view.domain, (name) => {
+    view.domain = name;
+    covers.textContent = view.about[name] ?? "";
   });
+  const example = (/** @type {string} */ name, /** @type {string} */ domain, /** @type {string} */ text) =>
+    button(name, () => {
+      field.value = text;
+      domainMenu.value = domain;
+      domainMenu.dispatchEvent(new Event("change"));
+      resolve();
+    });
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
     resolve();
@@ -62,16 +81,16 @@ function form(view, field, domains, models, resolve) {
   const tools = el(
     "div",
     { class: "tools" },
-    labelled(
-      "Domain",
-      select(options(domains), view.domain, (name) => (view.domain = name)),
-    ),
+    labelled("Domain", domainMenu),
     labelled(
       "Model",
-      select(options(models), view.model, (name) => (view.model = name)),
+      select([["", "the domain's own"], ...options(models)], view.model, (name) => {
+        view.model = name;
+      }),
     ),
     el("button", { type: "submit", class: "main-button" }, "Resolve"),
-    example,
+    example("An article", "general", ARTICLE),
+    example("The paper's message", "depots", EXAMPLE),
   );
   return el(
     "form",
@@ -79,6 +98,7 @@ function form(view, field, domains, models, resolve) {
     el("h1", {}, "Try a message"),
     labelled("Message", field),
     tools,
+    covers,
   );
 }
 
@@ -109,9 +129,14 @@ function drawMessage(view, message, answer) {
     "div",
     { class: "column sets-side" },
     setColumn(pane),
-    ...message.sets.map(pairPanel),
+    ...message.sets.filter((set) => set.templates.length <= LARGE).map(pairPanel),
   );
-  replaceContent(answer, el("div", { class: "reading" }, text, sets, entitySection(message)));
+  const notes = (message.notes ?? []).map((note) => el("p", { class: "notice" }, note));
+  const decisions = decisionPanel(message);
+  const parts = decisions
+    ? [entitySection(message), decisions, text, sets]
+    : [text, sets, entitySection(message)];
+  replaceContent(answer, ...notes, el("div", { class: "reading" }, ...parts));
   const entities = plural(message.entities.length, "entity", "entities");
   announce(`${plural(message.sets.length, "set")}, ${entities}`);
 }

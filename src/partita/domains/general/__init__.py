@@ -1,0 +1,1 @@
+"""Any English text: people, organisations, places, things, events and pronouns."""

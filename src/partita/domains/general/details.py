@@ -1,0 +1,330 @@
+"""What the words of a mention, and the tree around it, say of the entity: slots of its template."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from partita.records import Template
+from partita.text.expressions import Expression
+from partita.text.trees import WORDED, Tree, Word, feature
+
+GENDERS = {"man": "male", "woman": "female"}
+PLACED = frozenset(
+    ["in", "at", "near", "from", "on", "outside", "inside", "around", "above", "under", "beside"]
+)
+SAYING = {
+    "say", "tell", "ask", "add", "reply", "answer", "announce", "explain", "claim", "state",
+    "write", "warn", "note", "argue", "shout", "whisper", "insist", "admit", "report", "declare",
+    "think", "continue",
+}  # fmt: skip
+SCALES = {"hundred", "thousand", "million", "billion", "trillion", "dozen", "m", "bn", "k"}
+UNITS = {"$", "€", "£", "¥", "%", "percent", "usd", "eur", "gbp"}
+YEAR = re.compile(r"(1[0-9]|20|21)[0-9]{2}s?|[0-9]{1,2}[/.-][0-9]{1,2}([/.-][0-9]{2,4})?")
+QUOTE = re.compile(r"“[^”]{1,2000}”|\"[^\"]{1,2000}\"")
+TURN = re.compile(r"\s*([A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3}):\s")
+LONGEST = 120  # characters of a role or description
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordLists:
+    """The lists of `words.yaml`, by word."""
+
+    nouns: Mapping[tuple[str, str], str]
+    endings: Mapping[str, str]
+    titles: Mapping[str, str]
+    first_names: Mapping[str, str]
+    countries: Mapping[str, str]
+    sorts: Mapping[str, str]  # the general sort of each narrower one
+
+
+@lru_cache
+def word_lists() -> WordLists:
+    """Read the lists that ship with the package."""
+    from importlib.resources import files
+
+    import yaml
+
+    text = files("partita.domains.general").joinpath("words.yaml").read_text(encoding="utf-8")
+    lists = yaml.safe_load(text)
+    narrower = {name: sort for sort, below in lists["sorts"].items() for name in below}
+    return WordLists(
+        {
+            (sort, noun): name
+            for sort, below in lists["sorts"].items()
+            for name, nouns in reversed(below.items())
+            for noun in nouns.split()
+        },
+        _by_word(lists["name_endings"]),
+        _by_word(lists["titles"]),
+        _by_word(lists["first_names"]),
+        _by_word(lists["nationalities"]) | {name.lower(): name for name in lists["nationalities"]},
+        narrower,
+    )
+
+
+def _by_word(lists: Mapping[str, str]) -> dict[str, str]:
+    return {
+        word.replace("-", " ").lower(): name
+        for name, words in lists.items()
+        for word in words.split()
+    }
+
+
+def with_details(
+    expressions: Sequence[Expression], templates: Sequence[Template]
+) -> Iterator[Template]:
+    """Yield the templates of one sentence with the slots that words and tree fill."""
+    by_head: dict[int, Template] = {}
+    for expression, template in zip(expressions, templates, strict=True):
+        by_head.setdefault(expression.head, template)
+    for expression, template in zip(expressions, templates, strict=True):
+        named = replace(template, slots=dict(_names(expression, template)))
+        slots = {**named.slots, **dict(_slots(expression, named, by_head))}
+        filled = {name: value for name, value in slots.items() if value}
+        parts = _name_parts(template.sort, str(filled.get("NAME", "")))
+        yield replace(template, slots=filled, context={**template.context, **parts})
+
+
+def _slots(
+    expression: Expression, template: Template, by_head: Mapping[int, Template]
+) -> Iterator[tuple[str, Any]]:
+    words = expression.at.tree.words
+    yield "TYPE", narrower_sort(template)
+    yield "GENDER", _gender(template)
+    yield from _described(expression, template)
+    modifiers = [*template.context.get("MODIFIERS", ()), template.head]
+    yield "NATIONALITY", _nationality(template, modifiers)
+    yield "LOCATION", _nested(expression, template, by_head, "place")
+    if template.sort == "time":
+        yield "DATE", template.text if _is_date(template) else ""
+    else:
+        yield "DATE", _nested(expression, template, by_head, "time")
+    yield (
+        "AMOUNT",
+        _amount(
+            expression.at.tree, expression.head, expression.inside, words[expression.head].form
+        ),
+    )
+
+
+def _names(expression: Expression, template: Template) -> Iterator[tuple[str, str]]:
+    """Yield the name without the title, and the title; capitalised words before it belong to it."""
+    name = str(template.slots.get("NAME", ""))
+    if not name or template.sort == "time":
+        return
+    words, start = expression.at.tree.words, expression.head
+    while start - 1 in expression.inside and _of_name(words[start - 1], start > 1):
+        start -= 1
+    first = name.split(" ")[0]
+    before = [word.form for word in words[start : expression.head]]
+    if first in before:
+        before = before[: before.index(first)]
+    title, rest = split_title(" ".join([*before, name]), template.sort == "person")
+    yield "NAME", rest
+    yield "TITLE", title
+
+
+def _of_name(word: Word, inside: bool) -> bool:
+    """Return whether a word before a name belongs to it; the first of a sentence only if it is a
+    name itself."""
+    capital = word.form[:1].isupper() and word.upos in ("ADJ", "NOUN", "PROPN", "NUM")
+    return word.upos == "PROPN" or (capital and inside)
+
+
+def split_title(name: str, person: bool = True) -> tuple[str, str]:
+    """Return the titles at the start of a person's name, and the rest."""
+    if not person:
+        return "", name
+    titles, words, place = word_lists().titles, name.split(), 0
+    while place < len(words) - 1 and words[place].rstrip(".").lower() in titles:
+        place += 1
+    return " ".join(words[:place]), " ".join(words[place:])
+
+
+def narrower_sort(template: Template) -> str:
+    """Return the sort below the general one, by the name's last word, the noun, or the gender."""
+    lists = word_lists()
+    if template.form == "name":
+        words = [word.rstrip(".,").lower() for word in str(template.slots.get("NAME", "")).split()]
+        if template.sort == "place" and " ".join(words) in lists.countries:
+            return "country"
+        by_ending = lists.endings.get(words[-1], "") if words else ""
+        if by_ending and lists.sorts[by_ending] == template.sort:
+            return by_ending
+        gender = _gender(template)
+        return next((sort for sort, name in GENDERS.items() if name == gender), "")
+    if template.form == "pronoun":
+        return ""
+    return lists.nouns.get((template.sort, template.head.lower()), "")
+
+
+def _gender(template: Template) -> str:
+    """Return male or female, by pronoun, title, first name or noun."""
+    if template.sort not in ("person", ""):
+        return ""
+    by_pronoun = {"masc": "male", "fem": "female"}.get(str(template.context.get("GENDER", "")), "")
+    if by_pronoun or template.form == "pronoun":
+        return by_pronoun
+    lists = word_lists()
+    if template.form != "name":
+        return GENDERS.get(lists.nouns.get(("person", template.head.lower()), ""), "")
+    title, rest = split_title(str(template.slots.get("NAME", "")))
+    for word in title.split():
+        if gender := GENDERS.get(lists.titles[word.rstrip(".").lower()], ""):
+            return gender
+    return GENDERS.get(lists.first_names.get(rest.split(" ")[0].lower(), ""), "")
+
+
+def _described(expression: Expression, template: Template) -> Iterator[tuple[str, str]]:
+    """Yield the role of a person or the description of a thing: an apposition, a predicate, or
+    nouns before a name."""
+    tree, slot = expression.at.tree, "ROLE" if template.sort == "person" else "DESCRIPTION"
+    linked = template.context.get("APPOSITION_OF") or template.context.get("COPULA_OF")
+    if linked and template.sort != "time" and template.form in ("definite", "indefinite", "bare"):
+        yield slot, _without_determiner(template)
+    elif template.form == "name" and template.sort == "person":
+        before = [
+            n for n in tree.related(expression.head, "compound", "nmod", "appos")
+            if n < expression.head and n in expression.inside and tree.words[n].upos == "NOUN"
+        ]  # fmt: skip
+        yield slot, " ".join(tree.words[n].form for n in before)
+
+
+def _without_determiner(template: Template) -> str:
+    determiner = str(template.context.get("DETERMINER", ""))
+    first, _, rest = template.text.partition(" ")
+    text = rest if rest and first.lower() in (determiner, "a", "an", "the") else template.text
+    return " ".join(text.split()) if len(text) <= LONGEST else ""
+
+
+def _nationality(template: Template, modifiers: Iterable[str]) -> str:
+    if template.sort not in ("person", "organization"):
+        return ""
+    countries = word_lists().countries
+    return next((countries[word.lower()] for word in modifiers if word.lower() in countries), "")
+
+
+def _nested(
+    expression: Expression, template: Template, by_head: Mapping[int, Template], sort: str
+) -> str:
+    """Return the place or time that modifies the head of the mention."""
+    tree = expression.at.tree
+    for place in tree.related(expression.head, "nmod", "obl", "appos"):
+        other = by_head.get(place)
+        if other is None or other.sort != sort or other.form == "pronoun" or other is template:
+            continue
+        case = {tree.words[n].form.lower() for n in tree.related(place, "case")}
+        direct = tree.words[place].relation == "appos" and sort == template.sort == "place"
+        timed = sort == "time" and template.sort == "event"
+        if case & PLACED or direct or timed:
+            return other.text
+    return ""
+
+
+def _is_date(template: Template) -> bool:
+    words = [str(word) for word in template.context.get("WORDS", ())]
+    dates = (word_lists().nouns.get(("time", word.rstrip("."))) == "date" for word in words)
+    return any(dates) or any(YEAR.fullmatch(word) for word in words) or template.form == "name"
+
+
+def _amount(tree: Tree, head: int, inside: Iterable[int], form: str) -> str:
+    """Return a number with its unit or noun: $3 million, 40 percent, twelve people."""
+    within = set(inside)
+    numbers = [n for n in tree.related(head, "nummod") if n in within]
+    if not numbers:
+        return form if tree.words[head].upos == "NUM" and form.lower() in UNITS else ""
+    if not any(_numeric(tree, n) for n in numbers):
+        return ""
+    first, last = min(*numbers, head), max(*numbers, head)
+    return _joined(tree, first, last) if last - first <= 4 else ""
+
+
+def _numeric(tree: Tree, place: int) -> bool:
+    word = tree.words[place]
+    lower = word.form.lower()
+    return (
+        lower[:1].isdigit()
+        or lower in WORDED
+        or lower in SCALES
+        or feature(word, "NumType") == "Card"
+    )
+
+
+def _joined(tree: Tree, first: int, last: int) -> str:
+    text = " ".join(tree.words[n].form for n in range(first, last + 1))
+    return re.sub(r"([$€£¥]) ", r"\1", text).replace(" %", "%")
+
+
+def _name_parts(sort: str, name: str) -> dict[str, str]:
+    """Return the given and the family name of a person of two or more names."""
+    words = name.split()
+    if sort != "person" or len(words) < 2:
+        return {}
+    return {"GIVEN_NAME": words[0], "FAMILY_NAME": words[-1]}
+
+
+def speakers(
+    text: str, sentences: Sequence[Sequence[Expression]], templates: Sequence[Template]
+) -> dict[str, str]:
+    """Return who speaks, for each template in a quotation or in a turn of a dialogue.
+
+    A quotation belongs to the subject of a verb of saying in the same sentence; a paragraph that
+    starts with a name and a colon is a turn.
+    """
+    turns = _turns(sentences, text)
+    quotes = [match.span() for match in QUOTE.finditer(text)]
+    said = _quoted_by(quotes, sentences) if quotes else {}
+    found: dict[str, str] = {}
+    for template in templates:
+        speaker = turns.get(template.context.get("PARAGRAPH", -1), "")
+        for quote, who in said.items():
+            if quote[0] <= template.start and template.end <= quote[1]:
+                speaker = who
+        if speaker:
+            found[template.id] = speaker
+    return found
+
+
+def _turns(sentences: Sequence[Sequence[Expression]], text: str) -> dict[int, str]:
+    turns: dict[int, str] = {}
+    seen: set[int] = set()
+    for expressions in sentences:
+        if not expressions or (paragraph := expressions[0].at.paragraph) in seen:
+            continue
+        seen.add(paragraph)
+        if match := TURN.match(text, expressions[0].at.spans[0][0]):
+            turns[paragraph] = match[1]
+    return turns
+
+
+def _quoted_by(
+    quotes: Sequence[tuple[int, int]], sentences: Sequence[Sequence[Expression]]
+) -> dict[tuple[int, int], str]:
+    """Return the speakers of quotations; a quotation of several sentences has the first found."""
+    said: dict[tuple[int, int], str] = {}
+    for expressions in sentences:
+        if not expressions:
+            continue
+        spans = expressions[0].at.spans
+        start, end = spans[0][0], spans[-1][1]
+        for quote in quotes:
+            near = quote[0] < end and start < quote[1] + 2 and quote not in said
+            if near and (who := _speaker(expressions, quote)):
+                said[quote] = who
+    return said
+
+
+def _speaker(expressions: Sequence[Expression], quote: tuple[int, int]) -> str:
+    tree, spans = expressions[0].at.tree, expressions[0].at.spans
+    for expression in expressions:
+        word = tree.words[expression.head]
+        inside = quote[0] <= spans[expression.head][0] < quote[1]
+        if inside or word.head < 0 or word.relation.partition(":")[0] != "nsubj":
+            continue
+        if tree.words[word.head].lemma.lower() in SAYING:
+            return " ".join(tree.words[n].form for n in sorted(expression.inside))
+    return ""

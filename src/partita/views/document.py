@@ -1,0 +1,250 @@
+"""A resolved text as a person reads it: entities first, then the decisions that are uncertain."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from partita.pipeline import Resolved
+from partita.records import Distribution, Entity, FloatArray, SlotValue, Template
+from partita.reference.windows import original
+from partita.views.layout import bold, columns, count_text, cut, one_line, pad
+
+MAX_ENTITIES = 15  # shown, of those with two or more mentions
+MAX_ONCE = 12  # named entities with one mention
+MAX_EXPRESSIONS = 5
+MAX_DECISIONS = 8
+MAX_CHOICES = 3
+DOUBTFUL = 0.75  # an uncertain decision has no choice above this
+LIKELY = 0.5  # least probability of a slot value that is shown
+LEAST = 0.02  # least probability of a choice that is shown
+LABEL, CHOICE = 34, 28  # columns
+HIDDEN = ("NAME", "TYPE", "GENDER")  # slots that the heading shows, or that follow from it
+
+
+def document_report(resolved: Resolved, width: int = 80, colour: bool = False) -> str:
+    """Return the report on a text."""
+    view = DocumentView.of(resolved)
+    parts = [bold(cut(_title(resolved), width), colour), sizes(resolved)]
+    parts += _entities(view, width, colour)
+    parts += _decisions(view, width, colour)
+    return "\n".join(parts) + "\n"
+
+
+def document_line(resolved: Resolved, width: int = 80) -> str:
+    """Return a text in one line."""
+    labels = [
+        label(entity) for entity in by_mentions(resolved.entities) if len(entity.templates) > 1
+    ]
+    most = f"; {', '.join(labels[:3])}" if labels else ""
+    return cut(f"{one_line(resolved.message.id)}: {sizes(resolved)}{most}", width)
+
+
+def sizes(resolved: Resolved) -> str:
+    """Return the numbers of mentions and entities."""
+    several = sum(len(entity.templates) > 1 for entity in resolved.entities)
+    counts = (
+        count_text(len(resolved.templates), "mention"),
+        count_text(len(resolved.entities), "entity"),
+    )
+    return f"{', '.join(counts)}, {several:,} of them mentioned more than once"
+
+
+def by_mentions(entities: Iterable[Entity]) -> list[Entity]:
+    """Return the entities, those with the most mentions first."""
+    return sorted(entities, key=lambda entity: -len(entity.templates))
+
+
+def label(entity: Entity) -> str:
+    """Return the name of an entity, or its first description."""
+    return one_line(entity.name or next(iter(entity.descriptions), entity.anchor))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision:
+    """A mention, and the entities it may belong to, most probable first; None is a new entity."""
+
+    template: Template
+    choices: tuple[tuple[Entity | None, float], ...]
+
+    @property
+    def bits(self) -> float:
+        return -sum(p * math.log2(p) for _, p in self.choices if p > 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DocumentView:
+    """A resolved text with the entity of each template, and its pair probabilities."""
+
+    resolved: Resolved
+    home: Mapping[str, Entity]
+    templates: Mapping[str, Template]
+
+    @classmethod
+    def of(cls, resolved: Resolved) -> DocumentView:
+        home = {name: entity for entity in resolved.entities for name in entity.templates}
+        return cls(resolved, home, {template.id: template for template in resolved.templates})
+
+    def cohesion(self) -> dict[str, float]:
+        """Return for each entity the mean probability of its pairs, by the entity's id."""
+        sums: dict[str, list[float]] = {}
+        for distribution in self.resolved.distributions:
+            for entity, places in self._cells(distribution).items():
+                if len(places) > 1:
+                    block = distribution.marginals.value[np.ix_(places, places)]
+                    pairs = len(places) * (len(places) - 1)
+                    total = sums.setdefault(entity, [0.0, 0.0])
+                    total[0] += float(block.sum() - np.trace(block))
+                    total[1] += pairs
+        return {entity: total / pairs for entity, (total, pairs) in sums.items()}
+
+    def decisions(self) -> Iterator[Decision]:
+        """Yield for each mention after the first what it may belong to."""
+        for distribution in self.resolved.distributions:
+            cells = list(self._cells(distribution).values())
+            for place, template in enumerate(distribution.set.templates):
+                if template.id in self.templates and place:
+                    yield self._decision(distribution, cells, place)
+
+    def _decision(
+        self, distribution: Distribution, cells: Sequence[Sequence[int]], place: int
+    ) -> Decision:
+        """An entity's share is the largest probability of the mention with an earlier member."""
+        row: FloatArray = distribution.marginals.value[place]
+        ids = distribution.set.ids
+        shares: list[tuple[Entity | None, float]] = []
+        for members in cells:
+            earlier = [n for n in members if n < place]
+            if earlier and (share := float(row[earlier].max())) >= LEAST / 2:
+                shares.append((self.home[original(ids[earlier[0]])], share))
+        total = sum(share for _, share in shares)
+        shares = [(entity, share / max(1.0, total)) for entity, share in shares]
+        shares.append((None, max(0.0, 1.0 - total)))
+        shares.sort(key=lambda choice: -choice[1])
+        return Decision(distribution.set.templates[place], tuple(shares))
+
+    def _cells(self, distribution: Distribution) -> dict[str, list[int]]:
+        """Return the places of each entity's templates in a set."""
+        cells: dict[str, list[int]] = {}
+        for place, name in enumerate(distribution.set.ids):
+            cells.setdefault(self.home[original(name)].id, []).append(place)
+        return cells
+
+
+def _title(resolved: Resolved) -> str:
+    name, file = one_line(resolved.message.id), one_line(resolved.message.file)
+    return f"{name} ({file})" if file else name
+
+
+def _entities(view: DocumentView, width: int, colour: bool) -> Iterator[str]:
+    several = [e for e in by_mentions(view.resolved.entities) if len(e.templates) > 1]
+    if several:
+        yield ""
+        yield bold(f"{'Entities':{LABEL}}  {'type':22}mentions  probability", colour)
+    cohesion = view.cohesion()
+    for entity in several[:MAX_ENTITIES]:
+        yield _heading(entity, cohesion.get(entity.id, 1.0), colour)
+        yield from _expressions(entity, view.templates, width)
+        yield from _slots(entity, width)
+    if len(several) > MAX_ENTITIES:
+        yield f"and {len(several) - MAX_ENTITIES:,} more with two or more mentions"
+    yield from _once(view.resolved.entities, width)
+
+
+def _heading(entity: Entity, probability: float, colour: bool) -> str:
+    name = bold(pad(cut(label(entity), LABEL), LABEL), colour)
+    kind = pad(cut(_kind(entity), 22), 22)
+    return f"{name}  {kind}{len(entity.templates):8,}  {probability:11.2f}"
+
+
+def _kind(entity: Entity) -> str:
+    """Return the sort, with a narrower one if there is a likely one."""
+    narrower = _likely(entity, "TYPE")
+    return f"{entity.sort}: {narrower}" if narrower else entity.sort
+
+
+def _likely(entity: Entity, slot: str) -> str:
+    """Return the value of a slot if it is likely, with its probability unless that is near 1."""
+    best = next((v for v in entity.slots.get(slot, ()) if v.value is not None), None)
+    if best is None or best.probability < LIKELY:
+        return ""
+    return _plain(best)
+
+
+def _plain(value: SlotValue) -> str:
+    text = value.value if isinstance(value.value, list) else [str(value.value)]
+    return " / ".join(map(one_line, text))
+
+
+def _expressions(entity: Entity, templates: Mapping[str, Template], width: int) -> Iterator[str]:
+    """Yield the different expressions of an entity, the most frequent first."""
+    counts: dict[str, int] = {}
+    for name in entity.templates:
+        text = one_line(templates[name].text)
+        counts[text] = counts.get(text, 0) + 1
+    shown = sorted(counts, key=lambda text: -counts[text])
+    texts = [f"{cut(t, 40)} ×{counts[t]}" if counts[t] > 1 else cut(t, 40) for t in shown]
+    more = f", … {len(texts) - MAX_EXPRESSIONS} more" if len(texts) > MAX_EXPRESSIONS else ""
+    yield from _wrapped(", ".join(texts[:MAX_EXPRESSIONS]) + more, width)
+
+
+def _slots(entity: Entity, width: int) -> Iterator[str]:
+    for slot, values in entity.slots.items():
+        best = next((value for value in values if value.value is not None), None)
+        if slot in HIDDEN or best is None or best.probability < LIKELY:
+            continue
+        share = "" if best.probability >= 0.995 else f" ({best.probability:.2f})"
+        yield from _wrapped(f"{slot.lower()}: {_plain(best)}{share}", width)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    lines = textwrap.wrap(text, width - 4) or [""]
+    return [
+        f"    {lines[0]}",
+        *(f"      {line}" for line in textwrap.wrap(" ".join(lines[1:]), width - 6)),
+    ]
+
+
+def _once(entities: Sequence[Entity], width: int) -> Iterator[str]:
+    """Yield the entities with one mention: their names, and how many others there are."""
+    once = [entity for entity in entities if len(entity.templates) == 1]
+    if not once:
+        return
+    names = list(dict.fromkeys(one_line(entity.name) for entity in once if entity.name))
+    shown = [cut(name, 30) for name in names[:MAX_ONCE]]
+    others = len(once) - len(shown)
+    listed = ", ".join(shown)
+    rest = f"{others:,} more" if shown else count_text(others, "entity")
+    text = ", ".join(filter(None, (listed, rest if others else "")))
+    yield ""
+    yield from textwrap.wrap(f"Mentioned once: {text}", width, subsequent_indent="  ")
+
+
+def _decisions(view: DocumentView, width: int, colour: bool) -> Iterator[str]:
+    doubtful = [one for one in view.decisions() if one.choices[0][1] < DOUBTFUL]
+    if not doubtful:
+        return
+    by_text: dict[str, Decision] = {}  # the most uncertain one of each text
+    for one in sorted(doubtful, key=lambda one: -one.bits):
+        by_text.setdefault(one_line(one.template.text).lower(), one)
+    most = list(by_text.values())[:MAX_DECISIONS]
+    yield ""
+    yield bold("Uncertain", colour)
+    for one in sorted(most, key=lambda one: one.template.start):
+        yield _decision_line(one, width)
+    if len(doubtful) > len(most):
+        yield f"  and {len(doubtful) - len(most):,} more decisions"
+
+
+def _decision_line(decision: Decision, width: int) -> str:
+    template = decision.template
+    start = f'  "{cut(one_line(template.text), CHOICE)}" in sentence {template.sentence + 1}: '
+    shown = [choice for choice in decision.choices if choice[1] >= LEAST][:MAX_CHOICES]
+    room = max(8, (width - columns(start)) // len(shown) - 7)
+    return start + ", ".join(
+        f"{cut(label(entity), room) if entity else 'new'} {share:.2f}" for entity, share in shown
+    )

@@ -1,0 +1,82 @@
+/** The uncertain decisions of a text: mentions that may belong to one entity or another. */
+
+import { el } from "../dom.js";
+import { plural } from "../format.js";
+import { entityName } from "./entity.js";
+
+/** @typedef {import("../types.js").Message} Message */
+/** @typedef {import("../types.js").ResultSet} ResultSet */
+/** @typedef {{name: string, share: number}} Choice */
+/** @typedef {{template: any, choices: Choice[], bits: number}} Decision */
+
+export const LARGE = 60; // templates: a larger set is a text, with decisions instead of a table
+const DOUBTFUL = 0.75; // an uncertain decision has no choice above this
+const LEAST = 0.02;
+const MAX_SHOWN = 12;
+
+/** @param {Message} message @returns {HTMLElement|null} */
+export function decisionPanel(message) {
+  const large = message.sets.filter((set) => set.templates.length > LARGE);
+  const doubtful = large
+    .flatMap((set) => decisionsOf(set, message))
+    .filter((decision) => decision.choices[0].share < DOUBTFUL)
+    .sort((a, b) => b.bits - a.bits);
+  if (!doubtful.length) return null;
+  const rest = doubtful.length - MAX_SHOWN;
+  return el(
+    "section",
+    { class: "panel decisions" },
+    el("h2", {}, "Uncertain"),
+    el("ul", {}, ...doubtful.slice(0, MAX_SHOWN).map(decisionItem)),
+    rest > 0 ? el("p", { class: "quiet" }, `and ${plural(rest, "more decision")}`) : null,
+  );
+}
+
+/** Whether a template is a copy from an earlier window. @param {string} id */
+export const isCopy = (id) => id.includes("@");
+
+/** @param {ResultSet} set @param {Message} message @returns {Decision[]} */
+function decisionsOf(set, message) {
+  const home = new Map(
+    message.entities.flatMap((entity) => entity.templates.map((id) => [id, entity])),
+  );
+  const place = new Map(set.templates.map((template, n) => [template.id, n]));
+  /** @type {Map<string, Map<any, number>>} */
+  const shares = new Map();
+  for (const { left, right, marginal } of set.pairs) {
+    const later = (place.get(left) ?? 0) > (place.get(right) ?? 0) ? left : right;
+    const entity = home.get((later === left ? right : left).split("@")[0]);
+    const known = shares.get(later) ?? new Map();
+    known.set(entity, Math.max(known.get(entity) ?? 0, marginal));
+    shares.set(later, known);
+  }
+  return set.templates
+    .slice(1)
+    .filter((template) => !isCopy(template.id))
+    .map((template) => decision(template, shares.get(template.id) ?? new Map()));
+}
+
+/** @param {any} template @param {Map<any, number>} shares @returns {Decision} */
+function decision(template, shares) {
+  const total = [...shares.values()].reduce((sum, share) => sum + share, 0);
+  const choices = [...shares].map(([entity, share]) => ({
+    name: entity ? entityName(entity) : "",
+    share: share / Math.max(1, total),
+  }));
+  choices.push({ name: "new", share: Math.max(0, 1 - total) });
+  choices.sort((a, b) => b.share - a.share);
+  const bits = choices.reduce((sum, { share }) => sum - (share ? share * Math.log2(share) : 0), 0);
+  return { template, choices, bits };
+}
+
+/** @param {Decision} decision */
+function decisionItem({ template, choices }) {
+  const shown = choices.filter(({ share }) => share >= LEAST).slice(0, 3);
+  const text = shown.map(({ name, share }) => `${name} ${share.toFixed(2)}`).join(", ");
+  return el(
+    "li",
+    {},
+    el("b", {}, `“${template.text}”`),
+    ` in sentence ${(template.sentence ?? 0) + 1}: ${text}`,
+  );
+}
