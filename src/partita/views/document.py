@@ -237,7 +237,7 @@ def _decisions(view: DocumentView, width: int, colour: bool) -> Iterator[str]:
     for one in sorted(most, key=lambda one: one.template.start):
         yield _decision_line(one, width)
     if len(doubtful) > len(most):
-        yield f"  and {len(doubtful) - len(most):,} more decisions"
+        yield f"  and {count_text(len(doubtful) - len(most), 'more decision')}"
 
 
 def _decision_line(decision: Decision, width: int) -> str:
