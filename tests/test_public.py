@@ -43,6 +43,7 @@ NAMES = [
     "TrainedModel",
     "Unavailable",
     "cluster",
+    "coreference",
     "evaluate",
     "evidence",
     "explain",

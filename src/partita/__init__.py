@@ -10,7 +10,8 @@ Verbs, the same as the commands:
     evaluate  measure results against keys
     explain   explain why two templates were resolved as the same or not
 
-The module evidence has mass functions and Dempster's rule.
+The module evidence has mass functions and Dempster's rule; coreference reads the output of
+other coreference systems.
 
 Every result has to_pandas(), to_arrow() and to_dict(), and shows itself in
 a notebook. Probabilities are plain floats. Errors are subclasses of
@@ -25,7 +26,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from partita import evidence
+    from partita import coreference, evidence
     from partita.app.cluster import Clusters, cluster
     from partita.app.evaluate import Evaluation, evaluate
     from partita.app.explain import Explanation, explain
@@ -67,6 +68,7 @@ __all__ = [
     "TrainedModel",
     "Unavailable",
     "cluster",
+    "coreference",
     "evaluate",
     "evidence",
     "explain",
@@ -87,6 +89,7 @@ _HOMES = {
         "app.solve": ("solve",),
         "app.train": ("TrainedModel", "train"),
         "domains": ("Domain",),
+        "coreference": ("coreference",),
         "evidence": ("evidence",),
         "errors": ("Contradiction", "InputError", "PartitaError", "TooLarge", "Unavailable"),
         "records.configurations": ("Configuration",),

@@ -23,6 +23,7 @@ from partita.results.template_json import entity_json
 from partita.text.annotations import Annotation, mention_source, with_mentions
 from partita.text.messages import parse_message, read_texts
 from partita.text.raw_messages import RawMessage
+from partita.text.spacy_docs import doc_annotation, is_doc
 
 if TYPE_CHECKING:
     from partita.app.explain import Explanation
@@ -219,7 +220,8 @@ def run(
 ) -> ResolvedMessage | list[ResolvedMessage]:
     """Extract entities from a text and resolve coreference.
 
-    `source` is a text (a str), a file or folder (a `pathlib.Path`), a `Message`, or a list of
+    `source` is a text (a str), a file or folder (a `pathlib.Path`), a `Message`, a `Doc` of spaCy
+    (with a dependency parse its noun chunks, entities and pronouns are the mentions), or a list of
     these. A str is always a text: the name of a file must be a Path. One text, message or file
     that holds one message gives one result; a list, a folder, or a file of several messages
     gives a list.
@@ -231,8 +233,35 @@ def run(
     text. Without a `model` the domain's own is used. The other arguments are the
     options of the command `partita run`; `parameters` is a trained model or a file of parameters.
     """
+    settings = run_settings(domain, model, parameters, top, threshold, budget, seed, gazetteer)
+    runner = Runner(settings).load()
+    single = isinstance(source, str | Message | os.PathLike) or is_doc(source)
+    if not single and not isinstance(source, Iterable):
+        raise TypeError(_unknown(source))
+    sources: list[Any] = [source] if single else list(cast(Iterable[Any], source))
+    texts: Iterator[Any] = (text for n, one in enumerate(sources, 1) for text in
+             _texts(one, MESSAGE if single else f"{MESSAGE}-{n}", encoding))  # fmt: skip
+    if mentions is not None:
+        texts = _with_mentions(texts, mentions)
+    documents = [resolve_text(text, runner) for text in texts]
+    if single and len(documents) == 1 and not (isinstance(source, Path) and source.is_dir()):
+        return documents[0]
+    return documents
+
+
+def run_settings(
+    domain: str | os.PathLike[str],
+    model: str | None,
+    parameters: str | os.PathLike[str] | TrainedModel | None,
+    top: int | None,
+    threshold: float | None,
+    budget: Budget | None,
+    seed: int,
+    gazetteer: str | os.PathLike[str] | None = None,
+) -> Settings:
+    """Return the settings of a run from the arguments of `run`."""
     model = model_for(os.fspath(domain), model)
-    settings = Settings(
+    return Settings(
         os.fspath(domain),
         model,
         str(parameters_path(parameters) or ""),
@@ -242,19 +271,6 @@ def run(
         seed,
         "" if gazetteer is None else os.fspath(gazetteer),
     )
-    runner = Runner(settings).load()
-    single = isinstance(source, str | Message | os.PathLike)
-    if not single and not isinstance(source, Iterable):
-        raise TypeError(_unknown(source))
-    sources: list[Any] = [source] if single else list(cast(Iterable[Any], source))
-    texts: Iterator[Any] = (text for n, one in enumerate(sources, 1) for text in
-             _texts(one, MESSAGE if single else f"{MESSAGE}-{n}", encoding))  # fmt: skip
-    if mentions is not None:
-        texts = _with_mentions(texts, mentions)
-    documents = [_resolved(text, runner) for text in texts]
-    if single and len(documents) == 1 and not (isinstance(source, Path) and source.is_dir()):
-        return documents[0]
-    return documents
 
 
 def _texts(source: Any, name: str, encoding: str | None) -> Iterator[RawMessage | Message]:
@@ -263,6 +279,10 @@ def _texts(source: Any, name: str, encoding: str | None) -> Iterator[RawMessage 
     elif isinstance(source, str):
         _refuse_file_name(source)
         yield RawMessage(name, source, "")
+    elif is_doc(source):
+        if not source.text.strip():
+            raise InputError("the Doc is empty (expected a text)")
+        yield RawMessage(name, source.text, "", annotation=doc_annotation(source))
     elif isinstance(source, os.PathLike):
         for text in read_texts(os.fspath(source), encoding=encoding):
             if isinstance(text, PartitaError):
@@ -288,7 +308,7 @@ def _with_mentions(
 
 
 def _unknown(source: Any) -> str:
-    expected = "a text (str), a pathlib.Path, a Message, or a list of these"
+    expected = "a text (str), a pathlib.Path, a Message, a spaCy Doc, or a list of these"
     return f"source must be {expected}, not {type(source).__name__}"
 
 
@@ -304,13 +324,16 @@ def _refuse_file_name(text: str) -> None:
         raise InputError(f"{text!r} names a file: pass pathlib.Path({text!r}) to read it")
 
 
-def _resolved(text: RawMessage | Message, runner: Runner) -> ResolvedMessage:
+def resolve_text(text: RawMessage | Message, runner: Runner) -> ResolvedMessage:
+    """Resolve one text, or raise an error that names it."""
     message = text if isinstance(text, Message) else parse_message(text)
     annotation = None if isinstance(text, Message) else text.annotation
     try:
         resolved = runner.resolve(message, annotation)
     except InputError as error:
-        raise InputError(f"message {message.id}: {error.problem}", file=message.file) from error
+        raise InputError(
+            f"message {message.id}: {error.problem}", file=message.file or None
+        ) from error
     digest = message_hash(text) if isinstance(text, RawMessage) else text_hash(message.text)
     run = {"text": digest, **runner.provenance}
     return ResolvedMessage(resolved, runner.settings, run, annotation)

@@ -96,10 +96,9 @@ class Domain(Protocol):
         """Extract the templates of the mentions, or in the trees, that come with a message."""
         from partita.text.annotations import annotated_sentences
 
-        def parse() -> Sequence[PlacedSentence]:
-            return self.sentences(message) or ()
-
-        placed = annotated_sentences(annotation, message.text, parse, self.with_found_mentions)
+        placed = annotated_sentences(
+            annotation, message.text, lambda: self.sentences(message), self.with_found_mentions
+        )
         return self.placed_templates(placed, message.text)
 
     def placed_templates(
@@ -109,13 +108,17 @@ class Domain(Protocol):
         problem = f"domain {self.name} finds its mentions by rules"
         raise InputError(f"{problem} (expected --domain general for mentions of others)")
 
-    def sentences(self, message: Message) -> Sequence[PlacedSentence] | None:
-        """Return the sentences with their trees and mentions; None: the domain has no trees."""
-        return None
+    def sentences(self, message: Message) -> Sequence[PlacedSentence]:
+        """Return the sentences of a message with their trees and mentions."""
+        from partita.text.analysis import shipped_analyser
+
+        return shipped_analyser().analyse(message)
 
     def with_found_mentions(self, sentences: Sequence[PlacedSentence]) -> Sequence[PlacedSentence]:
         """Return the sentences with the mentions that are found in their trees."""
-        return sentences
+        from partita.text.analysis import shipped_analyser
+
+        return shipped_analyser().find_in(sentences)
 
     def notes(self, message: Message, templates: Sequence[Template]) -> Iterable[str]:
         """Return what a user should know of a message, such as that it is not in English."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
 
@@ -110,6 +110,54 @@ class Analyser:
         mentions = self._mentions(self.find(trees), trees.ends)
         return tuple(self._sentences(message, tokens, trees, mentions))
 
+    def find_in(self, sentences: Sequence[PlacedSentence]) -> tuple[PlacedSentence, ...]:
+        """Return sentences that were parsed by others with the mentions found in their trees."""
+        kept = [[n for n, word in enumerate(one.tree.words) if not word.empty] for one in sentences]
+        rows = [[one.tree.words[n] for n in row] for one, row in zip(sentences, kept, strict=True)]
+        words = [word for row in rows for word in row]
+        if not words:
+            return tuple(sentences)
+        filled = [n for n, row in enumerate(rows) if row]
+        ends = np.cumsum([len(rows[n]) for n in filled]).tolist()
+        found = self._mentions(self.find(self._given_trees(words, kept, ends)), np.array(ends))
+        placed = list(sentences)
+        for n, mentions in zip(filled, found, strict=True):
+            moved = tuple(_moved(one, kept[n]) for one in mentions)
+            placed[n] = replace(sentences[n], mentions=moved)
+        return tuple(placed)
+
+    def _given_trees(
+        self, words: Sequence[Word], kept: Sequence[Sequence[int]], ends: Sequence[int]
+    ) -> Trees:
+        """Return given trees as the models number tags and labels; own tags where none fits."""
+        own = self.trees([word.form for word in words], ends)
+        tags, labels = self.tagger.tags, self.parser.labels
+        by_name = {name: n for n, name in enumerate(tags)}
+        first = {name.partition("|")[2]: n for n, name in reversed(list(enumerate(tags)))}
+        given = []
+        for word, tag in zip(words, own.tags.tolist(), strict=True):
+            same = tags[tag].partition("|")[2] == word.upos
+            fallback = tag if same else first.get(word.upos, tag)
+            given.append(by_name.get(f"{word.xpos}|{word.upos}", fallback))
+        by_label = {name: n for n, name in enumerate(labels)}
+        relations = [
+            by_label.get(word.relation, by_label.get(word.relation.partition(":")[0], 0))
+            for word in words
+        ]
+        places = [{n: k for k, n in enumerate(row)} for row in kept if row]
+        heads = [
+            place.get(head, -1)
+            for place, head in zip(
+                (one for one in places for _ in one), (word.head for word in words), strict=True
+            )
+        ]
+        return replace(
+            own,
+            tags=np.array(given, dtype=np.uint8),
+            heads=np.array(heads, dtype=np.int64),
+            relations=np.array(relations, dtype=np.uint8),
+        )
+
     def _sentences(
         self, message: Message, tokens: Tokens, trees: Trees, mentions: Sequence[list[Mention]]
     ) -> Iterator[PlacedSentence]:
@@ -168,6 +216,12 @@ class Analyser:
             mention = Mention("", best, "", 0, [(first, last)], head, by_sort, chance)
             by_sentence[sentence].append(mention)
         return by_sentence
+
+
+def _moved(mention: Mention, places: Sequence[int]) -> Mention:
+    """Return a mention with its words counted with empty nodes."""
+    spans = [(places[first], places[last]) for first, last in mention.spans]
+    return replace(mention, spans=spans, head=places[mention.head])
 
 
 def lemma_of(form: str, xpos: str, upos: str, lemmas: Mapping[str, str]) -> str:
