@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 SECONDS ?= 600
 SEED ?= 0
+SETS ?= 250
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench fuzz docs figures clean
+.PHONY: demo test check bench fuzz traps docs figures clean
 
 demo: $(VENV)/.ready
 	$(BIN)/partita demo
@@ -26,6 +27,10 @@ bench: $(VENV)/.dev
 
 fuzz: $(VENV)/.dev
 	$(BIN)/python benchmarks/fuzz.py --seconds $(SECONDS) --seed $(SEED)
+
+# The verdicts of the sampler on sets with hidden modes and on ordinary sets, against exact answers.
+traps: $(VENV)/.dev
+	$(BIN)/python benchmarks/traps.py --sets $(SETS) --seed $(SEED)
 
 docs: $(VENV)/.dev
 	$(BIN)/python docs/make.py

@@ -12,7 +12,7 @@ from partita.configurations.dense.subsets import SMALL
 from partita.configurations.dense.tables import LARGEST, predicted_bytes, predicted_seconds
 from partita.configurations.product_posterior import Engine
 from partita.errors import TooLarge
-from partita.records import Budget, FloatArray, Posterior
+from partita.records import Budget, Figure, FloatArray, Posterior
 
 WIDTH = 0.5  # of a certified log-normaliser: a wider one is less informative than samples
 INFERENCE = 0.65  # the share of the time before listing the best and counting
@@ -89,7 +89,7 @@ def _beyond(theta: FloatArray, budget: Budget, seed: int, progress: Progress | N
         return bounded
     seconds = max(0.01, budget.seconds - (time.monotonic() - start))
     left = replace(budget, seconds=seconds) if budget.work is None else budget
-    return _sampled(theta, left, seed, progress)
+    return _sampled(theta, left, seed, progress, bounded.log_normaliser)
 
 
 def _certified(theta: FloatArray, budget: Budget, progress: Progress | None) -> Posterior:
@@ -103,7 +103,13 @@ def _certified(theta: FloatArray, budget: Budget, progress: Progress | None) -> 
     return bounded
 
 
-def _sampled(theta: FloatArray, budget: Budget, seed: int, progress: Progress | None) -> Posterior:
+def _sampled(
+    theta: FloatArray,
+    budget: Budget,
+    seed: int,
+    progress: Progress | None,
+    bounds: Figure | None = None,
+) -> Posterior:
     from partita.configurations.sampled.posterior import sampled
 
-    return sampled(theta, budget, seed, progress)
+    return sampled(theta, budget, seed, progress, bounds)

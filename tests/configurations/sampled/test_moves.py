@@ -12,7 +12,7 @@ from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.partitions import Labels, distribution, log_weights
 from partita.configurations.sampled.chains import neighbours, state_of
 from partita.configurations.sampled.kernels import Pairs, State, renew
-from partita.configurations.sampled.moves import exchange, partner, split_merge
+from partita.configurations.sampled.moves import exchange, partner, redeal, split_merge
 from partita.records import FloatArray, restricted_growth
 
 Move = Callable[[Pairs, State, np.random.Generator], object]
@@ -32,6 +32,11 @@ def _split_merge(p: Pairs, s: State, rng: np.random.Generator) -> object:
 def _exchange(p: Pairs, s: State, rng: np.random.Generator) -> object:
     i = int(rng.integers(len(p.theta)))
     return exchange(p, s, i, partner(p, i, rng), rng)
+
+
+def _redeal(p: Pairs, s: State, rng: np.random.Generator) -> object:
+    i = int(rng.integers(len(p.theta)))
+    return redeal(p, s, partner(p, i, rng), partner(p, i, rng), rng)
 
 
 def _instance(n: int, share: float, seed: int) -> FloatArray:
@@ -72,7 +77,7 @@ def _p_value(found: FloatArray, expected: FloatArray) -> float:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.6])
-@pytest.mark.parametrize("move", [_single, _split_merge, _exchange])
+@pytest.mark.parametrize("move", [_single, _split_merge, _exchange, _redeal])
 def test_a_move_leaves_the_distribution_unchanged(move: Move, share: float) -> None:
     found, expected, moved = _after(_instance(5, share, 7), move, 1)
     assert moved > RUNS / 100
@@ -95,3 +100,18 @@ def test_an_exchange_lets_two_exclusive_templates_swap_their_cells() -> None:
     assert exchange(pairs, state, 0, 3, rng)
     assert restricted_growth(state.label[:-1]).tolist() == [0, 1, 1, 0]
     assert set(log_weights(theta).values()) >= {float(state.score[0])}
+
+
+def test_a_block_changes_its_cell_at_once() -> None:
+    theta = np.full(
+        (6, 6), 5.0
+    )  # 0 and 1 belong to 2 and 3 or to 4 and 5, which exclude each other
+    theta[2:4, 4:] = theta[4:, 2:4] = -np.inf
+    np.fill_diagonal(theta, 0.0)
+    pairs, rng = neighbours(theta), np.random.default_rng(0)
+    state = state_of(pairs, np.array([0, 0, 0, 0, 1, 1]))
+    moved = [
+        redeal(pairs, state, 2, 4, rng) and state.label[0] == state.label[4] for _ in range(20)
+    ]
+    assert any(moved)
+    assert state.label[0] == state.label[1]

@@ -176,13 +176,23 @@ def test_starts_are_opposite_and_possible() -> None:
 
 def test_an_estimate_below_what_was_visited_is_refused() -> None:
     one = np.ones(1)
-    fine = Summary(100, one, 0.001 * one, 0.01, 1.0, 1.0, 0.0, 0.0, 1.0)
+    fine = Summary(100, one, 0.001 * one, 0.01, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 8)
     judged = module._verdict(Figure.estimate(5.0, 0.1), fine, 7.0, -np.inf)
     assert judged[0].value == 7.0
     assert not judged[1]
     assert "below" in judged[2]
     assert module._verdict(Figure.estimate(5.0, 0.1), fine, 4.9, -np.inf)[1]
     assert not module._verdict(Figure.estimate(5.0, 0.1), fine, 4.9, 4.0)[1]
+
+
+def test_an_estimate_that_contradicts_certified_bounds_is_refused() -> None:
+    one = np.ones(1)
+    fine = Summary(100, one, 0.001 * one, 0.01, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 8)
+    for low, high, converged in ((4.0, 6.0, True), (5.3, 6.0, True), (5.5, 6.0, False)):
+        bounds = Figure.interval(low, high)
+        judged = module._verdict(Figure.estimate(5.0, 0.1), fine, 4.9, -np.inf, bounds)
+        assert judged[1] is converged
+    assert "contradicts its certified bounds" in judged[2]
 
 
 def test_the_number_of_configurations(monkeypatch: pytest.MonkeyPatch) -> None:

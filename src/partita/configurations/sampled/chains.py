@@ -14,14 +14,17 @@ from numpy.typing import NDArray
 
 from partita.configurations.optimum import local_search
 from partita.configurations.sampled.meter import Meter
-from partita.configurations.sampled.summary import Summary, pieces, summary
+from partita.configurations.sampled.summary import Counts, Summary, pieces, summary
 from partita.records import FloatArray, IntArray, restricted_growth
 
 if TYPE_CHECKING:
     from partita.configurations.sampled.kernels import Pairs, State
     from partita.configurations.sampled.runs import Elite
 
-STARTS = 4
+CHAINS = ((100, 32), (400, 16))  # up to so many templates so many chains
+FEWEST = 8  # chains, for larger sets
+ANNEALED = 4  # one of so many starts is annealed
+WARMEST = 0.25  # the least factor of the log-odds at which templates are scattered
 SEARCHES = 8  # local searches from which the best is taken
 WARMTHS, SOAK = 20, 3  # steps of cooling, and sweeps at each
 COOLING = WARMTHS * SOAK
@@ -29,9 +32,15 @@ STEEPEST = 3.0  # beyond this log-odds a partner is not picked any more often
 
 
 def predicted_bytes(n: int, compatible: int) -> int:
-    """Predict the peak memory of a run: neighbours, counts of four chains, and the answer."""
-    pairs = compatible // 2
-    return 8 * compatible + pairs * (8 * STARTS + 40) + 40 * n * n + (1 << 24)
+    """Predict the peak memory of a run: neighbours, counts of all chains, and the answer."""
+    pairs, count = compatible // 2, chain_count(n)
+    kept = count * KEPT * (8 * n + 48)  # by each chain, and once more when they are merged
+    return 8 * compatible + pairs * (12 * count + 40) + 40 * n * n + kept + (1 << 24)
+
+
+def chain_count(n: int) -> int:
+    """Return the number of chains; many short ones find more modes than few long ones."""
+    return next((count for most, count in CHAINS if n <= most), FEWEST)
 
 
 def neighbours(theta: FloatArray) -> Pairs:
@@ -65,15 +74,34 @@ def _running_sums(gains: FloatArray) -> FloatArray:
 
 
 def starts(pairs: Pairs, rng: np.random.Generator) -> list[State]:
-    """Return one state for each chain, as dispersed as is cheap."""
+    """Return one state for each chain, as dispersed as is cheap.
+
+    All apart, all together, the best of local searches; then annealed states and states in which
+    templates found their cells one by one, in random orders and at several temperatures.
+    """
     n = len(pairs.theta)
-    apart = np.arange(n)
-    return [
-        state_of(pairs, apart),
-        state_of(pairs, _together(pairs.theta > -np.inf)),
-        state_of(pairs, local_search(pairs.theta, starts=1 + min(SEARCHES, 2000 // n))),
-        annealed_state(pairs, rng),
+    fixed = [
+        np.arange(n),
+        _together(pairs.theta > -np.inf),
+        local_search(pairs.theta, starts=1 + min(SEARCHES, 2000 // n)),
     ]
+    states = [state_of(pairs, labels) for labels in fixed]
+    for t in range(chain_count(n) - len(states)):
+        beta = WARMEST ** (t % ANNEALED / (ANNEALED - 1))
+        warm = t % ANNEALED == 0
+        states.append(annealed_state(pairs, rng) if warm else _scattered_state(pairs, beta, rng))
+    return states
+
+
+def _scattered_state(pairs: Pairs, beta: float, rng: np.random.Generator) -> State:
+    """Return a state in which each template in turn drew its cell, the log-odds times beta."""
+    from partita.configurations.sampled.kernels import blank, place
+
+    n, state = len(pairs.theta), blank(len(pairs.theta))
+    warm = pairs._replace(theta=pairs.theta * beta)
+    for i in rng.permutation(n):
+        place(warm, state, int(i), n, rng)
+    return state_of(pairs, state.label[:n])
 
 
 def state_of(pairs: Pairs, labels: IntArray) -> State:
@@ -126,6 +154,7 @@ def annealed_state(pairs: Pairs, rng: np.random.Generator) -> State:
 BATCHES = 10  # in a round
 LENGTH = 32  # the least number of sweeps in a batch whose mean may count
 TARGET = 0.003  # the standard error at which a round is the last
+SERIAL = 10_000  # sweeps times templates in a batch: with fewer, threads take longer to start
 KEPT = 256  # of the best configurations that a chain has visited
 
 Progress = Callable[[str], None] | None
@@ -151,6 +180,7 @@ class Chain:
     tied: bool
     counts: NDArray[np.int32]
     total: NDArray[np.float32]
+    early: NDArray[np.float32]  # of the total, what the first half of the batches counted
     scores: list[FloatArray] = field(default_factory=list)
 
     def run(self, sweeps: int) -> None:
@@ -176,10 +206,11 @@ class Chain:
 
     def release(self) -> None:
         """Free the counts, which take the most memory."""
-        self.counts, self.total, self.scores = self.counts[:0].copy(), self.total[:0].copy(), []
+        self.counts, self.scores = self.counts[:0].copy(), []
+        self.total = self.early = self.total[:0].copy()
 
     def forget(self) -> None:
-        self.total[:] = 0
+        self.total[:] = self.early[:] = 0
         self.scores = []
 
 
@@ -200,13 +231,13 @@ def chains(pairs: Pairs, seeds: np.random.SeedSequence) -> list[Chain]:
     from partita.configurations.sampled.runs import elite
 
     n = len(pairs.theta)
-    first, *others = (np.random.default_rng(seed) for seed in seeds.spawn(1 + STARTS))
+    first, *others = (np.random.default_rng(seed) for seed in seeds.spawn(1 + chain_count(n)))
     count = len(pairs.near) // 2
     return [
         Chain(
             *(pairs, state, rng, elite(KEPT, n), max(1, n // 5), any_incompatible(pairs)),
             np.zeros(count, dtype=np.int32),
-            np.zeros(count, dtype=np.float32),
+            *np.zeros((2, count), dtype=np.float32),
         )
         for state, rng in zip(starts(pairs, first), others, strict=True)
     ]
@@ -216,14 +247,14 @@ def explore(every: list[Chain], meter: Meter, progress: Progress = None) -> Summ
     """Run rounds until the error is small and the chains agree, or the budget is spent."""
     # short at first, but not so short that adding up the counts takes longer than counting
     tally = Tally(every, 4 + len(every[0].counts) // (100 * len(every[0].pairs.theta)), meter)
-    tally.add(BATCHES)
+    tally.add_halves(BATCHES)
     result = _report_progress(tally.summary(), progress)
     while not (result.agreed and result.worst <= TARGET) and (room := tally.room()) > 0:
         if result.mixing and tally.length >= LENGTH:
-            tally.add(min(len(tally), room))
+            tally.add_half(min(len(tally), room))
         elif room >= BATCHES:
             tally = Tally(every, min(2 * tally.length, tally.length * room // BATCHES), meter)
-            tally.add(BATCHES)
+            tally.add_halves(BATCHES)
         else:
             break
         result = _report_progress(tally.summary(), progress)
@@ -245,28 +276,53 @@ class Tally:
     def __init__(self, every: list[Chain], length: int, meter: Meter) -> None:
         self.every, self.length, self.meter = every, length, meter
         self.squares = np.zeros(len(every[0].counts))
+        self.half = 0  # the number of batches in the first half
         for chain in every:
             chain.forget()
 
     def __len__(self) -> int:
         return len(self.every[0].scores)
 
+    @property
+    def parallel(self) -> bool:
+        """Whether a batch takes longer than to start threads for it."""
+        return self.length * len(self.every[0].pairs.theta) >= SERIAL
+
     def room(self) -> int:
         """Return how many more batches of this length are allowed."""
         return int(min(self.meter.sweeps() / (self.length * len(self.every)), 1e9))
 
-    def add(self, batches: int) -> None:
+    def add_halves(self, batches: int) -> None:
+        """Add the first batches, in two halves."""
+        self._add(batches // 2)
+        self.add_half(batches - batches // 2)
+
+    def add_half(self, batches: int) -> None:
+        """Add batches as the second half; all before are the first."""
+        self.half = len(self)
+        for chain in self.every:
+            chain.early[:] = chain.total
+        self._add(batches)
+
+    def _add(self, batches: int) -> None:
         for _ in range(batches):
             if self.meter.over and len(self) >= 2:
                 break
             begun = time.monotonic()
-            run_parallel(lambda chain: chain.run(self.length), self.every)
+            run_each = run_parallel if self.parallel else map
+            list(run_each(lambda chain: chain.run(self.length), self.every))
             for chain in self.every:
                 for piece in pieces(len(self.squares)):
                     self.squares[piece] += chain.counts[piece].astype(np.float64) ** 2
             self.meter.charge(self.length * len(self.every), begun)
 
     def summary(self) -> Summary:
-        totals = [chain.total for chain in self.every]
-        scores = np.stack([np.concatenate(chain.scores) for chain in self.every])
-        return summary(totals, self.squares, self.length, len(self), scores)
+        counts = Counts(
+            [chain.total for chain in self.every],
+            [chain.early for chain in self.every],
+            self.squares,
+            self.length,
+            len(self),
+            self.half,
+        )
+        return summary(counts, np.stack([np.concatenate(chain.scores) for chain in self.every]))

@@ -1,4 +1,4 @@
-"""Compiled moves of two cells at once: to split or merge, to change sides; a sweep of all moves.
+"""Compiled moves of two cells at once: split or merge, change sides, deal anew; a sweep of all.
 
 Accepted with min(1, w'/w · q'/q), w the weight of a partition, q the chance of the proposal.
 """
@@ -116,6 +116,45 @@ def split_merge(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) ->
 
 
 @compiled
+def inside(p: Pairs, s: State, count: int) -> float:
+    """Return the sum of theta within the two sides."""
+    total = 0.0
+    for t in range(1, count):
+        for u in range(t):
+            if s.side[t] == s.side[u]:
+                total += p.theta[s.room[t], s.room[u]]
+    return total
+
+
+@compiled
+def redeal(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) -> bool:
+    """Deal the members of two cells anew, where i and j stay: whole blocks change sides at once."""
+    if s.label[i] == s.label[j]:
+        return False
+    ours, theirs = s.label[i], s.label[j]
+    count = gather(s, i, j, rng)
+    if count == 2:
+        return False
+    accept = allot(p, s, count, False, rng)
+    delta = -inside(p, s, count)
+    for t in range(count):
+        s.seen[t] = s.side[t]
+    log_q = allot(p, s, count, True, rng)
+    if log_q == -np.inf:
+        return False
+    delta += inside(p, s, count)
+    accept += delta - log_q
+    if accept < 0.0 and rng.random() >= np.exp(accept):
+        return False
+    for t in range(2, count):
+        if s.side[t] != s.seen[t]:
+            detach(s, s.room[t])
+            attach(s, s.room[t], ours if s.side[t] == 0 else theirs)
+    s.score[0] += delta
+    return True
+
+
+@compiled
 def chance_of(p: Pairs, s: State, i: int, count: int, side: int) -> float:
     """Return the chance that `partner` picks, for i, a template of that side of `room`."""
     for t in range(count):
@@ -192,14 +231,20 @@ def swap_tied(s: State, tied: int, ours: int, theirs: int) -> None:
 
 @compiled
 def sweep(p: Pairs, s: State, moves: int, tied: bool, rng: np.random.Generator) -> None:
-    """Renew every template once, then make so many moves of two cells (half exchanges if tied)."""
+    """Renew every template once, then make so many moves of two cells (a third exchanges if tied).
+
+    Two cells are dealt anew around two partners of one template, which need not be compatible.
+    """
     n = len(p.first) - 1
     for i in range(n):
         renew(p, s, i, rng)
-    for m in range(moves):
+    for _ in range(moves):
+        kind = rng.random() * (3.0 if tied else 2.0)
         i = int(rng.random() * n)
         j = partner(p, i, rng)
-        if tied and m % 2:
-            exchange(p, s, i, j, rng)
-        else:
+        if kind < 1.0:
             split_merge(p, s, i, j, rng)
+        elif kind < 2.0:
+            redeal(p, s, partner(p, i, rng), j, rng)
+        else:
+            exchange(p, s, i, j, rng)

@@ -15,7 +15,6 @@ from partita.configurations.count import count
 from partita.configurations.sampled.chains import (
     COOLING,
     SEARCHES,
-    STARTS,
     Progress,
     annealed_state,
     chains,
@@ -208,12 +207,17 @@ class SampledPosterior:
 
 
 def sampled(
-    theta: FloatArray, budget: Budget, seed: int, progress: Progress = None
+    theta: FloatArray,
+    budget: Budget,
+    seed: int,
+    progress: Progress = None,
+    bounds: Figure | None = None,
 ) -> SampledPosterior:
     """Run chains until they agree or the budget is spent, then estimate the normaliser.
 
-    With `budget.work`, a number of sweeps, the result is the same on any machine; otherwise the
-    clock decides.
+    An estimate that contradicts the certified `bounds` of the log-normaliser is no answer. With
+    `budget.work`, a number of sweeps, the result is the same on any machine; otherwise the clock
+    decides.
     """
     _check_memory(theta, budget)
     _compile()
@@ -236,7 +240,7 @@ def sampled(
         estimate = log_normaliser(ladder, meter, progress)
     return SampledPosterior(
         len(theta),
-        *_verdict(estimate, summary, log_mass(visited), unvisited),
+        *_verdict(estimate, summary, log_mass(visited), unvisited, bounds),
         pairs,
         summary,
         visited,
@@ -270,20 +274,24 @@ def _megabytes(count: int) -> str:
 
 
 def _verdict(
-    estimate: Figure, summary: Summary, visited: float, unvisited: float
+    estimate: Figure,
+    summary: Summary,
+    visited: float,
+    unvisited: float,
+    bounds: Figure | None = None,
 ) -> tuple[Figure, bool, str]:
     """Return the normaliser, whether the estimates count as an answer, and why.
 
-    `visited` is the log of the summed weights of what was visited, `found` the largest log-weight
-    of what was not.
+    `visited` is the log of the summed weights of what was visited, `unvisited` the largest
+    log-weight of what was not.
     """
     error = estimate.high - estimate.value
     possible = estimate.value + SAFE * error >= visited
     least = float(np.logaddexp(visited, unvisited))
     raised = replace(estimate, value=max(estimate.value, least), high=max(estimate.high, least))
     details = (
-        f"{STARTS} chains of {summary.sweeps} sweeps from opposite starts differ by at most "
-        f"{summary.disagreement:.3f} on a pair, standard error at most {summary.worst:.4f}"
+        f"{summary.chains} chains of {summary.sweeps} sweeps from dispersed starts differ by at "
+        f"most {summary.disagreement:.3f} on a pair, standard error at most {summary.worst:.4f}"
     )
     if not summary.agreed and not summary.mixing:
         raised = Figure.estimate(raised.value, max(error, summary.score_error, UNMIXED))
@@ -296,11 +304,20 @@ def _verdict(
             False,
             f"a search found a likely configuration that no chain visited: {details}",
         )
+    if bounds is not None and not _allowed(estimate, bounds):
+        problem = "the estimate of the normaliser contradicts its certified bounds"
+        return raised, False, f"{problem}: {details}"
     if error > BLUR:
         return raised, False, f"the log-normaliser has an error of {error:.1f} nats: {details}"
     if not possible:
         return raised, False, f"the estimate of the normaliser is below what was visited: {details}"
     return raised, True, details
+
+
+def _allowed(estimate: Figure, bounds: Figure) -> bool:
+    """Return whether an estimate lies within certified bounds, but for its error."""
+    margin = SAFE * (estimate.high - estimate.value)
+    return bounds.low - margin <= estimate.value <= bounds.high + margin
 
 
 def _fresh(summary: Summary) -> int:
