@@ -143,12 +143,14 @@ def explain(
 
 
 def experiment(
-    corpora: options.Corpora,
+    corpora: options.OptionalCorpora = None,
     source: options.Studied = None,
     test: options.Test = None,
     splits: options.Splits = 5,
     largest: options.Largest = None,
     shipped: options.Shipped = False,
+    raw: options.Raw = False,
+    case: options.Case = "as written",
     domain: options.Domain = None,
     gazetteer: options.Gazetteer = None,
     charts: options.Charts = None,
@@ -161,26 +163,36 @@ def experiment(
     --test, all models are trained on CORPUS and evaluated on the test corpora.
     Without it, the paper's three splits and --splits random ones are used.
     Documents are never split. With --from muc, events are resolved, and the table
-    is followed by the exam's score for each way of merging events.
+    is followed by the exam's score for each way of merging events. With --raw, only
+    the texts of the test corpora are used: mentions, trees and types are predicted
+    by an analyser trained on CORPUS and resolved by a joint model trained on what
+    it finds; without CORPUS the shipped models are measured.
 
     \b
     Examples:
       partita experiment train --test dev --json > rows.json
+      partita experiment train ewt.conllu --test dev --raw --shipped
+      partita experiment --test dev --raw --case upper
       partita experiment corpus --largest 9 --splits 20
       partita experiment keys.jsonl --charts pictures
       partita experiment --from muc dev --test tst1 --test tst2
     """
     with error_boundary() as console:
-        from partita.app.experiment import Design, Study, save_charts, study
+        from partita.app.experiment import Design, RawStudy, Study, save_charts, study, study_raw
         from partita.domains.incidents.study import IncidentStudy, study_incidents
 
-        found: Study | IncidentStudy
+        if not corpora and not raw:
+            raise typer.BadParameter("CORPUS is required without --raw")
+        corpora = corpora or []
+        found: Study | IncidentStudy | RawStudy
         if source == "muc":
             found = study_incidents(corpora, test or (), console.progress, seed, gazetteer)
         else:
-            design = Design(corpora, test or (), source, splits, largest, shipped, seed, domain)
-            found = study(design, console.progress)
-        if charts is not None:
+            design = Design(
+                corpora, test or (), source, splits, largest, shipped, seed, domain, case
+            )
+            found = (study_raw if raw else study)(design, console.progress)
+        if charts is not None and not isinstance(found, RawStudy):
             save_charts(found.experiments, charts)
         console.say(found.json() if json else found.markdown())
         console.flush()

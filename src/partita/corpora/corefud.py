@@ -16,7 +16,7 @@ ENDING = "*.conllu"
 
 def read_corefud(path: str | Path) -> Iterator[Document]:
     """Yield the documents of a file, or of all CoNLL-U files of a folder."""
-    yield from map(_keyed, read_placed(path))
+    yield from map(document_of, read_placed(path))
 
 
 def read_placed(path: str | Path) -> Iterator[PlacedDocument]:
@@ -36,7 +36,7 @@ def corefud_files(path: str | Path) -> list[Path]:
     return files
 
 
-def _keyed(placed: PlacedDocument) -> Document:
+def document_of(placed: PlacedDocument) -> Document:
     """Return a document with its mentions as templates, and its entities as the key."""
     entities: dict[str, list[str]] = {}
     made: list[Template] = []

@@ -56,12 +56,20 @@ class Overlaps:
 
 
 def overlaps(key: IntArray, response: IntArray) -> Overlaps:
-    """Return the overlaps of two rows of labels of the same templates."""
-    _, k, sizes = np.unique(key, return_inverse=True, return_counts=True)
-    _, r, others = np.unique(response, return_inverse=True, return_counts=True)
-    met, size = np.unique(k * max(len(others), 1) + r, return_counts=True)
+    """Return the overlaps of two rows of labels; -1 where one side lacks the template."""
+    k, sizes = _numbered(key)
+    r, others = _numbered(response)
+    shared = (key >= 0) & (response >= 0)
+    met, size = np.unique(k[shared] * max(len(others), 1) + r[shared], return_counts=True)
     left, right = np.divmod(met, max(len(others), 1))
     return Overlaps(sizes, others, left, right, size.astype(np.float64))
+
+
+def _numbered(labels: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the number of each template's cell, -1 for none, and the sizes of the cells."""
+    present, numbers = labels >= 0, np.full(len(labels), -1)
+    _, numbers[present], sizes = np.unique(labels[present], return_inverse=True, return_counts=True)
+    return numbers, sizes
 
 
 def b_cubed(key: IntArray, response: IntArray) -> Tally:
@@ -69,15 +77,14 @@ def b_cubed(key: IntArray, response: IntArray) -> Tally:
     met = overlaps(key, response)
     recalled = float((met.size**2 / met.key[met.left]).sum())
     right = float((met.size**2 / met.response[met.right]).sum())
-    return Tally(recalled, float(len(key)), right, float(len(key)))
+    return Tally(recalled, float(met.key.sum()), right, float(met.response.sum()))
 
 
 def ceaf_entity(key: IntArray, response: IntArray) -> Tally:
     """Return the similarity of aligned cells over the number of cells on either side."""
     met = overlaps(key, response)
     score = _aligned_similarity(met)
-    n = len(key)
-    return Tally(score, float(len(met.key)) if n else 0.0, score, float(len(met.response)))
+    return Tally(score, float(len(met.key)), score, float(len(met.response)))
 
 
 def _aligned_similarity(met: Overlaps) -> float:
@@ -104,11 +111,10 @@ def _best_assignment(left: IntArray, right: IntArray, likeness: FloatArray) -> f
 def lea(key: IntArray, response: IntArray) -> Tally:
     """Score cells weighted by their size."""
     met = overlaps(key, response)
-    n = float(len(key))
     links = _shared_links(met)
     recalled = _resolved(met.key, links, met.left)
     right = _resolved(met.response, links, met.right)
-    return Tally(recalled, n, right, n)
+    return Tally(recalled, float(met.key.sum()), right, float(met.response.sum()))
 
 
 def _shared_links(met: Overlaps) -> FloatArray:
@@ -167,7 +173,7 @@ class Scores:
 
 
 def scores(key: IntArray, response: IntArray) -> Scores:
-    """Return all scores of one document, from two rows of labels of the same templates."""
+    """Return all scores of one document from two rows of labels, -1 where one side has none."""
     if not len(key):
         return Scores()
     return Scores(

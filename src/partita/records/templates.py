@@ -26,8 +26,9 @@ class Template:
     """Slots and values built from one expression, and where that expression stands.
 
     `slots` say what the referent is; `context` holds what else is seen of the expression:
-    MODIFIERS, WORDS, DETERMINER, ROLE, PARAGRAPH, PARENT, of pronouns PERSON, GENDER, REFLEXIVE,
-    of discontinuous mentions SPANS.
+    MODIFIERS, WORDS, DETERMINER, ROLE, PARAGRAPH, PARENT, HEAD_SPAN, of pronouns PERSON, GENDER,
+    REFLEXIVE, of discontinuous mentions SPANS, of mentions that a model found SORT_PROBABILITIES
+    and MENTION_PROBABILITY.
     """
 
     id: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,6 +111,16 @@ def templates(
         )
 
 
+def document_templates(
+    sentences: Iterable[PlacedSentence], text: str, rule: str
+) -> tuple[Template, ...]:
+    """Return the templates of all mentions of a text, in text order."""
+    made: list[Template] = []
+    for sentence in sentences:
+        made += templates(expressions(sentence), len(made) + 1, text, 0, rule)
+    return tuple(made)
+
+
 def _template(
     expression: Expression, tied: dict[str, str], name: str, text: str, rule: str
 ) -> Template:
@@ -162,6 +172,7 @@ def _own_slots(expression: Expression, determiner: str) -> dict[str, Any]:
         "PARAGRAPH": expression.at.paragraph,
         "SPANS": _parts(expression),
         "WORDS": [tree.words[n].form.lower() for n in sorted(inside)],
+        "HEAD_SPAN": list(expression.at.spans[expression.head]),
         "SORT_PROBABILITIES": expression.mention.sorts,
         "MENTION_PROBABILITY": expression.mention.probability,
     }

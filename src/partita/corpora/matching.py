@@ -1,0 +1,67 @@
+"""Match the mentions that were found in a text with those of its key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from partita.records import Configuration, Document, IntArray, Template
+
+
+def match_mentions(gold: Sequence[Template], found: Sequence[Template]) -> IntArray:
+    """Return, for each found mention, the gold mention with the same head, -1 for none.
+
+    Heads are the same if they share a character. Of several mentions with one head, equal spans
+    are matched first, then those that share most. Every mention is matched at most once.
+    """
+    matched, by_head = np.full(len(found), -1), _by_character(gold)
+    pairs = [
+        (-_likeness(gold[g], template), g, n)
+        for n, template in enumerate(found)
+        for g in sorted({g for place in range(*_head(template)) for g in by_head.get(place, ())})
+    ]
+    taken: set[int] = set()
+    for _, g, n in sorted(pairs):
+        if g not in taken and matched[n] < 0:
+            matched[n] = g
+            taken.add(g)
+    return matched
+
+
+def _head(template: Template) -> tuple[int, int]:
+    """Return the span of the head; that of the whole mention where the head is not known."""
+    start, end = template.context.get("HEAD_SPAN", (template.start, template.end))
+    return int(start), int(end)
+
+
+def _by_character(templates: Sequence[Template]) -> dict[int, list[int]]:
+    """Return the templates whose heads hold each character."""
+    places: dict[int, list[int]] = {}
+    for number, template in enumerate(templates):
+        for place in range(*_head(template)):
+            places.setdefault(place, []).append(number)
+    return places
+
+
+def _likeness(gold: Template, found: Template) -> float:
+    """Return the share of characters that two spans have in common, 1 if they are equal."""
+    shared = min(gold.end, found.end) - max(gold.start, found.start)
+    return max(0, shared) / max(1, max(gold.end, found.end) - min(gold.start, found.start))
+
+
+def keyed_document(gold: Document, found: Sequence[Template]) -> Document:
+    """Return found mentions with a key: matched ones as in the gold key, others alone."""
+    labels = keyed_labels(gold, match_mentions(gold.templates, found))
+    cells: dict[int, list[str]] = {}
+    for template, label in zip(found, labels.tolist(), strict=True):
+        cells.setdefault(label, []).append(template.id)
+    return Document(gold.name, gold.genre, tuple(found), Configuration(cells.values()), gold.text)
+
+
+def keyed_labels(gold: Document, matched: IntArray) -> IntArray:
+    """Return the cell of each found mention: the gold cell, or one of its own."""
+    alone = len(gold) + np.arange(len(matched))
+    if not len(gold):
+        return alone
+    return np.where(matched < 0, alone, gold.labels[matched])

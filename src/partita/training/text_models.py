@@ -1,0 +1,93 @@
+"""Train the models for raw text: the analyser, and the joint model on what the analyser finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from partita.configurations.joint.model import JointModel
+from partita.corpora.corefud import document_of, read_placed
+from partita.corpora.matching import keyed_document
+from partita.errors import InputError
+from partita.records import Document, Template
+from partita.text.analysis import Analyser
+from partita.text.conllu import PlacedDocument
+from partita.text.expressions import document_templates
+from partita.text.messages import parse_message
+from partita.text.raw_messages import RawMessage
+from partita.training.analyser import (
+    AnalyserSettings,
+    FoldModels,
+    final_analyser,
+    fold_models,
+    inventory,
+    with_fold_mentions,
+)
+from partita.training.joint import train_joint
+
+Progress = Callable[[str], None]
+FOLDS = 5
+RULE = "analyser"  # where templates of found mentions come from
+
+
+class TextModels(NamedTuple):
+    """The models that lead from raw text to entities."""
+
+    analyser: Analyser
+    joint: JointModel
+
+
+def text_templates(analyser: Analyser, name: str, text: str) -> tuple[Template, ...]:
+    """Return the templates of the mentions that an analyser finds in a text."""
+    message = parse_message(RawMessage(name, text, name))
+    return document_templates(analyser.analyse(message), message.text, RULE)
+
+
+def train_text_models(
+    corpora: Iterable[str | Path],
+    *,
+    seed: int = 0,
+    folds: int = FOLDS,
+    settings: AnalyserSettings | None = None,
+    learned_from: str = "",
+    progress: Progress | None = None,
+) -> TextModels:
+    """Train the analyser, and the joint model on gold mentions and on those that it finds.
+
+    The joint model sees every document twice: with its gold mentions, trees and types, and as an
+    analyser finds them that was trained on the other folds. Corpora without entities are used for
+    tags and trees.
+    """
+    report, chosen = progress or (lambda _: None), settings or AnalyserSettings()
+    documents = [document for path in corpora for document in read_placed(path)]
+    if not any(document.has_mentions for document in documents):
+        raise InputError("no mentions in the corpora to learn from")
+    names = inventory(documents)
+    models = fold_models(documents, names, folds, seed, chosen, report)
+    models, factors = with_fold_mentions(models, names, seed, chosen, report)
+    analyser = final_analyser(models, factors, names, seed, chosen, report)
+    joint = train_joint(
+        keyed_by_folds(models),
+        seed=seed,
+        learned_from=learned_from,
+        progress=lambda done, of, bits: report(
+            f"epoch {done} of {of}: {bits:.3f} bits per mention"
+        ),
+    )
+    return TextModels(analyser, joint)
+
+
+def keyed_by_folds(models: FoldModels) -> list[Document]:
+    """Return every document with its gold mentions, then as found by a model of other folds."""
+    gold, found = [], []
+    for fold, analyser in zip(models.folds, models.analysers, strict=True):
+        for document in _annotated(fold):
+            gold.append(document_of(document))
+            templates = text_templates(analyser, document.name, document.text)
+            found.append(keyed_document(gold[-1], templates))
+    return [*gold, *found]
+
+
+def _annotated(documents: Sequence[PlacedDocument]) -> Iterator[PlacedDocument]:
+    return (document for document in documents if document.has_mentions)
