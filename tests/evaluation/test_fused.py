@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from oracles.fusion import simple_nesting
-from partita.evaluation.fusion import deepest, measure
+from partita.evaluation.fusion import measure
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, fuse
+from partita.fusion.hierarchy import deepest
 
 PLACES = simple_nesting({"MINNEAPOLIS": "MINNESOTA", "MINNESOTA": "USA"})
 

@@ -9,6 +9,7 @@ import pytest
 from partita.errors import InputError
 from partita.fusion.account_files import Slots, claim_accounts, judgement_accounts, record_accounts
 from partita.fusion.account_results import result_accounts, result_domain
+from partita.fusion.accounts import merge_accounts
 from partita.fusion.side_files import source_kind
 from partita.rules.domain_files import read_domain
 
@@ -149,7 +150,6 @@ def test_judgements_are_probabilities_of_pairs(tmp_path):
     ("text", "problem"),
     [
         ("facility,colour\ndepot,red\n", r"line 1: unknown slot 'colour'; the slots are FACILITY"),
-        ("facility\nzebra\n", r"line 2: .*'zebra' is not a sort"),
         ("facility,number\ndepot,many\n", r"line 2: .*slot NUMBER: 'many' is not a number"),
         ("source,facility\n,depot\n", r"line 2: has no source"),
         ("source,reliability,facility\nann,2,depot\n", r"line 2: reliability of ann 2 is not"),
@@ -162,3 +162,18 @@ def test_judgements_are_probabilities_of_pairs(tmp_path):
 def test_what_is_wrong_with_records_is_told_with_its_line(tmp_path, text, problem):
     with pytest.raises(InputError, match=problem):
         record_accounts(written(tmp_path, "bad.csv", text), ABOUT)
+
+
+def test_an_unknown_sort_is_ignored_with_a_note(tmp_path):
+    path = written(tmp_path, "t.csv", "facility,location\nzebra,Tarboro\ndepot,Kinston\n")
+    found = record_accounts(path, ABOUT)
+    assert [one.template.sort for one in found.accounts] == ["", "DEPOT"]
+    assert "1 unknown sorts are ignored, such as zebra in line 2" in found.notes[0]
+
+
+def test_strings_that_differ_in_case_are_one_value(tmp_path):
+    paths = [written(tmp_path, name, f"facility,location,status\ndepot,Tarboro,{status}\n")
+             for name, status in (("a.csv", "damaged"), ("b.csv", "DAMAGED"))]  # fmt: skip
+    merged = merge_accounts(record_accounts(path, ABOUT) for path in paths)
+    first, second = (one.values["STATUS"] for one in merged.accounts)
+    assert first == second

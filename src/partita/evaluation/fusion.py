@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from partita.evaluation.calibration import Bin, brier, reliability, reliability_error
 from partita.fusion.belief import SlotBelief
 from partita.fusion.claim_files import SAME
-from partita.fusion.hierarchy import Nesting
+from partita.fusion.hierarchy import Nesting, deepest
 from partita.fusion.parsed_claims import normalise_date, normalise_number, split_members
 from partita.fusion.people import Lexicon, same_people
 from partita.records import FloatArray, IntArray
-from partita.templates.words import symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,18 +147,6 @@ def _name_test(
     sets: Sequence[frozenset[str]], text: str, lexicon: Lexicon
 ) -> Callable[[int], bool]:
     return lambda value: same_people(sets[value], text, lexicon)
-
-
-def deepest(text: str, values: frozenset[str], nesting: Nesting | None = None) -> str:
-    """Return a value, or the deepest of a path of values such as Minneapolis,Minnesota,USA.
-
-    A path is what nobody says as a whole; without a hierarchy it goes from inside out.
-    """
-    whole = symbol(text)
-    if whole in values or (nesting is not None and whole in nesting) or "," not in whole:
-        return whole
-    parts = [symbol(part) for part in text.split(",")]
-    return (nesting.deepest(parts) if nesting is not None else None) or parts[0]
 
 
 def _statements(

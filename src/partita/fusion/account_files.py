@@ -17,6 +17,7 @@ from partita.fusion.typed import decode_value
 from partita.records import Pair, Template, pair
 from partita.templates.name import NameType
 from partita.templates.schema import Schema
+from partita.templates.sort import SortType
 from partita.templates.strings import StringsType
 from partita.templates.words import symbol
 
@@ -81,6 +82,15 @@ class _Reader:
     accounts: list[Account] = field(default_factory=list)
     reliabilities: dict[str, float] = field(default_factory=dict)
     empty: int = 0
+    unknown: list[str] = field(default_factory=list)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        empty = (f"{self.file}: {self.empty:,} rows are empty",) if self.empty else ()
+        if not self.unknown:
+            return empty
+        count = f"{len(self.unknown):,} unknown sorts are ignored, such as {self.unknown[0]}"
+        return (*empty, f"{self.file}: {count}")
 
 
 def record_accounts(path: str | Path, about: Slots, source: str = "") -> Accounts:
@@ -96,8 +106,7 @@ def record_accounts(path: str | Path, about: Slots, source: str = "") -> Account
             _add_record(row, columns, place, source or Path(path).stem, read)
     if not read.accounts:
         raise InputError("has no records; expected one row per record", file=read.file)
-    notes = (f"{read.file}: {read.empty:,} rows are empty",) if read.empty else ()
-    return Accounts(tuple(read.accounts), reliabilities=read.reliabilities, notes=notes)
+    return Accounts(tuple(read.accounts), reliabilities=read.reliabilities, notes=read.notes)
 
 
 def claim_accounts(path: str | Path, about: Slots) -> Accounts:
@@ -122,7 +131,9 @@ def claim_accounts(path: str | Path, about: Slots) -> Accounts:
                 f"R{n}", source, thing, slots, confidence, "", Place(read.file, line), read
             )
     return Accounts(
-        tuple(read.accounts), reliabilities=dict(claims.reliabilities), notes=claims.notes
+        tuple(read.accounts),
+        reliabilities=dict(claims.reliabilities),
+        notes=(*claims.notes, *read.notes),
     )
 
 
@@ -207,7 +218,12 @@ def _add_account(
 ) -> None:
     line = place.line or 0
     message = f"{Path(place.file).name}:{line}"
+    slots = {slot: value for slot, value in slots.items()
+             if not _unknown_sort(value, read.about.schema.slots[slot], line, read)}  # fmt: skip
     sort = sort or next((str(slots[slot]) for slot in read.about.sorts if slot in slots), "")
+    hierarchy = read.about.schema.sorts
+    if sort and hierarchy is not None and _unknown_sort(sort, SortType(hierarchy), line, read):
+        sort = ""
     named = object_ or next((str(slots[s]) for s in slots if isinstance(
         read.about.schema.slots[s], NameType)), "")  # fmt: skip
     template = Template(name, sort=symbol(sort), slots=dict(slots), rule="record")
@@ -216,6 +232,16 @@ def _add_account(
     read.accounts.append(
         Account.of(source, message, template, about, [origin], confidence, object_)
     )
+
+
+def _unknown_sort(value: Any, kind: Any, line: int, read: _Reader) -> bool:
+    """Return whether a value names a sort that the domain lacks; it is then noted."""
+    if not isinstance(kind, SortType) or not isinstance(value, str):
+        return False
+    if symbol(value) in kind.hierarchy:
+        return False
+    read.unknown.append(f"{value} in line {line}")
+    return True
 
 
 def _add_value(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from partita.errors import InputError
@@ -10,6 +11,7 @@ from partita.fusion.claims import checked_reliabilities
 from partita.fusion.set_beliefs import PairBelief
 from partita.records import Pair, Template
 from partita.templates.schema import Schema, Values
+from partita.templates.strings import Strings
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +129,30 @@ def merge_accounts(several: Iterable[Accounts]) -> Accounts:
             raise InputError(problem, file=here.file, line=here.line)
     _check_judged_names(accounts, parts)
     return Accounts(
-        tuple(sorted(accounts, key=_order)),
+        tuple(_same_case(sorted(accounts, key=_order))),
         {two: p for part in parts for two, p in part.same_message.items()},
         tuple(sorted((j for part in parts for j in part.judgements), key=lambda j: j.source)),
         _merge_reliabilities(parts),
         tuple(note for part in parts for note in part.notes),
     )
+
+
+def _same_case(accounts: Sequence[Account]) -> Iterator[Account]:
+    """Yield the accounts with strings that differ only in case spelled in the most frequent way."""
+    spellings: dict[tuple[str, str], Counter[str]] = {}
+    for account in accounts:
+        for slot, value in account.values.items():
+            for text in value.members if isinstance(value, Strings) else ():
+                spellings.setdefault((slot, text.casefold()), Counter())[text] += 1
+    best = {key: min(texts, key=lambda text: (-texts[text], text))
+            for key, texts in spellings.items()}  # fmt: skip
+    for account in accounts:
+        changed = {
+            slot: Strings(frozenset(best[slot, text.casefold()] for text in value.members))
+            for slot, value in account.values.items()
+            if isinstance(value, Strings)
+        }
+        yield replace(account, values={**account.values, **changed}) if changed else account
 
 
 def _check_judged_names(accounts: Sequence[Account], parts: Sequence[Accounts]) -> None:

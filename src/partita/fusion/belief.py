@@ -10,7 +10,21 @@ import numpy as np
 from partita.fusion.kinds import Kind
 from partita.fusion.people import Lexicon
 from partita.fusion.value_reading import ParsedSlot
-from partita.records import FloatArray, IntArray
+from partita.records import FloatArray, IntArray, Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Tempering:
+    """How far sources err together: correlation ρ of their errors, and a factor of *unknown*.
+
+    With `evidence`, values of a closed slot are tempered towards their prior and not towards equal
+    probabilities. `fitted` is the number of known truths that were used.
+    """
+
+    correlation: float = 0.0
+    unknown: float = 1.0
+    evidence: bool = False
+    fitted: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,6 +33,7 @@ class Parameters:
 
     `rates` are θ by source, `pooled` that of an unseen source; `size` is the number of values that
     a source could state, `values` are those of a closed slot, `labels` their spellings.
+    `concentration` is α of shared errors, `dependence` is ρ of dependent pairs of sources.
     """
 
     kind: Kind
@@ -29,6 +44,9 @@ class Parameters:
     values: Sequence[str] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     lexicon: Lexicon | None = None
+    concentration: float | None = None
+    dependence: Mapping[Pair, float] = field(default_factory=dict)
+    tempering: Tempering = field(default_factory=Tempering)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +75,7 @@ class SlotBelief:
 
     `unknown` is, for each object, the probability that no source states the true value. `sound` is,
     for each statement, the probability that it is true, even if it is not the whole truth.
+    `effective` is the effective number of independent sources, `temper` the mean of τ.
     """
 
     name: str
@@ -71,6 +90,8 @@ class SlotBelief:
     rounds: int
     converged: bool
     method: str = "exact"
+    effective: float = 0.0
+    temper: float = 1.0
     starts: IntArray = field(init=False)
 
     def __post_init__(self) -> None:

@@ -23,7 +23,8 @@ class Copying:
     """Two sources that share more wrong values than chance explains.
 
     The original is the source with more claims. `common` counts their common objects, `shared`
-    their shared wrong values, `expected` how many chance would give.
+    their shared wrong values, `expected` how many chance would give; `dependence` is the share of
+    objects about which both are wrong that they agree on, beyond the usual share.
     """
 
     slot: str
@@ -33,6 +34,7 @@ class Copying:
     shared: int
     expected: float
     significance: float
+    dependence: float = 1.0
 
     @property
     def share(self) -> float:
@@ -57,10 +59,16 @@ def find_copying(belief: SlotBelief) -> list[Copying]:
     rate = wrong_claims[chosen] / claims[chosen]
     chance = shared.sum() / max(both_wrong.sum(), 1.0)
     expected = common * np.outer(rate, rate) * chance
-    unusual = _unusual_pairs(shared, expected)
+    agree = shared / np.maximum(both_wrong, 1.0)
+    dependence = np.clip((agree - chance) / max(1.0 - chance, 1e-9), 0.0, 1.0)
     copies = [
-        _pair(belief, chosen[[a, b]], claims, (common[a, b], shared[a, b], expected[a, b], p))
-        for a, b, p in unusual
+        _pair(
+            belief,
+            chosen[[a, b]],
+            claims,
+            (common[a, b], shared[a, b], expected[a, b], p, dependence[a, b]),
+        )
+        for a, b, p in _unusual_pairs(shared, expected)
     ]
     return sorted(copies, key=lambda one: (one.significance, -one.shared, one.original, one.copier))
 
@@ -96,11 +104,11 @@ def _pair(
     belief: SlotBelief,
     two: IntArray,
     claims: IntArray,
-    figures: tuple[float, float, float, float],
+    figures: tuple[float, float, float, float, float],
 ) -> Copying:
     names = belief.parsed.statements.sources
     first, second = sorted(two.tolist(), key=lambda n: (-claims[n], names[n]))
-    common, shared, expected, significance = figures
+    common, shared, expected, significance, dependence = figures
     return Copying(
         belief.name,
         names[first],
@@ -109,6 +117,7 @@ def _pair(
         int(shared),
         float(expected),
         significance,
+        float(dependence),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.fusion.dependence import SharedErrors
 from partita.records import FloatArray, IntArray
 
 
@@ -14,7 +15,8 @@ class CodedClaims:
     """The claims: source, block of candidates, and outcome for unrelated candidates.
 
     `density` is b; `flat` is the probability of the claim without any information, used for the
-    part of the `confidence` that is missing.
+    part of the `confidence` that is missing. `value` numbers the pairs of an object and a value,
+    and `weight` is the exponent of the claim's evidence, below 1 for dependent sources.
     """
 
     source: IntArray
@@ -23,6 +25,8 @@ class CodedClaims:
     density: FloatArray
     confidence: FloatArray
     flat: float
+    value: IntArray
+    weight: FloatArray
 
     def __len__(self) -> int:
         return len(self.source)
@@ -60,7 +64,8 @@ class Problem:
     """The estimation problem of one slot.
 
     `kinds` is the number of candidate classes with a prior to estimate, `shrinkage` is λ, `mixed`
-    is μ: 1 where a guess may be right by luck.
+    is μ: 1 where a guess may be right by luck. `spread` is there where wrong claims may share a
+    value.
     """
 
     claims: CodedClaims
@@ -73,6 +78,7 @@ class Problem:
     start: FloatArray
     shrinkage: float
     mixed: float = 0.0
+    spread: SharedErrors | None = None
 
     @property
     def groups(self) -> int:
@@ -90,10 +96,14 @@ def no_relations() -> Relations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rates:
-    """θ[source, group, outcome] and the prior of each class of candidates."""
+    """θ[source, group, outcome], the prior of each class of candidates, and α of shared errors.
+
+    Without α, wrong claims are independent.
+    """
 
     theta: FloatArray
     prior: FloatArray
+    concentration: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,6 +130,10 @@ def expect(problem: Problem, rates: Rates) -> Expected:
     """Return the posterior of all items under the rates."""
     likely = likelihoods(problem, rates.theta)
     logs = _log_joint(problem, rates.prior, likely)
+    if problem.spread is not None and rates.concentration is not None:
+        logs = logs + problem.spread.correction(
+            problem.candidates, problem.relations, rates.concentration
+        )
     probability, log_likelihood = _normalised(logs, problem.candidates.item, problem.items)
     return Expected(probability, _counts(problem, probability, likely), log_likelihood)
 
@@ -163,18 +177,19 @@ def _log_joint(problem: Problem, prior: FloatArray, likely: Likelihoods) -> Floa
     candidates, relations = problem.candidates, problem.relations
     group, claim = candidates.group, relations.claim
     before = likely.plain[claim, group[relations.candidate]]
+    weight = problem.claims.weight
     logs, zeros = (
-        _by_block(problem, part(likely.plain))
+        _by_block(problem, part(likely.plain) * weight[:, None])
         + np.bincount(
             relations.candidate,
-            part(likely.related) - part(before),
+            (part(likely.related) - part(before)) * weight[claim],
             minlength=len(candidates),
         )
         for part in (_log, _zero)
     )
     with np.errstate(divide="ignore"):
         logs += np.log(prior)[candidates.kind] + candidates.offset
-    return np.where(zeros > 0.5, -np.inf, logs)
+    return np.where(zeros > 1e-9, -np.inf, logs)
 
 
 def _by_block(problem: Problem, values: FloatArray) -> FloatArray:
@@ -238,6 +253,7 @@ def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 ROUNDS = 200
 TOLERANCE = 1e-4  # largest change of a probability at convergence
+START_CONCENTRATION = 1.0  # two wrong claims agree half of the time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,18 +274,26 @@ def estimate_rates(
 ) -> Estimate:
     """Estimate rates by expectation maximisation; `fixed` rates (not NaN) stay."""
     theta = np.repeat(problem.start[None], problem.sources, axis=0)
-    rates = Rates(_kept(theta, fixed), np.full(problem.kinds, 1.0 / problem.kinds))
+    rates = Rates(
+        _kept(theta, fixed), np.full(problem.kinds, 1.0 / problem.kinds), START_CONCENTRATION
+    )
     expected = expect(problem, rates)
     pooled = problem.start
     for done in range(1, rounds + 1):
         before = expected.probability
         pooled = _pooled(expected.counts, problem.start)
         theta = _shrunk(expected.counts, pooled, problem.shrinkage)
-        rates = Rates(_kept(theta, fixed), _prior(problem, before))
+        rates = Rates(_kept(theta, fixed), _prior(problem, before), _concentration(problem, before))
         expected = expect(problem, rates)
         if np.max(np.abs(expected.probability - before), initial=0.0) < TOLERANCE:
             return Estimate(expected, rates, pooled, done, True)
     return Estimate(expected, rates, pooled, rounds, False)
+
+
+def _concentration(problem: Problem, probability: FloatArray) -> float | None:
+    if problem.spread is None:
+        return None
+    return problem.spread.concentration(problem.relations, probability)
 
 
 def _pooled(counts: FloatArray, start: FloatArray) -> FloatArray:

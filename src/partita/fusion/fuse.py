@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -23,7 +24,7 @@ class Settings:
 
     `separator` says that objects are pairs LEFT_RIGHT with at most one match per side. `truths` are
     values known by object and slot. `discount` reduces the weight of copied claims. `fixed` are
-    parameters estimated before.
+    parameters estimated before. With `independent`, sources are taken to err independently.
     """
 
     kinds: Mapping[str, str] = field(default_factory=dict)
@@ -33,6 +34,7 @@ class Settings:
     separator: str | None = None
     discount: bool = False
     fixed: Mapping[str, Parameters] = field(default_factory=dict)
+    independent: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,12 +101,19 @@ def answers_by_object(fused: Fused) -> dict[tuple[str, str], Answer]:
 
 def _slot(claims: Claims, name: str, settings: Settings) -> SlotBelief:
     number = list(claims.slots).index(name)
-    slot_claims = add_truths(claims.only(claims.slot == number), name, settings.truths)
+    slot_claims = claims.only(claims.slot == number)
     fixed = settings.fixed.get(name)
     kind = fixed.kind if fixed else _kind(slot_claims, name, settings)
+    nesting = settings.reading.nesting
+    slot_claims = add_truths(slot_claims, name, settings.truths, kind, nesting)
     reliabilities = {**claims.reliabilities, **checked_reliabilities(settings.reliabilities)}
-    belief = fuse_slot(slot_claims, Slot(name, kind, settings.reading, reliabilities, fixed))
-    return belief if settings.separator is None else one_to_one(belief, settings.separator)
+    separator = settings.separator
+    slot = Slot(
+        name, kind, settings.reading, reliabilities, fixed, independent=settings.independent
+    )
+    if separator is not None:
+        slot = replace(slot, condition=partial(one_to_one, separator=separator))
+    return fuse_slot(slot_claims, slot)
 
 
 def _drop_unreliable(claims: Claims, settings: Settings) -> Claims:

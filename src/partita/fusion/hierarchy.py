@@ -9,6 +9,7 @@ import numpy as np
 
 from partita.errors import InputError
 from partita.records import FloatArray, IntArray
+from partita.templates.words import symbol
 
 Names = Mapping[str, frozenset[str]]
 
@@ -56,6 +57,18 @@ def find_cycle(parents: Mapping[str, str]) -> list[str]:
             return nodes[nodes.index(step) :]
         checked |= path.keys()
     return []
+
+
+def deepest(text: str, values: frozenset[str], nesting: Nesting | None = None) -> str:
+    """Return a value, or the deepest of a path of values such as Minneapolis,Minnesota,USA.
+
+    A path is what nobody says as a whole; without a hierarchy it goes from inside out.
+    """
+    whole = symbol(text)
+    if whole in values or (nesting is not None and whole in nesting) or "," not in whole:
+        return whole
+    parts = [symbol(part) for part in text.split(",")]
+    return (nesting.deepest(parts) if nesting is not None else None) or parts[0]
 
 
 def _add_ancestors(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.fusion.dependence import SharedErrors
 from partita.fusion.estimation import Candidates, CodedClaims, Problem, Relations
 from partita.fusion.hierarchy import Order
 from partita.fusion.value_reading import Statements
@@ -88,7 +89,12 @@ class NestedPairs:
         return cls(low[high >= 0], high[high >= 0])
 
 
-def open_problem(statements: Statements, order: Order, more: Pairs | None = None) -> OpenProblem:
+def open_problem(
+    statements: Statements,
+    order: Order,
+    more: Pairs | None = None,
+    weights: FloatArray | None = None,
+) -> OpenProblem:
     """Return the problem with candidates from the statements and `more` object-value pairs."""
     named = NamedValues.of(statements, more or (statements.object[:0], statements.value[:0]))
     nested = NestedPairs.of(named, order, len(statements.values))
@@ -110,20 +116,27 @@ def open_problem(statements: Statements, order: Order, more: Pairs | None = None
     candidates = Candidates(item, item, 0 * item, np.concatenate(kinds), np.log(share))
     value = np.full(len(item), UNNAMED)
     value[:pairs] = named.value
-    return OpenProblem(_problem(statements, candidates, relations, order), value)
+    return OpenProblem(_problem(statements, candidates, relations, order, weights), value)
 
 
 def _problem(
-    statements: Statements, candidates: Candidates, relations: Relations, order: Order
+    statements: Statements,
+    candidates: Candidates,
+    relations: Relations,
+    order: Order,
+    weights: FloatArray | None,
 ) -> Problem:
     chance = 1.0 / order.size
     claims, objects = len(statements), len(statements.objects)
     guesses = np.full(claims, GUESS)
     density = np.full(claims, chance)
+    key = statements.object * max(len(statements.values), 1) + statements.value
+    value = np.cumsum(np.diff(key, prepend=-1) != 0) - 1
+    weight = np.ones(claims) if weights is None else weights
+    coded = CodedClaims(statements.source, statements.object, guesses, density,
+                        statements.confidence, chance, value, weight)  # fmt: skip
     return Problem(
-        CodedClaims(
-            statements.source, statements.object, guesses, density, statements.confidence, chance
-        ),
+        coded,
         candidates,
         relations,
         sources=len(statements.sources),
@@ -133,6 +146,7 @@ def _problem(
         start=START,
         shrinkage=SHRINKAGE,
         mixed=1.0,
+        spread=SharedErrors.of(coded, candidates, relations),
     )
 
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from partita.errors import InputError, TotalConflict
 from partita.fusion import open_slots
-from partita.fusion.belief import Parameters, SlotBelief
+from partita.fusion.belief import Parameters, SlotBelief, Tempering
 from partita.fusion.claims import Claims, join_claims
+from partita.fusion.copying import find_copying
+from partita.fusion.dependence import (
+    SharedErrors,
+    agreeing_pairs,
+    claim_weights,
+    effective_sources,
+)
 from partita.fusion.estimation import (
     Candidates,
     CodedClaims,
@@ -22,17 +29,21 @@ from partita.fusion.estimation import (
     no_relations,
     soundness,
 )
-from partita.fusion.kinds import TYPED, Kind, Reading
+from partita.fusion.hierarchy import Nesting, deepest
+from partita.fusion.kinds import SETS, TYPED, Kind, Reading
 from partita.fusion.parsed_claims import lexicon_of
+from partita.fusion.people import Lexicon
+from partita.fusion.tempering import default_tempering, fit_tempering, temper
 from partita.fusion.trust import trust
 from partita.fusion.value_reading import ParsedSlot, Statements, parse_slot
-from partita.records import FloatArray, IntArray
+from partita.records import FloatArray, IntArray, Pair
+from partita.templates.words import symbol
 
 SHRINKAGE = 0.1  # weak: with few values, a source's habits show soon
 START_RELIABILITY = 0.7  # starting reliability
 
 
-def closed_problem(statements: Statements) -> Problem:
+def closed_problem(statements: Statements, weights: FloatArray | None = None) -> Problem:
     """Return the problem in which every value is a candidate for every object."""
     values, objects = len(statements.values), len(statements.objects)
     item = np.repeat(np.arange(objects), values)
@@ -45,6 +56,8 @@ def closed_problem(statements: Statements) -> Problem:
             np.ones(len(statements)),
             statements.confidence,
             1.0 / values,
+            statements.value,
+            np.ones(len(statements)) if weights is None else weights,
         ),
         Candidates(item, item, value, value, np.zeros(len(item))),
         no_relations(),
@@ -63,18 +76,25 @@ def closed_rates(reliability: float, values: int) -> FloatArray:
     return rates
 
 
+DEPENDENCE_ROUNDS = 3
 TRUTHS = "known truths"  # the source of the user's truths, always exactly right
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slot:
-    """A slot's name and kind, how its values are parsed, and the reliabilities of its sources."""
+    """A slot's name and kind, how its values are parsed, and the reliabilities of its sources.
+
+    `condition` is applied to the belief before it is tempered. With `independent`, sources are
+    taken to err independently.
+    """
 
     name: str
     kind: Kind
     reading: Reading = field(default_factory=Reading)
     reliabilities: Mapping[str, float] = field(default_factory=dict)
     fixed: Parameters | None = None
+    condition: Callable[[SlotBelief], SlotBelief] = lambda belief: belief
+    independent: bool = False
 
 
 def fuse_slot(claims: Claims, slot: Slot) -> SlotBelief:
@@ -83,7 +103,63 @@ def fuse_slot(claims: Claims, slot: Slot) -> SlotBelief:
     if slot.kind == "people" and lexicon is None:
         lexicon = lexicon_of(claims)
     parsed = _parse(claims, replace(slot, reading=replace(slot.reading, lexicon=lexicon)))
-    problem, value = _problem(parsed)
+    if slot.fixed is not None:
+        return temper(slot.condition(_believe(parsed, slot, slot.fixed.dependence, lexicon)))
+    if slot.independent:
+        return slot.condition(_believe(parsed, slot, {}, lexicon))
+    flat = not len(parsed.order.above)
+    dependence = agreeing_pairs(parsed.statements, TRUTHS) if flat else {}
+    belief = _believe(parsed, slot, dependence, lexicon)
+    for _ in range(DEPENDENCE_ROUNDS):
+        shared = {(c.original, c.copier): c.dependence for c in find_copying(belief)}
+        more = _joined_dependence(dependence, {p: rho for p, rho in shared.items() if rho > 0})
+        if more.keys() == dependence.keys():
+            break
+        dependence = more
+        belief = _believe(parsed, slot, dependence, lexicon)
+    tempering = _tempering(parsed, slot, belief)
+    belief = replace(belief, parameters=replace(belief.parameters, tempering=tempering))
+    return temper(slot.condition(belief))
+
+
+def _tempering(parsed: ParsedSlot, slot: Slot, belief: SlotBelief) -> Tempering:
+    """Return the default tempering, or one fitted to the truths that the user knows."""
+    default = default_tempering(belief.parameters.concentration)
+    statements = parsed.statements
+    if TRUTHS not in statements.sources:
+        return default
+    known = statements.source == statements.sources.index(TRUTHS)
+    confidence = np.where(known, 0.0, statements.confidence)
+    ignorant = replace(parsed, statements=replace(statements, confidence=confidence))
+    without = _believe(ignorant, slot, belief.parameters.dependence, belief.parameters.lexicon)
+    without = slot.condition(without)
+    stated = statements.only(~known)
+    pairs = zip(statements.object[known].tolist(), statements.value[known].tolist(), strict=True)
+    without = replace(without, parsed=replace(ignorant, statements=stated))
+    return fit_tempering(without, dict(pairs), default)
+
+
+def _joined_dependence(
+    first: Mapping[Pair, float], second: Mapping[Pair, float]
+) -> dict[Pair, float]:
+    """Return the larger dependence of every pair of sources."""
+    joined: dict[Pair, float] = {}
+    for (a, b), rho in (*first.items(), *second.items()):
+        pair = (min(a, b), max(a, b))
+        joined[pair] = max(joined.get(pair, 0.0), rho)
+    return {pair: joined[pair] for pair in sorted(joined)}
+
+
+def _believe(
+    parsed: ParsedSlot, slot: Slot, dependence: Mapping[Pair, float], lexicon: Lexicon | None
+) -> SlotBelief:
+    """Return the belief about a slot, for the dependence of pairs of sources."""
+    weights = claim_weights(parsed.statements, dependence)
+    problem, value = _problem(parsed, weights)
+    if slot.independent or slot.kind in SETS:  # parts of a set that differ may all be true
+        problem = replace(problem, spread=None)
+    elif problem.spread is not None:
+        problem = replace(problem, spread=_shared_errors(problem, parsed, slot))
     estimate = _estimate(problem, parsed, slot)
     _check_conflict(estimate.expected.probability, problem, parsed, slot.reliabilities)
     parameters = Parameters(
@@ -95,6 +171,8 @@ def fuse_slot(claims: Claims, slot: Slot) -> SlotBelief:
         parsed.statements.values if slot.kind == "closed" else (),
         dict(zip(parsed.statements.values, parsed.labels, strict=True)),
         lexicon,
+        estimate.rates.concentration,
+        dependence,
     )
     trusted = trust(slot.name, parsed, estimate.expected.counts, slot.reliabilities)
     pairs, unknown = _pairs(problem, value, estimate.expected.probability)
@@ -108,17 +186,43 @@ def fuse_slot(claims: Claims, slot: Slot) -> SlotBelief:
         tuple(source_trust for source_trust in trusted if source_trust.source != TRUTHS),
         estimate.rounds,
         estimate.converged,
+        effective=effective_sources(parsed.statements, weights, TRUTHS),
     )
 
 
-def add_truths(claims: Claims, slot: str, truths: Mapping[tuple[str, str], str]) -> Claims:
+def _shared_errors(problem: Problem, parsed: ParsedSlot, slot: Slot) -> SharedErrors:
+    """Return the shared errors; sources whose reliability is set guess independently."""
+    learned = np.array([
+        source != TRUTHS and source not in slot.reliabilities
+        for source in parsed.statements.sources
+    ])  # fmt: skip
+    claims = problem.claims
+    claims = replace(claims, weight=claims.weight * learned[claims.source])
+    return SharedErrors.of(claims, problem.candidates, problem.relations)
+
+
+def add_truths(
+    claims: Claims,
+    slot: str,
+    truths: Mapping[tuple[str, str], str],
+    kind: Kind,
+    nesting: Nesting | None,
+) -> Claims:
     """Add truths about the claimed objects, as claims of a source of their own."""
     objects = {claims.objects[n] for n in np.unique(claims.object).tolist()}
-    rows = [
-        (TRUTHS, thing, slot, value)
+    chosen = [
+        (thing, value)
         for (thing, truth_slot), value in sorted(truths.items())
         if truth_slot == slot and thing in objects
     ]
+    if kind == "open" and chosen:
+        values = frozenset(symbol(claims.values[n]) for n in np.unique(claims.value).tolist())
+        paths = {value: deepest(value, values, nesting) for _, value in chosen}
+        chosen = [
+            (thing, value if paths[value] == symbol(value) else paths[value])
+            for thing, value in chosen
+        ]
+    rows = [(TRUTHS, thing, slot, value) for thing, value in chosen]
     return join_claims(claims, Claims.of(rows)) if rows else claims
 
 
@@ -136,12 +240,12 @@ def _parse(claims: Claims, slot: Slot) -> ParsedSlot:
     return replace(parsed, labels=[fixed.labels.get(value, label) for value, label in labels])
 
 
-def _problem(parsed: ParsedSlot) -> tuple[Problem, IntArray]:
+def _problem(parsed: ParsedSlot, weights: FloatArray) -> tuple[Problem, IntArray]:
     """Return the problem and the value of every candidate."""
     if parsed.kind == "closed":
-        problem = closed_problem(parsed.statements)
+        problem = closed_problem(parsed.statements, weights)
         return problem, problem.candidates.group
-    open_problem = open_slots.open_problem(parsed.statements, parsed.order, parsed.more)
+    open_problem = open_slots.open_problem(parsed.statements, parsed.order, parsed.more, weights)
     return open_problem.problem, open_problem.value
 
 
@@ -151,7 +255,9 @@ def _estimate(problem: Problem, parsed: ParsedSlot, slot: Slot) -> Estimate:
         return estimate_rates(problem, _fixed_rates(problem, parsed, slot))
     theta = np.stack([fixed.rates.get(source, fixed.pooled) for source in sources])
     fixed_rates = _fixed_rates(problem, parsed, slot)
-    rates = Rates(np.where(np.isnan(fixed_rates), theta, fixed_rates), fixed.prior)
+    rates = Rates(
+        np.where(np.isnan(fixed_rates), theta, fixed_rates), fixed.prior, fixed.concentration
+    )
     return Estimate(expect(problem, rates), rates, fixed.pooled, 0, True)
 
 

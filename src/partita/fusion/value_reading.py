@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.fusion.claims import Claims
 from partita.fusion.hierarchy import Order, flat_order, nested_order, object_order
@@ -39,6 +40,11 @@ class Statements:
     @property
     def repeated(self) -> int:
         return int((self.times - 1).sum())
+
+    def only(self, chosen: NDArray[np.bool_]) -> Statements:
+        """Return some of the statements; the lists of names stay the same."""
+        columns = ("object", "source", "value", "confidence", "times", "first")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in columns})
 
 
 def statements(

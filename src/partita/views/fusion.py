@@ -66,9 +66,19 @@ def _slot(belief: SlotBelief, width: int) -> Iterator[str]:
         )
         yield f"{_source_line(trust.source, f'{trust.reliability:.3f} {interval}', counts)}\n"
     yield from _more_sources(len(ranked))
+    yield _dependence_text(belief)
     if belief.method != "exact":
         yield f"{belief.method}\n"
     yield "\n"
+
+
+def _dependence_text(belief: SlotBelief) -> str:
+    tempering = belief.parameters.tempering
+    fitted = f" (fitted to {count_text(tempering.fitted, 'known truth')})"
+    return (
+        f"  effective sources {belief.effective:.1f} of {len(belief.trust)}, "
+        f"tau {belief.temper:.2f}{fitted if tempering.fitted else ''}\n"
+    )
 
 
 def _answer(answer: Answer, width: int) -> Iterator[str]:
@@ -198,6 +208,27 @@ def _slot_facts(belief: SlotBelief) -> dict[str, Any]:
         "rounds": belief.rounds,
         "converged": belief.converged,
         "method": belief.method,
+        "dependence": _dependence(belief),
+    }
+
+
+def _dependence(belief: SlotBelief) -> dict[str, Any]:
+    """Return how far the sources of a slot err together, and how probabilities are tempered."""
+    parameters = belief.parameters
+    return {
+        "sources": len(belief.trust),
+        "effective_sources": belief.effective,
+        "tau": belief.temper,
+        "correlation": parameters.tempering.correlation,
+        "unknown_factor": parameters.tempering.unknown,
+        "known_truths": parameters.tempering.fitted,
+        "wrong_claims_agree": None
+        if parameters.concentration is None
+        else 1.0 / (1.0 + parameters.concentration),
+        "pairs": [
+            {"left": a, "right": b, "dependence": rho}
+            for (a, b), rho in parameters.dependence.items()
+        ],
     }
 
 

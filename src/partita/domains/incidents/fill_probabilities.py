@@ -159,7 +159,7 @@ def fuse_fills(cases: Sequence[FusionCase]) -> Fused:
     kinds = {
         slot: "open" if SLOTS[int(slot)].kind in OPEN_KINDS else "closed" for _, _, slot, _ in rows
     }
-    return fuse(Claims.of(rows), Settings(kinds=kinds))
+    return fuse(Claims.of(rows), Settings(kinds=kinds, independent=True))
 
 
 def _values(case: FusionCase) -> Iterator[Row]:

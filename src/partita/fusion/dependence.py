@@ -1,0 +1,217 @@
+"""Sources that err together: shared wrong values, and pairs that agree more than they should."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from partita.records import FloatArray, IntArray, Pair
+
+if TYPE_CHECKING:
+    from partita.fusion.estimation import Candidates, CodedClaims, Relations
+    from partita.fusion.value_reading import Statements
+
+CONCENTRATIONS = np.geomspace(0.02, 1e5, 120)
+PRIOR_PAIRS = 1.0  # pairs of wrong claims that agree, and that differ, before any are seen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedErrors:
+    """Wrong claims about one object follow a Dirichlet–multinomial distribution over its values.
+
+    `size` is the number of claims of each pair of an object and a value, in units of evidence;
+    `part` is 1 / the number of its claims; `wrong` is the size of all claims unrelated to each
+    candidate. `sizes` and `totals` are the distinct sizes of both, `scores` their log factors by
+    concentration. With concentration α two wrong claims agree with a probability of about
+    1/(1 + α).
+    """
+
+    value: IntArray
+    block: IntArray
+    size: FloatArray
+    part: FloatArray
+    wrong: FloatArray
+    values: float
+    sizes: tuple[FloatArray, IntArray]
+    totals: tuple[FloatArray, IntArray]
+    scores: tuple[FloatArray, FloatArray]
+
+    @classmethod
+    def of(cls, claims: CodedClaims, candidates: Candidates, relations: Relations) -> SharedErrors:
+        """Return the groups of equal claims of a problem."""
+        amount = claims.weight * claims.confidence
+        size: FloatArray = np.round(np.bincount(claims.value, amount), 6).astype(np.float64)
+        count = np.bincount(claims.value)
+        block = np.zeros(len(count), dtype=np.int64)
+        block[claims.value] = claims.block
+        total = np.bincount(claims.block, amount, minlength=int(candidates.block.max()) + 1)
+        related = np.bincount(relations.candidate, amount[relations.claim], len(candidates))
+        wrong = np.round(np.maximum(total[candidates.block] - related, 0.0), 6)
+        sizes, totals = (np.unique(array, return_inverse=True) for array in (size, wrong))
+        values = 1.0 / claims.flat
+        scores = (
+            _log_sizes(sizes[0], CONCENTRATIONS[:, None], values),
+            _log_totals(totals[0], CONCENTRATIONS[:, None]),
+        )
+        part = 1.0 / np.maximum(count, 1)
+        return cls(claims.value, block, size, part, wrong, values, sizes, totals, scores)
+
+    def correction(
+        self, candidates: Candidates, relations: Relations, concentration: float
+    ) -> FloatArray:
+        """Return log P(wrong claims | candidate) beyond that of independent uniform errors."""
+        log_sizes = _log_sizes(self.sizes[0], concentration, self.values)[self.sizes[1]]
+        sums = np.bincount(self.block, log_sizes, minlength=int(candidates.block.max()) + 1)
+        group = self.value[relations.claim]
+        related = np.bincount(
+            relations.candidate, (log_sizes * self.part)[group], minlength=len(candidates)
+        )
+        totals = _log_totals(self.totals[0], concentration)[self.totals[1]]
+        correction: FloatArray = sums[candidates.block] - related + totals
+        return np.where(self.wrong > 0, correction, 0.0)
+
+    def concentration(self, relations: Relations, probability: FloatArray) -> float:
+        """Return the most probable concentration, given probabilities of the candidates."""
+        group = self.value[relations.claim]
+        right = np.bincount(group, probability[relations.candidate] * self.part[group],
+                            minlength=len(self.size))  # fmt: skip
+        wrong_groups = np.bincount(self.sizes[1], np.clip(1.0 - right, 0.0, 1.0))
+        mass = np.bincount(self.totals[1], probability)
+        prior = PRIOR_PAIRS * (np.log(CONCENTRATIONS) - 2 * np.log1p(CONCENTRATIONS))
+        score = self.scores[0] @ wrong_groups + self.scores[1] @ mass + prior
+        return float(CONCENTRATIONS[int(np.argmax(score))])
+
+
+def _log_sizes(size: FloatArray, concentration: float | FloatArray, values: float) -> FloatArray:
+    """Return the factor of a group of equal wrong claims, for a uniform base over the values."""
+    from scipy.special import gammaln
+
+    share = concentration / values
+    logs: FloatArray = gammaln(size + share) - gammaln(share) + size * np.log(values)
+    return logs
+
+
+def _log_totals(total: FloatArray, concentration: float | FloatArray) -> FloatArray:
+    from scipy.special import gammaln
+
+    logs: FloatArray = gammaln(concentration) - gammaln(concentration + total)
+    return logs
+
+
+MIN_COMMON = 10  # objects of two sources whose agreement is tested
+ALWAYS = 0.97  # agreement of two sources that seem to be one
+MIN_EXCESS = 0.1  # agreement beyond the expected one that counts as dependence
+SIGNIFICANCE = 1e-3  # of so few disagreements, times the number of pairs
+MAX_SOURCES = 2000
+ROUNDS = 60
+TYPICAL_EXCESS = 0.03  # larger ones have less influence on the fit
+
+
+def agreeing_pairs(statements: Statements, apart: str = "") -> dict[Pair, float]:
+    """Return pairs of sources that agree more than their agreement with others explains.
+
+    If source s is right at the rate q_s, two independent sources agree at about q_s·q_t (more by
+    chance, if values are few). The rates are fitted to all pairs; pairs that nearly always agree,
+    and those with a large excess, have little or no influence. The source `apart` is left out.
+    """
+    from scipy.special import gammaincc
+
+    sources = len(statements.sources)
+    if not 3 <= sources <= MAX_SOURCES:
+        return {}
+    pair = statements.object * max(len(statements.values), 1) + statements.value
+    common = _common(statements.source, statements.object, sources)
+    same = _common(statements.source, pair, sources)
+    tested = (common >= MIN_COMMON) & ~np.eye(sources, dtype=bool)
+    if apart in statements.sources:
+        tested[statements.sources.index(apart)] = tested[:, statements.sources.index(apart)] = False
+    agreement = np.minimum(same / np.maximum(common, 1.0), 1.0)
+    fitted = tested & (agreement < ALWAYS)
+    if fitted.sum() < 6:
+        return {}
+    expected = _expected(agreement, np.where(fitted, common, 0.0), _chance(statements))
+    excess = agreement - expected
+    few = gammaincc(common - same + 1, np.maximum(common * (1 - expected), 1e-9))
+    unusual = few * tested.sum() / 2 < SIGNIFICANCE
+    first, second = np.nonzero(np.triu(tested & (excess > MIN_EXCESS) & unusual, 1))
+    rho = np.clip(excess / np.maximum(1 - expected, 1e-9), 0.0, 1.0)
+    names = statements.sources
+    return {
+        (names[a], names[b]): float(rho[a, b])
+        for a, b in zip(first.tolist(), second.tolist(), strict=True)
+    }
+
+
+def _chance(statements: Statements) -> float:
+    """Return the probability that two claims about different objects agree."""
+    shares = np.bincount(statements.value) / max(len(statements), 1)
+    return float((shares**2).sum())
+
+
+def _expected(agreement: FloatArray, weight: FloatArray, chance: float) -> FloatArray:
+    """Return the agreement of independent sources, from a robust fit of the rate of each."""
+    known = np.clip((agreement - chance) / max(1 - chance, 1e-9), 0.0, 1.0)
+    start = np.sqrt((weight * known).sum() / max(weight.sum(), 1e-9))
+    rate = np.full(len(known), start)
+    influence = weight
+    for _ in range(ROUNDS):
+        below = influence @ rate**2 + 1e-9
+        rate = 0.5 * np.clip((influence * known) @ rate / below, 0.0, 1.0) + 0.5 * rate
+        excess = known - np.outer(rate, rate)
+        influence = weight * np.minimum(1.0, TYPICAL_EXCESS / np.maximum(excess, 1e-9))
+    expected: FloatArray = chance + (1 - chance) * np.outer(rate, rate)
+    some = weight.sum(axis=1) > 0
+    return np.where(np.outer(some, some), expected, 1.0)
+
+
+def _common(source: IntArray, thing: IntArray, sources: int) -> FloatArray:
+    """Count the distinct things that each two sources share."""
+    from scipy.sparse import csr_array
+
+    names, column = np.unique(thing, return_inverse=True)
+    shape = (sources, len(names))
+    ones: Any = csr_array((np.ones(len(source)), (source, column)), shape=shape)
+    ones.data[:] = 1.0
+    counts: FloatArray = (ones @ ones.T).toarray()
+    return counts
+
+
+def claim_weights(statements: Statements, dependence: Mapping[Pair, float]) -> FloatArray:
+    """Return the weight of every statement: 1 / (1 + Σ ρ) over those that say the same.
+
+    ρ is the dependence of the two sources; it is 0 for pairs that are not listed.
+    """
+    from scipy.sparse import csr_array
+
+    weights = np.ones(len(statements))
+    place = {name: n for n, name in enumerate(statements.sources)}
+    listed = [(place[a], place[b], rho) for (a, b), rho in dependence.items()
+              if a in place and b in place]  # fmt: skip
+    if not listed:
+        return weights
+    left, right, rho = (np.array(column) for column in zip(*listed, strict=True))
+    sources = len(place)
+    matrix: Any = csr_array(
+        (np.tile(rho, 2), (np.concatenate([left, right]), np.concatenate([right, left]))),
+        shape=(sources, sources),
+    )
+    dependent = np.flatnonzero(np.isin(statements.source, np.concatenate([left, right])))
+    key = statements.object[dependent] * max(len(statements.values), 1)
+    _, group = np.unique(key + statements.value[dependent], return_inverse=True)
+    source = statements.source[dependent]
+    stated: Any = csr_array(
+        (np.ones(len(source)), (source, group)), shape=(sources, group.max() + 1)
+    )
+    others = np.asarray((matrix @ stated)[source, group]).reshape(-1)
+    weights[dependent] = 1.0 / (1.0 + others)
+    return weights
+
+
+def effective_sources(statements: Statements, weights: FloatArray, apart: str = "") -> float:
+    """Return the number of sources, each counted with the mean weight of its claims."""
+    claims = np.bincount(statements.source, minlength=len(statements.sources))
+    sums = np.bincount(statements.source, weights, minlength=len(statements.sources))
+    return float((sums / np.maximum(claims, 1)).sum()) - (apart in statements.sources)
