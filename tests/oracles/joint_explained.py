@@ -6,14 +6,17 @@ characteristic k is Σ_q out_q · slope_q · table[value of k, q], and the bias 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.joint import codes as code
-from partita.configurations.joint.cells_kernels import Mentions, empty_state, place
+from partita.configurations.joint.cells_kernels import empty_state, place
 from partita.configurations.joint.codes import LEXEME_ID as LEXEME
+from partita.configurations.joint.features_kernels import Mentions, fill_relations
 from partita.configurations.joint.kernels import describe
 from partita.configurations.joint.network_kernels import Network, choices, scratch
 from partita.configurations.joint.posterior import JointPosterior
@@ -21,7 +24,16 @@ from partita.errors import InputError
 from partita.records import FloatArray, IntArray
 
 Codes = NDArray[np.uint8]
-Decision = tuple[Codes, Codes, IntArray, IntArray, FloatArray]
+
+
+class Decision(NamedTuple):
+    """Codes of cells and of "new", cells, classes of far cells, log P."""
+
+    codes: Codes
+    new: Codes
+    among: IntArray
+    classes: IntArray
+    logs: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +41,6 @@ class Contribution:
     """What one characteristic adds to the score of a choice."""
 
     name: str
-    says: str
-    value: int
     amount: float
 
 
@@ -58,12 +68,12 @@ def explain(
     step = int(np.flatnonzero(posterior.order == mention)[0])
     found = decision(posterior.mentions, posterior.network, row, step)
     if cell is None:
-        lexeme = int(posterior.mentions[0][step, LEXEME])
-        parts, logs = _starting(posterior, found[1], lexeme), float(found[4][-1])
+        parts, logs = _starting(posterior, found, step), float(found.logs[-1])
     else:
         chosen = _cell(posterior, labels, row, step, cell)
-        parts, logs = _joining(posterior, found, chosen), float(found[4][chosen])
-    score = float(sum(part.amount for part in parts))
+        parts, logs = _joining(posterior, found, chosen), float(found.logs[chosen])
+    a, b = posterior.network.temperature
+    score = float(sum(part.amount for part in parts)) * math.exp(a + b * math.log(len(found.logs)))
     return Explained(tuple(parts), score, score - logs)
 
 
@@ -75,48 +85,59 @@ def _cell(posterior: JointPosterior, labels: IntArray, row: IntArray, step: int,
     raise InputError(f"cell {cell} holds no template that is decided before this one")
 
 
-def _starting(posterior: JointPosterior, new: Codes, lexeme: int) -> list[Contribution]:
-    named = [*code.NEW, code.Characteristic("lexeme", 0, "its word, where it is a known one")]
-    values = [*new.tolist(), lexeme]
-    return _contributions(posterior, 1, named, values)
+def _starting(posterior: JointPosterior, found: Decision, step: int) -> list[Contribution]:
+    layout, new = posterior.network.layout, found.new
+    rows = [first + value for first, value in zip(layout.new[:-1], new, strict=True)]
+    rows.append(layout.new[-1] + int(posterior.mentions.attributes[step, LEXEME]))
+    return _contributions(posterior, 1, [*(c.name for c in code.NEW), "word"], rows)
 
 
 def _joining(posterior: JointPosterior, found: Decision, chosen: int) -> list[Contribution]:
-    codes, _, among, classes, _ = found
-    if classes[chosen] >= 0:
-        amount = float(posterior.network[3][classes[chosen]])
-        name = code.OTHER[classes[chosen]]
-        return [Contribution(name, "the cell is of another sort", int(classes[chosen]), amount)]
-    row = int(np.flatnonzero(among == chosen)[0])
-    return _contributions(posterior, 0, list(code.CELL), codes[row].tolist())
+    if found.classes[chosen] >= 0:
+        group = code.GROUPS[found.new[code.N_KIND]]
+        amount = posterior.network.other[len(code.OTHER) * group + found.classes[chosen]]
+        return [Contribution(code.OTHER[found.classes[chosen]], float(amount))]
+    place, layout = int(np.flatnonzero(found.among == chosen)[0]), posterior.network.layout
+    codes = found.codes[place].astype(np.int64)
+    rows = [first + value for first, value in zip(layout.cell, codes, strict=True)]
+    return _contributions(posterior, 0, [c.name for c in code.CELL], rows)
 
 
 def _contributions(
-    posterior: JointPosterior, which: int, named: list[code.Characteristic], values: list[int]
+    posterior: JointPosterior, which: int, names: list[str], places: list[int]
 ) -> list[Contribution]:
-    table, bias, out, _ = posterior.network[:4]
-    offsets = posterior.network[5 if which else 4]
-    rows: FloatArray = table[offsets + np.array(values)]
+    network = posterior.network
+    table, bias, out = (a.astype(float) for a in (network.table, network.bias, network.out))
+    rows: FloatArray = table[np.array(places, dtype=np.int64)]
     hidden = bias[which] + rows.sum(axis=0)
     slopes = out[which] * np.where(hidden > 0.0, 1.0, 0.1)
-    start = Contribution(
-        "bias", "where every choice of this sort starts", 0, float(bias[which] @ slopes)
-    )
+    start = Contribution("bias", float(bias[which] @ slopes))
     return [start] + [
-        Contribution(each.name, each.says, value, amount)
-        for each, value, amount in zip(named, values, (rows @ slopes).tolist(), strict=True)
+        Contribution(name, amount)
+        for name, amount in zip(names, (rows @ slopes).tolist(), strict=True)
     ]
 
 
-def decision(
-    mentions: Mentions, network: Network, labels: IntArray, j: int
-) -> tuple[Codes, Codes, IntArray, IntArray, FloatArray]:
-    """Mention j after the others before it: codes of cells and "new", cells, classes, log P."""
+def decision(mentions: Mentions, network: Network, labels: IntArray, j: int) -> Decision:
+    """Mention j after the others before it."""
     n = len(labels)
     room, logs, state, count = scratch(n, network[0].shape[1]), np.zeros(n + 1), empty_state(n), 0
     for i in range(j):
         count = place(mentions, state, i, labels[i], count)
-    found = describe(mentions, state, j, count, room[0], room[1], room[2], room[3])
-    codes, new, among = room[0][:found].copy(), room[1].copy(), room[2][:found].copy()
-    choices(mentions, network, state, j, count, room, logs)
-    return codes, new, among, room[3][:count].copy(), logs[: count + 1].copy()
+    row = relations(mentions)[j]
+    found = describe(mentions, state, row, j, count, *room[:4])
+    codes, new, among = (array.copy() for array in room[:3])
+    choices(mentions, network, state, row, j, count, room, logs)
+    return Decision(
+        codes[:found], new, among[:found], room[3][:count].copy(),
+        logs[: count + 1].copy(),
+    )  # fmt: skip
+
+
+def relations(mentions: Mentions) -> IntArray:
+    """The relation bits of all pairs, [later, earlier]."""
+    n = len(mentions.attributes)
+    rows = np.zeros((n, n), dtype=np.int64)
+    for j in range(n):
+        fill_relations(mentions, j, rows[j])
+    return rows

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.configurations.joint import codes as code
-from partita.configurations.joint.model import STARTED, JointModel
+from partita.configurations.joint.model import FAR, SCALE, STARTED, JointModel
 from partita.records import Template
 
 WORDS = ("the company", "Apex Corp", "Apex", "it", "he", "Mr. Lee", "Lee", "a factory", "they", "I")
@@ -22,10 +21,16 @@ def random_templates(n: int, rng: np.random.Generator) -> tuple[Template, ...]:
         text = WORDS[which]
         context = {"WORDS": text.lower().split(), "ROLE": str(rng.choice(["subject", "object"]))}
         context["PARAGRAPH"] = k // 5
+        context["GOVERNOR"] = str(rng.choice(["buy", "build", ""]))
+        sort = str(rng.choice(SORTS))
+        if sort and rng.random() < 0.5:
+            first = round(float(rng.uniform(0.4, 1.0)), 3)
+            context["SORT_PROBABILITIES"] = {sort: first, "object": 1.0 - first}
+            context["MENTION_PROBABILITY"] = float(rng.random())
         slots = {"NAME": text} if FORMS[which] == "name" else {}
         found.append(
             Template(f"m{k + 1}", text, 10 * k, 10 * k + len(text), sentence=k // 3,
-                     sort=str(rng.choice(SORTS)), head=text.split()[-1].lower(),
+                     sort=sort, head=text.split()[-1].lower(),
                      number="singular", form=FORMS[which], slots=slots, context=context)
         )  # fmt: skip
     return tuple(found)
@@ -33,11 +38,13 @@ def random_templates(n: int, rng: np.random.Generator) -> tuple[Template, ...]:
 
 def random_model(rng: np.random.Generator, units: int = 5) -> JointModel:
     """A model of random weights that knows one word."""
+    table = rng.normal(size=(STARTED + 2, units)) / 6
     return JointModel(
-        rng.normal(size=(STARTED + 2, units)) / 3,
+        np.rint(table * SCALE) / SCALE,
         rng.normal(size=(2, units)),
         rng.normal(size=(2, units)),
-        rng.normal(size=len(code.OTHER)) - 2.0,
+        rng.normal(size=FAR) - 2.0,
+        rng.normal(size=2) / 10,
         ("company",),
         "random numbers",
         "0" * 64,

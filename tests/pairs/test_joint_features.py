@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from oracles.joint_explained import relations
 from partita.configurations.joint import codes as column
 from partita.configurations.joint.features import joint_columns, kind_of, lexeme
 from partita.records import Template
@@ -41,7 +42,7 @@ def test_kinds(text: str, form: str, said: dict[str, object], kind: str) -> None
 
 
 def related(earlier: Template, later: Template) -> int:
-    return int(joint_columns([earlier, later], {}).relations[1, 0])
+    return int(relations(joint_columns([earlier, later], {}).mentions)[1, 0])
 
 
 def test_words_in_common() -> None:
@@ -66,8 +67,8 @@ def test_possessors_are_decided_first_and_owners_known() -> None:
     inner = made("b", "his", "pronoun", PARENT="a", ROLE="possessive")
     found = joint_columns([outer, inner], {})
     assert found.order.tolist() == [1, 0]
-    assert found.attributes[1, column.OWNER] == 0
-    assert found.relations[1, 0] & column.NESTED
+    assert found.mentions.attributes[1, column.OWNER] == 0
+    assert relations(found.mentions)[1, 0] & column.NESTED
 
 
 def test_parents_that_do_not_contain_are_not_followed() -> None:
@@ -84,5 +85,5 @@ def test_appositions_and_predicates() -> None:
 def test_lexemes() -> None:
     assert lexeme(made("a", "he", "pronoun")) == "*he"
     found = joint_columns([made("a", "the man", "definite")], {"man": 7})
-    assert found.attributes[0, column.LEXEME_ID] == 7
-    assert joint_columns([], {}).relations.shape == (0, 0)
+    assert found.mentions.attributes[0, column.LEXEME_ID] == 7
+    assert relations(joint_columns([], {}).mentions).shape == (0, 0)

@@ -10,6 +10,7 @@ from partita.configurations.joint.model import STARTED, layout
 from partita.errors import InputError
 from partita.records import Configuration, Document
 from partita.training.joint import (
+    CHOOSABLE,
     Settings,
     concatenate_decisions,
     joint_posterior,
@@ -25,6 +26,7 @@ QUICK = Settings(
     epochs=40,
     batch=16,
     dropout=0.0,
+    characteristic_dropout=0.0,
     min_documents=1,
     decay=0.0,
     unsorted_share=0.5,
@@ -56,18 +58,19 @@ def test_the_gradient_is_that_of_the_loss() -> None:
     model = random_model(np.random.default_rng(0))
     weights = tuple(w.astype(np.float32) for w in (model.table, model.bias, model.out, model.other))
     slopes = tuple(np.zeros_like(w) for w in weights)
-    chosen = np.arange(len(lesson[5]))
+    chosen = np.arange(len(lesson.answers))
     masks = np.ones((len(chosen), model.units), np.float32)
+    kept = np.random.default_rng(3).random((len(chosen), CHOOSABLE)) < 0.8
 
     def loss(which: int, at: tuple[int, ...], change: float) -> float:
         moved = [w.copy() for w in weights]
         moved[which][at] += np.float32(change)
         nothing = tuple(np.zeros_like(w) for w in weights)
         losses = np.zeros(len(chosen))
-        gradient(tuple(moved), layout(), lesson, chosen, masks, nothing, losses)
+        gradient(tuple(moved), layout(), lesson, chosen, masks, kept, nothing, losses)
         return float(losses.sum())
 
-    gradient(weights, layout(), lesson, chosen, masks, slopes, np.zeros(len(chosen)))
+    gradient(weights, layout(), lesson, chosen, masks, kept, slopes, np.zeros(len(chosen)))
     places = [(0, (0, 1)), (0, (30, 2)), (0, (STARTED, 0)), (1, (0, 1)), (2, (1, 3)), (3, (0,))]
     for which, at in places:
         numeric = (loss(which, at, 0.002) - loss(which, at, -0.002)) / 0.004

@@ -10,9 +10,11 @@ from partita.records import Template
 from partita.text.trees import (
     Tree,
     Word,
+    conjuncts_of,
     determiner_of,
     feature,
     form_of,
+    governor_of,
     modifiers_of,
     name_of,
     number_of,
@@ -173,6 +175,8 @@ def _own_slots(expression: Expression, determiner: str) -> dict[str, Any]:
         "SPANS": _parts(expression),
         "WORDS": [tree.words[n].form.lower() for n in sorted(inside)],
         "HEAD_SPAN": list(expression.at.spans[expression.head]),
+        "GOVERNOR": governor_of(tree, expression.head),
+        "CONJUNCTS": conjuncts_of(tree, expression.head, inside),
         "SORT_PROBABILITIES": expression.mention.sorts,
         "MENTION_PROBABILITY": expression.mention.probability,
     }

@@ -153,13 +153,29 @@ def modifiers_of(tree: Tree, head: int, inside: set[int]) -> list[str]:
     return [tree.words[n].lemma.lower() for n in tree.related(head, *MODIFIERS) if n in inside]
 
 
-def role_of(tree: Tree, head: int) -> str:
-    """Return the role of the head in its clause; a conjunct has the role of the first one."""
+def conjuncts_of(tree: Tree, head: int, inside: set[int]) -> list[str]:
+    """Return the lemmas of the words that the mention joins to its head."""
+    return [tree.words[n].lemma.lower() for n in tree.related(head, "conj") if n in inside]
+
+
+def governor_of(tree: Tree, head: int) -> str:
+    """Return the lemma of the word that governs the head; a conjunct has that of the first one."""
+    word = _first_conjunct(tree, head)
+    return tree.words[word.head].lemma.lower() if word.head >= 0 else ""
+
+
+def _first_conjunct(tree: Tree, head: int) -> Word:
     word = tree.words[head]
     for _ in tree.words:
         if word.relation != "conj" or word.head < 0:
             break
         word = tree.words[word.head]
+    return word
+
+
+def role_of(tree: Tree, head: int) -> str:
+    """Return the role of the head in its clause; a conjunct has the role of the first one."""
+    word = _first_conjunct(tree, head)
     if word.relation == "nmod:poss":
         return "possessive"
     return ROLES.get(word.relation.partition(":")[0], "other")

@@ -6,13 +6,21 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.configurations.joint.codes import CELL, NEW, SORTS
 from partita.configurations.joint.constrained import constrained
 from partita.configurations.joint.features import joint_columns, lexeme
-from partita.configurations.joint.model import STARTED, JointModel, layout
+from partita.configurations.joint.model import (
+    FAR,
+    SCALE,
+    STARTED,
+    JointModel,
+    layout,
+)
 from partita.configurations.joint.posterior import JointPosterior, draw_count
 from partita.configurations.odds import checked_knowledge
 from partita.configurations.report import best_or_above, listing, remainder
@@ -29,9 +37,10 @@ from partita.records import (
     restricted_growth,
 )
 
-Codes = NDArray[np.uint8]
+if TYPE_CHECKING:
+    from partita.training.joint_kernels import Decisions
+
 Single = NDArray[np.float32]
-Decisions = tuple[Codes, Codes, IntArray, IntArray, IntArray, IntArray]
 Weights = tuple[Single, Single, Single, Single]
 
 
@@ -41,28 +50,27 @@ def key_decisions(document: Document, lexemes: Mapping[str, int]) -> Decisions:
 
     columns = joint_columns(document.templates, lexemes)
     key = restricted_growth(document.labels[columns.order])
-    decisions: Decisions = decisions_of((columns.attributes, columns.relations), key)
+    decisions: Decisions = decisions_of(columns.mentions, key)
     return decisions
 
 
 def concatenate_decisions(parts: Sequence[Decisions]) -> Decisions:
     """Concatenate decisions; row numbers continue."""
-    codes, new, lexemes, others, begins, answers = zip(*parts, strict=True)
-    offsets = np.cumsum([0] + [len(rows) for rows in codes])
-    begin = [b[1:] + first for b, first in zip(begins, offsets[:-1].tolist(), strict=True)]
-    return (
-        np.concatenate(codes),
-        np.concatenate(new),
-        np.concatenate(lexemes),
-        np.concatenate(others),
-        np.concatenate([np.zeros(1, dtype=np.int64), *begin]),
-        np.concatenate(answers),
-    )
+    from partita.training.joint_kernels import Decisions
+
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    offsets = np.cumsum([0] + [len(part.codes) for part in parts]).tolist()
+    begins = [part.begin[1:] + first for part, first in zip(parts, offsets, strict=False)]
+    columns[1] = np.concatenate([np.zeros(1, dtype=np.int64), *begins])
+    return Decisions(*columns)
 
 
-OTHER_SORT = -8.0  # initial scores of cells of another sort
+FAR_SCORE = -8.0  # initial score of a far cell
 WARMUP_STEPS = 50  # steps until the full rate
 FINAL_RATE = 0.05  # share of the rate at the end
+
+
+CHOOSABLE = len(CELL) + len(NEW) + 1  # characteristics and the word
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +84,11 @@ class Settings:
     batch: int = 64
     rate: float = 0.003
     decay: float = 0.4
-    dropout: float = 0.3
+    dropout: float = 0.3  # of hidden units
+    characteristic_dropout: float = 0.1
     min_documents: int = 4  # with a word, for it to have a lexeme
-    unsorted_share: float = 0.1  # share of documents that are also used without sorts
+    unsorted_share: float = 0.15  # share of documents that are also used without sorts
+    uncertain_share: float = 0.15  # share of documents that are also used with uncertain sorts
 
 
 @dataclass(slots=True, eq=False)
@@ -101,12 +111,14 @@ class Optimiser:
         """Visit every decision once; return the mean loss in bits."""
         from partita.training.joint_kernels import gradient
 
-        settings, count, losses = self.settings, len(decisions[5]), np.zeros(len(decisions[5]))
+        settings, count = self.settings, len(decisions.answers)
+        losses = np.zeros(count)
         order = rng.permutation(count)
         for first in range(0, count, settings.batch):
             chosen = order[first : first + settings.batch]
             masks = _masks(len(chosen), settings, rng)
-            gradient(self.weights, layout(), decisions, chosen, masks, self.slopes, losses)
+            kept = rng.random((len(chosen), CHOOSABLE)) >= settings.characteristic_dropout
+            gradient(self.weights, layout(), decisions, chosen, masks, kept, self.slopes, losses)
             self._step((epoch + first / count) / settings.epochs)
         return float(losses.mean() / np.log(2.0))
 
@@ -131,7 +143,7 @@ def _initial_weights(rows: int, units: int, rng: np.random.Generator) -> Weights
     table = 0.08 * rng.standard_normal((rows, units))
     table[STARTED:] *= 0.1  # words start with small weights
     out = 0.3 * rng.standard_normal((2, units))
-    bias, other = np.zeros((2, units)), np.full(3, OTHER_SORT)
+    bias, other = np.zeros((2, units)), np.full(FAR, FAR_SCORE)
     single = [array.astype(np.float32) for array in (table, bias, out, other)]
     return single[0], single[1], single[2], single[3]
 
@@ -165,16 +177,19 @@ def train_joint(
     lexicon = lexicon_of(documents, settings.min_documents)
     lexemes = {word: n + 1 for n, word in enumerate(lexicon)}
     decisions = concatenate_decisions(
-        [key_decisions(d, lexemes) for d in _with_unsorted_copies(documents, settings, rng)]
+        [key_decisions(d, lexemes) for d in _with_copies(documents, settings, rng)]
     )
     members = []
     for member in range(settings.members):
         optimiser = Optimiser.start(STARTED + 1 + len(lexicon), settings, rng)
         bits = _train_member(decisions, optimiser, rng, member, progress)
+        optimiser.weights[0][:] *= 1.0 - settings.characteristic_dropout  # now all are used
         members.append(optimiser.weights)
     table, bias, out, other = _average_members(members, settings.sharpness)
     figures, sha256 = _figures(documents, bits), hash_documents(documents)
-    return JointModel(table, bias, out, other, lexicon, learned_from, sha256, seed, figures)
+    return JointModel(
+        table, bias, out, other, np.zeros(2), lexicon, learned_from, sha256, seed, figures
+    )
 
 
 def _train_member(
@@ -203,7 +218,7 @@ def _average_members(
     tables, biases, outs, others = zip(*members, strict=True)
     scale = sharpness / len(members)
     return (
-        _rounded(np.concatenate(tables, axis=1)),
+        np.rint(np.concatenate(tables, axis=1).astype(np.float64) * SCALE) / SCALE,
         _rounded(np.concatenate(biases, axis=1)),
         _rounded(np.concatenate(outs, axis=1) * scale),
         _rounded(np.sum(others, axis=0) * scale),
@@ -221,13 +236,21 @@ def _figures(documents: Sequence[Document], bits: float) -> dict[str, float]:
 
 
 def joint_posterior(
-    templates: Sequence[Template], model: JointModel, *, seed: int = 0, draws: int | None = None
+    templates: Sequence[Template],
+    model: JointModel,
+    *,
+    seed: int = 0,
+    draws: int | None = None,
+    precision: float = 1.0,
 ) -> JointPosterior:
-    """Return the model's distribution over the configurations of templates."""
+    """Return the model's distribution over the configurations of templates.
+
+    Pair probabilities of large sets come from `draws` draws, and more until their standard errors
+    are at most `precision`.
+    """
     draws = draw_count(len(templates)) if draws is None else draws
     columns = joint_columns(templates, model.lexemes)
-    mentions = (columns.attributes, columns.relations)
-    return JointPosterior(columns.order, mentions, model.network, seed, draws)
+    return JointPosterior(columns.order, columns.mentions, model.network, seed, draws, precision)
 
 
 def lexicon_of(documents: Iterable[Document], min_documents: int) -> tuple[str, ...]:
@@ -246,16 +269,64 @@ def hash_documents(documents: Iterable[Document]) -> str:
     return digest.hexdigest()
 
 
-def _with_unsorted_copies(
+def _with_copies(
     documents: Sequence[Document], settings: Settings, rng: np.random.Generator
 ) -> list[Document]:
-    """Return the documents, and copies of some without sorts, like untyped corpora."""
-    copied = np.flatnonzero(rng.random(len(documents)) < settings.unsorted_share)
-    copies = [
-        replace(d, templates=tuple(replace(t, sort="") for t in d.templates))
-        for d in (documents[n] for n in copied.tolist())
+    """Return the documents, copies of some without sorts, and of some with uncertain sorts."""
+    unsorted = np.flatnonzero(rng.random(len(documents)) < settings.unsorted_share)
+    uncertain = np.flatnonzero(rng.random(len(documents)) < settings.uncertain_share)
+    return [
+        *documents,
+        *(without_sorts(documents[n]) for n in unsorted.tolist()),
+        *(with_uncertain_sorts(documents[n], rng) for n in uncertain.tolist()),
     ]
-    return [*documents, *copies]
+
+
+def without_sorts(document: Document) -> Document:
+    """Return a document as of a corpus without entity types."""
+    return _with_sorts(document, [("", None)] * len(document))
+
+
+NOUN_EVIDENCE, PRONOUN_EVIDENCE = 2.3, 1.2  # how far the true sort stands out from normal noise
+
+
+def with_uncertain_sorts(document: Document, rng: np.random.Generator) -> Document:
+    """Return a document with the sorts that a calibrated model of them might predict.
+
+    The evidence for a sort is normal, with a mean of d for the true one and 0 for the others; the
+    probabilities are those that follow from it: about four of five nouns get their own sort.
+    """
+    sorts = SORTS[1:]
+    counts = Counter(template.sort for template in document.templates)
+    prior = np.log([1.0 + counts[sort] for sort in sorts])
+    return _with_sorts(
+        document, [_predicted(template, prior, rng) for template in document.templates]
+    )
+
+
+def _predicted(
+    template: Template, prior: FloatArray, rng: np.random.Generator
+) -> tuple[str, dict[str, float] | None]:
+    sorts = SORTS[1:]
+    if template.sort not in sorts or "SORT_PROBABILITIES" in template.context:
+        return template.sort, template.context.get("SORT_PROBABILITIES")
+    d = PRONOUN_EVIDENCE if template.form == "pronoun" else NOUN_EVIDENCE
+    evidence = rng.standard_normal(len(sorts))
+    evidence[sorts.index(template.sort)] += d
+    shares = np.exp(prior + d * evidence - (prior + d * evidence).max())
+    shares /= shares.sum()
+    return sorts[int(shares.argmax())], dict(zip(sorts, shares.tolist(), strict=True))
+
+
+def _with_sorts(
+    document: Document, sorts: Sequence[tuple[str, Mapping[str, float] | None]]
+) -> Document:
+    templates = []
+    for template, (sort, shares) in zip(document.templates, sorts, strict=True):
+        context = {k: v for k, v in template.context.items() if k != "SORT_PROBABILITIES"}
+        context |= {} if shares is None else {"SORT_PROBABILITIES": shares}
+        templates.append(replace(template, sort=sort, context=context))
+    return replace(document, templates=tuple(templates))
 
 
 class EvenPairModel:

@@ -3,47 +3,79 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel
-from partita.configurations.joint.cells_kernels import Mentions, empty_state, place
-from partita.configurations.joint.codes import LEXEME_ID
-from partita.configurations.joint.kernels import Codes, describe
-from partita.configurations.joint.network_kernels import CODES, NEW_CODES, SLOPE
+from partita.configurations.joint.cells_kernels import empty_state, place
+from partita.configurations.joint.codes import LEXEME_ID, N_KIND
+from partita.configurations.joint.features_kernels import Mentions, fill_relations
+from partita.configurations.joint.kernels import KIND_GROUPS, Codes, describe
+from partita.configurations.joint.network_kernels import (
+    CLASSES,
+    CODES,
+    JOIN,
+    MOST_ROWS,
+    NEW_CODES,
+    OWN,
+    SLOPE,
+    START,
+    Layout,
+    add_rows,
+    cell_rows,
+    new_rows,
+    own_rows,
+)
 from partita.records import FloatArray, IntArray
 
 Single = NDArray[np.float32]
-# codes, codes of "new", lexemes, counts of other cells, where rows begin, the key's choice
-Decisions = tuple[Codes, Codes, IntArray, IntArray, IntArray, IntArray]
+Kept = NDArray[np.bool_]
 Weights = tuple[Single, Single, Single, Single]  # table, bias, out, other
-NEW_CELL = -1  # the key starts a cell; -2 - k: it joins a cell of another sort, of class k
+NEW_CELL = -1  # the key starts a cell; -2 - k: it joins a far cell of class k
+NEGLIGIBLE = 1e-4  # errors that are not propagated
+
+
+class Decisions(NamedTuple):
+    """Decisions one after another: codes of cells, where those of each decision begin.
+
+    `others` counts far cells by class; `answers` is the key's choice.
+    """
+
+    codes: Codes
+    begin: IntArray
+    new: Codes
+    lexemes: IntArray
+    others: IntArray
+    answers: IntArray
 
 
 @kernel()
 def decisions_of(mentions: Mentions, labels: IntArray) -> Decisions:
     """Return all decisions that lead to a configuration, in order."""
     n = len(labels)
-    state, count, rows = empty_state(n), 0, 0
+    state, count, used = empty_state(n), 0, 0
     codes = np.zeros((max(64, 8 * n), CODES), np.uint8)
     new, lexemes = np.zeros((n, NEW_CODES), np.uint8), np.zeros(n, np.int64)
-    others, begin = np.zeros((n, 3), np.int64), np.zeros(n + 1, np.int64)
-    answers = np.zeros(n, np.int64)
+    others, begin = np.zeros((n, CLASSES), np.int64), np.zeros(n + 1, np.int64)
+    answers, row = np.zeros(n, np.int64), np.zeros(n, np.int64)
     among, other = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     for j in range(n):
-        if rows + count + 1 > len(codes):
-            codes = np.concatenate((codes, np.zeros((len(codes) + count, CODES), np.uint8)))
-        found = describe(mentions, state, j, count, codes[rows:], new[j], among, other)
+        if used + count + 1 > len(codes):
+            more = len(codes) + count
+            codes = np.concatenate((codes, np.zeros((more, CODES), np.uint8)))
+        fill_relations(mentions, j, row)
+        found = describe(mentions, state, row, j, count, codes[used:], new[j], among, other)
         for c in range(count):
             if other[c] >= 0:
                 others[j, other[c]] += 1
         answers[j] = _answer(labels[j], count, found, among, other)
-        lexemes[j] = mentions[0][j, LEXEME_ID]
-        rows += found
-        begin[j + 1] = rows
+        lexemes[j] = mentions.attributes[j, LEXEME_ID]
+        used += found
+        begin[j + 1] = used
         count = place(mentions, state, j, labels[j], count)
-    return codes[:rows].copy(), new, lexemes, others, begin, answers
+    return Decisions(codes[:used].copy(), begin, new, lexemes, others, answers)
 
 
 @kernel()
@@ -61,85 +93,122 @@ def _answer(label: int, count: int, found: int, among: IntArray, other: IntArray
 @kernel()
 def gradient(
     weights: Weights,
-    offsets: tuple[IntArray, IntArray],
+    layout: Layout,
     decisions: Decisions,
     chosen: IntArray,
     masks: Single,
+    kept: Kept,
     slopes: Weights,
     losses: FloatArray,
 ) -> None:
-    """Write the losses of the chosen decisions in nats; add their gradient to slopes."""
-    begin, widest = decisions[4], 0
+    """Write the losses of the chosen decisions in nats; add their gradient to slopes.
+
+    `masks` scale the hidden units of each; `kept` says which characteristics it may use: those of
+    CELL, those of NEW, the word.
+    """
+    begin, widest = decisions.begin, 0
     for j in chosen:
         widest = max(widest, begin[j + 1] - begin[j])
     hidden = np.zeros((widest + 1, weights[0].shape[1]), np.float32)
-    scores = np.zeros(widest + 1)
+    scores, rows = np.zeros(widest + 1), np.zeros(MOST_ROWS, np.int64)
     for k in range(len(chosen)):
-        j, mask = chosen[k], masks[k]
-        found = begin[j + 1] - begin[j]
-        for r in range(found):
-            codes = decisions[0][begin[j] + r]
-            scores[r] = _forward(weights, 0, offsets[0], codes, -1, mask, hidden[r])
-        lexeme = decisions[2][j]
-        scores[found] = _forward(
-            weights, 1, offsets[1], decisions[1][j], lexeme, mask, hidden[found]
+        j = chosen[k]
+        _forward(weights, layout, decisions, j, masks[k], kept[k], hidden, scores, rows)
+        losses[j] = _backward(
+            weights, layout, decisions, j, masks[k], kept[k], hidden, scores, rows, slopes
         )
-        losses[j] = _backward(weights, offsets, decisions, j, mask, hidden, scores, slopes)
 
 
 @kernel()
 def _forward(
     weights: Weights,
-    which: int,
-    offsets: IntArray,
-    codes: Codes,
-    lexeme: int,
+    layout: Layout,
+    decisions: Decisions,
+    j: int,
     mask: Single,
+    kept: Kept,
     hidden: Single,
-) -> float:
-    table = weights[0]
-    hidden[:] = weights[1][which]
-    for k in range(len(codes)):
-        row = table[offsets[k] + codes[k]]
-        for q in range(len(hidden)):
-            hidden[q] += row[q]
-    if lexeme >= 0:
-        row = table[offsets[len(codes)] + lexeme]
-        for q in range(len(hidden)):
-            hidden[q] += row[q]
+    scores: FloatArray,
+    rows: IntArray,
+) -> None:
+    """Fill the hidden units and scores of a decision's cells, those of "new" last."""
+    table, first = weights[0], decisions.begin[j]
+    found, lexeme = decisions.begin[j + 1] - first, decisions.lexemes[j]
+    own = weights[1][JOIN].copy()
+    if found > 0:
+        used = _kept(rows, own_rows(layout, decisions.codes[first], rows), kept)
+        add_rows(table, rows[:used], own)
+    for r in range(found):
+        hidden[r] = own
+        listed = cell_rows(layout, decisions.codes[first + r], rows)
+        used = _kept(rows, listed, kept[OWN:])
+        add_rows(table, rows[:used], hidden[r])
+        scores[r] = _score(weights[2][JOIN], mask, hidden[r])
+    hidden[found] = weights[1][START]
+    used = _kept(rows, new_rows(layout, decisions.new[j], lexeme, rows), kept[CODES:])
+    add_rows(table, rows[:used], hidden[found])
+    scores[found] = _score(weights[2][START], mask, hidden[found])
+
+
+@kernel()
+def _kept(rows: IntArray, listed: int, kept: Kept) -> int:
+    """Move the rows of kept characteristics to the front; return their number."""
+    used = 0
+    for k in range(listed):
+        if kept[k]:
+            rows[used] = rows[k]
+            used += 1
+    return used
+
+
+@kernel()
+def _score(out: Single, mask: Single, hidden: Single) -> float:
     score = np.float32(0.0)
     for q in range(len(hidden)):
         active = hidden[q] if hidden[q] > 0 else np.float32(SLOPE) * hidden[q]
-        score += weights[2][which, q] * mask[q] * active
+        score += out[q] * mask[q] * active
     return float(score)
 
 
 @kernel()
 def _backward(
     weights: Weights,
-    offsets: tuple[IntArray, IntArray],
+    layout: Layout,
     decisions: Decisions,
     j: int,
     mask: Single,
+    kept: Kept,
     hidden: Single,
     scores: FloatArray,
+    rows: IntArray,
     slopes: Weights,
 ) -> float:
-    begin, answer, others = decisions[4], decisions[5][j], decisions[3][j]
-    found = begin[j + 1] - begin[j]
-    log_total = _log_total(scores[: found + 1], others, weights[3])
-    for q in range(len(others)):
-        share = others[q] * math.exp(weights[3][q] - log_total)
-        slopes[3][q] += share - (answer == -2 - q)
+    first, answer, others = decisions.begin[j], decisions.answers[j], decisions.others[j]
+    found, lexeme = decisions.begin[j + 1] - first, decisions.lexemes[j]
+    far = CLASSES * KIND_GROUPS[decisions.new[j, N_KIND]]
+    other = weights[3][far : far + CLASSES]
+    log_total = _log_total(scores[: found + 1], others, other)
+    for q in range(CLASSES):
+        share = others[q] * math.exp(other[q] - log_total)
+        slopes[3][far + q] += share - (answer == -2 - q)
     right = found if answer == NEW_CELL else answer
+    back, total = np.zeros(len(mask), np.float32), np.zeros(len(mask), np.float32)
     for r in range(found):
         error = math.exp(scores[r] - log_total) - (r == right)
-        codes = decisions[0][begin[j] + r]
-        _spread(weights, 0, offsets[0], codes, -1, mask, hidden[r], error, slopes)
+        if abs(error) > NEGLIGIBLE:
+            _units(weights, slopes, JOIN, mask, hidden[r], error, back)
+            listed = cell_rows(layout, decisions.codes[first + r], rows)
+            used = _kept(rows, listed, kept[OWN:])
+            _spread(slopes[0], rows[:used], back)
+            total += back
+    if found > 0:
+        used = _kept(rows, own_rows(layout, decisions.codes[first], rows), kept)
+        _spread(slopes[0], rows[:used], total)
     error = math.exp(scores[found] - log_total) - (found == right)
-    new, lexeme = decisions[1][j], decisions[2][j]
-    _spread(weights, 1, offsets[1], new, lexeme, mask, hidden[found], error, slopes)
-    key = scores[right] if right >= 0 else weights[3][-2 - right]
+    _units(weights, slopes, START, mask, hidden[found], error, back)
+    used = _kept(rows, new_rows(layout, decisions.new[j], lexeme, rows), kept[CODES:])
+    _spread(slopes[0], rows[:used], back)
+    key = scores[right] if right >= 0 else other[-2 - right]
     return float(log_total - key)
 
 
@@ -154,32 +223,28 @@ def _log_total(scores: FloatArray, others: IntArray, other: Single) -> float:
 
 
 @kernel()
-def _spread(
+def _units(
     weights: Weights,
+    slopes: Weights,
     which: int,
-    offsets: IntArray,
-    codes: Codes,
-    lexeme: int,
     mask: Single,
     hidden: Single,
     error: float,
-    slopes: Weights,
+    back: Single,
 ) -> None:
-    """Propagate the error of one score back to the weights."""
-    if abs(error) < 1e-7:
-        return
-    back = np.zeros(len(hidden), np.float32)
+    """Propagate the error of one score to bias and output, and into `back`."""
     for q in range(len(hidden)):
         slope = mask[q] * np.float32(error * (1.0 if hidden[q] > 0 else SLOPE))
         slopes[2][which, q] += slope * hidden[q]
         back[q] = slope * weights[2][which, q]
-    slopes[1][which] += back
-    for k in range(len(codes)):
-        row = slopes[0][offsets[k] + codes[k]]
+        slopes[1][which, q] += back[q]
+
+
+@kernel()
+def _spread(slopes: Single, rows: IntArray, back: Single) -> None:
+    for row in rows:
         for q in range(len(back)):
-            row[q] += back[q]
-    if lexeme >= 0:
-        slopes[0][offsets[len(codes)] + lexeme] += back
+            slopes[row, q] += back[q]
 
 
 @kernel()

@@ -1,4 +1,4 @@
-"""Compiled: the cells of a growing configuration, and beam search."""
+"""Compiled: the cells of a growing configuration, and a mention compared with their members."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from partita.configurations.joint.codes import (
     ALL_OF_EARLIER,
     ALL_OF_LATER,
     COMPLEMENT,
+    COSINES,
     GENDER,
+    GOVERNOR,
     HEAD,
     HEAD_INSIDE,
     KIND,
@@ -24,30 +26,38 @@ from partita.configurations.joint.codes import (
     OWNER,
     PARAGRAPH,
     PART_OF_NAME,
+    PHRASE,
     PLURAL_NAME,
+    RELATIONS,
     SAME_HEAD,
     SAME_STEM,
     SAME_TEXT,
+    SHARED_RARITY,
     SHARED_WORD,
-    SORT,
+    SORTS,
+    UNIT,
+    WORD,
     YOU,
 )
+from partita.configurations.joint.features_kernels import Mentions
 from partita.records import IntArray
 
 Small = NDArray[np.int32]
-Mentions = tuple[Small, Small]  # attributes, relations
 State = tuple[IntArray, IntArray, IntArray, IntArray]  # home, before, cells, recent
 
-FIRST, LAST, SIZE, CELL_SORT, FORMS, CELL_KINDS, NUMBERS, GENDERS, PRONOUN = range(9)
-CELL_COLUMNS = 9
+FIRST, LAST, SIZE, SORTED, FORMS, CELL_KINDS, NUMBERS, GENDERS, PRONOUN, NOUN, SHARES = range(11)
+CELL_COLUMNS = SHARES + len(SORTS)  # from SHARES on: sums of the members' probabilities of sorts
 HAS_PRONOUN, HAS_NAME, HAS_NOUN = 1, 2, 4
 (
     BITS, LEVEL, NEAREST, NOUNS, MATCHED, CLASH, OWNED, LAST_ME, LAST_YOU, MODIFIERS_THERE,
-    COMPLEMENT_THERE, HEADS,
-) = range(12)  # fmt: skip
-SEEN_COLUMNS = 12
+    COMPLEMENT_THERE, HEADS, COSINE, NEAR_COSINE, RELATION, RARE, PHRASES,
+) = range(17)  # fmt: skip
+SEEN_COLUMNS = 17
 NO_WORDS = 9  # the level of a cell of pronouns
 TRUE_MATCH = 4  # from this level on the heads agree and no numeral differs
+NO_NOUNS, NO_PHRASE = COSINES, 0
+AGREEMENTS = (0.01, 0.05, 0.15, 0.3, 0.5, 0.75, 0.95)  # edges of the bins
+SORT_AGREES = 5  # the bin from which the sorts count as the same
 
 
 @kernel()
@@ -64,13 +74,11 @@ def empty_state(n: int) -> State:
 @kernel()
 def place(mentions: Mentions, state: State, j: int, c: int, count: int) -> int:
     """Put mention j into cell c, which is new if c = count; return the number of cells."""
-    attributes = mentions[0]
     home, before, cells, recent = state
     place_of = count
     if c == count:
         cells[c] = 0
-        cells[c, FIRST], cells[c, LAST], cells[c, PRONOUN] = j, -1, -1
-        cells[c, CELL_SORT] = attributes[j, SORT]
+        cells[c, FIRST], cells[c, LAST], cells[c, PRONOUN], cells[c, NOUN] = j, -1, -1, -1
     else:
         place_of = _found(recent, c)
     for q in range(place_of, 0, -1):
@@ -79,7 +87,7 @@ def place(mentions: Mentions, state: State, j: int, c: int, count: int) -> int:
     home[j], before[j] = c, cells[c, LAST]
     cells[c, LAST] = j
     cells[c, SIZE] += 1
-    _remember(attributes[j], cells[c], j)
+    _remember(mentions.attributes[j], mentions.sorts[j], cells[c], j)
     return max(count, c + 1)
 
 
@@ -92,10 +100,12 @@ def _found(recent: IntArray, c: int) -> int:
 
 
 @kernel()
-def _remember(mention: Small, cell: IntArray, j: int) -> None:
-    kind = mention[KIND]
-    if cell[CELL_SORT] == 0:
-        cell[CELL_SORT] = mention[SORT]
+def _remember(mention: Small, shares: Small, cell: IntArray, j: int) -> None:
+    kind, known = mention[KIND], 0
+    for s in range(len(SORTS)):
+        cell[SHARES + s] += shares[s]
+        known += shares[s]
+    cell[SORTED] += known > 0
     cell[CELL_KINDS] |= 1 << kind
     cell[NUMBERS] |= mention[NUMBER]
     cell[GENDERS] |= mention[GENDER]
@@ -106,22 +116,51 @@ def _remember(mention: Small, cell: IntArray, j: int) -> None:
         cell[FORMS] |= HAS_NAME
     else:
         cell[FORMS] |= HAS_NOUN
+    if kind > LAST_PRONOUN:
+        cell[NOUN] = j
 
 
 @kernel()
-def same_sort(a: int, b: int) -> bool:
-    """Return whether the known sorts do not differ."""
-    return a == b or a == 0 or b == 0
+def sort_agreement(shares: Small, cell: IntArray) -> int:
+    """Return 0 if a sort is unknown, else 1 to 8 by the probability that the sorts are the same."""
+    product, known = 0, 0
+    for s in range(len(SORTS)):
+        product += shares[s] * cell[SHARES + s]
+        known += shares[s]
+    if known == 0 or cell[SORTED] == 0:
+        return 0
+    return _agreement(product / (UNIT * UNIT * cell[SORTED]))
 
 
 @kernel()
-def all_bits(mentions: Mentions, state: State, j: int, c: int) -> int:
-    """Return the relation bits to any member of a cell."""
-    bits, i = 0, state[2][c, LAST]
-    while i >= 0:
-        bits |= mentions[1][j, i]
-        i = state[1][i]
-    return bits
+def _agreement(probability: float) -> int:
+    found = 1
+    for edge in AGREEMENTS:
+        if probability > edge:
+            found += 1
+    return found
+
+
+@kernel()
+def likeliest_sort(cell: IntArray) -> int:
+    """Return the most probable sort of a cell, 0 if nothing is known."""
+    found = 0
+    for s in range(len(SORTS)):
+        if cell[SHARES + s] > cell[SHARES + found]:
+            found = s
+    return found
+
+
+@kernel()
+def same_sort(a: Small, b: Small) -> bool:
+    """Return whether two mentions may well have the same sort."""
+    product, known, other = 0, 0, 0
+    for s in range(len(SORTS)):
+        product += a[s] * b[s]
+        known += a[s]
+        other += b[s]
+    unknown = known == 0 or other == 0
+    return unknown or _agreement(product / (UNIT * UNIT)) >= SORT_AGREES
 
 
 @kernel()
@@ -151,26 +190,56 @@ def _head_level(bits: int) -> int:
 
 
 @kernel()
-def look_through(mentions: Mentions, state: State, j: int, c: int, seen: IntArray) -> None:
+def look_through(
+    mentions: Mentions, state: State, row: IntArray, j: int, c: int, seen: IntArray
+) -> None:
     """Compare mention j with the members of cell c, from the last one back."""
-    attributes, relations = mentions
+    attributes = mentions.attributes
     seen[:] = 0
-    seen[NEAREST], seen[MODIFIERS_THERE] = -1, 6
+    seen[NEAREST], seen[NEAR_COSINE], seen[MODIFIERS_THERE] = -1, -1, 6
+    kin = mentions.kin[attributes[j, WORD]]
     i = state[2][c, LAST]
     while i >= 0:
-        bits = relations[j, i]
-        seen[BITS] |= bits
+        bits = row[i]
+        seen[BITS] |= bits & ((1 << MODIFIED) - 1)
         if attributes[i, KIND] > LAST_PRONOUN:
             _compare_words(attributes[i], bits, seen)
+            _compare_heads(kin[attributes[i, WORD]], bits, seen)
         seen[OWNED] = max(seen[OWNED], _owned(attributes[j], attributes[i], state[0], bits))
         if attributes[j, KIND] == ME or attributes[j, KIND] == YOU:
             _turns(attributes[j], attributes[i], seen)
         i = state[1][i]
     if attributes[j, KIND] <= LAST_PRONOUN:
-        seen[LEVEL] = seen[NEAREST] = 0
+        seen[LEVEL] = seen[NEAREST] = seen[COSINE] = seen[NEAR_COSINE] = seen[RELATION] = 0
         seen[MODIFIERS_THERE] = 6
     if seen[NOUNS] == 0:
         seen[LEVEL] = seen[NEAREST] = NO_WORDS
+        seen[COSINE] = seen[NEAR_COSINE] = seen[RELATION] = NO_NOUNS
+
+
+@kernel()
+def _compare_heads(kin: int, bits: int, seen: IntArray) -> None:
+    cosine = kin % COSINES
+    if seen[NEAR_COSINE] < 0:
+        seen[NEAR_COSINE] = cosine
+    if cosine >= seen[COSINE]:
+        seen[COSINE] = cosine
+        seen[RELATION] = max(seen[RELATION], (kin // COSINES) % RELATIONS)
+    seen[RARE] = max(seen[RARE], (bits >> SHARED_RARITY) & 7)
+    seen[PHRASES] = max(seen[PHRASES], (bits >> PHRASE) & 7)
+
+
+@kernel()
+def fit(mentions: Mentions, j: int, cell: IntArray) -> tuple[int, int]:
+    """Return how the verb of j suits that of the last member, and the cell's most recent noun."""
+    attributes = mentions.attributes
+    verb = attributes[j, GOVERNOR]
+    other = attributes[cell[LAST], GOVERNOR]
+    governors = mentions.kin[verb, other] % COSINES if verb > 0 and other > 0 else 0
+    if cell[NOUN] < 0:
+        return int(governors), NO_NOUNS
+    noun = attributes[cell[NOUN], WORD]
+    return int(governors), int(mentions.kin[verb, noun] % COSINES if verb > 0 else 0)
 
 
 @kernel()
@@ -215,7 +284,7 @@ def _owned(mention: Small, member: Small, home: IntArray, bits: int) -> int:
 
 
 @kernel()
-def habit(attributes: Small, home: IntArray, j: int) -> tuple[int, int]:
+def habit(mentions: Mentions, home: IntArray, j: int) -> tuple[int, int]:
     """Return where mentions such as j went so far, and the cell of the last of them, -1 for none.
 
     0 nothing to tell from, 1 stayed once or twice, 2 always stayed, 3 mostly, 4 mixed, 5 mostly
@@ -223,7 +292,7 @@ def habit(attributes: Small, home: IntArray, j: int) -> tuple[int, int]:
     """
     stayed, changed, before = 0, 0, -1
     for i in range(j):
-        if _such(attributes[i], attributes[j]):
+        if _such(mentions, i, j):
             stayed += home[i] == before
             changed += before >= 0 and home[i] != before
             before = home[i]
@@ -234,10 +303,12 @@ def habit(attributes: Small, home: IntArray, j: int) -> tuple[int, int]:
 
 
 @kernel()
-def _such(member: Small, mention: Small) -> bool:
+def _such(mentions: Mentions, i: int, j: int) -> bool:
     """Return whether both are pronouns of one kind, or nouns or names of one head."""
-    if not same_sort(member[SORT], mention[SORT]):
-        return False
+    member, mention = mentions.attributes[i], mentions.attributes[j]
     if mention[KIND] > LAST_PRONOUN:
-        return bool(member[KIND] > LAST_PRONOUN and member[HEAD] == mention[HEAD])
-    return bool(member[KIND] == mention[KIND])
+        if member[KIND] <= LAST_PRONOUN or member[HEAD] != mention[HEAD]:
+            return False
+    elif member[KIND] != mention[KIND]:
+        return False
+    return bool(same_sort(mentions.sorts[i], mentions.sorts[j]))

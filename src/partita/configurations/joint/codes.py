@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.records import IntArray
+from partita.text.words import CLASSES
 
 # How an expression refers: pronouns first, so that kind <= LAST_PRONOUN asks for a pronoun.
 KINDS = (
@@ -37,8 +38,11 @@ SINGULAR, PLURAL = 1, 2
 (
     KIND, SORT, NUMBER, GENDER, ROLE, SENTENCE, PARAGRAPH, REGION, PARENT, OWNER, HEAD, LEXEME_ID,
     FLAGS, LENGTH, MODIFIERS, DETERMINER, POSITION, POINTER, START, END, HEAD_COUNT, COMPLEMENT,
-) = range(22)  # fmt: skip
-ATTRIBUTES = 22
+    CERTAINTY, PRESENCE, RARITY, NOUN_CLASS, PARTS, WORD, GOVERNOR,
+) = range(29)  # fmt: skip
+ATTRIBUTES = 29
+PARTITIVE, COORDINATED = 1, 2  # bits of PARTS
+UNIT = 1000  # probabilities of sorts are whole numbers of thousandths
 
 (
     SAME_TEXT, SAME_HEAD, ALL_OF_LATER, ALL_OF_EARLIER, SHARED_WORD, SAME_STEM, ACRONYM,
@@ -55,8 +59,16 @@ MODIFIED = 20
     COMMON_MODIFIERS,
     OTHER_MODIFIERS,
 ) = range(6)
+# Above those: how rare the rarest common word is, and how similar the expressions are.
+SHARED_RARITY, PHRASE = 23, 26
+# How two words are related, as one number: cosine (0 unknown, 7 the same word), relation, cluster.
+COSINES, RELATIONS, SAME_CLUSTER = 8, 8, 64
+(
+    NO_RELATION, OTHER_CLASS, SAME_CLASS, EARLIER_ABOVE, LATER_ABOVE, SYNONYM, DERIVED, SAME_WORD,
+) = range(8)  # fmt: skip
 
 K, G, S, R, D = len(KINDS), GROUP_COUNT, len(SORTS), len(ROLES), len(DETERMINERS)
+W = len(CLASSES)
 LEVELS = 10  # of likeness by words: see kernels.level
 
 
@@ -69,10 +81,23 @@ class Characteristic:
     says: str
 
 
+# The first ones are of the mention alone, and thus the same for every cell.
 CELL = (
     Characteristic("kind", K, "how the mention refers"),
     Characteristic("group", G, "how the mention refers, coarsely"),
-    Characteristic("sort", S, "the sort of the mention"),
+    Characteristic("sort", S, "the most probable sort of the mention"),
+    Characteristic("certainty", 6, "how certain that sort is"),
+    Characteristic("presence", 6, "probability that the mention is one"),
+    Characteristic("flags", 4, "possessive, reflexive"),
+    Characteristic("pointer", 5, "this, that, these, those"),
+    Characteristic("complement", 5, "what follows the head of the mention"),
+    Characteristic("head count", 8, "mentions with this head in the document"),
+    Characteristic("rarity", 7, "how rare the head is in English"),
+    Characteristic("noun class", W, "WordNet's class of the head"),
+    Characteristic("habit", 6, "how faithfully such mentions stayed in one cell so far"),
+    Characteristic("agreement", 9, "probability that the sorts of mention and cell are the same"),
+    Characteristic("cell sort", S, "the most probable sort of the cell"),
+    Characteristic("last presence", 6, "probability that the last member is a mention"),
     Characteristic("likeness", LEVELS, "the strongest likeness by words to a member"),
     Characteristic("nearest likeness", LEVELS, "the likeness to the most recent noun or name"),
     Characteristic("alike members", 4, "whether none, some or all nouns and names match"),
@@ -99,38 +124,50 @@ CELL = (
     Characteristic("nearby role", 2 * R, "role of a last member in this or the last sentence"),
     Characteristic("share", 6, "size compared with the largest cell of the sort"),
     Characteristic("numerals", 2, "whether a member holds other numerals"),
-    Characteristic("flags", 4, "possessive, reflexive"),
-    Characteristic("pointer", 5, "this, that, these, those"),
     Characteristic("paragraphs", 4, "paragraphs since the last member"),
     Characteristic("names", 5, "shared stem, shared part of a name, acronym"),
     Characteristic("cover", 4, "all words of the mention are in the cell, or the other way"),
     Characteristic("owner", 4, "whether the possessors are in one cell"),
     Characteristic("turns", 25, "of I and you: paragraphs since the cell's last I, and last you"),
     Characteristic("modifiers", 7, "modifiers compared with those of the most alike member"),
-    Characteristic("complement", 5, "what follows the head of the mention"),
     Characteristic("other complement", 5, "what follows the head of the most alike member"),
     Characteristic("gap", 7, "characters between the last member and the mention"),
-    Characteristic("head count", 8, "mentions with this head in the document"),
     Characteristic("head share", 5, "the cell's share of earlier mentions with this head"),
-    Characteristic("habit", 6, "how faithfully such mentions stayed in one cell so far"),
     Characteristic("as before", 3, "whether the last such mention is in this cell"),
     Characteristic("speaking", 8, "I, we, you in the cell"),
     Characteristic("spoken of", 16, "he, she, it, they in the cell"),
+    Characteristic("cosine", COSINES + 1, "similarity of heads to the most similar member"),
+    Characteristic("nearest cosine", COSINES + 1, "similarity to the most recent noun or name"),
+    Characteristic("relation", RELATIONS + 1, "relation of the heads in the dictionary"),
+    Characteristic("similar rank", 6, "rank by similarity among the cells that share no head"),
+    Characteristic("shared word", 7, "how rare the rarest word is that a member shares"),
+    Characteristic("phrase", 8, "similarity of the words to those of the most similar member"),
+    Characteristic("governors", COSINES, "similarity of the verbs of mention and last member"),
+    Characteristic("fit", COSINES + 1, "similarity of the mention's verb to the cell's noun"),
+    Characteristic("cell class", W, "WordNet's class of the cell's most recent noun"),
+    Characteristic("parts", 16, "partitives and coordinations: the mention, the recent noun"),
 )  # fmt: skip
 
 (
-    C_KIND, C_GROUP, C_SORT, C_LIKENESS, C_NEAREST, C_ALIKE, C_SENTENCES, C_RANK, C_AGREEING,
+    C_KIND, C_GROUP, C_SORT, C_CERTAINTY, C_PRESENCE, C_FLAGS, C_POINTER, C_COMPLEMENT,
+    C_HEAD_COUNT, C_RARITY, C_CLASS, C_HABIT,
+    C_AGREEMENT, C_CELL_SORT, C_LAST_PRESENCE,
+    C_LIKENESS, C_NEAREST, C_ALIKE, C_SENTENCES, C_RANK, C_AGREEING,
     C_SIZE, C_LAST_KIND, C_LAST_GROUP, C_FORMS, C_NUMBER, C_GENDER, C_PRONOUN,
     C_LAST_PRONOUN, C_ROLES, C_NESTING, C_APPOSITION, C_HEADINGS, C_MENTIONS, C_RIVALS,
-    C_STRONGEST, C_LIKE_RANK, C_FIRST, C_NEARBY, C_SHARE, C_NUMERALS, C_FLAGS, C_POINTER,
-    C_PARAGRAPHS, C_NAMES, C_COVER, C_OWNER, C_TURNS, C_MODIFIERS, C_COMPLEMENT,
-    C_OTHER_COMPLEMENT, C_GAP, C_HEAD_COUNT, C_HEAD_SHARE, C_HABIT, C_AS_BEFORE,
-    C_SPEAKING, C_SPOKEN_OF,
-) = range(46)  # fmt: skip
+    C_STRONGEST, C_LIKE_RANK, C_FIRST, C_NEARBY, C_SHARE, C_NUMERALS,
+    C_PARAGRAPHS, C_NAMES, C_COVER, C_OWNER, C_TURNS, C_MODIFIERS,
+    C_OTHER_COMPLEMENT, C_GAP, C_HEAD_SHARE, C_AS_BEFORE,
+    C_SPEAKING, C_SPOKEN_OF, C_COSINE, C_NEAREST_COSINE, C_RELATION, C_SIMILAR_RANK, C_SHARED,
+    C_PHRASE, C_GOVERNORS, C_FIT, C_CELL_CLASS, C_PARTS,
+) = range(63)  # fmt: skip
+OWN = C_HABIT + 1
 
 NEW = (
     Characteristic("kind", K, "how the mention refers"),
-    Characteristic("sort", S, "the sort of the mention"),
+    Characteristic("sort", S, "the most probable sort of the mention"),
+    Characteristic("certainty", 6, "how certain that sort is"),
+    Characteristic("presence", 6, "probability that the mention is one"),
     Characteristic("best likeness", LEVELS - 1, "the strongest likeness to any cell"),
     Characteristic("cells", 8, "cells of the sort so far"),
     Characteristic("length", 9, "words of the mention"),
@@ -152,15 +189,22 @@ NEW = (
     Characteristic("head count", 8, "mentions with this head in the document"),
     Characteristic("split", 12, "earlier mentions with this head, and over how many cells"),
     Characteristic("habit", 6, "how faithfully such mentions stayed in one cell so far"),
+    Characteristic("rarity", 7, "how rare the head is in English"),
+    Characteristic("noun class", W, "WordNet's class of the head"),
+    Characteristic("best cosine", COSINES + 1, "the greatest similarity of heads to any cell"),
+    Characteristic("best phrase", 8, "the greatest similarity of words to any cell"),
+    Characteristic("best shared word", 7, "how rare the rarest shared word is"),
+    Characteristic("parts", 4, "partitive, coordination"),
 )  # fmt: skip
 (
-    N_KIND, N_SORT, N_BEST, N_CELLS, N_LENGTH, N_MODIFIERS, N_DETERMINER, N_POSITION, N_REGION,
-    N_ROLE, N_NESTED, N_AGREEING, N_NEAR, N_FLAGS, N_POINTER, N_PARENT, N_OVERLAPS,
-    N_LIKEST, N_APPOSITION, N_COMPLEMENT, N_HEAD_COUNT, N_SPLIT,
-    N_HABIT,
-) = range(23)  # fmt: skip
-# Cells of another sort are not looked at closely: one weight for each of three classes.
-OTHER = ("other sort", "other sort, same head", "other sort, same text")
+    N_KIND, N_SORT, N_CERTAINTY, N_PRESENCE, N_BEST, N_CELLS, N_LENGTH, N_MODIFIERS, N_DETERMINER,
+    N_POSITION, N_REGION, N_ROLE, N_NESTED, N_AGREEING, N_NEAR, N_FLAGS, N_POINTER, N_PARENT,
+    N_OVERLAPS, N_LIKEST, N_APPOSITION, N_COMPLEMENT, N_HEAD_COUNT, N_SPLIT, N_HABIT, N_RARITY,
+    N_CLASS, N_COSINE, N_PHRASE, N_SHARED, N_PARTS,
+) = range(31)  # fmt: skip
+# Cells that are far from a mention are not looked at closely, but get a score for its group and
+# one of four classes.
+OTHER = ("other sort", "other sort, near", "long ago", "long ago, other sort")
 
 
 def sizes(characteristics: tuple[Characteristic, ...]) -> IntArray:

@@ -22,7 +22,7 @@ from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Metho
 
 BLOCK = 1024  # draws at a time
 BLOCKS = 24  # at most
-ENOUGH = 1000  # compatible draws
+ENOUGH = 2500  # compatible draws: standard errors of at most .01
 LEAST = 100
 
 BoolArray = NDArray[np.bool_]

@@ -7,19 +7,26 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.joint.codes import (
     ATTRIBUTES,
+    CERTAINTY,
     COMPLEMENT,
+    COORDINATED,
+    COSINES,
+    DERIVED,
     DETERMINER,
     DETERMINERS,
+    EARLIER_ABOVE,
     END,
     FEMININE,
     FLAGS,
     GENDER,
+    GOVERNOR,
     HE,
     HEAD,
     HEAD_COUNT,
@@ -27,31 +34,50 @@ from partita.configurations.joint.codes import (
     KIND,
     KINDS,
     LAST_PRONOUN,
+    LATER_ABOVE,
     LENGTH,
     LEXEME_ID,
     MASCULINE,
     MODIFIERS,
     NEUTER,
+    NO_RELATION,
+    NOUN_CLASS,
     NUMBER,
+    OTHER_CLASS,
     OWNER,
     PARAGRAPH,
     PARENT,
+    PARTITIVE,
+    PARTS,
     PLURAL,
     POINTER,
     POINTING,
     POSITION,
+    PRESENCE,
+    RARITY,
     REGION,
     ROLE,
     ROLES,
+    SAME_CLASS,
+    SAME_CLUSTER,
+    SAME_WORD,
     SENTENCE,
     SHE,
     SINGULAR,
     SORT,
     SORTS,
     START,
+    SYNONYM,
+    UNIT,
+    WORD,
     YOU,
+    S,
 )
 from partita.records import IntArray, Template
+from partita.text.words import WordTable, shipped_words
+
+if TYPE_CHECKING:
+    from partita.configurations.joint.features_kernels import Mentions
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -165,36 +191,159 @@ RELATIVE = word_set("that which who whose where")
 PREPOSITIONS = word_set("in on at to for from with by about between")
 STEM, HEAD_LETTERS = 5, 3  # letters that make a stem, and that find the head among the words
 LONGEST, MOST_MODIFIERS, TENTHS = 8, 3, 10
+PARTITIVES = word_set(
+    "one two three four five some many most all both each few several none any half part number "
+    "group lot lots kind type sort set series pair couple majority minority rest variety amount "
+    "piece bit percent % portion dozen dozens hundred hundreds thousand thousands million range "
+    "list array host third quarter remainder much more another either neither handful"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointColumns:
-    """`order` is the order of decisions; attributes and relations[later, earlier] are in it."""
+    """`order` is the order of decisions, which is that of the mentions."""
 
     order: IntArray
-    attributes: NDArray[np.int32]
-    relations: NDArray[np.int32]
+    mentions: Mentions
 
 
 def joint_columns(templates: Sequence[Template], lexicon: Mapping[str, int]) -> JointColumns:
     """Return the arrays that the joint model reads of a document, lexemes as numbers."""
-    from partita.configurations.joint.features_kernels import relations
+    from partita.configurations.joint.features_kernels import Mentions
 
     order = sorted(range(len(templates)), key=lambda n: (templates[n].start, templates[n].end))
     ordered = [templates[n] for n in order]
     numbers: dict[str, int] = {}
-    attributes = _attributes(ordered, lexicon, numbers)
-    texts = [_Text.of(template) for template in ordered]
-    pair_relations = relations(
+    vocabulary: dict[str, int] = {"": 0}
+    heads = _heads(ordered)
+    attributes = _attributes(ordered, heads, lexicon, numbers, vocabulary)
+    texts = [_Text.of(template, head) for template, head in zip(ordered, heads, strict=True)]
+    mentions = Mentions(
         attributes,
+        np.array([sort_shares(template) for template in ordered], dtype=np.int32).reshape(-1, S),
         np.array([_strings(text, numbers) for text in texts], dtype=np.int64).reshape(-1, 4),
         _sets([[*text.content, text.head] if text.content else [] for text in texts], numbers),
         _sets([text.name for text in texts], numbers),
         _sets([[w for w in text.content if w[0].isdigit()] for text in texts], numbers),
         _sets([_modifiers(template) for template in ordered], numbers),
         _linked_templates(ordered),
+        np.array([0, *map(rarity_of, numbers)], dtype=np.int64),
+        kinship(tuple(vocabulary)),
+        _phrases(texts),
     )
-    return JointColumns(np.array(order, dtype=np.int64), attributes, pair_relations)
+    return JointColumns(np.array(order, dtype=np.int64), mentions)
+
+
+def sort_shares(template: Template) -> list[int]:
+    """Return the probability of each sort in thousandths; all 0 if nothing is known."""
+    shares = template.context.get("SORT_PROBABILITIES")
+    if shares is None:
+        shares = {template.sort: 1.0} if template.sort in SORTS[1:] else {}
+    return [0, *(round(UNIT * float(shares.get(sort, 0.0))) for sort in SORTS[1:])]
+
+
+def _heads(templates: Sequence[Template]) -> list[tuple[str, int]]:
+    """Return the head of each expression, repaired, and the bits of its parts.
+
+    A partitive ("one of the students") has the head of its whole, a coordination the heads of all
+    that it joins.
+    """
+    inner: dict[str, list[Template]] = {}
+    for template in templates:
+        inner.setdefault(str(template.context.get("PARENT", "")), []).append(template)
+    return [_head(template, inner.get(template.id, ())) for template in templates]
+
+
+def _head(template: Template, inner: Sequence[Template]) -> tuple[str, int]:
+    head = template.head.lower()
+    conjuncts = [str(word) for word in template.context.get("CONJUNCTS", ())]
+    if conjuncts:
+        return "+".join(sorted([head, *conjuncts])), COORDINATED
+    words = words_of(template)
+    if head not in PARTITIVES or "of" not in words[:-1]:
+        return head, 0
+    after = " ".join(words[words.index("of") + 1 :])
+    whole = [t.head.lower() for t in inner if after.startswith(" ".join(words_of(t)))]
+    return (whole[0] if whole else head), PARTITIVE
+
+
+RARITIES = (7.0, 8.5, 10.0, 11.5, 13.0)  # of −log probability
+
+
+def rarity_of(word: str) -> int:
+    """Return 1 for the commonest words to 6 for those that the table of words does not have."""
+    table = shipped_words()
+    row = table.find(word)
+    return 6 if row < 0 else 1 + sum(-float(table.frequencies[row]) > edge for edge in RARITIES)
+
+
+COSINE_EDGES = (0.0, 0.15, 0.3, 0.45, 0.6)
+TELLING_SENSES = 2
+
+
+def kinship(words: Sequence[str]) -> NDArray[np.uint8]:
+    """Return kin[later, earlier] for all pairs of words; see codes.COSINES."""
+    table = shipped_words()
+    rows = np.array([table.find(word) for word in words])
+    known = rows >= 0
+    vectors = table.vectors[rows]
+    both = known[:, None] & known[None, :]
+    cosine = np.where(both, 1 + np.digitize(vectors @ vectors.T, COSINE_EDGES), 0)
+    senses = np.where(known[:, None], table.senses[rows], -1)
+    relation = _relations(senses[:, :TELLING_SENSES], table)
+    clusters = np.where(known, table.clusters[rows], 0)
+    same = (clusters[:, None] == clusters[None, :]) & (clusters[:, None] > 0)
+    _derivations(relation, rows, table)
+    np.fill_diagonal(relation, SAME_WORD)
+    np.fill_diagonal(cosine, COSINES - 1)
+    kin: NDArray[np.uint8] = (cosine + COSINES * relation + SAME_CLUSTER * same).astype(np.uint8)
+    return kin
+
+
+def _relations(senses: IntArray, table: WordTable) -> IntArray:
+    """Return relation[later, earlier] by the first senses of the words."""
+    classes = np.where(senses[:, 0] >= 0, table.classes[senses[:, 0]], 0)
+    both = (classes[:, None] > 0) & (classes[None, :] > 0)
+    same = classes[:, None] == classes[None, :]
+    relation = np.where(both, np.where(same, SAME_CLASS, OTHER_CLASS), NO_RELATION)
+    holders: dict[int, list[int]] = {}
+    for word, held in enumerate(senses.tolist()):
+        for sense in held:
+            if sense >= 0:
+                holders.setdefault(sense, []).append(word)
+    for word, held in enumerate(senses.tolist()):
+        for sense in held:
+            for above in table.ancestors(sense)[1:]:
+                for other in holders.get(above, ()):
+                    relation[word, other], relation[other, word] = EARLIER_ABOVE, LATER_ABOVE
+    for together in holders.values():
+        relation[np.ix_(together, together)] = SYNONYM
+    return relation
+
+
+def _derivations(relation: IntArray, rows: IntArray, table: WordTable) -> None:
+    places = {row: n for n, row in enumerate(rows.tolist()) if row >= 0}
+    for row, place in places.items():
+        first, last = np.searchsorted(table.derivations[:, 0], [row, row + 1]).tolist()
+        for other in table.derivations[first:last, 1].tolist():
+            if other in places:
+                relation[place, places[other]] = DERIVED
+
+
+COMMON_WORDS = 1e-3  # probability from which a word counts half or less in a phrase
+
+
+def _phrases(texts: Sequence[_Text]) -> NDArray[np.float32]:
+    """Return the mean vector of each expression's words, rare words counting more; 0 for none."""
+    table = shipped_words()
+    phrases = np.zeros((len(texts), table.vectors.shape[1]), dtype=np.float32)
+    for phrase, text in zip(phrases, texts, strict=True):
+        rows = [row for row in map(table.find, text.content) if row >= 0]
+        if rows:
+            weights = COMMON_WORDS / (COMMON_WORDS + np.exp(table.frequencies[rows]))
+            phrase[:] = (weights[:, None] * table.vectors[rows]).sum(axis=0)
+            phrase /= max(1e-6, float(np.sqrt((phrase**2).sum())))
+    return phrases
 
 
 def lexeme(template: Template) -> str:
@@ -212,8 +361,8 @@ class _Text:
     name: list[str]
 
     @classmethod
-    def of(cls, template: Template) -> _Text:
-        head = template.head.lower()
+    def of(cls, template: Template, repaired: tuple[str, int]) -> _Text:
+        head = repaired[0]
         if kind_of(template) <= LAST_PRONOUN:
             return cls(head, [], [])
         telling = [word for word in words_of(template) if _tells(word)]
@@ -250,16 +399,20 @@ def _sets(texts: Sequence[Sequence[str]], numbers: dict[str, int]) -> tuple[IntA
 
 
 def _attributes(
-    templates: Sequence[Template], lexicon: Mapping[str, int], numbers: dict[str, int]
+    templates: Sequence[Template],
+    heads: Sequence[tuple[str, int]],
+    lexicon: Mapping[str, int],
+    numbers: dict[str, int],
+    vocabulary: dict[str, int],
 ) -> NDArray[np.int32]:
     attributes = np.zeros((len(templates), ATTRIBUTES), dtype=np.int32)
     length = max((template.end for template in templates), default=0)
-    heads = Counter(template.head.lower() for template in templates)
-    for row, template in zip(attributes, templates, strict=True):
+    counts = Counter(head for head, _ in heads)
+    for row, template, (head, parts) in zip(attributes, templates, heads, strict=True):
         _refers(row, template)
         _stands(row, template, length)
-        row[HEAD] = _number(template.head.lower(), numbers)
-        row[HEAD_COUNT] = heads[template.head.lower()]
+        _means(row, template, head, vocabulary)
+        row[HEAD], row[HEAD_COUNT], row[PARTS] = _number(head, numbers), counts[head], parts
         row[LEXEME_ID] = lexicon.get(lexeme(template), 0)
         row[LENGTH] = min(len(words_of(template)), LONGEST)
         row[MODIFIERS] = min(len(_modifiers(template)), MOST_MODIFIERS)
@@ -282,6 +435,42 @@ def _refers(row: NDArray[np.int32], template: Template) -> None:
     row[POINTER] = _place(word, POINTING) if pronoun else 0
     reflexive = pronoun and REFLEXIVE.fullmatch(word) is not None
     row[FLAGS] = (word in POSSESSIVES or word in ABSOLUTE) + 2 * reflexive
+
+
+def _means(
+    row: NDArray[np.int32], template: Template, head: str, vocabulary: dict[str, int]
+) -> None:
+    """Return what the table of words knows of the head, and of what governs it."""
+    if row[KIND] > LAST_PRONOUN:
+        row[RARITY], row[NOUN_CLASS] = rarity_of(head), _noun_class(head)
+        row[WORD] = vocabulary.setdefault(head, len(vocabulary))
+    governor = str(template.context.get("GOVERNOR", ""))
+    row[GOVERNOR] = vocabulary.setdefault(governor, len(vocabulary))
+    row[CERTAINTY], row[PRESENCE] = _certainty(template), _presence(template)
+
+
+def _noun_class(word: str) -> int:
+    table = shipped_words()
+    row = table.find(word)
+    sense = int(table.senses[row, 0]) if row >= 0 else -1
+    return int(table.classes[sense]) if sense >= 0 else 0
+
+
+def _certainty(template: Template) -> int:
+    """Return 0 for an unknown sort, 1 to 4 for a predicted one, 5 for a certain one."""
+    shares = template.context.get("SORT_PROBABILITIES")
+    if shares is None:
+        return 5 if template.sort in SORTS[1:] else 0
+    highest = max(map(float, shares.values()), default=0.0)
+    return 1 + sum(highest > edge for edge in (0.5, 0.7, 0.9))
+
+
+def _presence(template: Template) -> int:
+    """Return 0 for a mention that was given, 1 to 5 by the probability of a predicted one."""
+    probability = template.context.get("MENTION_PROBABILITY")
+    if probability is None:
+        return 0
+    return 1 + sum(float(probability) > edge for edge in (0.4, 0.6, 0.8, 0.95))
 
 
 def _stands(row: NDArray[np.int32], template: Template, length: int) -> None:

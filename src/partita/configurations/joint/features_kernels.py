@@ -1,6 +1,8 @@
-"""Compiled relations between all pairs of a document."""
+"""Compiled relations between a mention and all earlier ones of its document."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,43 +25,73 @@ from partita.configurations.joint.codes import (
     OTHER_NUMERAL,
     PARENT,
     PART_OF_NAME,
+    PHRASE,
     PREDICATED,
     SAME_HEAD,
     SAME_MODIFIERS,
     SAME_STEM,
     SAME_TEXT,
     SHARED_NAME,
+    SHARED_RARITY,
     SHARED_WORD,
     SIBLINGS,
 )
 from partita.records import IntArray
 
 Attributes = NDArray[np.int32]
-Relations = NDArray[np.int32]
 Sets = tuple[IntArray, IntArray]
 
 
+class Mentions(NamedTuple):
+    """The mentions of a document in the order of decisions; what pairs have is computed by row.
+
+    `sorts` are probabilities in thousandths; `strings` the numbers of text, stem, initials and
+    compact text; the four sets ascending word numbers of each mention; `links` what a mention is
+    in apposition to and is the predicate of; `kin` relates words, `rarity` is that of a word
+    number; `phrases` are unit vectors of the mentions' words.
+    """
+
+    attributes: Attributes
+    sorts: NDArray[np.int32]
+    strings: IntArray
+    words: Sets
+    names: Sets
+    numerals: Sets
+    modifiers: Sets
+    links: IntArray
+    rarity: IntArray
+    kin: NDArray[np.uint8]
+    phrases: NDArray[np.float32]
+
+
 @kernel()
-def relations(
-    attributes: Attributes,
-    strings: IntArray,
-    words: Sets,
-    names: Sets,
-    numerals: Sets,
-    modifiers: Sets,
-    tied: IntArray,
-) -> Relations:
-    """Fill relations[later, earlier]; strings: text, stem, initials and compact text of each."""
-    n = len(attributes)
-    found = np.zeros((n, n), np.int32)
-    for j in range(n):
-        for i in range(j):
-            bits = _structure(attributes, tied, i, j)
-            if strings[i, 0] > 0 and strings[j, 0] > 0:
-                bits |= _texts(attributes, strings, i, j) | _words(attributes, words, i, j)
-                bits |= _names(names, i, j) | _numerals(numerals, i, j)
-                bits |= _modifiers(modifiers, i, j) << MODIFIED
-            found[j, i] = bits
+def fill_relations(mentions: Mentions, j: int, row: IntArray) -> None:
+    """Fill row[i] with the relation bits of mention j to every earlier mention i."""
+    attributes, strings = mentions.attributes, mentions.strings
+    for i in range(j):
+        bits = _structure(attributes, mentions.links, i, j)
+        if strings[i, 0] > 0 and strings[j, 0] > 0:
+            bits |= _texts(attributes, strings, i, j) | _words(mentions, i, j)
+            bits |= _names(mentions.names, i, j) | _numerals(mentions.numerals, i, j)
+            bits |= _modifiers(mentions.modifiers, i, j) << MODIFIED
+            bits |= _phrase(mentions.phrases[i], mentions.phrases[j]) << PHRASE
+        row[i] = bits
+
+
+@kernel()
+def _phrase(earlier: NDArray[np.float32], later: NDArray[np.float32]) -> int:
+    """Return 0 if the words of one are unknown, else 1 to 7 by their cosine."""
+    product, first, second = np.float32(0.0), np.float32(0.0), np.float32(0.0)
+    for k in range(len(earlier)):
+        product += earlier[k] * later[k]
+        first += abs(earlier[k])
+        second += abs(later[k])
+    if first == 0.0 or second == 0.0:
+        return 0
+    found = 1
+    for edge in (0.0, 0.2, 0.4, 0.6, 0.75, 0.9):
+        if product > edge:
+            found += 1
     return found
 
 
@@ -79,8 +111,9 @@ def _texts(attributes: Attributes, strings: IntArray, i: int, j: int) -> int:
 
 
 @kernel()
-def _words(attributes: Attributes, words: Sets, i: int, j: int) -> int:
-    begin, held = words
+def _words(mentions: Mentions, i: int, j: int) -> int:
+    attributes = mentions.attributes
+    begin, held = mentions.words
     shared = _common(begin, held, i, j)
     bits = SHARED_WORD if shared > 0 else 0
     if shared == begin[j + 1] - begin[j]:
@@ -89,7 +122,24 @@ def _words(attributes: Attributes, words: Sets, i: int, j: int) -> int:
         bits |= ALL_OF_EARLIER
     if _holds(begin, held, i, attributes[j, HEAD]) or _holds(begin, held, j, attributes[i, HEAD]):
         bits |= HEAD_INSIDE
+    if shared > 0:
+        bits |= _rarest(begin, held, mentions.rarity, i, j) << SHARED_RARITY
     return bits
+
+
+@kernel()
+def _rarest(begin: IntArray, held: IntArray, rarity: IntArray, i: int, j: int) -> int:
+    """Return how rare the rarest common word is."""
+    a, b, found = begin[i], begin[j], 0
+    while a < begin[i + 1] and b < begin[j + 1]:
+        if held[a] == held[b]:
+            found = max(found, rarity[held[a]])
+            a, b = a + 1, b + 1
+        elif held[a] < held[b]:
+            a += 1
+        else:
+            b += 1
+    return found
 
 
 @kernel()

@@ -1,4 +1,4 @@
-"""Codes of a mention against every cell of its sort, and of a mention that starts a cell.
+"""Codes of a mention against every cell that is not far, and of a mention that starts a cell.
 
 Cells are looked at from the most recent one on; what is relative to all of them comes last.
 """
@@ -14,9 +14,9 @@ from partita.configurations.joint import codes as column
 from partita.configurations.joint.cells_kernels import (
     BITS,
     CELL_KINDS,
-    CELL_SORT,
     CLASH,
     COMPLEMENT_THERE,
+    COSINE,
     FIRST,
     FORMS,
     GENDERS,
@@ -27,32 +27,48 @@ from partita.configurations.joint.cells_kernels import (
     LEVEL,
     MATCHED,
     MODIFIERS_THERE,
+    NEAR_COSINE,
     NEAREST,
+    NO_NOUNS,
     NO_WORDS,
+    NOUN,
     NOUNS,
     NUMBERS,
     OWNED,
+    PHRASES,
     PRONOUN,
+    RARE,
+    RELATION,
     SEEN_COLUMNS,
     SIZE,
-    Mentions,
+    SORT_AGREES,
     Small,
     State,
-    all_bits,
+    fit,
     habit,
+    likeliest_sort,
     look_through,
-    same_sort,
+    sort_agreement,
 )
+from partita.configurations.joint.features_kernels import Mentions
 from partita.records import IntArray
 
 Codes = NDArray[np.uint8]
-LEVEL_COUNT = code.LEVELS
+LEVEL_COUNT, COSINES = code.LEVELS, code.COSINES
 KIND_GROUPS = np.array(column.GROUPS)
 THIRD_AS_NUMBER = 3
 (
-    BEST, BIGGEST, AGREE, HERE, BEFORE, OVERLAPS, APPOSED_TO, LIKE, ALL_HEADS, HEAD_CELLS,
-) = range(10)  # fmt: skip
-TOTALS = 10
+    BEST, BIGGEST, AGREE, HERE, BEFORE, OVERLAPS, APPOSED_TO, LIKE, ALL_HEADS, HEAD_CELLS, RANK,
+    BEST_COSINE, BEST_PHRASE, BEST_SHARED,
+) = range(14)  # fmt: skip
+TOTALS = 14
+# A cell that shares one of these with a mention is never far from it.
+STRONG = (
+    column.SAME_TEXT | column.SAME_HEAD | column.SHARED_WORD | column.SHARED_NAME | column.SAME_STEM
+    | column.ACRONYM | column.APPOSED | column.PREDICATED
+)  # fmt: skip
+FAR_AGREEMENT = 2  # up to this bin of agreement the sorts differ
+LONG_AGO = 250  # mentions
 
 
 @kernel()
@@ -70,6 +86,7 @@ def binned(x: int, values: int) -> int:
 def describe(
     mentions: Mentions,
     state: State,
+    row: IntArray,
     j: int,
     count: int,
     codes: Codes,
@@ -77,30 +94,37 @@ def describe(
     among: IntArray,
     other: IntArray,
 ) -> int:
-    """Fill the codes of the cells of j's sort and of "new"; return the number of those cells.
+    """Fill the codes of the cells near mention j and of "new"; return the number of those cells.
 
-    `among` holds those cells; `other` the class of each other cell, -1 for these.
+    `row` holds j's relations to earlier mentions; `among` will hold the cells, `other` the class
+    of each far cell, -1 for these.
     """
     cells, recent = state[2], state[3]
-    found = 0
+    bits = np.zeros(count, np.int64)
+    for i in range(j):
+        bits[state[0][i]] |= row[i]
+    found, agreements = 0, np.zeros(count, np.int64)
     for place in range(count):
         c = recent[place]
-        if same_sort(cells[c, CELL_SORT], mentions[0][j, column.SORT]):
-            among[found], other[c] = c, -1
+        agreement = sort_agreement(mentions.sorts[j], cells[c])
+        other[c] = _far(mentions.attributes, cells[c], j, bits[c], agreement)
+        if other[c] < 0:
+            among[found], agreements[found] = c, agreement
             found += 1
-        else:
-            bits = all_bits(mentions, state, j, c)
-            other[c] = 2 if bits & column.SAME_TEXT else 1 if bits & column.SAME_HEAD else 0
     seen = np.zeros((found, SEEN_COLUMNS), np.int64)
     totals, levels = np.zeros(TOTALS, np.int64), np.zeros(LEVEL_COUNT, np.int64)
+    totals[BIGGEST] = 1
     for r in range(found):
-        totals[BIGGEST] = max(totals[BIGGEST], cells[among[r], SIZE])
+        if _sorts_agree(agreements[r]):
+            totals[BIGGEST] = max(totals[BIGGEST], cells[among[r], SIZE])
     for r in range(found):
-        look_through(mentions, state, j, among[r], seen[r])
-        _row(mentions, cells[among[r]], j, r, seen[r], totals, levels, codes[r])
+        cell = cells[among[r]]
+        look_through(mentions, state, row, j, among[r], seen[r])
+        codes[r, code.C_AGREEMENT] = agreements[r]
+        _row(mentions, cell, row[cell[LAST]], j, seen[r], totals, levels, codes[r])
     _relative(seen, totals, levels, codes[:found])
-    _new(mentions[0], j, found, totals, levels, new)
-    new[code.N_HABIT], before = habit(mentions[0], state[0], j)
+    _new(mentions.attributes, j, totals, levels, new)
+    new[code.N_HABIT], before = habit(mentions, state[0], j)
     for r in range(found):
         codes[r, code.C_HABIT] = new[code.N_HABIT]
         codes[r, code.C_AS_BEFORE] = 0 if before < 0 else 1 if among[r] == before else 2
@@ -108,26 +132,50 @@ def describe(
 
 
 @kernel()
+def _sorts_agree(agreement: int) -> bool:
+    return agreement == 0 or agreement >= SORT_AGREES
+
+
+@kernel()
+def _far(attributes: Small, cell: IntArray, j: int, bits: int, agreement: int) -> int:
+    """Return the class of a far cell, -1 for one to look at closely."""
+    if bits & STRONG:
+        return -1
+    differ = 0 < agreement <= FAR_AGREEMENT
+    kind = attributes[j, column.KIND]
+    recalled = kind <= column.LAST_PRONOUN and (cell[CELL_KINDS] >> kind) & 1
+    if j - cell[LAST] > LONG_AGO and not recalled:
+        return 3 if differ else 2
+    if not differ:
+        return -1
+    sentences = attributes[j, column.SENTENCE] - attributes[cell[LAST], column.SENTENCE]
+    return 1 if sentences <= 1 else 0
+
+
+@kernel()
 def _row(
     mentions: Mentions,
     cell: IntArray,
+    last_bits: int,
     j: int,
-    rank: int,
     seen: IntArray,
     totals: IntArray,
     levels: IntArray,
     out: Codes,
 ) -> None:
-    attributes = mentions[0]
+    attributes = mentions.attributes
     mention, last = attributes[j], attributes[cell[LAST]]
-    out[code.C_RANK] = binned(rank + 1, 8)
+    totals[RANK] += _sorts_agree(out[code.C_AGREEMENT])
+    out[code.C_RANK] = binned(max(1, totals[RANK]), 8)
+    out[code.C_CELL_SORT] = likeliest_sort(cell)
     _own(mention, out)
     _words(seen, out)
+    _meanings(mentions, cell, seen, j, out)
     _distances(mention, last, j - cell[LAST], out)
     _members(mention, attributes[cell[FIRST]], last, cell, totals[BIGGEST], out)
     _agreement(mention, cell, seen, out)
     _pronouns(attributes, mention, cell, out)
-    _syntax(seen[BITS], mentions[1][j, cell[LAST]], out)
+    _syntax(seen[BITS], last_bits, out)
     if _agrees(mention, cell, out):
         totals[AGREE] += 1
         out[code.C_AGREEING] = min(7, binned(totals[AGREE], 7) + 1)
@@ -139,6 +187,20 @@ def _row(
 
 
 @kernel()
+def _meanings(mentions: Mentions, cell: IntArray, seen: IntArray, j: int, out: Codes) -> None:
+    """Code what the table of words says about mention and cell."""
+    attributes = mentions.attributes
+    out[code.C_COSINE], out[code.C_NEAREST_COSINE] = seen[COSINE], seen[NEAR_COSINE]
+    out[code.C_RELATION] = seen[RELATION]
+    out[code.C_SHARED], out[code.C_PHRASE] = seen[RARE], seen[PHRASES]
+    out[code.C_GOVERNORS], out[code.C_FIT] = fit(mentions, j, cell)
+    out[code.C_LAST_PRESENCE] = attributes[cell[LAST], column.PRESENCE]
+    noun, parts = cell[NOUN], 4 * attributes[j, column.PARTS]
+    out[code.C_CELL_CLASS] = attributes[noun, column.NOUN_CLASS] if noun >= 0 else 0
+    out[code.C_PARTS] = parts + (attributes[noun, column.PARTS] if noun >= 0 else 0)
+
+
+@kernel()
 def _own(mention: Small, out: Codes) -> None:
     out[code.C_KIND] = mention[column.KIND]
     out[code.C_GROUP] = KIND_GROUPS[mention[column.KIND]]
@@ -147,6 +209,11 @@ def _own(mention: Small, out: Codes) -> None:
     out[code.C_POINTER] = mention[column.POINTER]
     out[code.C_COMPLEMENT] = mention[column.COMPLEMENT]
     out[code.C_HEAD_COUNT] = _head_count(mention)
+    out[code.C_CERTAINTY], out[code.C_PRESENCE] = (
+        mention[column.CERTAINTY],
+        mention[column.PRESENCE],
+    )
+    out[code.C_RARITY], out[code.C_CLASS] = mention[column.RARITY], mention[column.NOUN_CLASS]
 
 
 @kernel()
@@ -250,7 +317,9 @@ def _syntax(bits: int, last_bits: int, out: Codes) -> None:
 
 @kernel()
 def _agrees(mention: Small, cell: IntArray, out: Codes) -> bool:
-    """Return whether number, gender, person and nesting allow it."""
+    """Return whether sort, number, gender, person and nesting allow it."""
+    if not _sorts_agree(out[code.C_AGREEMENT]):
+        return False
     number = mention[column.NUMBER]
     both = number > 0 and cell[NUMBERS] > 0
     if both and cell[NUMBERS] != THIRD_AS_NUMBER and cell[NUMBERS] != number:
@@ -279,6 +348,10 @@ def _count(seen: IntArray, totals: IntArray, levels: IntArray, out: Codes) -> No
         if likeness >= 3:
             totals[LIKE] += 1
             out[code.C_LIKE_RANK] = min(7, totals[LIKE])
+    if seen[COSINE] < NO_NOUNS and seen[HEADS] == 0:
+        totals[BEST_COSINE] = max(totals[BEST_COSINE], seen[COSINE])
+    totals[BEST_PHRASE] = max(totals[BEST_PHRASE], seen[PHRASES])
+    totals[BEST_SHARED] = max(totals[BEST_SHARED], seen[RARE])
     totals[OVERLAPS] += (seen[BITS] & column.SHARED_WORD) > 0
     totals[ALL_HEADS] += seen[HEADS]
     totals[HEAD_CELLS] += seen[HEADS] > 0
@@ -296,6 +369,29 @@ def _relative(seen: IntArray, totals: IntArray, levels: IntArray, codes: Codes) 
         out[code.C_STRONGEST] = (2 if met else 1) if likest else (3 if best > 0 else 0)
         met = met or likest
         out[code.C_HEAD_SHARE] = _head_share(seen[r, HEADS], totals[ALL_HEADS])
+    _similar_ranks(seen, codes)
+
+
+@kernel()
+def _similar_ranks(seen: IntArray, codes: Codes) -> None:
+    """Fill the rank by similarity among agreeing cells without the head, 0 for other cells."""
+    better = np.zeros(COSINES * COSINES + 1, np.int64)
+    for r in range(len(codes)):
+        better[_similarity(seen[r], codes[r])] += 1
+    for k in range(len(better) - 2, -1, -1):
+        better[k] += better[k + 1]
+    for r in range(len(codes)):
+        mine = _similarity(seen[r], codes[r])
+        codes[r, code.C_SIMILAR_RANK] = 1 + min(4, better[mine + 1]) if mine > 0 else 0
+
+
+@kernel()
+def _similarity(seen: IntArray, codes: Codes) -> int:
+    """Return a number that grows with the similarity of heads, then of all words; 0 for none."""
+    known = 0 < seen[COSINE] < NO_NOUNS
+    if not known or seen[HEADS] > 0 or codes[code.C_AGREEING] == 0:
+        return 0
+    return int(COSINES * seen[COSINE] + seen[PHRASES])
 
 
 @kernel()
@@ -309,12 +405,10 @@ def _head_share(mine: int, everyone: int) -> int:
 
 
 @kernel()
-def _new(
-    attributes: Small, j: int, found: int, totals: IntArray, levels: IntArray, out: Codes
-) -> None:
+def _new(attributes: Small, j: int, totals: IntArray, levels: IntArray, out: Codes) -> None:
     mention, best = attributes[j], totals[BEST]
     out[code.N_KIND], out[code.N_SORT] = mention[column.KIND], mention[column.SORT]
-    out[code.N_BEST], out[code.N_CELLS] = best, binned(found, 8)
+    out[code.N_BEST], out[code.N_CELLS] = best, binned(totals[RANK], 8)
     out[code.N_LENGTH], out[code.N_MODIFIERS] = mention[column.LENGTH], mention[column.MODIFIERS]
     out[code.N_DETERMINER] = mention[column.DETERMINER]
     out[code.N_POSITION], out[code.N_REGION] = mention[column.POSITION], mention[column.REGION]
@@ -331,6 +425,13 @@ def _new(
         mention[column.COMPLEMENT],
         _head_count(mention),
     )
+    out[code.N_CERTAINTY], out[code.N_PRESENCE] = (
+        mention[column.CERTAINTY],
+        mention[column.PRESENCE],
+    )
+    out[code.N_RARITY], out[code.N_CLASS] = mention[column.RARITY], mention[column.NOUN_CLASS]
+    out[code.N_COSINE], out[code.N_PHRASE] = totals[BEST_COSINE], totals[BEST_PHRASE]
+    out[code.N_SHARED], out[code.N_PARTS] = totals[BEST_SHARED], mention[column.PARTS]
     out[code.N_SPLIT] = _split(mention, totals[ALL_HEADS], totals[HEAD_CELLS])
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,24 +18,31 @@ from partita.files.strict import Place, fields, integer_of, number_of, parsed, t
 from partita.files.text import whole_text
 from partita.files.writing import write_atomically
 from partita.parameters import VERSION, shipped_text
-from partita.records import FloatArray, IntArray
+from partita.records import FloatArray
+
+if TYPE_CHECKING:
+    from partita.configurations.joint.network_kernels import Layout, Network
 
 JOINED = int(code.sizes(code.CELL).sum())
 STARTED = JOINED + int(code.sizes(code.NEW).sum())
+FAR = code.G * len(code.OTHER)
+SCALE, LIMIT = 4096, 8  # the table's weights are multiples of 1 / SCALE, smaller than LIMIT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointModel:
-    """Rows of `table`: values of CELL, values of NEW, unknown lexeme, then the lexicon's.
+    """Rows of `table`: values of CELL, values of NEW, unknown word, then the lexicon's.
 
     `bias` and `out` have a row for joining a cell and one for starting one; `other` are the scores
-    of cells of another sort.
+    of far cells by group of the mention and class; `temperature` is a and b of
+    exp(a + b log(number of choices)), by which scores are multiplied.
     """
 
     table: FloatArray
     bias: FloatArray
     out: FloatArray
     other: FloatArray
+    temperature: FloatArray
     lexicon: tuple[str, ...]
     learned_from: str = ""
     sha256: str = ""
@@ -44,10 +52,9 @@ class JointModel:
     def __post_init__(self) -> None:
         units = self.table.shape[1]
         rows = STARTED + 1 + len(self.lexicon)
-        expected = ((rows, units), (2, units), (2, units), (len(code.OTHER),))
-        for array, shape in zip(
-            (self.table, self.bias, self.out, self.other), expected, strict=True
-        ):
+        expected = ((rows, units), (2, units), (2, units), (FAR,), (2,))
+        arrays = (self.table, self.bias, self.out, self.other, self.temperature)
+        for array, shape in zip(arrays, expected, strict=True):
             if array.shape != shape or not np.isfinite(array).all():
                 raise InputError(f"the joint model needs finite arrays of shapes {expected}")
 
@@ -61,22 +68,30 @@ class JointModel:
         return {word: n + 1 for n, word in enumerate(self.lexicon)}
 
     @property
-    def network(
-        self,
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray, IntArray]:
+    def network(self) -> Network:
         """The arrays that the kernels take."""
-        return (self.table, self.bias, self.out, self.other, *layout())
+        from partita.configurations.joint.network_kernels import Network
+
+        return Network(
+            self.table.astype(np.float32),
+            self.bias.astype(np.float32),
+            self.out.astype(np.float32),
+            self.other.astype(np.float32),
+            self.temperature,
+            layout(),
+        )
 
 
-def layout() -> tuple[IntArray, IntArray]:
-    """Return where the values of each characteristic begin in the table, "new" and lexemes last."""
-    started = np.append(code.offsets(code.NEW, JOINED), STARTED)
-    return code.offsets(code.CELL), started
+def layout() -> Layout:
+    """Return where the values of each characteristic begin in the table, "new" and words last."""
+    from partita.configurations.joint.network_kernels import Layout
+
+    return Layout(code.offsets(code.CELL), np.append(code.offsets(code.NEW, JOINED), STARTED))
 
 
 FIELDS = (
-    "version", "model", "characteristics", "table", "bias", "out", "other", "lexicon",
-    "learned_from", "seed", "figures",
+    "version", "model", "characteristics", "bias", "out", "other", "temperature", "table",
+    "lexicon", "learned_from", "seed", "figures",
 )  # fmt: skip
 
 
@@ -99,10 +114,14 @@ def write_joint_model(path: str | Path, model: JointModel) -> None:
 
 
 def joint_model_text(model: JointModel) -> str:
-    """Return the model as JSON, a line for each row of the table; always the same bytes."""
+    """Return the model as JSON; always the same bytes.
+
+    The table has a line for each row: base64 of 16-bit whole numbers, weights times SCALE.
+    """
     head = {"version": VERSION, "model": "joint", "characteristics": _characteristics()}
     arrays = {
-        "table": model.table, "bias": model.bias, "out": model.out, "other": model.other
+        "bias": model.bias, "out": model.out, "other": model.other,
+        "temperature": model.temperature,
     }  # fmt: skip
     tail = {
         "lexicon": list(model.lexicon),
@@ -112,8 +131,31 @@ def joint_model_text(model: JointModel) -> str:
     }
     lines = [f'"{name}": {_json(value)}' for name, value in head.items()]
     lines += [f'"{name}": {_rows(array)}' for name, array in arrays.items()]
+    lines.append(f'"table": {_packed(model.table)}')
     lines += [f'"{name}": {_json(value)}' for name, value in tail.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _packed(table: FloatArray) -> str:
+    whole = np.rint(np.clip(table, -LIMIT, LIMIT - 1 / SCALE) * SCALE).astype("<i2")
+    rows = (f'"{b64encode(row.tobytes()).decode("ascii")}"' for row in whole)
+    return "[\n" + ",\n".join(rows) + "\n]"
+
+
+def _unpacked(value: Any, place: Place) -> FloatArray:
+    """Return the table from its lines."""
+    if not isinstance(value, list) or not value:
+        place.refuse("table is not a list of rows")
+    try:
+        rows = [
+            b64decode(text_of(row, "a row of the table", place), validate=True) for row in value
+        ]
+        whole = np.frombuffer(b"".join(rows), dtype="<i2").reshape(len(rows), -1)
+    except ValueError as error:
+        raise InputError("table is not rows of one length in base64", file=place.file) from error
+    if len({len(row) for row in rows}) != 1:
+        place.refuse("table is not rows of one length in base64")
+    return whole.astype(np.float64) / SCALE
 
 
 def _characteristics() -> dict[str, list[list[str | int]]]:
@@ -147,10 +189,10 @@ def parse_joint_model(text: str, file: str) -> JointModel:
     digest = text_of(source["sha256"], "sha256", place)
     if not re.fullmatch("[0-9a-f]{64}", digest):
         place.refuse("sha256 is not a hash; expected 64 digits from 0 to f")
-    table, bias, out, other = (_array(content[name], name, place) for name in FIELDS[3:7])
+    bias, out, other, temperature = (_array(content[name], name, place) for name in FIELDS[3:7])
     try:
         return JointModel(
-            table, bias, out, other,
+            _unpacked(content["table"], place), bias, out, other, temperature,
             _lexicon(content["lexicon"], place),
             text_of(source["description"], "description", place),
             digest,
@@ -179,8 +221,9 @@ def _array(value: Any, name: str, place: Place) -> FloatArray:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} is not an array of numbers", file=place.file) from error
-    if array.ndim != (1 if name == "other" else 2):
-        place.refuse(f"{name} has {array.ndim} dimensions; expected {1 if name == 'other' else 2}")
+    expected = 1 if name in ("other", "temperature") else 2
+    if array.ndim != expected:
+        place.refuse(f"{name} has {array.ndim} dimensions; expected {expected}")
     return array
 
 

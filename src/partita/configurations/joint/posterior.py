@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from partita.configurations.count import bell
 from partita.configurations.enumeration import LARGEST, enumerated_marginals, partitions
 from partita.errors import InputError, Unavailable
 from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method, restricted_growth
+
+if TYPE_CHECKING:
+    from partita.configurations.joint.features_kernels import Mentions
+    from partita.configurations.joint.network_kernels import Network
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,13 +52,10 @@ class EnumeratedJoint:
         return Best(partitions(self.size)[order], self.logs[order])
 
 
-DRAWS = 128
-FEWEST_DRAWS = 32
+DRAWS, FEWEST_DRAWS, MOST_DRAWS = 128, 32, 8192
 WIDTH, NARROW = 64, 8
 FEW = 100  # templates; of more, each draw takes longer, and a narrow beam finds as good a list
 COUNTED = 100  # templates whose configurations are counted exactly
-Network = tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray, IntArray]
-Mentions = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,13 +70,18 @@ class Estimates:
 
 @dataclass(slots=True, eq=False)
 class JointPosterior:
-    """The joint model's posterior; `order[k]` is the template that is decided as k-th."""
+    """The joint model's posterior; `order[k]` is the template that is decided as k-th.
+
+    Pair probabilities beyond enumeration come from `draw_count` draws, and as many more as it
+    takes for standard errors of at most `precision`, up to MOST_DRAWS.
+    """
 
     order: IntArray
     mentions: Mentions
     network: Network
     seed: int = 0
     draw_count: int = DRAWS
+    precision: float = 1.0
     converged: bool = True
     _small: EnumeratedJoint | None = field(default=None, repr=False)
     _sampled: Estimates | None = field(default=None, repr=False)
@@ -96,7 +102,7 @@ class JointPosterior:
     def reason(self) -> str:
         if self.size <= LARGEST:
             return "exact by enumeration"
-        return f"exact probabilities of configurations, pairs from {self.draw_count} draws"
+        return f"exact probabilities of configurations, pairs from {len(self._draws().rows)} draws"
 
     @property
     def log_normaliser(self) -> Figure:
@@ -194,19 +200,32 @@ def _sample(posterior: JointPosterior) -> Estimates:
     """Return means over independent draws, with their standard errors."""
     from partita.configurations.joint.network_kernels import drawn
 
-    n, count = posterior.size, posterior.draw_count
+    n, rng = posterior.size, np.random.default_rng(posterior.seed)
     sums, squares = np.zeros((n, n)), np.zeros((n, n))
-    uniforms = np.random.default_rng(posterior.seed).random((count, n))
-    rows, nats = drawn(posterior.mentions, posterior.network, uniforms, sums, squares)
-    sums /= count
-    squares /= count
-    squares -= sums**2
-    np.maximum(squares, 0.0, out=squares)
-    squares /= max(1, count - 1)
-    np.sqrt(squares, out=squares)
-    spread = float(nats.std()) / math.sqrt(max(1, count - 1))
-    bits = Figure.estimate(float(nats.mean()) / math.log(2), spread / math.log(2))
-    return Estimates(np.minimum(sums, 1.0), squares, bits, rows)
+    rows: list[IntArray] = []
+    nats: list[FloatArray] = []
+    count, wanted = 0, posterior.draw_count
+    while count < wanted:
+        uniforms = rng.random((wanted - count, n))
+        drawn_rows, entropies = drawn(
+            posterior.mentions, posterior.network, uniforms, sums, squares
+        )
+        rows.append(drawn_rows)
+        nats.append(entropies)
+        count = wanted
+        worst = float(_variances(sums, squares, count).max(initial=0.0))
+        needed = 1 + math.ceil(worst / posterior.precision**2)
+        wanted = max(wanted, min(MOST_DRAWS, 2 * count, needed))
+    error = np.sqrt(_variances(sums, squares, count) / max(1, count - 1))
+    each = np.concatenate(nats)
+    spread = float(each.std()) / math.sqrt(max(1, count - 1))
+    bits = Figure.estimate(float(each.mean()) / math.log(2), spread / math.log(2))
+    return Estimates(np.minimum(sums / count, 1.0), error, bits, np.concatenate(rows))
+
+
+def _variances(sums: FloatArray, squares: FloatArray, count: int) -> FloatArray:
+    variances: FloatArray = np.maximum(squares / count - (sums / count) ** 2, 0.0)
+    return variances
 
 
 def draw_count(templates: int) -> int:
