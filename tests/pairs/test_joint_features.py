@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from oracles.joint_explained import relations
 from partita.configurations.joint import codes as column
-from partita.configurations.joint.features import joint_columns, kind_of, lexeme
+from partita.configurations.joint.features import joint_columns, kind_of, kinship, lexeme, rarity_of
 from partita.records import Template
 
 
@@ -87,3 +88,35 @@ def test_lexemes() -> None:
     found = joint_columns([made("a", "the man", "definite")], {"man": 7})
     assert found.mentions.attributes[0, column.LEXEME_ID] == 7
     assert relations(joint_columns([], {}).mentions).shape == (0, 0)
+
+
+def test_partitives_have_the_head_of_their_whole() -> None:
+    whole = made("b", "the students", "definite", 7, PARENT="a")
+    part = Template("a", "one of the students", 0, 19, head="one", form="indefinite",
+                    context={"WORDS": ["one", "of", "the", "students"]})  # fmt: skip
+    found = joint_columns([part, whole], {}).mentions
+    assert found.attributes[0, column.HEAD] == found.attributes[1, column.HEAD]
+    assert found.attributes[0, column.PARTS] == column.PARTITIVE
+    assert found.attributes[1, column.PARTS] == 0
+
+
+def test_coordinations_have_the_heads_of_all_that_they_join() -> None:
+    both = made("a", "Ann and Lee", "name", CONJUNCTS=["ann"])
+    bits = related(both, made("b", "Lee", "name", 50))
+    assert not bits & column.SAME_HEAD
+    again = made("b", "Lee and Ann", "name", 50, CONJUNCTS=["lee"])
+    assert related(both, again) & column.SAME_HEAD
+
+
+def test_words_are_related_by_the_table_of_words() -> None:
+    kin = kinship(("", "car", "vehicle", "greek", "greece", "qqqq"))
+    relation = kin // column.COSINES % column.RELATIONS
+    assert relation[1, 2] == column.EARLIER_ABOVE
+    assert relation[2, 1] == column.LATER_ABOVE
+    assert relation[3, 4] == relation[4, 3] == column.DERIVED
+    assert (np.diag(relation) == column.SAME_WORD).all()
+    cosine = kin % column.COSINES
+    assert cosine[1, 2] == 6
+    assert (cosine[5, :5] == 0).all()
+    assert rarity_of("the") == 1
+    assert rarity_of("qqqq") == 6

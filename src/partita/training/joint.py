@@ -77,18 +77,18 @@ CHOOSABLE = len(CELL) + len(NEW) + 1  # characteristics and the word
 class Settings:
     """Settings of the training, chosen on held-out documents of GUM's training part."""
 
-    units: int = 40  # of a member
+    units: int = 80  # of a member
     members: int = 3  # networks whose scores are averaged
-    sharpness: float = 1.1  # by which the average is multiplied
-    epochs: int = 10
+    temperature: tuple[float, float] = (0.0, 0.0)  # a, b: scores × exp(a + b log(choices))
+    epochs: int = 12
     batch: int = 64
     rate: float = 0.003
-    decay: float = 0.4
+    decay: float = 0.3
     dropout: float = 0.3  # of hidden units
-    characteristic_dropout: float = 0.1
+    characteristic_dropout: float = 0.2
     min_documents: int = 4  # with a word, for it to have a lexeme
-    unsorted_share: float = 0.15  # share of documents that are also used without sorts
-    uncertain_share: float = 0.15  # share of documents that are also used with uncertain sorts
+    unsorted_share: float = 0.2  # share of documents that are also used without sorts
+    uncertain_share: float = 0.2  # share of documents that are also used with uncertain sorts
 
 
 @dataclass(slots=True, eq=False)
@@ -177,19 +177,34 @@ def train_joint(
     lexicon = lexicon_of(documents, settings.min_documents)
     lexemes = {word: n + 1 for n, word in enumerate(lexicon)}
     decisions = concatenate_decisions(
-        [key_decisions(d, lexemes) for d in _with_copies(documents, settings, rng)]
+        [key_decisions(d, lexemes) for d in with_copies(documents, settings, rng)]
     )
+    model, bits = train_decisions(decisions, lexicon, settings, rng, progress)
+    return replace(
+        model,
+        learned_from=learned_from,
+        sha256=hash_documents(documents),
+        seed=seed,
+        figures=_figures(documents, bits),
+    )
+
+
+def train_decisions(
+    decisions: Decisions,
+    lexicon: tuple[str, ...],
+    settings: Settings,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+) -> tuple[JointModel, float]:
+    """Train on decisions whose lexemes are those of the lexicon; also return the last loss."""
     members = []
     for member in range(settings.members):
         optimiser = Optimiser.start(STARTED + 1 + len(lexicon), settings, rng)
         bits = _train_member(decisions, optimiser, rng, member, progress)
         optimiser.weights[0][:] *= 1.0 - settings.characteristic_dropout  # now all are used
         members.append(optimiser.weights)
-    table, bias, out, other = _average_members(members, settings.sharpness)
-    figures, sha256 = _figures(documents, bits), hash_documents(documents)
-    return JointModel(
-        table, bias, out, other, np.zeros(2), lexicon, learned_from, sha256, seed, figures
-    )
+    temperature = np.array(settings.temperature)
+    return JointModel(*_average_members(members), temperature, lexicon), bits
 
 
 def _train_member(
@@ -209,14 +224,14 @@ def _train_member(
 
 
 def _average_members(
-    members: Sequence[Weights], sharpness: float
+    members: Sequence[Weights],
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return one network whose scores are the members' mean, sharpened.
+    """Return one network whose scores are the members' mean.
 
     Weights are rounded, as further digits differ between machines.
     """
     tables, biases, outs, others = zip(*members, strict=True)
-    scale = sharpness / len(members)
+    scale = 1.0 / len(members)
     return (
         np.rint(np.concatenate(tables, axis=1).astype(np.float64) * SCALE) / SCALE,
         _rounded(np.concatenate(biases, axis=1)),
@@ -269,7 +284,7 @@ def hash_documents(documents: Iterable[Document]) -> str:
     return digest.hexdigest()
 
 
-def _with_copies(
+def with_copies(
     documents: Sequence[Document], settings: Settings, rng: np.random.Generator
 ) -> list[Document]:
     """Return the documents, copies of some without sorts, and of some with uncertain sorts."""

@@ -174,3 +174,40 @@ def test_a_cell_that_is_not_there_yet_cannot_be_explained() -> None:
 def test_no_templates_are_refused() -> None:
     with pytest.raises(InputError, match="without templates"):
         posterior(0, 1)
+
+
+def test_more_draws_are_made_until_the_error_is_small() -> None:
+    rng = np.random.default_rng(2)
+    templates, model = random_templates(40, rng), random_model(rng)
+    found = joint_posterior(templates, model, draws=32, precision=0.02)
+    assert found.error <= 0.021
+    assert "from 32 draws" not in found.reason
+    few = joint_posterior(templates, model, draws=32, precision=1.0)
+    assert few.error > 0.03
+    assert few.reason.endswith("from 32 draws")
+
+
+def certain(n: int, text: str, sort: str, **context: object) -> Template:
+    return Template(
+        f"m{n}", text, 10 * n, 10 * n + len(text), sort=sort, head=text.split()[-1].lower(),
+        form="definite", context={"WORDS": text.lower().split(), **context},
+    )  # fmt: skip
+
+
+def agreement(earlier: Template, later: Template) -> tuple[int, int]:
+    """The code of agreement and the class of a cell that is far, -1 if it is not."""
+    found = joint_posterior([earlier, later], random_model(np.random.default_rng(0)))
+    seen = decision(found.mentions, found.network, np.zeros(2, dtype=np.int64), 1)
+    near = int(seen.codes[0, code.C_AGREEMENT]) if len(seen.codes) else 0
+    return near, int(seen.classes[0])
+
+
+def test_sorts_are_evidence_and_no_gate() -> None:
+    person = certain(0, "the judge", "person")
+    assert agreement(person, certain(1, "the man", "person")) == (8, -1)
+    assert agreement(person, certain(1, "the man", "")) == (0, -1)
+    assert agreement(person, certain(1, "the car", "object"))[1] >= 0
+    assert agreement(person, certain(1, "the judge", "object")) == (1, -1)
+    doubted = {"object": 0.6, "person": 0.4}
+    doubtful = certain(1, "the car", "object", SORT_PROBABILITIES=doubted)
+    assert agreement(person, doubtful) == (5, -1)

@@ -191,25 +191,34 @@ def _head_level(bits: int) -> int:
 
 @kernel()
 def look_through(
-    mentions: Mentions, state: State, row: IntArray, j: int, c: int, seen: IntArray
+    attributes: Small,
+    kin: NDArray[np.uint8],
+    home: IntArray,
+    before: IntArray,
+    row: IntArray,
+    j: int,
+    last: int,
+    seen: IntArray,
 ) -> None:
-    """Compare mention j with the members of cell c, from the last one back."""
-    attributes = mentions.attributes
+    """Compare mention j with the members of a cell, from the last one back.
+
+    `kin` is the row of j's word, `row` holds j's relations, `before` the member before each.
+    """
+    mention = attributes[j]
     seen[:] = 0
     seen[NEAREST], seen[NEAR_COSINE], seen[MODIFIERS_THERE] = -1, -1, 6
-    kin = mentions.kin[attributes[j, WORD]]
-    i = state[2][c, LAST]
+    i = last
     while i >= 0:
         bits = row[i]
         seen[BITS] |= bits & ((1 << MODIFIED) - 1)
         if attributes[i, KIND] > LAST_PRONOUN:
             _compare_words(attributes[i], bits, seen)
             _compare_heads(kin[attributes[i, WORD]], bits, seen)
-        seen[OWNED] = max(seen[OWNED], _owned(attributes[j], attributes[i], state[0], bits))
-        if attributes[j, KIND] == ME or attributes[j, KIND] == YOU:
-            _turns(attributes[j], attributes[i], seen)
-        i = state[1][i]
-    if attributes[j, KIND] <= LAST_PRONOUN:
+        seen[OWNED] = max(seen[OWNED], _owned(mention, attributes[i], home, bits))
+        if mention[KIND] == ME or mention[KIND] == YOU:
+            _turns(mention, attributes[i], seen)
+        i = before[i]
+    if mention[KIND] <= LAST_PRONOUN:
         seen[LEVEL] = seen[NEAREST] = seen[COSINE] = seen[NEAR_COSINE] = seen[RELATION] = 0
         seen[MODIFIERS_THERE] = 6
     if seen[NOUNS] == 0:
@@ -230,16 +239,15 @@ def _compare_heads(kin: int, bits: int, seen: IntArray) -> None:
 
 
 @kernel()
-def fit(mentions: Mentions, j: int, cell: IntArray) -> tuple[int, int]:
+def fit(attributes: Small, kin: NDArray[np.uint8], j: int, cell: IntArray) -> tuple[int, int]:
     """Return how the verb of j suits that of the last member, and the cell's most recent noun."""
-    attributes = mentions.attributes
     verb = attributes[j, GOVERNOR]
     other = attributes[cell[LAST], GOVERNOR]
-    governors = mentions.kin[verb, other] % COSINES if verb > 0 and other > 0 else 0
+    governors = kin[verb, other] % COSINES if verb > 0 and other > 0 else 0
     if cell[NOUN] < 0:
         return int(governors), NO_NOUNS
     noun = attributes[cell[NOUN], WORD]
-    return int(governors), int(mentions.kin[verb, noun] % COSINES if verb > 0 else 0)
+    return int(governors), int(kin[verb, noun] % COSINES if verb > 0 else 0)
 
 
 @kernel()
@@ -284,7 +292,7 @@ def _owned(mention: Small, member: Small, home: IntArray, bits: int) -> int:
 
 
 @kernel()
-def habit(mentions: Mentions, home: IntArray, j: int) -> tuple[int, int]:
+def habit(attributes: Small, sorts: Small, home: IntArray, j: int) -> tuple[int, int]:
     """Return where mentions such as j went so far, and the cell of the last of them, -1 for none.
 
     0 nothing to tell from, 1 stayed once or twice, 2 always stayed, 3 mostly, 4 mixed, 5 mostly
@@ -292,7 +300,7 @@ def habit(mentions: Mentions, home: IntArray, j: int) -> tuple[int, int]:
     """
     stayed, changed, before = 0, 0, -1
     for i in range(j):
-        if _such(mentions, i, j):
+        if _such(attributes, i, j) and same_sort(sorts[i], sorts[j]):
             stayed += home[i] == before
             changed += before >= 0 and home[i] != before
             before = home[i]
@@ -303,12 +311,9 @@ def habit(mentions: Mentions, home: IntArray, j: int) -> tuple[int, int]:
 
 
 @kernel()
-def _such(mentions: Mentions, i: int, j: int) -> bool:
+def _such(attributes: Small, i: int, j: int) -> bool:
     """Return whether both are pronouns of one kind, or nouns or names of one head."""
-    member, mention = mentions.attributes[i], mentions.attributes[j]
-    if mention[KIND] > LAST_PRONOUN:
-        if member[KIND] <= LAST_PRONOUN or member[HEAD] != mention[HEAD]:
-            return False
-    elif member[KIND] != mention[KIND]:
-        return False
-    return bool(same_sort(mentions.sorts[i], mentions.sorts[j]))
+    kind = attributes[j, KIND]
+    if kind <= LAST_PRONOUN:
+        return bool(attributes[i, KIND] == kind)
+    return bool(attributes[i, HEAD] == attributes[j, HEAD] and attributes[i, KIND] > LAST_PRONOUN)

@@ -67,26 +67,32 @@ class Mentions(NamedTuple):
 @kernel()
 def fill_relations(mentions: Mentions, j: int, row: IntArray) -> None:
     """Fill row[i] with the relation bits of mention j to every earlier mention i."""
-    attributes, strings = mentions.attributes, mentions.strings
+    attributes, strings, links = mentions.attributes, mentions.strings, mentions.links
+    words, rarity, names, numerals = (
+        mentions.words,
+        mentions.rarity,
+        mentions.names,
+        mentions.numerals,
+    )
+    modifiers, phrases = mentions.modifiers, mentions.phrases
     for i in range(j):
-        bits = _structure(attributes, mentions.links, i, j)
+        bits = _structure(attributes, links, i, j)
         if strings[i, 0] > 0 and strings[j, 0] > 0:
-            bits |= _texts(attributes, strings, i, j) | _words(mentions, i, j)
-            bits |= _names(mentions.names, i, j) | _numerals(mentions.numerals, i, j)
-            bits |= _modifiers(mentions.modifiers, i, j) << MODIFIED
-            bits |= _phrase(mentions.phrases[i], mentions.phrases[j]) << PHRASE
+            bits |= _texts(attributes, strings, i, j)
+            bits |= _words(attributes, words, rarity, i, j)
+            bits |= _names(names, i, j) | _numerals(numerals, i, j)
+            bits |= _modifiers(modifiers, i, j) << MODIFIED
+            bits |= _phrase(phrases[i], phrases[j]) << PHRASE
         row[i] = bits
 
 
-@kernel()
+@kernel(fastmath={"reassoc"})
 def _phrase(earlier: NDArray[np.float32], later: NDArray[np.float32]) -> int:
-    """Return 0 if the words of one are unknown, else 1 to 7 by their cosine."""
-    product, first, second = np.float32(0.0), np.float32(0.0), np.float32(0.0)
+    """Return 0 if the words of one are unknown, which have no direction, else 1 to 7 by cosine."""
+    product = np.float32(0.0)
     for k in range(len(earlier)):
         product += earlier[k] * later[k]
-        first += abs(earlier[k])
-        second += abs(later[k])
-    if first == 0.0 or second == 0.0:
+    if product == 0.0:
         return 0
     found = 1
     for edge in (0.0, 0.2, 0.4, 0.6, 0.75, 0.9):
@@ -111,9 +117,8 @@ def _texts(attributes: Attributes, strings: IntArray, i: int, j: int) -> int:
 
 
 @kernel()
-def _words(mentions: Mentions, i: int, j: int) -> int:
-    attributes = mentions.attributes
-    begin, held = mentions.words
+def _words(attributes: Attributes, words: Sets, rarity: IntArray, i: int, j: int) -> int:
+    begin, held = words
     shared = _common(begin, held, i, j)
     bits = SHARED_WORD if shared > 0 else 0
     if shared == begin[j + 1] - begin[j]:
@@ -123,7 +128,7 @@ def _words(mentions: Mentions, i: int, j: int) -> int:
     if _holds(begin, held, i, attributes[j, HEAD]) or _holds(begin, held, j, attributes[i, HEAD]):
         bits |= HEAD_INSIDE
     if shared > 0:
-        bits |= _rarest(begin, held, mentions.rarity, i, j) << SHARED_RARITY
+        bits |= _rarest(begin, held, rarity, i, j) << SHARED_RARITY
     return bits
 
 

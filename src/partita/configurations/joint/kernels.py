@@ -99,15 +99,16 @@ def describe(
     `row` holds j's relations to earlier mentions; `among` will hold the cells, `other` the class
     of each far cell, -1 for these.
     """
-    cells, recent = state[2], state[3]
+    home, before, cells, recent = state
+    attributes, kin, sorts = mentions.attributes, mentions.kin, mentions.sorts
     bits = np.zeros(count, np.int64)
     for i in range(j):
-        bits[state[0][i]] |= row[i]
+        bits[home[i]] |= row[i]
     found, agreements = 0, np.zeros(count, np.int64)
     for place in range(count):
         c = recent[place]
-        agreement = sort_agreement(mentions.sorts[j], cells[c])
-        other[c] = _far(mentions.attributes, cells[c], j, bits[c], agreement)
+        agreement = sort_agreement(sorts[j], cells[c])
+        other[c] = _far(attributes, cells[c], j, bits[c], agreement)
         if other[c] < 0:
             among[found], agreements[found] = c, agreement
             found += 1
@@ -117,17 +118,18 @@ def describe(
     for r in range(found):
         if _sorts_agree(agreements[r]):
             totals[BIGGEST] = max(totals[BIGGEST], cells[among[r], SIZE])
+    own_kin = kin[attributes[j, column.WORD]]
     for r in range(found):
         cell = cells[among[r]]
-        look_through(mentions, state, row, j, among[r], seen[r])
+        look_through(attributes, own_kin, home, before, row, j, cell[LAST], seen[r])
         codes[r, code.C_AGREEMENT] = agreements[r]
-        _row(mentions, cell, row[cell[LAST]], j, seen[r], totals, levels, codes[r])
+        _row(attributes, kin, cell, row[cell[LAST]], j, seen[r], totals, levels, codes[r])
     _relative(seen, totals, levels, codes[:found])
-    _new(mentions.attributes, j, totals, levels, new)
-    new[code.N_HABIT], before = habit(mentions, state[0], j)
+    _new(attributes, j, totals, levels, new)
+    new[code.N_HABIT], latest = habit(attributes, sorts, home, j)
     for r in range(found):
         codes[r, code.C_HABIT] = new[code.N_HABIT]
-        codes[r, code.C_AS_BEFORE] = 0 if before < 0 else 1 if among[r] == before else 2
+        codes[r, code.C_AS_BEFORE] = 0 if latest < 0 else 1 if among[r] == latest else 2
     return found
 
 
@@ -154,7 +156,8 @@ def _far(attributes: Small, cell: IntArray, j: int, bits: int, agreement: int) -
 
 @kernel()
 def _row(
-    mentions: Mentions,
+    attributes: Small,
+    kin: NDArray[np.uint8],
     cell: IntArray,
     last_bits: int,
     j: int,
@@ -163,14 +166,13 @@ def _row(
     levels: IntArray,
     out: Codes,
 ) -> None:
-    attributes = mentions.attributes
     mention, last = attributes[j], attributes[cell[LAST]]
     totals[RANK] += _sorts_agree(out[code.C_AGREEMENT])
     out[code.C_RANK] = binned(max(1, totals[RANK]), 8)
     out[code.C_CELL_SORT] = likeliest_sort(cell)
     _own(mention, out)
     _words(seen, out)
-    _meanings(mentions, cell, seen, j, out)
+    _meanings(attributes, kin, cell, seen, j, out)
     _distances(mention, last, j - cell[LAST], out)
     _members(mention, attributes[cell[FIRST]], last, cell, totals[BIGGEST], out)
     _agreement(mention, cell, seen, out)
@@ -187,13 +189,19 @@ def _row(
 
 
 @kernel()
-def _meanings(mentions: Mentions, cell: IntArray, seen: IntArray, j: int, out: Codes) -> None:
+def _meanings(
+    attributes: Small,
+    kin: NDArray[np.uint8],
+    cell: IntArray,
+    seen: IntArray,
+    j: int,
+    out: Codes,
+) -> None:
     """Code what the table of words says about mention and cell."""
-    attributes = mentions.attributes
     out[code.C_COSINE], out[code.C_NEAREST_COSINE] = seen[COSINE], seen[NEAR_COSINE]
     out[code.C_RELATION] = seen[RELATION]
     out[code.C_SHARED], out[code.C_PHRASE] = seen[RARE], seen[PHRASES]
-    out[code.C_GOVERNORS], out[code.C_FIT] = fit(mentions, j, cell)
+    out[code.C_GOVERNORS], out[code.C_FIT] = fit(attributes, kin, j, cell)
     out[code.C_LAST_PRESENCE] = attributes[cell[LAST], column.PRESENCE]
     noun, parts = cell[NOUN], 4 * attributes[j, column.PARTS]
     out[code.C_CELL_CLASS] = attributes[noun, column.NOUN_CLASS] if noun >= 0 else 0

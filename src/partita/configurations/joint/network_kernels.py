@@ -93,7 +93,7 @@ def add_rows(table: Single, rows: IntArray, hidden: Single) -> None:
             hidden[q] += table[row, q]
 
 
-@kernel()
+@kernel(fastmath={"reassoc"})
 def _output(out: Single, hidden: Single) -> float:
     total = np.float32(0.0)
     for q in range(len(hidden)):

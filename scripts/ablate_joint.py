@@ -1,0 +1,169 @@
+"""Measure what each part of the joint model is worth, on held-out documents of a corpus.
+
+    python scripts/ablate_joint.py ../shared/data/gum/train --folds 3 --members 1
+
+Documents are dealt into folds; each fold is scored by models trained on the others. The table has
+bits per mention with certain sorts, without sorts and with uncertain ones (as a model of sorts
+might predict them), and for certain sorts the mean difference to the whole model over documents
+with its 95 % interval (paired bootstrap).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from partita.configurations.joint import codes as code
+from partita.configurations.joint import features
+from partita.configurations.joint.model import JointModel, layout
+from partita.corpora.corefud import read_corefud
+from partita.records import Document, FloatArray
+from partita.training.joint import (
+    CHOOSABLE,
+    Settings,
+    concatenate_decisions,
+    key_decisions,
+    lexicon_of,
+    train_decisions,
+    with_copies,
+    with_uncertain_sorts,
+    without_sorts,
+)
+from partita.training.joint_kernels import Decisions, gradient
+
+LEXICAL = (
+    {code.C_RARITY, code.C_CLASS, code.C_COSINE, code.C_NEAREST_COSINE, code.C_RELATION,
+     code.C_SIMILAR_RANK, code.C_SHARED, code.C_PHRASE, code.C_CELL_CLASS},
+    {code.N_RARITY, code.N_CLASS, code.N_COSINE, code.N_PHRASE, code.N_SHARED},
+)  # fmt: skip
+CONTEXT = ({code.C_GOVERNORS, code.C_FIT}, set[int]())
+NOTHING = (set[int](), set[int]())
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A version of the model: silent characteristics, other settings, other documents."""
+
+    name: str
+    silent: tuple[set[int], set[int]] = NOTHING
+    change: Callable[[Settings], Settings] = lambda settings: settings
+    repair: bool = True
+    sharpness: float = 1.0
+
+
+VARIANTS = (
+    Variant("whole model"),
+    Variant("without vectors, clusters, classes", LEXICAL),
+    Variant("without context (governing verbs)", CONTEXT),
+    Variant("without head repair", ({code.C_PARTS}, {code.N_PARTS}), repair=False),
+    Variant("half the hidden units", change=lambda s: replace(s, units=s.units // 2)),
+    Variant(
+        "characteristics never dropped", change=lambda s: replace(s, characteristic_dropout=0.0)
+    ),
+    Variant("sharpness 1.1", sharpness=1.1),
+    Variant("trained with certain sorts only",
+            change=lambda s: replace(s, unsorted_share=0.0, uncertain_share=0.0)),
+)  # fmt: skip
+
+
+def silenced(decisions: Decisions, silent: tuple[set[int], set[int]]) -> Decisions:
+    """Return decisions in which some characteristics always have their first value."""
+    codes, new = decisions.codes.copy(), decisions.new.copy()
+    codes[:, sorted(silent[0])] = 0
+    new[:, sorted(silent[1])] = 0
+    return decisions._replace(codes=codes, new=new)
+
+
+def bits_of(model: JointModel, decisions: Decisions, sharpness: float) -> float:
+    """Return −log₂ P of the decisions."""
+    network = model.network
+    weights = (network.table, network.bias, network.out * np.float32(sharpness),
+               network.other * np.float32(sharpness))  # fmt: skip
+    chosen, losses = np.arange(len(decisions.answers)), np.zeros(len(decisions.answers))
+    masks = np.ones((len(chosen), model.units), np.float32)
+    kept = np.ones((len(chosen), CHOOSABLE), np.bool_)
+    slopes = tuple(np.zeros_like(array) for array in weights)
+    gradient(weights, layout(), decisions, chosen, masks, kept, slopes, losses)
+    return float(losses.sum() / np.log(2.0))
+
+
+def measured(
+    variant: Variant, training: Sequence[Document], tests: Sequence[Sequence[Document]],
+    settings: Settings,
+) -> FloatArray:  # fmt: skip
+    """Return the bits of each document, a row for each version of the test documents."""
+    rng, changed = np.random.default_rng(0), variant.change(settings)
+    lexicon = lexicon_of(training, changed.min_documents)
+    lexemes = {word: n + 1 for n, word in enumerate(lexicon)}
+
+    def decided(document: Document) -> Decisions:
+        return silenced(key_decisions(document, lexemes), variant.silent)
+
+    decisions = concatenate_decisions([decided(one) for one in with_copies(training, changed, rng)])
+    model, _ = train_decisions(decisions, lexicon, changed, rng)
+    rows = [[bits_of(model, decided(d), variant.sharpness) for d in docs] for docs in tests]
+    return np.array(rows)
+
+
+def unrepaired(document: Document) -> Document:
+    """Return a document whose coordinations are not known as such."""
+    return replace(document, templates=tuple(
+        replace(t, context={k: v for k, v in t.context.items() if k != "CONJUNCTS"})
+        for t in document.templates
+    ))  # fmt: skip
+
+
+def folded(variant: Variant, documents: Sequence[Document], folds: int, settings: Settings
+           ) -> FloatArray:  # fmt: skip
+    """Return bits[version, document] over all folds; partitives are repaired by a list of words."""
+    words = features.PARTITIVES
+    if not variant.repair:
+        documents, features.PARTITIVES = [unrepaired(d) for d in documents], frozenset()
+    bits = np.zeros((3, len(documents)))
+    for fold in range(folds):
+        rng = np.random.default_rng(1)
+        held = list(range(fold, len(documents), folds))
+        tests = [documents[n] for n in held]
+        versions = (tests, [without_sorts(d) for d in tests],
+                    [with_uncertain_sorts(d, rng) for d in tests])  # fmt: skip
+        training = [d for n, d in enumerate(documents) if n % folds != fold]
+        bits[:, held] = measured(variant, training, versions, settings)
+    features.PARTITIVES = words
+    return bits
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("corpus")
+    parser.add_argument("--folds", type=int, default=3)
+    parser.add_argument("--members", type=int, default=1)
+    parser.add_argument("--epochs", type=int, default=Settings().epochs)
+    options = parser.parse_args()
+    documents = list(read_corefud(options.corpus))
+    settings = replace(Settings(), members=options.members, epochs=options.epochs)
+    mentions = np.array([len(d) for d in documents])
+    print("| version | certain sorts | no sorts | uncertain sorts | difference, certain sorts |")
+    print("| --- | --- | --- | --- | --- |")
+    whole: FloatArray | None = None
+    for variant in VARIANTS:
+        bits = folded(variant, documents, options.folds, settings)
+        whole = bits if whole is None else whole
+        figures = " | ".join(f"{row.sum() / mentions.sum():.3f}" for row in bits)
+        print(f"| {variant.name} | {figures} | {_difference(bits[0] - whole[0], mentions)} |",
+              flush=True)  # fmt: skip
+
+
+def _difference(bits: FloatArray, mentions: FloatArray) -> str:
+    chosen = np.random.default_rng(0).integers(len(bits), size=(2000, len(bits)))
+    means = bits[chosen].sum(axis=1) / mentions[chosen].sum(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    worse = int((bits > 0).sum())
+    mean = bits.sum() / mentions.sum()
+    return f"{mean:+.4f} ({low:+.4f} to {high:+.4f}), {worse} of {len(bits)} worse"
+
+
+if __name__ == "__main__":
+    main()
