@@ -52,8 +52,8 @@ def fitted(model: str, learned: PairParameters, counts: Counts) -> Fitted:
         return Uniform(counts)
     if model == "greedy":
         return FittedGreedy(counts, learned.greedy)
-    scaled = learned.scaled if model == "scaled" else None
-    return FittedPairModel(model, learned.pair_model(training_of(model)), scaled, BUDGET, 0)
+    parameters = {"scaled": learned.scaled, "forest": learned.forest}.get(model)
+    return FittedPairModel(model, learned.pair_model(training_of(model)), parameters, BUDGET, 0)
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -14,9 +14,8 @@ from partita.files.text import whole_text
 from partita.files.writing import write_atomically
 from partita.parameters import Learned
 from partita.training.parameter_files import (
-    greedy_parameters,
     parse_parameters,
-    scaled_parameters,
+    set_parameters,
     shipped_parameters,
 )
 
@@ -52,12 +51,12 @@ def test_parameters_come_back_as_they_were_written(tmp_path, learned):
 
 
 def test_the_values_as_the_models_take_them():
-    assert greedy_parameters(GREEDY) == GreedyParameters(0.571, 0.652, 0.344)
-    assert scaled_parameters(SCALED) == ScaledParameters(0.7, -0.1)
+    assert set_parameters(GREEDY, "greedy") == GreedyParameters(0.571, 0.652, 0.344)
+    assert set_parameters(SCALED, "scaled") == ScaledParameters(0.7, -0.1)
     with pytest.raises(InputError, match=r"m\.json: holds parameters of scaled; expected greedy"):
-        greedy_parameters(SCALED, "m.json")
+        set_parameters(SCALED, "greedy", "m.json")
     with pytest.raises(InputError, match="holds parameters of greedy; expected scaled"):
-        scaled_parameters(GREEDY)
+        set_parameters(GREEDY, "scaled")
 
 
 def changed(**change):
@@ -149,8 +148,8 @@ def test_writing_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path, 
 
 def test_the_shipped_parameters_can_be_read_and_say_where_they_come_from():
     greedy, scaled = shipped_parameters("greedy"), shipped_parameters("scaled")
-    assert 0 < greedy_parameters(greedy).p_more < 1
-    assert scaled_parameters(scaled).scale > 0
+    assert 0 < set_parameters(greedy, "greedy").p_more < 1
+    assert set_parameters(scaled, "scaled").scale > 0
     for learned in (greedy, scaled):
         assert learned.learned_from
         assert learned.figures["sets"] > 100

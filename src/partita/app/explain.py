@@ -13,9 +13,7 @@ import numpy as np
 from partita.app.run import ResolvedMessage, saved
 from partita.app.solve import LEARNED, parameters_path
 from partita.configurations import PAIR_MODELS
-from partita.configurations.greedy import GreedyParameters
-from partita.configurations.odds import ScaledParameters
-from partita.configurations.solve import solve
+from partita.configurations.solve import Parameters, solve
 from partita.domains import Domain, find_domain, maximum_entropy
 from partita.errors import InputError
 from partita.pairs.columns import template_columns
@@ -268,12 +266,11 @@ def _explain_influences(
     return explain_set(probabilities, left, right, marginal, marginals)
 
 
-def _model_parameters(
-    model: str, path: Path | None, domain: Domain | None
-) -> GreedyParameters | ScaledParameters | None:
+def _model_parameters(model: str, path: Path | None, domain: Domain | None) -> Parameters | None:
     if model not in LEARNED:
         return None
     if domain is None:
         return model_parameters(model, path)
     pairs = domain.pair_parameters
-    return pairs.greedy if model == "greedy" else pairs.scaled
+    found: Parameters = getattr(pairs, model)
+    return found

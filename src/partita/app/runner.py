@@ -184,7 +184,7 @@ class Runner:
     def solver(self) -> Solver:
         """The model of configurations over pairs."""
         settings = self.settings
-        of_model = settings.model in ("greedy", "scaled")
+        of_model = settings.model in ("greedy", "scaled", "forest")
         return Solver(
             settings.model,
             getattr(self.domain.pair_parameters, settings.model) if of_model else None,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from partita.linkage.pair_table import PairTable
     from partita.linkage.sets import Sets
 
-LEARNED = ("greedy", "scaled")
+LEARNED = ("greedy", "scaled", "forest")
 PROVABLE = ("evidential", "scaled")
 TOP = 10
 

@@ -28,7 +28,7 @@ from partita.training.parameter_files import pair_parameters_text, parse_pair_pa
 
 Progress = Callable[[str], None]
 SHORT = 8  # digits of a model's hash in the name of a run
-LEARNING = ("greedy", "merging", "evidential", "scaled")
+LEARNING = ("greedy", "merging", "evidential", "scaled", "forest")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -93,7 +93,7 @@ Parameters = Annotated[
     typer.Option(
         metavar="F",
         show_default="shipped parameters",
-        help="Trained parameters of greedy or scaled.",
+        help="Trained parameters of greedy, scaled or forest.",
     ),
 ]
 Top = Annotated[

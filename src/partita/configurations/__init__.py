@@ -1,6 +1,13 @@
 """Pair probabilities → distribution over configurations, and the names of models and methods."""
 
-PAIR_MODELS = ("uniform", "greedy", "merging", "evidential", "scaled")  # need pair probabilities
+PAIR_MODELS = (
+    "uniform",
+    "greedy",
+    "merging",
+    "evidential",
+    "scaled",
+    "forest",
+)  # need pair probabilities
 MODELS = (*PAIR_MODELS, "joint")  # the joint model reads the templates themselves
 LEARNED_MODELS = tuple(name for name in MODELS if name != "uniform")
 METHODS = ("auto", "exact", "certified", "sampled")

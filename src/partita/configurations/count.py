@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -35,6 +36,16 @@ def bell(n: int) -> int:
             following.append(following[-1] + above)
         row = following
     return row[-1]
+
+
+@lru_cache(maxsize=1 << 12)
+def log2_bell(n: int) -> float:
+    """Return log₂ of the number of partitions of n things, by Dobinski's sum Σ_k kⁿ/k! / e."""
+    if n < 2:
+        return 0.0
+    terms = [n * math.log(k) - math.lgamma(k + 1) for k in range(1, 2 * n + 20)]
+    top = max(terms)
+    return (top + math.log(math.fsum(math.exp(t - top) for t in terms)) - 1) / math.log(2)
 
 
 def count(compatible: BoolArray) -> int | None:

@@ -47,11 +47,15 @@ UNSCALED = ScaledParameters(1.0, 0.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Knowledge:
-    """Pair probabilities with what is known a priori, as matrices in text order."""
+    """Pair probabilities with what is known a priori, as matrices in text order.
+
+    `compared` says which pairs have a probability of their own; by default all.
+    """
 
     p: FloatArray
     compatible: BoolArray
     must: BoolArray
+    compared: BoolArray | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +84,7 @@ def knowledge_of(pairs: PairProbabilities) -> Knowledge:
     compatible = (pairs.matrix > 0.0) & ~_matrix(pairs, pairs.set.incompatible)
     np.fill_diagonal(must, True)
     np.fill_diagonal(compatible, True)
-    return Knowledge(pairs.matrix, compatible, must)
+    return Knowledge(pairs.matrix, compatible, must, pairs.compared)
 
 
 def log_odds(knowledge: Knowledge, scaled: ScaledParameters = UNSCALED) -> Odds:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from partita.configurations import METHODS, PAIR_MODELS
 from partita.configurations.dense.posterior import log2_of
 from partita.configurations.evidential import evidential, greedy, uniform
+from partita.configurations.forest.model import ForestParameters
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.method_choice import engine_for
 from partita.configurations.odds import Knowledge, ScaledParameters, checked_knowledge
@@ -15,7 +16,7 @@ from partita.configurations.report import best_or_above, listing, remainder
 from partita.errors import InputError
 from partita.records import Budget, Distribution, Figure, Figures, PairProbabilities, Posterior
 
-Parameters = GreedyParameters | ScaledParameters
+Parameters = GreedyParameters | ScaledParameters | ForestParameters
 
 
 def solve(
@@ -76,6 +77,10 @@ def _posterior(
         return evidential(knowledge, engine)
     if model == "scaled" and isinstance(parameters, ScaledParameters):
         return evidential(knowledge, engine, parameters)
+    if model == "forest" and isinstance(parameters, ForestParameters):
+        from partita.configurations.forest.posterior import forest
+
+        return forest(knowledge, parameters, budget, seed, method), None
     if model == "uniform":
         return uniform(knowledge, engine), None
     if model == "greedy" and isinstance(parameters, GreedyParameters):
@@ -89,6 +94,6 @@ def _posterior(
 
 
 def _model_error(model: str) -> str:
-    if model in ("greedy", "scaled"):
+    if model in ("greedy", "scaled", "forest"):
         return f"the {model} model needs its trained parameters"
     return f"unknown model {model!r}, expected one of {', '.join(PAIR_MODELS)}"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
+from partita.configurations.count import log2_bell
 from partita.errors import InputError
 
 
@@ -47,13 +47,3 @@ def log2_rest(log2_all: float, log2_some: float) -> float:
     if gap <= 0:
         return 0.0
     return max(0.0, log2_all + math.log2(-math.expm1(-gap * math.log(2))))
-
-
-@lru_cache(maxsize=1 << 12)
-def log2_bell(n: int) -> float:
-    """Return log₂ of the number of partitions of n things, by Dobinski's sum Σ_k kⁿ/k! / e."""
-    if n < 2:
-        return 0.0
-    terms = [n * math.log(k) - math.lgamma(k + 1) for k in range(1, 2 * n + 20)]
-    top = max(terms)
-    return (top + math.log(math.fsum(math.exp(t - top) for t in terms)) - 1) / math.log(2)

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations import PAIR_MODELS
+from partita.configurations.count import log2_bell
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.configurations.odds import UNSCALED, ScaledParameters
 from partita.errors import InputError
-from partita.evaluation.bits import allowed_bits, excluded_bits, log2_bell
+from partita.evaluation.bits import allowed_bits, excluded_bits
 from partita.evaluation.calibration import bootstrap
 from partita.evaluation.models import Counts, FittedPairModel
 from partita.evaluation.splits import Cut
@@ -496,8 +497,8 @@ def _posterior(
         return GreedyPosterior(labels, share, counts.uniform(cut, members))
     pairs = learned.pair_model(training_of(model))
     matrix = pair_probabilities(key, pairs, key.by_merger if model == "merging" else key.pairs)
-    scaled = learned.scaled if model == "scaled" else None
-    fitted = FittedPairModel(model, pairs, scaled, _budget(model), counts.seed, kept={cut: matrix})
+    parameters = {"scaled": learned.scaled, "forest": learned.forest}.get(model)
+    fitted = FittedPairModel(model, pairs, parameters, _budget(model), counts.seed, kept={cut: matrix})
     return fitted.posterior(cut, members)
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.evaluation.bits import Excluded, allowed_bits, excluded_bits, log2_bell, log2_rest
+from partita.configurations.count import log2_bell
+from partita.evaluation.bits import Excluded, allowed_bits, excluded_bits, log2_rest
 from partita.evaluation.models import Counts, Fitted
 from partita.evaluation.scores import Scores, Tally, b_cubed, expected, lea, scores
 from partita.evaluation.splits import Cut

@@ -9,7 +9,10 @@ from typing import Protocol
 
 import numpy as np
 
+from partita.configurations.count import log2_bell
 from partita.configurations.evidential import evidential, split
+from partita.configurations.forest.model import ForestParameters
+from partita.configurations.forest.posterior import forest
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.configurations.joint.model import JointModel
 from partita.configurations.joint.posterior import DRAWS
@@ -17,7 +20,6 @@ from partita.configurations.merging.decisions import merging
 from partita.configurations.method_choice import engine_for
 from partita.configurations.odds import Knowledge, ScaledParameters
 from partita.configurations.product_posterior import Engine
-from partita.evaluation.bits import log2_bell
 from partita.evaluation.splits import Cut
 from partita.pairs.characteristics import PAPER, Characteristic
 from partita.pairs.models import PairModel, pair_matrix
@@ -222,8 +224,12 @@ class PairBasedModel:
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
         ask = merging_questions if self.name == "merging" else every_pair
         pairs = self.learner.learn(cuts, ask)
-        scaled = fit_scale(keyed_sets(cuts, pairs)) if self.name == "scaled" else None
-        return FittedPairModel(self.name, pairs, scaled, self.budget, self.seed)
+        parameters: ScaledParameters | ForestParameters | None = None
+        if self.name == "scaled":
+            parameters = fit_scale(keyed_sets(cuts, pairs))
+        if self.name == "forest":
+            parameters = ForestParameters()
+        return FittedPairModel(self.name, pairs, parameters, self.budget, self.seed)
 
 
 def keyed_sets(cuts: Sequence[Cut], pairs: PairModel) -> Iterator[tuple[FloatArray, IntArray]]:
@@ -240,7 +246,7 @@ class FittedPairModel:
 
     name: str
     pairs: PairModel
-    scaled: ScaledParameters | None
+    parameters: ScaledParameters | ForestParameters | None
     budget: Budget
     seed: int
     whole: bool = False
@@ -254,7 +260,9 @@ class FittedPairModel:
             return merging(
                 knowledge.p, knowledge.compatible, knowledge.must, self.budget, self.seed
             )
-        scaled = self.scaled or ScaledParameters(1.0, 0.0)
+        if isinstance(self.parameters, ForestParameters):
+            return forest(knowledge, self.parameters, self.budget, self.seed)
+        scaled = self.parameters or ScaledParameters(1.0, 0.0)
         return evidential(knowledge, _engine(self.budget, self.seed), scaled)[0]
 
     def matrix(self, cut: Cut) -> FloatArray:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.evaluation.bits import Excluded, excluded_bits, log2_bell, log2_rest
+from partita.configurations.count import log2_bell
+from partita.evaluation.bits import Excluded, excluded_bits, log2_rest
 from partita.evaluation.measure import Measure, SetMeasure, assemble_configurations
 from partita.evaluation.scores import b_cubed, expected, lea, scores
 from partita.records import FloatArray, IntArray, restricted_growth

@@ -10,7 +10,7 @@ from typing import Any, cast, overload
 import numpy as np
 
 from partita.errors import InputError
-from partita.records.arrays import FloatArray, IntArray
+from partita.records.arrays import BoolArray, FloatArray, IntArray
 from partita.records.configurations import Configuration
 from partita.records.posterior import Figure, Interval, Marginals, Method, Posterior
 from partita.records.tables import Columns, Tabular
@@ -21,11 +21,13 @@ from partita.records.templates import CoreferenceSet, Id
 class PairProbabilities:
     """A coreference set and, for every two of its templates, the probability that they corefer.
 
-    `matrix` is symmetric in text order: 0 says incompatible, 1 says must-link.
+    `matrix` is symmetric in text order: 0 says incompatible, 1 says must-link. `compared` marks
+    the pairs that were compared, where others only have a default; by default all were.
     """
 
     set: CoreferenceSet
     matrix: FloatArray
+    compared: BoolArray | None = None
 
     def __post_init__(self) -> None:
         n = len(self.set)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from partita.configurations.forest.model import ForestParameters
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
 from partita.errors import InputError
@@ -13,6 +14,7 @@ from partita.pairs.models import MaximumEntropy
 EVERY_PAIR = "every pair"
 QUESTIONS = "merging questions"
 TRAININGS = (EVERY_PAIR, QUESTIONS)
+DEFAULT_FOREST = ForestParameters()  # the shipped one: parameters/forest.json
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +35,7 @@ class PairParameters:
     sha256: str = ""
     seed: int = 0
     figures: Mapping[str, float] = field(default_factory=dict)
+    forest: ForestParameters = DEFAULT_FOREST
 
     def __post_init__(self) -> None:
         for name in ("excluded", "crossing"):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from partita.configurations.forest.model import ForestParameters
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
 from partita.errors import InputError
@@ -20,7 +21,12 @@ from partita.pairs.characteristics import Characteristic, Cutoffs, feature_names
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
 from partita.parameters import VERSION, Learned, shipped_text
-from partita.training.pair_parameters import EVERY_PAIR, QUESTIONS, PairParameters
+from partita.training.pair_parameters import (
+    DEFAULT_FOREST,
+    EVERY_PAIR,
+    QUESTIONS,
+    PairParameters,
+)
 
 PAIR_VERSION = 1
 KIND = "pairs"
@@ -30,6 +36,7 @@ FIELDS = (
 )  # fmt: skip
 GREEDY_FIELDS = ("p2", "p3", "p_more")
 SCALED_FIELDS = ("scale", "bias")
+FOREST_FIELDS = ("scale", "bias", "unlisted")
 
 
 def write_pair_parameters(path: str | Path, learned: PairParameters) -> None:
@@ -62,6 +69,7 @@ def pair_parameters_text(learned: PairParameters) -> str:
         QUESTIONS: _model_content(learned.questions),
         "greedy": {name: getattr(learned.greedy, name) for name in GREEDY_FIELDS},
         "scaled": {name: getattr(learned.scaled, name) for name in SCALED_FIELDS},
+        "forest": {name: getattr(learned.forest, name) for name in FOREST_FIELDS},
         "excluded": learned.excluded,
         "crossing": learned.crossing,
         "learned_from": {"description": learned.learned_from, "sha256": learned.sha256},
@@ -106,9 +114,17 @@ def parse_pair_parameters(
             *source,
             seed,
             _figures(content["figures"], place),
+            _forest(content.get("forest"), place),
         )
     except InputError as error:
         raise InputError(error.problem, file=file) from error
+
+
+def _forest(content: Any, place: Place) -> ForestParameters:
+    """Return the parameters of the forest model; the default for a file that has none."""
+    if content is None:
+        return DEFAULT_FOREST
+    return ForestParameters(*_numbers(content, "forest", place, FOREST_FIELDS).values())
 
 
 def _versioned(content: Any, place: Place) -> Mapping[str, Any]:
@@ -119,7 +135,7 @@ def _versioned(content: Any, place: Place) -> Mapping[str, Any]:
             place.refuse(f"holds parameters of {kind!r}; expected {KIND!r}")
         if type(version) is not int or version != PAIR_VERSION:
             place.refuse(f"version is {version!r}; this release reads version {PAIR_VERSION}")
-    return fields(content, "the file", place, needed=FIELDS)
+    return fields(content, "the file", place, needed=FIELDS, allowed=("forest",))
 
 
 def _model(
@@ -196,25 +212,20 @@ def _figures(content: Any, place: Place) -> dict[str, float]:
 
 
 SET_FIELDS = ("version", "model", "values", "learned_from", "seed", "figures")
-VALUES = {"greedy": GREEDY_FIELDS, "scaled": SCALED_FIELDS}
+VALUES = {"greedy": GREEDY_FIELDS, "scaled": SCALED_FIELDS, "forest": FOREST_FIELDS}
+SetParameters = GreedyParameters | ScaledParameters | ForestParameters
 
 
-def model_parameters(
-    model: str, path: str | Path | None = None
-) -> GreedyParameters | ScaledParameters:
-    """Return the parameters of the greedy or scaled model: the shipped ones, those of a file of
-    that model, or those of a file of `partita train`."""
+def model_parameters(model: str, path: str | Path | None = None) -> SetParameters:
+    """Return the parameters of a model: the shipped ones, those of a file of that model, or those
+    of a file of `partita train`."""
     if path is None:
-        learned, file = shipped_parameters(model), "shipped parameters"
-    else:
-        text, file = whole_text(path), str(path)
-        if _kind(text, file) == "pairs":
-            pair_parameters = parse_pair_parameters(text, file)
-            return pair_parameters.greedy if model == "greedy" else pair_parameters.scaled
-        learned = parse_parameters(text, file)
-    if model == "greedy":
-        return greedy_parameters(learned, file)
-    return scaled_parameters(learned, file)
+        return set_parameters(shipped_parameters(model), model, "shipped parameters")
+    text, file = whole_text(path), str(path)
+    if _kind(text, file) == KIND:
+        found: SetParameters = getattr(parse_pair_parameters(text, file), model)
+        return found
+    return set_parameters(parse_parameters(text, file), model, file)
 
 
 def _kind(text: str, file: str) -> str | None:
@@ -230,16 +241,14 @@ def shipped_parameters(model: str) -> Learned:
     return parse_parameters(text, f"shipped parameters of {model}")
 
 
-def greedy_parameters(learned: Learned, file: str = "parameters") -> GreedyParameters:
-    """Return the values as parameters of the greedy model."""
-    values = _of_model(learned, "greedy", file)
-    return GreedyParameters(*(values[name] for name in GREEDY_FIELDS))
-
-
-def scaled_parameters(learned: Learned, file: str = "parameters") -> ScaledParameters:
-    """Return the values as parameters of the scaled model."""
-    values = _of_model(learned, "scaled", file)
-    return ScaledParameters(*(values[name] for name in SCALED_FIELDS))
+def set_parameters(learned: Learned, model: str, file: str = "parameters") -> SetParameters:
+    """Return the values as parameters of a model."""
+    if learned.model != model:
+        raise InputError(f"holds parameters of {learned.model}; expected {model}", file=file)
+    values = [learned.values[name] for name in VALUES[model]]
+    kinds = {"greedy": GreedyParameters, "scaled": ScaledParameters, "forest": ForestParameters}
+    made: SetParameters = kinds[model](*values)
+    return made
 
 
 def parse_parameters(text: str, file: str) -> Learned:
@@ -280,18 +289,9 @@ def _numbers(
 def _check_range(learned: Learned, place: Place) -> None:
     """Check the values by building the model's parameters."""
     try:
-        if learned.model == "greedy":
-            greedy_parameters(learned)
-        else:
-            scaled_parameters(learned)
+        set_parameters(learned, learned.model)
     except InputError as error:
         raise InputError(error.problem, file=place.file) from error
-
-
-def _of_model(learned: Learned, model: str, file: str) -> Mapping[str, float]:
-    if learned.model != model:
-        raise InputError(f"holds parameters of {learned.model}; expected {model}", file=file)
-    return learned.values
 
 
 def _models() -> str:

@@ -19,10 +19,13 @@ from partita.records import Best, Budget, Figure, FloatArray, IntArray, Marginal
 Cells = tuple[int, ...]
 
 
-def best_from_tables(theta: FloatArray, log_w: FloatArray, k: int) -> Best:
-    """Return the k best configurations, proved, from log w of every cell."""
-    covers = _best_first(log_w, recursion(log_w, LOG_MAX), k)
-    labels = np.array([_labels(cells, len(theta)) for cells in covers], dtype=np.int64)
+def best_from_tables(log_w: FloatArray, completion: FloatArray, k: int) -> Best:
+    """Return the k best configurations, proved, from log w of every cell.
+
+    `completion` holds the best log-weight of every subset.
+    """
+    n, covers = len(log_w).bit_length() - 1, _best_first(log_w, completion, k)
+    labels = np.array([_labels(cells, n) for cells in covers], dtype=np.int64)
     weights = np.array([sum(log_w[list(cells)]) for cells in covers])
     order = np.argsort(-weights, kind="stable")
     return Best(labels[order], weights[order])
@@ -124,7 +127,8 @@ class DensePosterior:
 
     def best(self, k: int) -> Best:
         if self.size <= SMALL:
-            return best_from_tables(self.theta, self.tables.log_w, k)
+            log_w = self.tables.log_w
+            return best_from_tables(log_w, recursion(log_w, LOG_MAX), k)
         from partita.configurations.search.best import best
 
         return best(self.theta, k, self.budget)

@@ -1,0 +1,1 @@
+"""The forest model: spanning trees of pair scores instead of sums over all pairs."""

@@ -1,0 +1,456 @@
+"""Compiled loops of the forest model: cell weights, elimination and exact draws.
+
+All elimination is free of subtraction. A graph has edges, an edge of weight `ground` from every
+node to the ground (the roots of the forest), and an edge to a hub: a star through a hub with
+conductances g_i is the same network as edges g_i·g_j/Σg between all pairs, which is how pairs that
+were not compared are kept without a dense matrix.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from partita.compilation import kernel
+
+DONE, STOPPED, DENSE, FULL = 0, 1, 2, 3
+CLIQUE = 0.7  # of the nodes left that the next one touches: from there on a dense matrix
+
+
+@kernel()
+def log_trees(weights, k):  # type: ignore[no-untyped-def]
+    """Return the log of the sum over spanning trees of the first k nodes; overwrites the weights.
+
+    Only the part below the diagonal is read.
+    """
+    log = 0.0
+    for v in range(k - 1, 0, -1):
+        total = 0.0
+        for a in range(v):
+            total += weights[v, a]
+        if total <= 0.0:
+            return -math.inf
+        log += math.log(total)
+        for a in range(1, v):
+            share = weights[v, a] / total
+            if share > 0.0:
+                for b in range(a):
+                    weights[a, b] += share * weights[v, b]
+    return log
+
+
+@kernel()
+def cell_table(weights, sizes, apart):  # type: ignore[no-untyped-def]
+    """Return log w of every subset as a cell; −∞ with a cannot-link (a mask for each node)."""
+    n = weights.shape[0]
+    table = np.full(1 << n, -math.inf)
+    inside, work = np.empty(n, dtype=np.int64), np.empty((n, n))
+    for mask in range(1, 1 << n):
+        k, size, possible = 0, 0.0, True
+        for i in range(n):
+            if mask >> i & 1:
+                possible &= (apart[i] & mask) == 0
+                inside[k] = i
+                size += sizes[i]
+                k += 1
+        if possible:
+            for x in range(k):
+                for y in range(x):
+                    work[x, y] = weights[inside[x], inside[y]]
+            table[mask] = math.log(size) + log_trees(work, k)
+    return table
+
+
+@kernel()
+def best_table(log_w):  # type: ignore[no-untyped-def]
+    """Return for every subset the largest sum of log w over its partitions."""
+    best = np.zeros(log_w.shape[0])
+    for s in range(1, log_w.shape[0]):
+        top = 1
+        while top * 2 <= s:
+            top *= 2
+        others = s ^ top
+        most, c = -math.inf, others
+        while True:
+            value = log_w[top | c] + best[others ^ c]
+            most = max(most, value)
+            if c == 0:
+                break
+            c = (c - 1) & others
+        best[s] = most
+    return best
+
+
+@kernel()
+def cell_log_weights(  # type: ignore[no-untyped-def]
+    starts, index, value, sizes, charge, rate, order, cuts, logs
+):
+    """Fill log w of the cells order[cuts[c]:cuts[c + 1]] by dense elimination."""
+    n = sizes.shape[0]
+    place = np.full(n, -1)
+    for c in range(logs.shape[0]):
+        k, size = cuts[c + 1] - cuts[c], 0.0
+        work = np.empty((k, k))
+        for x in range(k):
+            i = order[cuts[c] + x]
+            place[i] = x
+            size += sizes[i]
+            for y in range(x):
+                work[x, y] = rate * charge[i] * charge[order[cuts[c] + y]]
+        for x in range(k):
+            i = order[cuts[c] + x]
+            for e in range(starts[i], starts[i + 1]):
+                y = place[index[e]]
+                if 0 <= y < x:
+                    work[x, y] += value[e]
+        for x in range(k):
+            place[order[cuts[c] + x]] = -1
+        logs[c] = math.log(size) + log_trees(work, k)
+
+
+@kernel()
+def eliminate(  # type: ignore[no-untyped-def]
+    start, length, index, value, ground, hub, home, hub_ground, order, total, stop, most
+):
+    """Eliminate nodes, those of least degree first; return how it ended and the grown lists.
+
+    The list of a node when it is eliminated is its column of the factor, and stays in the pool.
+    """
+    n = start.shape[0]
+    room, used = length.copy(), index.shape[0]
+    where = np.full(n, -1)
+    queue = (np.full(n + 1, -1), np.full(n, -1), np.full(n, -1))  # by degree, in linked lists
+    for v in range(n - 1, -1, -1):
+        _enqueue(queue, v, length[v])
+    count, status, least = 0, DONE, 0
+    while count < n:
+        while queue[0][least] < 0:
+            least += 1
+        k, v, left = least, queue[0][least], n - count - 1
+        if k > stop or (k > 48 and k > CLIQUE * left) or used > most:
+            status = FULL if used > most else STOPPED if k > stop else DENSE
+            break
+        _dequeue(queue, v, k)
+        order[count] = v
+        count += 1
+        s = start[v]
+        whole = ground[v] + hub[v]
+        for x in range(k):
+            whole += value[s + x]
+        total[v] = whole
+        if whole <= 0.0:
+            continue
+        hub_ground[home[v]] += hub[v] * ground[v] / whole
+        for x in range(k):
+            a, share = index[s + x], value[s + x] / whole
+            ground[a] += share * ground[v]
+            hub[a] += share * hub[v]
+            before = length[a]
+            if before - 1 + k > room[a]:
+                index, value, used = _moved(start, length, room, index, value, used, a, k)
+            length[a] = _spread(index, value, start[a], before, s, k, v, a, share, where)
+            if length[a] != before:
+                _dequeue(queue, a, before)
+                _enqueue(queue, a, length[a])
+                least = min(least, length[a])
+    return status, count, index, value
+
+
+@kernel()
+def _enqueue(queue, v, degree):  # type: ignore[no-untyped-def]
+    head, after, before = queue
+    following = head[degree]
+    head[degree], after[v], before[v] = v, following, -1
+    if following >= 0:
+        before[following] = v
+
+
+@kernel()
+def _dequeue(queue, v, degree):  # type: ignore[no-untyped-def]
+    head, after, before = queue
+    if before[v] >= 0:
+        after[before[v]] = after[v]
+    else:
+        head[degree] = after[v]
+    if after[v] >= 0:
+        before[after[v]] = before[v]
+
+
+@kernel()
+def _moved(start, length, room, index, value, used, a, k):  # type: ignore[no-untyped-def]
+    """Move the list of a node to the end of the pool, where it has room for k more."""
+    at, size = start[a], length[a]
+    room[a] = (size + k) * 3 // 2
+    if used + room[a] > index.shape[0]:
+        grown = max(2 * index.shape[0], used + room[a])
+        wide, deep = np.empty(grown, dtype=np.int64), np.empty(grown)
+        wide[:used], deep[:used] = index[:used], value[:used]
+        index, value = wide, deep
+    index[used : used + size] = index[at : at + size]
+    value[used : used + size] = value[at : at + size]
+    start[a] = used
+    return index, value, used + room[a]
+
+
+@kernel()
+def _spread(index, value, at, before, s, k, v, a, share, where):  # type: ignore[no-untyped-def]
+    """Take v out of the list of a, and add its share of the edges of v; return the length."""
+    for y in range(before):
+        where[index[at + y]] = y
+    size, y = before - 1, where[v]
+    index[at + y], value[at + y] = index[at + size], value[at + size]
+    where[index[at + y]] = y
+    where[v] = -1
+    for z in range(k):
+        b = index[s + z]
+        if b != a:
+            y = where[b]
+            if y < 0:
+                y = size
+                size += 1
+                index[at + y], value[at + y] = b, 0.0
+            value[at + y] += share * value[s + z]
+    for y in range(size):
+        where[index[at + y]] = -1
+    return size
+
+
+@kernel()
+def eliminate_dense(weights, ground, hub, home, hub_ground, total):  # type: ignore[no-untyped-def]
+    """Eliminate all nodes of a dense graph, the last first; its rows become the columns."""
+    for v in range(weights.shape[0] - 1, -1, -1):
+        row = weights[v, :v]
+        whole = ground[v] + hub[v] + row.sum()
+        total[v] = whole
+        if whole <= 0.0:
+            continue
+        hub_ground[home[v]] += hub[v] * ground[v] / whole
+        for a in range(v):
+            share = row[a] / whole
+            if share > 0.0:
+                ground[a] += share * ground[v]
+                hub[a] += share * hub[v]
+                target = weights[a, :a]
+                for b in range(a):
+                    target[b] += share * row[b]
+
+
+@kernel()
+def _root_at(y, z, v, weight, threshold, parent, current, limit):  # type: ignore[no-untyped-def]
+    """Attach y to v, and turn the path from y up to z around."""
+    before, w, t = v, weight, threshold
+    node = y
+    while True:
+        above, cw, ct = parent[node], current[node], limit[node]
+        parent[node], current[node], limit[node] = before, w, t
+        if node == z:
+            return
+        before, w, t = node, cw, ct
+        node = above
+
+
+@kernel()
+def _restore(  # type: ignore[no-untyped-def]
+    v, start, length, index, value, ground, hub, total, tree, work, rng
+):
+    """Put an eliminated node back into the tree.
+
+    Each tree edge between its neighbours came through it with the share that it gave the edge.
+    Such edges are dropped, and the node is linked to each of the components by one edge.
+    """
+    parent, current, limit = tree
+    weight, dropped, component, sums, pick = work
+    n = start.shape[0]
+    h, earth = n, n + 1
+    first, k = start[v], length[v]
+    for x in range(k):
+        weight[index[first + x]] = value[first + x]
+    weight[h], weight[earth] = hub[v], ground[v]
+    _attribute(first, k, index, total[v], tree, work)
+    _choose(first, k, index, tree, work, rng)
+    x = pick[earth]
+    parent[v], current[v], limit[v] = x, weight[x], weight[x] * rng.random()
+    for x in range(k + 1):
+        z = index[first + x] if x < k else h
+        if dropped[z]:
+            y = pick[z]
+            _root_at(y, z, v, weight[y], weight[y] * rng.random(), parent, current, limit)
+    for x in range(k + 1):
+        a = index[first + x] if x < k else h
+        sums[component[a]] = 0.0
+        dropped[a] = False
+        weight[a] = 0.0
+    weight[earth] = sums[earth] = 0.0
+
+
+@kernel()
+def _attribute(first, k, index, total, tree, work):  # type: ignore[no-untyped-def]
+    """Drop the tree edges between neighbours that came through the node."""
+    parent, current, limit = tree
+    weight, dropped = work[0], work[1]
+    h = parent.shape[0] - 2
+    for x in range(k + 1):
+        a = index[first + x] if x < k else h
+        p = parent[a]
+        if p >= 0 and weight[p] > 0.0 and weight[a] > 0.0:
+            current[a] -= weight[a] * weight[p] / total
+            dropped[a] = limit[a] > current[a]
+
+
+@kernel()
+def _choose(first, k, index, tree, work, rng):  # type: ignore[no-untyped-def]
+    """Choose a neighbour in each component that the dropped edges leave, by weight."""
+    parent = tree[0]
+    weight, dropped, component, sums, pick = work
+    h = parent.shape[0] - 2
+    earth = h + 1
+    sums[earth], pick[earth] = weight[earth], earth
+    for x in range(k + 1):
+        a = index[first + x] if x < k else h
+        component[a] = earth
+        if weight[a] > 0.0:
+            z = a
+            while z != earth and not dropped[z]:
+                z = parent[z]
+            component[a] = z
+            sums[z] += weight[a]
+            if rng.random() * sums[z] < weight[a]:
+                pick[z] = a
+
+
+@kernel()
+def _walk(  # type: ignore[no-untyped-def]
+    node, start, length, index, sums, ground, hub, hub_ground, hub_sums, core, tree, done, rng
+):
+    """Wilson's walk from one node of the core to the tree; `sums` are cumulative weights."""
+    parent, current, limit = tree
+    n = start.shape[0]
+    h, earth = n, n + 1
+    a = node
+    while not done[a]:
+        if a == h:
+            u = rng.random() * hub_sums[-1]
+            x = np.searchsorted(hub_sums, u, side="right")
+            b = earth if x >= core.shape[0] else core[x]
+            w = hub_ground if b == earth else hub[b]
+        else:
+            first, k = start[a], length[a]
+            listed = sums[first + k - 1] if k > 0 else 0.0
+            u = rng.random() * (listed + ground[a] + hub[a])
+            if u < listed:
+                x = np.searchsorted(sums[first : first + k], u, side="right")
+                b = index[first + x]
+                w = sums[first + x] - (sums[first + x - 1] if x > 0 else 0.0)
+            elif u < listed + ground[a]:
+                b, w = earth, ground[a]
+            else:
+                b, w = h, hub[a]
+        parent[a], current[a] = b, w
+        a = b
+    a = node
+    while not done[a]:
+        done[a] = True
+        limit[a] = current[a] * rng.random()
+        a = parent[a]
+
+
+@kernel()
+def draw(  # type: ignore[no-untyped-def]
+    start,
+    length,
+    index,
+    value,
+    ground,
+    hub,
+    hub_ground,
+    order,
+    count,
+    total,
+    charges,
+    core,
+    hub_sums,
+    labels,
+    rng,
+):
+    """Draw forests, one row of labels each: Wilson's walk on the core, then node by node back.
+
+    `value` holds cumulative weights in the lists of the core, plain ones elsewhere. `charges` are
+    cumulative, empty without a hub.
+    """
+    n = start.shape[0]
+    h, earth = n, n + 1
+    tree = (np.full(n + 2, -1), np.zeros(n + 2), np.zeros(n + 2))
+    work = (
+        np.zeros(n + 2), np.zeros(n + 2, dtype=np.bool_), np.zeros(n + 2, dtype=np.int64),
+        np.zeros(n + 2), np.zeros(n + 2, dtype=np.int64),
+    )  # fmt: skip
+    parent, current, limit = tree
+    done = np.zeros(n + 2, dtype=np.bool_)
+    root, following = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    for row in range(labels.shape[0]):
+        parent[:] = -1
+        done[:] = False
+        done[earth] = True
+        if charges.shape[0] > 0:
+            if core.shape[0] == 0:
+                parent[h], current[h] = earth, hub_ground
+                limit[h] = hub_ground * rng.random()
+            else:
+                _walk(
+                    h, start, length, index, value, ground, hub, hub_ground, hub_sums, core,
+                    tree, done, rng,
+                )  # fmt: skip
+        for x in range(core.shape[0]):
+            _walk(
+                core[x], start, length, index, value, ground, hub, hub_ground, hub_sums, core,
+                tree, done, rng,
+            )  # fmt: skip
+        for x in range(count - 1, -1, -1):
+            _restore(order[x], start, length, index, value, ground, hub, total, tree, work, rng)
+        _label(parent, charges, root, following, labels[row], rng)
+
+
+@kernel()
+def _label(parent, charges, root, following, labels, rng):  # type: ignore[no-untyped-def]
+    """Turn a tree with a hub into labels.
+
+    What hangs on the hub is linked by edges between all pairs instead: Wilson's walk on the
+    components, whose steps go to a node by its charge.
+    """
+    n = root.shape[0]
+    _find_roots(parent, root)
+    following[:] = -1
+    for v in range(n):
+        if parent[v] == n and following[v] < 0:
+            a = v
+            while parent[a] == n and following[a] < 0:
+                x = np.searchsorted(charges, rng.random() * charges[-1], side="right")
+                b = root[min(x, n - 1)]
+                if b != a:
+                    labels[a] = b
+                    a = b
+            end = a if parent[a] != n else following[a]
+            a = v
+            while parent[a] == n and following[a] < 0:
+                following[a] = end
+                a = labels[a]
+    for v in range(n):
+        r = root[v]
+        labels[v] = following[r] if parent[r] == n else r
+
+
+@kernel()
+def _find_roots(parent, root):  # type: ignore[no-untyped-def]
+    """Find for each node the last one before the hub or the ground."""
+    n = root.shape[0]
+    root[:] = -1
+    for v in range(n):
+        top = v
+        while root[top] < 0 and parent[top] < n:
+            top = parent[top]
+        top = root[top] if root[top] >= 0 else top
+        a = v
+        while root[a] < 0:
+            root[a] = top
+            a = parent[a] if a != top else a

@@ -1,0 +1,197 @@
+"""The random rooted forest: from pair scores to the weights of a graph.
+
+The weight of a cell is w(C) = |C| · Σ_{spanning trees T of C} Π_{ij ∈ T} W_ij, so a cell counts the
+evidence of a spanning tree and not of every pair. P(configuration) ∝ Π_C w(C) is the law of the
+trees of a random rooted spanning forest, whose normaliser is det(I + L), L the Laplacian of W.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from partita.configurations.odds import Knowledge
+from partita.errors import InputError
+from partita.records import BoolArray, FloatArray, IntArray, components
+
+CLIP = 1e-9  # scores count as at least this and at most 1 minus this
+POWER = 0.5  # 1: a score between two clusters counts once; 0: with all the pairs between them
+REACH = 10.0  # templates from which the weight of a pair that was not compared falls as 1/n
+
+
+@dataclass(frozen=True, slots=True)
+class ForestParameters:
+    """A scale and a bias on the log-odds of compared pairs, and the log-odds of all others."""
+
+    scale: float = 1.0
+    bias: float = 0.0
+    unlisted: float = -6.5
+
+    def __post_init__(self) -> None:
+        if not 0 < self.scale < math.inf:
+            raise InputError(f"scale of the forest model is {self.scale}, not a positive number")
+        for name in ("bias", "unlisted"):
+            if not math.isfinite(value := getattr(self, name)):
+                raise InputError(f"{name} of the forest model is {value}, not a finite number")
+
+    @property
+    def unlisted_probability(self) -> float:
+        """The probability of a set of two templates that were not compared."""
+        return 1.0 / (1.0 + math.exp(-self.unlisted))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """Pair scores of one set as rows: compared pairs with θ, and what is known for certain.
+
+    `home` gives each template its group of must-links; `apart` has the cannot-links as rows of two
+    templates; `complete` says that every pair of templates is compared or known.
+    """
+
+    home: IntArray
+    left: IntArray
+    right: IntArray
+    theta: FloatArray
+    apart: IntArray
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """Weights between groups: extra + rate · charge_i · charge_j, `extra` for compared pairs only.
+
+    `sizes` counts the templates of each group; `apart` has the cannot-links between groups.
+    """
+
+    sizes: FloatArray
+    charge: FloatArray
+    rate: float
+    left: IntArray
+    right: IntArray
+    extra: FloatArray
+    apart: IntArray
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def dense(self) -> FloatArray:
+        """Return the weights as a matrix with zeros on the diagonal and at cannot-links."""
+        weights = self.rate * np.outer(self.charge, self.charge)
+        weights[self.left, self.right] += self.extra
+        weights[self.right, self.left] = weights[self.left, self.right]
+        weights[self.apart[:, 0], self.apart[:, 1]] = 0.0
+        weights[self.apart[:, 1], self.apart[:, 0]] = 0.0
+        np.fill_diagonal(weights, 0.0)
+        return weights
+
+    def part(self, places: IntArray) -> Graph:
+        """Return the graph of some of the groups."""
+        rank = np.full(len(self), -1)
+        rank[places] = np.arange(len(places))
+        inside = (rank[self.left] >= 0) & (rank[self.right] >= 0)
+        apart = rank[self.apart]
+        return Graph(
+            self.sizes[places],
+            self.charge[places],
+            self.rate,
+            rank[self.left[inside]],
+            rank[self.right[inside]],
+            self.extra[inside],
+            apart[(apart >= 0).all(axis=1)],
+        )
+
+
+def scores_of(knowledge: Knowledge) -> Scores:
+    """Return the scores of a set that is given as matrices."""
+    n = len(knowledge.p)
+    upper = np.triu(np.ones((n, n), dtype=np.bool_), 1)
+    known = knowledge.must | ~knowledge.compatible
+    compared = knowledge.compared if knowledge.compared is not None else np.ones_like(upper)
+    left, right = np.nonzero(upper & (compared | knowledge.must) & knowledge.compatible)
+    theta = np.where(knowledge.must[left, right], np.inf, log_odds(knowledge.p[left, right]))
+    apart = np.argwhere(upper & ~knowledge.compatible)
+    complete = bool((compared | known)[upper].all())
+    return Scores(components(knowledge.must), left, right, theta, apart, complete)
+
+
+def log_odds(p: FloatArray) -> FloatArray:
+    """Return log p/(1−p) of scores as evidence: 0 and 1 are clipped."""
+    clipped = np.clip(p, CLIP, 1.0 - CLIP)
+    theta: FloatArray = np.log(clipped) - np.log1p(-clipped)
+    return theta
+
+
+def weigh(scores: Scores, parameters: ForestParameters) -> Graph:
+    """Return the weights W_ij = ½·exp(aθ_ij + c)·(½(d_i + d_j))^−POWER, must-links contracted.
+
+    d_i = 1 + Σ_k σ(aθ_ik + c) is about the size of the cluster of i: it sums the compared pairs of
+    i but for the pair itself, so that a set of two has the odds exp(aθ + c). A pair that was not
+    compared has the odds exp(unlisted)·min(1, REACH/n) and d of both ends with all their compared
+    pairs, geometric mean; where there are such pairs, no pair has a smaller weight.
+    """
+    n, home = len(scores.home), scores.home
+    x = parameters.scale * scores.theta + parameters.bias
+    own, d = _sigmoid(x), np.ones(n)
+    np.add.at(d, scores.left, own)
+    np.add.at(d, scores.right, own)
+    s = math.sqrt(0.5) * d ** (-0.5 * POWER)
+    rate = 0.0 if scores.complete else unlisted_rate(parameters, n)
+    between = home[scores.left] != home[scores.right]
+    left, right, x, own = (a[between] for a in (scores.left, scores.right, x, own))
+    mean = np.maximum(1.0, 0.5 * (d[left] + d[right]) - own)
+    extra = np.maximum(0.0, 0.5 * np.exp(x) * mean**-POWER - rate * s[left] * s[right])
+    groups = int(home.max(initial=-1)) + 1
+    charge = np.zeros(groups)
+    np.add.at(charge, home, s)
+    sizes = np.bincount(home, minlength=groups).astype(np.float64)
+    rows = _summed(home[left], home[right], extra, groups)
+    return Graph(sizes, charge, rate, *rows, _distinct_pairs(home[scores.apart], groups))
+
+
+def unlisted_rate(parameters: ForestParameters, n: int) -> float:
+    """Return exp(aθ + c) of a pair that was not compared, in a set of n templates."""
+    return math.exp(parameters.unlisted) * min(1.0, REACH / n)
+
+
+def _sigmoid(x: FloatArray) -> FloatArray:
+    values: FloatArray = 0.5 * (1.0 + np.tanh(0.5 * x))
+    return values
+
+
+def _summed(
+    left: IntArray, right: IntArray, extra: FloatArray, n: int
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Sum parallel edges; return them sorted, the smaller end first."""
+    key = np.minimum(left, right) * n + np.maximum(left, right)
+    order = np.argsort(key, kind="stable")
+    key, extra = key[order], extra[order]
+    first = np.ones(len(key), dtype=np.bool_)
+    first[1:] = np.diff(key) != 0
+    sums = np.zeros(int(first.sum()))
+    np.add.at(sums, np.cumsum(first) - 1, extra)
+    kept = sums > 0.0
+    return key[first][kept] // n, key[first][kept] % n, sums[kept]
+
+
+def _distinct_pairs(apart: IntArray, n: int) -> IntArray:
+    key = np.sort(np.min(apart, axis=1) * n + np.max(apart, axis=1)) if len(apart) else apart[:, 0]
+    once = key[np.append(True, np.diff(key) != 0)] if len(key) else key
+    return np.stack([once // max(n, 1), once % max(n, 1)], axis=1).astype(np.int64)
+
+
+def independent(graph: Graph) -> IntArray:
+    """Return the number of the connected component of each group; one if no pair has weight 0."""
+    from partita.records import linked_components
+
+    if graph.rate > 0.0:
+        return np.zeros(len(graph), dtype=np.int64)
+    return linked_components(len(graph), graph.left, graph.right)
+
+
+def violated(graph: Graph, labels: IntArray) -> BoolArray:
+    """Return whether each row of labels breaks a cannot-link."""
+    first, second = graph.apart.T
+    broken: BoolArray = (labels[..., first] == labels[..., second]).any(axis=-1)
+    return broken

@@ -1,0 +1,119 @@
+"""The forest model by brute force: every spanning tree of every cell, from its Prüfer code."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oracles.partitions import Labels, partitions
+from partita.configurations.odds import Knowledge
+
+Floats = NDArray[np.float64]
+
+
+def random_knowledge(
+    rng: np.random.Generator, n: int, spread: float = 2.0, apart: int = 0, must: int = 0
+) -> Knowledge:
+    """Random scores, about a third of the pairs not compared, with some certain pairs.
+
+    Templates with an even number are never linked to odd ones, so that nothing contradicts.
+    """
+    p = 1.0 / (1.0 + np.exp(-rng.normal(0.0, spread, (n, n))))
+    p = np.triu(p, 1) + np.triu(p, 1).T
+    compared = rng.random((n, n)) < 0.7
+    compared = np.triu(compared, 1) | np.triu(compared, 1).T
+    compatible, linked = np.ones((n, n), dtype=np.bool_), np.eye(n, dtype=np.bool_)
+    pairs = list(itertools.combinations(range(n), 2))
+    odd = [both for both in pairs if (both[0] + both[1]) % 2]
+    even = [both for both in pairs if not (both[0] + both[1]) % 2]
+    for i, j in (odd[k] for k in rng.permutation(len(odd))[:apart]):
+        compatible[i, j] = compatible[j, i] = False
+    for i, j in (even[k] for k in rng.permutation(len(even))[:must]):
+        linked[i, j] = linked[j, i] = True
+    np.fill_diagonal(p, 0.5)
+    return Knowledge(p, compatible, linked, compared)
+
+
+def weights(known: Knowledge, a: float = 1.0, c: float = 0.0, unlisted: float = -6.5) -> Floats:
+    """W of every pair, from its definition; infinite where a pair must corefer."""
+    n = len(known.p)
+    compared = np.ones((n, n), dtype=np.bool_) if known.compared is None else known.compared
+    x = np.full((n, n), -math.inf)
+    degree = [1.0] * n
+    missing = False
+    for i, j in itertools.permutations(range(n), 2):
+        if known.must[i, j]:
+            x[i, j] = math.inf
+            degree[i] += 1.0
+        elif known.compatible[i, j] and compared[i, j]:
+            p = min(max(known.p[i, j], 1e-9), 1.0 - 1e-9)
+            x[i, j] = a * math.log(p / (1.0 - p)) + c
+            degree[i] += 1.0 / (1.0 + math.exp(-x[i, j]))
+        elif known.compatible[i, j]:
+            missing = True
+    floor = math.exp(unlisted) * min(1.0, 10.0 / n) if missing else 0.0
+    result = np.zeros((n, n))
+    for i, j in itertools.permutations(range(n), 2):
+        if known.must[i, j]:
+            result[i, j] = math.inf
+        elif known.compatible[i, j]:
+            own = 1.0 / (1.0 + math.exp(-x[i, j])) if math.isfinite(x[i, j]) else 0.0
+            mean = max(1.0, (degree[i] + degree[j]) / 2.0 - own)
+            least = floor / 2.0 / (degree[i] * degree[j]) ** 0.25
+            result[i, j] = max(math.exp(x[i, j]) / 2.0 / math.sqrt(mean), least)
+    return result
+
+
+@lru_cache
+def trees(k: int) -> NDArray[np.int64]:
+    """Every spanning tree of k nodes as rows of k − 1 edges."""
+    if k == 2:
+        return np.array([[[0, 1]]])
+    found = []
+    for code in itertools.product(range(k), repeat=k - 2):
+        degree = [1 + code.count(v) for v in range(k)]
+        edges = []
+        for v in code:
+            leaf = degree.index(1)
+            edges.append((leaf, v))
+            degree[leaf] -= 1
+            degree[v] -= 1
+        edges.append(tuple(v for v in range(k) if degree[v] == 1))
+        found.append(edges)
+    return np.array(found)
+
+
+def cell_weight(w: Floats, cell: tuple[int, ...]) -> float:
+    """|C| times the sum over its spanning trees."""
+    k = len(cell)
+    if k == 1:
+        return 1.0
+    inside, every = w[np.ix_(cell, cell)], trees(k)
+    return k * float(np.prod(inside[every[..., 0], every[..., 1]], axis=1).sum())
+
+
+def distribution(known: Knowledge) -> dict[Labels, float]:
+    """The weight of every partition that keeps all constraints.
+
+    Must-links are edges whose weight is 10^9: their spanning trees cost a factor that all share.
+    """
+    w = weights(known)
+    w = np.where(np.isinf(w), 1e9, w)
+    n = len(w)
+    cells = {
+        cell: cell_weight(w, cell)
+        for k in range(1, n + 1)
+        for cell in itertools.combinations(range(n), k)
+        if all(known.compatible[i, j] for i, j in itertools.combinations(cell, 2))
+    }
+    result: dict[Labels, float] = {}
+    for labels in partitions(n):
+        groups = [tuple(i for i in range(n) if labels[i] == c) for c in range(max(labels) + 1)]
+        kept = all(labels[i] == labels[j] for i, j in np.argwhere(known.must).tolist())
+        if kept and all(group in cells for group in groups):
+            result[labels] = math.prod(cells[group] for group in groups)
+    return result
