@@ -497,8 +497,10 @@ def _posterior(
         return GreedyPosterior(labels, share, counts.uniform(cut, members))
     pairs = learned.pair_model(training_of(model))
     matrix = pair_probabilities(key, pairs, key.by_merger if model == "merging" else key.pairs)
-    parameters = {"scaled": learned.scaled, "forest": learned.forest}.get(model)
-    fitted = FittedPairModel(model, pairs, parameters, _budget(model), counts.seed, kept={cut: matrix})
+    parameters = getattr(learned, model) if model in ("scaled", "forest") else None
+    fitted = FittedPairModel(
+        model, pairs, parameters, _budget(model), counts.seed, kept={cut: matrix}
+    )
     return fitted.posterior(cut, members)
 
 
