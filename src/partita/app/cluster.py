@@ -22,7 +22,7 @@ from partita.app.solve_batch import solve_sets
 from partita.errors import InputError
 from partita.linkage.clusters import IDS, read_templates
 from partita.linkage.frames import IntegerIds, frame_rows, is_frame
-from partita.linkage.grouping import TemplateList, group
+from partita.linkage.grouping import LINK_ABOVE, Evidence, TemplateList, group
 from partita.linkage.pairs import id_text
 from partita.linkage.sets import conditioned
 from partita.records import Budget, Id, Template
@@ -86,10 +86,11 @@ def cluster(
     records: Any = None,
     *,
     cautious: float | None = None,
-    model: str = "evidential",
+    model: str = "forest",
     parameters: str | os.PathLike[str] | TrainedModel | None = None,
     missing: float | None = None,
     soft: bool = False,
+    link_above: float = LINK_ABOVE,
     assume: Sequence[str] = (),
     budget: Budget | None = None,
     method: str = "auto",
@@ -99,20 +100,28 @@ def cluster(
     """Cluster records by the scores of their pairs, with a probability for every cluster.
 
     `scores` is what `solve` accepts; every connected component is a set of its own, or every
-    value of a column `set`. `records` lists all records: a data frame with a column id or
-    unique_id, a list of ids or of dicts, or a file. Every record is in the result, in that
-    order, also where no pair mentions it.
+    value of a column `set`. By default they are evidence for the forest model: 0 and 1 are strong
+    and never certain, two records that were not compared have the default of the model, and scores
+    up to `link_above` connect no sets. With `missing`, or with another model, 0 and 1 and pairs
+    that are not listed mean what they mean in `solve`.
+
+    `records` lists all records: a data frame with a column id or unique_id, a list of ids or of
+    dicts, or a file. Every record is in the result, in that order, also where no pair mentions it.
 
     The clusters are those of the most probable configuration of every set. With `cautious`, such
     as .95, records are merged only if they are the same with at least that probability. The
-    answers are those of `partita solve --clusters`.
+    answers of a model other than forest are those of `partita solve --clusters`.
     """
     table, ids = pair_table(scores, "scores")
     listed = None if records is None else _listed(records, ids)
-    sets = conditioned(group(table, missing=missing, soft=soft, listed=listed), assume)
+    learned = learned_parameters(model, parameters_path(parameters))
+    evidence = None
+    if model == "forest" and missing is None:
+        evidence = Evidence(learned.unlisted_probability, link_above)
+    grouped = group(table, missing=missing, soft=soft, listed=listed, evidence=evidence)
+    sets = conditioned(grouped, assume)
     for error in sets.failed.values():
         raise error
-    learned = learned_parameters(model, parameters_path(parameters))
     limits = budget or Budget(memory=default_memory())
     solver = Solver(model, learned, TOP, None, limits, seed, method)
     rows: list[ClusteredRecord] = []

@@ -15,7 +15,7 @@ from partita.files.rows import Rows, csv_rows, jsonl_rows
 from partita.files.strict import Place
 from partita.files.text import Lines, opened
 from partita.linkage.grouping import TemplateList
-from partita.records import Distribution, FloatArray, Template
+from partita.records import Distribution, FloatArray, IntArray, Template
 from partita.results.result_lines import in_text_order
 from partita.results.template_json import INTEGERS, template_of
 
@@ -74,6 +74,8 @@ def _merged(
 
 def _together(distribution: Distribution) -> Callable[[Cluster], float]:
     """Return a function for P(all members corefer): exact if possible, else a lower bound."""
+    if (rows := getattr(distribution.posterior, "rows", None)) is not None:  # independent draws
+        return lambda members: _probability(_share(rows[:, list(members)]), members)
     if len(distribution.set) <= TABLE_LIMIT:
         try:
             table = _supersets(distribution)
@@ -81,6 +83,11 @@ def _together(distribution: Distribution) -> Callable[[Cluster], float]:
             return lambda members: _tree_bound(distribution, members)
         return lambda members: _probability(float(table[_mask(members)]), members)
     return lambda members: _tree_bound(distribution, members)
+
+
+def _share(labels: IntArray) -> float:
+    """Return the share of draws in which all have the same label."""
+    return float((labels == labels[:, :1]).all(axis=1).mean())
 
 
 def _supersets(distribution: Distribution) -> FloatArray:

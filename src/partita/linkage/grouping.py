@@ -10,9 +10,10 @@ import numpy as np
 from partita.errors import InputError
 from partita.linkage.pair_table import UNKNOWN, PairTable, located
 from partita.linkage.sets import Sets
-from partita.records import FloatArray, IntArray, Template, linked_components
+from partita.records import BoolArray, FloatArray, IntArray, Template, linked_components
 
 SOFT = 1e-12
+LINK_ABOVE = 1e-4  # lower scores do not connect sets
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,17 @@ class _Rows:
     lines: IntArray
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How scores count that are evidence and never certain.
+
+    `unlisted` is the probability of two records that were not compared.
+    """
+
+    unlisted: float
+    link_above: float = LINK_ABOVE
+
+
 Failure = tuple[int, int, str]  # number of the set, line, problem
 
 
@@ -56,21 +68,25 @@ def group(
     missing: float | None = None,
     soft: bool = False,
     listed: TemplateList | None = None,
+    evidence: Evidence | None = None,
 ) -> Sets:
     """Group a table into sets, in text order.
 
     `missing` is the probability of pairs that are not listed; with it, and without a `set` column,
     the whole table is one set. `soft` treats 0 as 1e-12 and 1 as 1 − 1e-12: strong evidence instead
-    of certainty. `listed` gives the text order; the default is first appearance.
+    of certainty. `listed` gives the text order; the default is first appearance. With `evidence`
+    scores are soft, a set is connected by those above its threshold alone, and other pairs of a
+    set count as not compared.
     """
-    p = softened(table.probability) if soft else table.probability
+    p = softened(table.probability) if soft or evidence else table.probability
     names = [*table.names, *_unmentioned(table.names, listed)]
-    nodes = _nodes(table, p, len(names), missing is not None)
+    linked = p > (evidence.link_above if evidence else 0.0)
+    nodes = _nodes(table, linked, len(names), missing is not None)
     nodes = _sorted(nodes if listed is None else _reordered(nodes, names, listed, table))
     rows, twice = _rows(table, p, nodes, names)
     failures = [*_spoiled(table, nodes), *twice, *_unplaced(table, nodes, names, listed)]
     failed = _errors(table, failures)
-    return _assembled(table, nodes, rows, names, failed, missing, listed)
+    return _assembled(table, nodes, rows, names, failed, missing, listed, evidence)
 
 
 def softened(p: FloatArray) -> FloatArray:
@@ -84,13 +100,12 @@ def _unmentioned(names: Sequence[str], listed: TemplateList | None) -> list[str]
     return [t.id for t in listed.templates if t.id not in mentioned] if listed else []
 
 
-def _nodes(table: PairTable, p: FloatArray, names: int, single_set: bool) -> _Nodes:
+def _nodes(table: PairTable, linked: BoolArray, names: int, single_set: bool) -> _Nodes:
     numbers = np.arange(names)
     if table.sets is not None:
         return _nodes_by_set(table, table.sets, names)
     if single_set:
         return _Nodes(numbers, np.zeros(names, np.int64), numbers, table.left, table.right)
-    linked = p > 0.0
     spoiled = [(b.left, b.right) for b in table.problems if UNKNOWN not in (b.left, b.right)]
     ends = np.array(spoiled, np.int64).reshape(-1, 2)
     left = np.concatenate([table.left[linked], ends[:, 0]])
@@ -232,6 +247,7 @@ def _assembled(
     failed: dict[int, InputError],
     missing: float | None,
     listed: TemplateList | None,
+    evidence: Evidence | None,
 ) -> Sets:
     """Return sets of two or more templates and failed sets; all others are single."""
     homes = max(int(nodes.home.max(initial=-1)) + 1, len(table.set_names))
@@ -257,7 +273,8 @@ def _assembled(
         probability=rows.probability,
         lines=rows.lines,
         row_starts=np.concatenate([[0], np.cumsum(row_counts)]),
-        missing=missing,
+        missing=evidence.unlisted if evidence else missing,
+        evidence=evidence is not None,
         templates=templates,
         failed={n: failed[k] for n, k in enumerate(numbers.tolist()) if k in failed},
         singletons=tuple(templates.get(i) or Template(i) for i in singles),

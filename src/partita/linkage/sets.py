@@ -10,6 +10,7 @@ import numpy as np
 from partita.errors import InputError
 from partita.linkage.pair_table import Unit
 from partita.records import (
+    BoolArray,
     CoreferenceSet,
     FloatArray,
     IntArray,
@@ -52,6 +53,7 @@ class Sets:
     singletons: tuple[Template, ...] = ()
     named: bool = False
     assumed: Mapping[int, Assumed] = field(default_factory=dict)
+    evidence: bool = False
 
     def __len__(self) -> int:
         return len(self.names)
@@ -85,12 +87,26 @@ class Sets:
             {k - first: e for k, e in self.failed.items() if first <= k < last},
             named=self.named,
             assumed={k - first: a for k, a in self.assumed.items() if first <= k < last},
+            evidence=self.evidence,
         )
 
     def pairs(self) -> list[PairProbabilities]:
         """Return every set with its matrix."""
         sets = map(self._set, range(len(self)), self._apart())
-        return [PairProbabilities(*both) for both in zip(sets, self._matrices(), strict=True)]
+        compared = map(self._compared, range(len(self)))
+        columns = zip(sets, self._matrices(), compared, strict=True)
+        return [PairProbabilities(*column) for column in columns]
+
+    def _compared(self, k: int) -> BoolArray | None:
+        """Return which pairs of a set are listed, where others have the model's default."""
+        if not self.evidence:
+            return None
+        n = int(self.sizes[k])
+        rows = slice(self.row_starts[k], self.row_starts[k + 1])
+        compared = np.eye(n, dtype=np.bool_)
+        compared[self.left[rows], self.right[rows]] = True
+        compared[self.right[rows], self.left[rows]] = True
+        return compared
 
     def _set(self, k: int, apart: frozenset[Pair]) -> CoreferenceSet:
         ids = self.ids[self.starts[k] : self.starts[k + 1]]

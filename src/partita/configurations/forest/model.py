@@ -36,6 +36,11 @@ class ForestParameters:
             if not math.isfinite(value := getattr(self, name)):
                 raise InputError(f"{name} of the forest model is {value}, not a finite number")
 
+    @property
+    def unlisted_probability(self) -> float:
+        """The probability of a set of two templates that were not compared."""
+        return 1.0 / (1.0 + math.exp(-self.unlisted))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
