@@ -119,7 +119,7 @@ def test_standard_input():
     assert run("-", stdin=BRIDGE).stdout.splitlines()[1] == "1 template, 0 sets, 1 entity"
 
 
-def test_messages_that_fail_do_not_stop_the_others(folder):
+def test_messages_that_fail_do_not_stop_the_others(folder, caplog):
     (folder / "a.txt").write_text("FAIL")
     (folder / "b.txt").write_text("BUG")
     (folder / "c.txt").write_bytes(b"\xff\x00\xff")
@@ -130,6 +130,8 @@ def test_messages_that_fail_do_not_stop_the_others(folder):
     told = result.stderr.splitlines()[1:]
     assert f"{folder / 'a.txt'}: message a: cannot be understood" in told[0]
     assert "message b: a fault of Partita (ZeroDivisionError: division by zero)" in told[1]
+    [(_, _, logged)] = caplog.record_tuples
+    assert logged.startswith(f"fault {told[1].split()[-1]} in message b\nTraceback")
     for row, name in zip(told[2:5], ("c.txt", "d.txt", "missing.txt"), strict=True):
         assert name in row
     assert told[5].endswith("; 5 failed")

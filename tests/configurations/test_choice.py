@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,3 +21,14 @@ def test_a_large_set_with_an_amount_of_work_is_not_tried_exactly(n: int) -> None
     found = solve(pairs, "evidential", top=1, budget=Budget(math.inf, 1 << 30, 50))
     assert found.method in ("certified", "sampled")
     assert found.marginals.value.shape == (n, n)
+
+
+def test_the_choice_does_not_depend_on_the_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fits the budget is solved exactly, even if getting there took all of it."""
+    n, ticks = 20, iter(range(0, 10**9, 1000))
+    matrix = np.full((n, n), 0.4)
+    np.fill_diagonal(matrix, 1.0)
+    pairs = PairProbabilities(CoreferenceSet.of([f"T{i}" for i in range(n)]), matrix)
+    clock = SimpleNamespace(monotonic=lambda: next(ticks))
+    monkeypatch.setattr("partita.configurations.method_choice.time", clock)
+    assert solve(pairs, "evidential", top=1, budget=Budget(seconds=30.0)).method == "exact"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from traceback import format_exc
 from typing import Any
 
 from partita.app.batch import Forms, Outcome, Piece, gc_paused, process
@@ -24,6 +27,10 @@ CHARACTERS = 60_000  # or so much text
 PAYS = 48  # messages: fewer are done before other processes have started
 
 Item = RawMessage | Outcome
+
+_log = logging.getLogger(__name__)
+if "PARTITA_DEBUG" not in os.environ:  # then tracebacks go to standard error
+    _log.addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +122,20 @@ def resolve_each(runner: Runner, forms: Forms, items: Sequence[Item]) -> Iterato
                 outcome = _outcome(item, runner, forms)
         except PartitaError as error:
             outcome = _failure(item, str(error), forms)
-        except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+        except Exception as error:
             problem = f"a fault of Partita ({type(error).__name__}: {error})"
-            outcome = _failure(item, problem, forms)
+            outcome = _failure(item, f"{problem}; fault {_log_fault(item, problem)}", forms)
         yield outcome
+
+
+def _log_fault(message: RawMessage, problem: str) -> str:
+    """Log the traceback of an unexpected exception; return the id by which it is found there.
+
+    The same fault in the same message has the same id.
+    """
+    fault = content_hash([f"{message.id}\n{problem}".encode("utf-8", "replace")])[:12]
+    _log.error("fault %s in message %s\n%s", fault, message.id, format_exc())
+    return fault
 
 
 def _failure(message: RawMessage, problem: str, forms: Forms) -> Outcome:

@@ -39,14 +39,18 @@ def engine_for(budget: Budget, seed: int, method: str, progress: Progress | None
             return _certified(theta, left, progress)
         if method == "sampled":
             return _sampled(theta, left, seed, progress)
-        exact = _exact(theta, left, needed=method == "exact")
+        whole = replace(budget, seconds=share * INFERENCE * budget.seconds)
+        exact = _exact(theta, whole, needed=method == "exact")
         return exact or _beyond(theta, left, seed, progress)
 
     return engine
 
 
 def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
-    """Solve by the cheaper of the two exact recursions, if it fits; raise where it is `needed`."""
+    """Solve by the cheaper of the two exact recursions, if it fits; raise where it is `needed`.
+
+    The structure decides, by predictions for an idle machine, and not the clock.
+    """
     n = len(theta)
     if n <= SMALL:
         return exact(theta, budget)
