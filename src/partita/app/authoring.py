@@ -293,10 +293,16 @@ def learn_analyser(
 
 
 def assess_analyser(
-    corpora: Sequence[Path], parameters: Path | None = None, progress: Progress | None = None
+    corpora: Sequence[Path],
+    parameters: Path | None = None,
+    progress: Progress | None = None,
+    *,
+    threshold: float | None = None,
 ) -> AnalyserReport:
     """Measure an analyser (without parameters, the shipped one) on the text of documents."""
     analyser = shipped_analyser() if parameters is None else read_analyser(parameters)
+    if threshold is not None:
+        analyser = replace(analyser, threshold=threshold)
     documents = _documents(corpora, None, progress)
     changes: tuple[Callable[[str], str], ...] = (str, str.upper, str.lower)
     measure_analysis(analyser, documents[:1])  # compiles

@@ -220,6 +220,16 @@ Folds = Annotated[
 AnalyserFile = Annotated[
     Path | None, typer.Option(metavar="F", show_default="the shipped one", help="Analyser to test.")
 ]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        metavar="P",
+        show_default="the analyser's",
+        help="Least probability of mentions.",
+    ),
+]
 
 
 @analyser.command("train")
@@ -227,7 +237,7 @@ def train_the_analyser(
     corpora: options.Corpora,
     out: AnalyserOut,
     every_genre: Every = False,
-    folds: Folds = 5,
+    folds: Folds = 4,
     seed: options.Seed = 0,
 ) -> None:
     """Train the tagger, parser and mention models from CoNLL-U and write them as one file.
@@ -249,18 +259,21 @@ def train_the_analyser(
 
 @analyser.command("test")
 def measure_the_analyser(
-    corpora: options.Corpora, parameters: AnalyserFile = None, json: Json = False
+    corpora: options.Corpora,
+    parameters: AnalyserFile = None,
+    threshold: Threshold = None,
+    json: Json = False,
 ) -> None:
     """Measure the analysis of raw text, also in upper and lower case.
 
     \b
     Examples:
-      partita analyser test gum/dev
+      partita analyser test gum/dev --threshold 0.45
       partita analyser test gum/dev --parameters analyser.npz --json
     """
     with error_boundary() as console:
         from partita.app.authoring import assess_analyser
 
-        found = assess_analyser(corpora, parameters, console.progress)
-        console.say(found.json() if json else found.text())
+        report = assess_analyser(corpora, parameters, console.progress, threshold=threshold)
+        console.say(report.json() if json else report.text())
         console.flush()

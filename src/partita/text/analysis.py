@@ -24,6 +24,7 @@ SHIPPED = "analyser.npz"
 KNOWLEDGE = 6  # columns of a word that come from the table of words
 WIDTH = len(COLUMNS) + KNOWLEDGE
 THRESHOLD = 0.3  # least probability of a mention
+AGREEMENT = 0.7  # weight of the sorts of mentions with the same head in a text
 REMEMBERED = 1 << 16
 
 NUMBERS = {"NN": "Number=Sing", "NNP": "Number=Sing", "NNS": "Number=Plur", "NNPS": "Number=Plur"}
@@ -101,13 +102,26 @@ class Analyser:
             trees.relations, self.threshold,
         )  # fmt: skip
 
+    def agreed(self, found: Found, texts: Sequence[str]) -> Found:
+        """Move the sorts of mentions towards the mean of those with the same head in the text."""
+        heads = [texts[place].lower() for place in found.places[:, 0].tolist()]
+        numbers = {head: n for n, head in enumerate(dict.fromkeys(heads))}
+        of = np.array([numbers[head] for head in heads], dtype=np.int64)
+        sums = np.zeros((len(numbers), found.chances.shape[1] - 1))
+        np.add.at(sums, of, found.chances[:, 1:])
+        means = sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-12)
+        own = 1 - found.chances[:, :1]
+        shares = (1 - AGREEMENT) * found.chances[:, 1:] + AGREEMENT * own * means[of]
+        return Found(found.places, np.hstack([found.chances[:, :1], shares]))
+
     def analyse(self, message: Message) -> tuple[PlacedSentence, ...]:
         """Return the sentences of a message with their trees and mentions."""
         tokens = tokenize(message)
         if not tokens.texts:
             return ()
         trees = self.trees(tokens.texts, tokens.ends_of_sentences)
-        mentions = self._mentions(self.find(trees), trees.ends)
+        found = self.agreed(self.find(trees), tokens.texts)
+        mentions = self._mentions(found, trees.ends)
         return tuple(self._sentences(message, tokens, trees, mentions))
 
     def find_in(self, sentences: Sequence[PlacedSentence]) -> tuple[PlacedSentence, ...]:

@@ -85,12 +85,13 @@ def _nearest(tag: str, kept: Sequence[str]) -> str:
 class ParserSettings:
     """Settings of the parser's training, chosen on folds."""
 
-    bits: int = 23  # the table of transitions has 2 ** bits places
-    label_bits: int = 22
+    bits: int = 22  # the table of transitions has 2 ** bits places
+    label_bits: int = 21
     passes: int = 4
-    least: int = 3  # times that a feature in use occurs
+    runs: int = 3  # with different orders; their weights are averaged
+    least: int = 8  # times that a feature in use occurs
     rate: float = 0.1
-    dropout: float = 0.1
+    dropout: float = 0.2
     explored: float = 0.9  # share of steps that follow the parser and not the best right step
     upper: float = 0.3  # share of sentences also used in upper case
     lower: float = 0.15
@@ -132,30 +133,50 @@ def train_parser(
     progress: Progress | None = None,
 ) -> Parser:
     """Train a parser; the same data and seed give the same bytes."""
-    from partita.training.analyser_kernels import Pace, parser_pass
-
     chosen = settings or ParserSettings()
     rng = np.random.default_rng(seed)
-    coarse, kinds = coarse_tags(tags)
     moves = Learner(chosen.bits, move_places())
     names = Learner(chosen.label_bits, label_places())
-    for pass_ in range(-1, chosen.passes):  # the first one counts features
-        words, heads, wrong = parser_pass(
-            data.words, data.rows, data.tags, coarse, kinds, data.ends,
-            rng.permutation(len(data.ends)), data.heads, data.labels, len(labels),
-            moves.learned(), names.learned(),
-            Pace(
-                chosen.least if pass_ >= 0 else -1, chosen.rate, chosen.dropout,
-                chosen.explored if pass_ > 0 else 0.0,
-            ), int(rng.integers(1 << 62)),
-        )  # fmt: skip
-        if pass_ >= chosen.passes // 2:
-            moves.mean += moves.table
-            names.mean += names.table
-        if progress and pass_ >= 0:
-            shares = f"{heads / words:.2%} wrong heads, {wrong / words:.2%} wrong labels"
-            progress(f"parser, pass {pass_ + 1} of {chosen.passes}: {shares}")
+    for run in range(chosen.runs):
+        moves.forget()
+        names.forget()
+        for pass_ in range(-1 if run == 0 else 0, chosen.passes):  # the first one counts features
+            said = _parser_pass(data, tags, len(labels), moves, names, pass_, chosen, rng)
+            if pass_ >= chosen.passes // 2:
+                moves.mean += moves.table
+                names.mean += names.table
+            if progress and pass_ >= 0:
+                passes = f"pass {pass_ + 1} of {chosen.passes}"
+                progress(f"parser, run {run + 1} of {chosen.runs}, {passes}: {said}")
     return Parser(tags, labels, moves.model(chosen.least)[0], names.model(chosen.least)[0])
+
+
+def _parser_pass(
+    data: ParserData,
+    tags: tuple[str, ...],
+    labels: int,
+    moves: Learner,
+    names: Learner,
+    number: int,
+    settings: ParserSettings,
+    rng: np.random.Generator,
+) -> str:
+    """Train on all sentences once (count their features if the number is negative)."""
+    from partita.training.analyser_kernels import Pace, parser_pass
+
+    coarse, kinds = coarse_tags(tags)
+    pace = Pace(
+        settings.least if number >= 0 else -1,
+        settings.rate,
+        settings.dropout,
+        settings.explored if number > 0 else 0.0,
+    )
+    words, heads, wrong = parser_pass(
+        data.words, data.rows, data.tags, coarse, kinds, data.ends,
+        rng.permutation(len(data.ends)), data.heads, data.labels, labels,
+        moves.learned(), names.learned(), pace, int(rng.integers(1 << 62)),
+    )  # fmt: skip
+    return f"{heads / words:.2%} wrong heads, {wrong / words:.2%} wrong labels"
 
 
 class Learner:
@@ -168,6 +189,11 @@ class Learner:
         self.squares = np.zeros_like(self.table)
         self.mean = np.zeros(len(self.table))
         self.times = np.zeros(1 << 27, dtype=np.uint8)
+
+    def forget(self) -> None:
+        """Set the weights to nothing; what was added to the sum stays."""
+        self.table[:] = 0
+        self.squares[:] = 0
 
     def learned(self) -> Learned:
         """Return the arrays for the compiled loops."""
@@ -344,11 +370,11 @@ class MentionSettings:
     """Settings of the training of the models of mentions, chosen on folds."""
 
     bits: int = 21
-    passes: int = 8
-    rate: float = 0.08
-    dropout: float = 0.3
+    passes: int = 4
+    rate: float = 0.04
+    dropout: float = 0.6
     least: float = 0.004  # share of words with a tag that are heads, for the tag to be tried
-    least_times: int = 2  # of a feature in use
+    least_times: int = 4  # of a feature in use
 
 
 class Examples(NamedTuple):
@@ -467,6 +493,7 @@ class AnalyserSettings:
     tagger: TaggerSettings = field(default_factory=lambda: TaggerSettings(runs=3))
     fold_tagger: TaggerSettings = field(default_factory=lambda: TaggerSettings(runs=1))
     parser: ParserSettings = field(default_factory=ParserSettings)
+    fold_parser: ParserSettings = field(default_factory=lambda: ParserSettings(runs=1, passes=3))
     mentions: MentionSettings = field(default_factory=MentionSettings)
     upper: float = 0.3  # share of documents from which mentions are also learned in upper case
     lower: float = 0.15
@@ -582,7 +609,7 @@ def fold_models(
             [s for n in others for s in sentences[n]],
             np.concatenate([tags[n] for n in others]), names.labels, analyser.forms,
         )  # fmt: skip
-        trained = train_parser(data, names.tags, names.labels, seed, parser, progress)
+        trained = train_parser(data, names.tags, names.labels, seed, settings.fold_parser, progress)
         analysers.append(replace(analyser, parser=trained))
     return FoldModels(folds, sentences, tags, tuple(analysers))
 
