@@ -23,6 +23,22 @@ from partita.cli import app
 HERE = Path(__file__).parent
 
 
+ORDINARY = ("news", "biography", "mail", "police", "medical", "minutes", "review")
+
+
+def ordinary_texts() -> str:
+    """Seven texts, and what `partita run` prints for each."""
+    parts = ["# Seven ordinary texts", "", "What [the domain `general`](general.md) makes of the",
+             "texts in `docs/texts`, unedited. Made by `make docs`."]  # fmt: skip
+    for name in ORDINARY:
+        path = HERE / "texts" / f"{name}.txt"
+        printed = str(partita.run(path)).strip().splitlines()[1:]  # without the file's path
+        text = path.read_text(encoding="utf-8").strip()
+        parts += ["", f"## {name.capitalize()}", "", "```text", text, "```", ""]
+        parts += ["```text", *printed, "```"]
+    return "\n".join(parts) + "\n"
+
+
 def reference() -> str:
     """The public names with their signatures and docstrings, and the commands' help."""
     names = [_entry(name, getattr(partita, name)) for name in partita.__all__]
@@ -119,6 +135,7 @@ def pictures(page: Path) -> None:
 
 def main() -> None:
     (HERE / "reference.md").write_text(reference(), encoding="utf-8")
+    (HERE / "ordinary-texts.md").write_text(ordinary_texts(), encoding="utf-8")
     pictures(HERE / "plots.md")
 
 

@@ -25,6 +25,13 @@ Fairview), two material storage areas, extensive transshipment facilities
 several training areas.
 """
 
+ARTICLE = """\
+Mayor Ruth Okafor said on Tuesday that Port Ellery would open a ferry line.
+Bayline Shipping, a family firm, will run the service. The company has ordered
+three boats from a yard in Norway. Its director, Tomas Lind, told the council
+that the first of them would arrive in June. Okafor said that she was pleased.
+"""
+
 RUN = "demo"
 PAPER = "Kehler (1997)"
 
@@ -54,6 +61,7 @@ def demo(width: int = 80, colour: bool = False) -> Iterator[str]:
     yield from _message(runner, width, colour)
     yield from _kept(runner, width)
     yield from _paper()
+    yield from _article(width, colour)
     yield from _corpus(runner.stages, width)
 
 
@@ -123,6 +131,16 @@ def _paper() -> Iterator[str]:
     yield "\nBy Dempster's rule, each pair being evidence, and by merging decisions\n\n"
     yield from _side_by_side(solve(TABLE_1), solve(TABLE_1, "merging"))
     yield f"\n{MISPRINT}"
+
+
+def _article(width: int, colour: bool) -> Iterator[str]:
+    """Return an ordinary text and its entities, by the domain general."""
+    from partita.app.runner import Runner, Settings
+    from partita.text.layout import parse_layout
+    from partita.views.message import report
+
+    yield f"\nAn ordinary text\n\n{ARTICLE}\nIts entities, and what is uncertain\n\n"
+    yield report(Runner(Settings()).resolve(parse_layout("article", ARTICLE)), width, colour)
 
 
 def _side_by_side(evidential: Distribution, merging: Distribution) -> Iterator[str]:

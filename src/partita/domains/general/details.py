@@ -26,6 +26,7 @@ UNITS = {"$", "€", "£", "¥", "%", "percent", "usd", "eur", "gbp"}
 YEAR = re.compile(r"(1[0-9]|20|21)[0-9]{2}s?|[0-9]{1,2}[/.-][0-9]{1,2}([/.-][0-9]{2,4})?")
 QUOTE = re.compile(r"“[^”]{1,2000}”|\"[^\"]{1,2000}\"")
 TURN = re.compile(r"\s*([A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3}):\s")
+POSSIBLE = 0.05  # least probability of a sort that the last word of a name decides
 LONGEST = 120  # characters of a role or description
 
 
@@ -153,13 +154,19 @@ def narrower_sort(template: Template) -> str:
         if template.sort == "place" and " ".join(words) in lists.countries:
             return "country"
         by_ending = lists.endings.get(words[-1], "") if words else ""
-        if by_ending and lists.sorts[by_ending] == template.sort:
+        if by_ending and _may_be(template, lists.sorts[by_ending]):
             return by_ending
         gender = _gender(template)
         return next((sort for sort, name in GENDERS.items() if name == gender), "")
     if template.form == "pronoun":
         return ""
     return lists.nouns.get((template.sort, template.head.lower()), "")
+
+
+def _may_be(template: Template, sort: str) -> bool:
+    """Return whether a sort is the most probable one, or not improbable."""
+    shares: Mapping[str, float] = template.context.get("SORT_PROBABILITIES") or {}
+    return template.sort == sort or shares.get(sort, 0.0) >= POSSIBLE
 
 
 def _gender(template: Template) -> str:

@@ -1,0 +1,202 @@
+"""The domain general: any English text, from raw characters to entities."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import partita
+from partita.app.runner import Runner, Settings, model_for
+from partita.domains import find_domain
+from partita.domains.general.details import split_title, word_lists
+from partita.errors import InputError
+from partita.records import Configuration, CoreferenceSet, Template
+from partita.reference.windows import Chains, Windows, copies, original
+from partita.text.language import is_html, other_language, plain_text, text_notes
+from partita.text.layout import parse_layout
+from partita.views.message import line, report
+
+TEXT = (
+    "Jane Doe, the chief executive of Acme Corp., said on Monday that she would buy Borealis for "
+    "$40 million. The Greek minister praised her. Acme makes balloons in Oslo."
+)
+TEXTS = Path(__file__).parents[2] / "docs" / "texts"
+
+
+@pytest.fixture(scope="module")
+def document() -> partita.ResolvedMessage:
+    return partita.run(TEXT)
+
+
+def test_mentions_have_sorts_slots_and_probabilities(document):
+    by_text = {mention.text: mention for mention in document.mentions}
+    assert by_text["Acme Corp."].slots["TYPE"] == "company"
+    assert by_text["The Greek minister"].slots["NATIONALITY"] == "Greece"
+    assert by_text["she"].slots["GENDER"] == "female"
+    for mention in document.mentions:
+        shares = mention.context["SORT_PROBABILITIES"]
+        assert sum(shares.values()) == pytest.approx(1.0)
+        assert 0.0 < mention.context["MENTION_PROBABILITY"] <= 1.0
+        assert mention.sort == max(shares, key=shares.__getitem__)
+
+
+def test_one_message_is_one_set_without_incompatible_pairs(document):
+    (distribution,) = document.distributions
+    assert distribution.model == "joint"
+    assert len(distribution.set) == len(document.mentions)
+    assert not distribution.set.incompatible
+    members = sorted(name for entity in document.entities for name in entity.templates)
+    assert members == sorted(mention.id for mention in document.mentions)
+
+
+def test_entities_come_first_in_the_report(document):
+    text = report(document.resolved)
+    assert text.index("Entities") < text.index("Mentioned once")
+    assert all(len(row) <= 80 for row in text.splitlines())
+    assert len(line(document.resolved)) <= 80
+
+
+def test_only_the_joint_model_is_supported():
+    assert model_for("general") == "joint"
+    with pytest.raises(InputError, match=r"does not support the model evidential .*joint"):
+        partita.run(TEXT, model="evidential")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.text(
+        st.characters(codec="utf-8", exclude_categories=("Cs",))
+        | st.sampled_from("<>&; \n.aA\x07"),
+        max_size=120,
+    ).map(lambda text: f"The man {text} said that Acme bought it.")
+)
+def test_offsets_are_those_of_the_text(text):
+    for template in find_domain("general").extract(parse_layout("m", text)):
+        assert text[template.start : template.end] == template.text
+        assert template.text.strip() == template.text != ""
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("😀" * 100, "no words"),
+        ("Der Hund und die Katze sind nicht im Haus, weil es regnet.", "probably German"),
+        ("Привет, как дела? Это русский текст.", "probably Russian"),
+        ("A man\x00 saw it\x07.", "2 control characters"),
+        ("<p>A <b>man</b> saw it.</p>", "is HTML"),
+    ],
+)
+def test_a_text_that_is_not_english_prose_is_noted(text, note):
+    assert any(note in one for one in partita.run(text).notes)
+
+
+@pytest.mark.parametrize("path", sorted(TEXTS.glob("*.txt")), ids=lambda path: path.stem)
+def test_ordinary_texts_have_no_notes(path):
+    assert not list(text_notes(path.read_text(encoding="utf-8")))
+
+
+def test_html_keeps_every_offset():
+    text = "<html><body><p>Tom &amp; Ann</p><script>if (a<b) x()</script></body></html>"
+    message = plain_text(parse_layout("m", text))
+    assert is_html(text)
+    assert not is_html("a < b and c > d")
+    assert len(message.text) == len(text)
+    assert message.text.split() == ["Tom", "&", "Ann"]
+
+
+@pytest.mark.parametrize("text", ["Acme", "", "ACME CORP\n12 MAIN ST", "He is here."])
+def test_short_texts_have_no_language(text):
+    assert other_language(text) == ""
+
+
+def test_titles_and_word_lists():
+    assert split_title("Dr. Jane Doe") == ("Dr.", "Jane Doe")
+    assert split_title("Prince") == ("", "Prince")
+    lists = word_lists()
+    assert lists.countries["greek"] == lists.countries["greece"] == "Greece"
+    assert {lists.sorts[name] for name in lists.endings.values()} <= {"organization", "place"}
+
+
+@pytest.mark.parametrize("domain", ["depots", "incidents", "english"])
+def test_other_domains_say_how_little_they_understood(domain):
+    text = (TEXTS / "review.txt").read_text(encoding="utf-8")
+    (note,) = partita.run(text, domain=domain).notes
+    assert f"domain {domain} understood" in note
+    assert "--domain general" in note
+
+
+def mention(number: int, sentence: int, paragraph: int, form: str = "name") -> Template:
+    return Template(
+        f"m{number}", f"N{number}", 10 * number, 10 * number + 3, sentence=sentence, form=form,
+        context={"PARAGRAPH": paragraph},
+    )  # fmt: skip
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=200), st.integers(4, 40))
+def test_windows_cover_a_text_once(breaks, most):
+    paragraphs = list(itertools.accumulate(map(int, breaks)))
+    templates = [mention(n, n // 2, p) for n, p in enumerate(paragraphs)]
+    cuts = Windows(most, 3, 3).cuts(templates)
+    assert cuts[0] == 0
+    assert cuts[-1] == len(templates)
+    assert all(0 < b - a <= most for a, b in itertools.pairwise(cuts))
+    for cut in cuts[1:-1]:
+        near = range(max(cuts[cuts.index(cut) - 1] + most // 2 + 1, 1), cut + 1)
+        if any(paragraphs[n] != paragraphs[n - 1] for n in near):
+            assert paragraphs[cut] != paragraphs[cut - 1]
+
+
+def test_a_copy_carries_an_entity_into_the_next_window():
+    chains, sizes = Chains(), Windows(2, 1, 5)
+    first = [mention(1, 0, 0), mention(2, 0, 0), mention(3, 1, 0)]
+    chains.add(Configuration([("m1", "m2"), ("m3",)]), CoreferenceSet(tuple(first)))
+    again = copies(chains.read_again(first, sizes), 2)
+    assert [one.id for one in again] == ["m1@2", "m3@2"]
+    new = mention(4, 2, 1)
+    window = CoreferenceSet((*again, new))
+    chains.add(Configuration([("m1@2", "m4"), ("m3@2",)]), window)
+    assert [[one.id for one in members] for members in chains.members] == [
+        ["m1", "m2", "m4"],
+        ["m3"],
+    ]
+    assert original("m1@2") == "m1"
+
+
+def test_windows_of_a_long_text_are_said_and_joined(monkeypatch):
+    domain = find_domain("general")
+    monkeypatch.setattr(type(domain), "windows", Windows(12, 4, 8))
+    text = (TEXTS / "biography.txt").read_text(encoding="utf-8")
+    resolved = Runner(Settings()).load().resolve(parse_layout("m", text))
+    assert len(resolved.distributions) > 2
+    assert any(f"in {len(resolved.distributions)} windows" in note for note in resolved.notes)
+    members = sorted(name for entity in resolved.entities for name in entity.templates)
+    assert members == sorted(template.id for template in resolved.templates)
+    named = [entity for entity in resolved.entities if "Whitcombe" in entity.name]
+    assert max(len(entity.templates) for entity in named) > 2
+    assert "Entities" in report(resolved)
+
+
+def test_the_set_of_a_text_lists_likely_pairs_only(document):
+    (distribution,) = document.distributions
+    large = replace(
+        distribution,
+        set=CoreferenceSet(tuple(Template(f"t{n}") for n in range(61)), name="x"),
+        probabilities=np.full((61, 61), 0.001),
+        marginals=replace(
+            distribution.marginals, value=np.full((61, 61), 0.001), low=np.zeros((61, 61)),
+            high=np.full((61, 61), 0.01),
+        ),
+        configurations=replace(
+            distribution.configurations, ids=tuple(f"t{n}" for n in range(61)),
+            rows=np.zeros((1, 61), dtype=np.int64), probabilities=[1.0],
+        ),
+    )  # fmt: skip
+    written = large.to_dict()
+    assert written["pairs"] == []
+    assert written["unlisted"] == {"count": 61 * 30, "probability": 0.005}
