@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import product
 from math import exp, prod
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -143,3 +144,20 @@ def test_bad_output_is_refused() -> None:
         from_clusters(TEXT, [[ANN], [ANN, BO]], precision=0.9, missed=0.0)
     with pytest.raises(ValueError, match=r"precision is 1\.5"):
         from_clusters(TEXT, [], precision=1.5, missed=0.0)
+
+
+def test_evidence_of_a_result_multiplies_the_odds() -> None:
+    scores = from_clusters(TEXT, [[ANN, SHE]], precision=0.8, missed=0.1)
+    columns = {"set": ["s"], "left": ["m2"], "right": ["m1"], "marginal": [0.6]}
+    result: Any = SimpleNamespace(
+        mentions=[SimpleNamespace(id="m1"), SimpleNamespace(id="m2")], _columns=columns_of(columns)
+    )
+    ((_, _, both),) = scores.combined(result).pairs
+    assert both == pytest.approx(0.8 * 0.6 / (0.8 * 0.6 + 0.2 * 0.4))
+    result.mentions.pop()
+    with pytest.raises(InputError, match="the result has other mentions"):
+        scores.combined(result)
+
+
+def columns_of(columns: dict[str, list[Any]]) -> Any:
+    return lambda _table: columns

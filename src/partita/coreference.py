@@ -159,7 +159,7 @@ def _scores(text: str, spans: Sequence[Span], links: FloatArray) -> PairScores:
 
 def _marginals(result: ResolvedMessage) -> Mapping[tuple[str, str], float]:
     columns = result._columns("pairs")
-    ids = (columns[name] for name in ("left", "right", "probability"))
+    ids = (columns[name] for name in ("left", "right", "marginal"))
     return {pair(a, b): p for a, b, p in zip(*ids, strict=True)} if columns["set"] else {}
 
 
