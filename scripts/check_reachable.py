@@ -43,7 +43,6 @@ ALLOWED = {
     "partita.text.words.WordTable.noun_classes": "documented in docs/words.md",
     "partita.text.words.WordTable.is_hypernym": "documented in docs/words.md",
     "partita.text.words.WordTable.derived": "documented in docs/words.md",
-    "partita.training.analyser.out_of_fold": "for training on predicted mentions",
     "partita.compilation._Locator.get_cache_path": "called by Numba",
     "partita.compilation._Locator.get_source_stamp": "called by Numba",
     "partita.compilation._Locator.get_disambiguator": "called by Numba",

@@ -16,8 +16,11 @@ from partita.training.analyser import (
     AnalyserSettings,
     MentionSettings,
     ParserSettings,
+    fold_models,
+    inventory,
     out_of_fold,
     train_analyser,
+    with_fold_mentions,
 )
 from partita.training.tagger import TaggerSettings
 
@@ -158,7 +161,9 @@ def test_a_toy_language_is_learned_to_the_same_bytes() -> None:
 
 def test_every_document_is_analysed_out_of_fold() -> None:
     documents = toy(6)
-    pairs = list(out_of_fold(documents, folds=2, settings=SMALL))
+    names = inventory(documents)
+    models = fold_models(documents, names, 2, 0, SMALL)
+    pairs = list(out_of_fold(with_fold_mentions(models, names, 0, SMALL)[0]))
     assert sorted(document.name for document, _ in pairs) == [f"d{n}" for n in range(6)]
     for document, sentences in pairs:
         assert [text for s in sentences for text in (document.text[a:b] for a, b in s.spans)]

@@ -776,18 +776,10 @@ def final_analyser(
 
 
 def out_of_fold(
-    documents: Sequence[PlacedDocument],
-    folds: int = 5,
-    seed: int = 0,
-    settings: AnalyserSettings | None = None,
-    progress: Progress | None = None,
+    models: FoldModels,
 ) -> Iterator[tuple[PlacedDocument, tuple[PlacedSentence, ...]]]:
     """Yield every document that has mentions, with the analysis of its text by a model that did
     not see it."""
-    chosen = settings or AnalyserSettings()
-    names = inventory(documents)
-    models = fold_models(documents, names, folds, seed, chosen, progress)
-    models, _ = with_fold_mentions(models, names, seed, chosen, progress)
     for fold, analyser in zip(models.folds, models.analysers, strict=True):
         for document in fold:
             if document.has_mentions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +12,6 @@ from partita.corpora.matching import keyed_document
 from partita.errors import InputError
 from partita.records import Document, Template
 from partita.text.analysis import Analyser
-from partita.text.conllu import PlacedDocument
 from partita.text.expressions import document_templates
 from partita.text.messages import parse_message
 from partita.text.raw_messages import RawMessage
@@ -22,6 +21,7 @@ from partita.training.analyser import (
     final_analyser,
     fold_models,
     inventory,
+    out_of_fold,
     with_fold_mentions,
 )
 from partita.training.joint import train_joint
@@ -81,13 +81,8 @@ def train_text_models(
 def keyed_by_folds(models: FoldModels) -> list[Document]:
     """Return every document with its gold mentions, then as found by a model of other folds."""
     gold, found = [], []
-    for fold, analyser in zip(models.folds, models.analysers, strict=True):
-        for document in _annotated(fold):
-            gold.append(document_of(document))
-            templates = text_templates(analyser, document.name, document.text)
-            found.append(keyed_document(gold[-1], templates))
+    for document, sentences in out_of_fold(models):
+        gold.append(document_of(document))
+        templates = document_templates(sentences, document.text, RULE)
+        found.append(keyed_document(gold[-1], templates))
     return [*gold, *found]
-
-
-def _annotated(documents: Sequence[PlacedDocument]) -> Iterator[PlacedDocument]:
-    return (document for document in documents if document.has_mentions)
