@@ -23,7 +23,7 @@ from partita.text.words import CLASSES, shipped_words
 SHIPPED = "analyser.npz"
 KNOWLEDGE = 6  # columns of a word that come from the table of words
 WIDTH = len(COLUMNS) + KNOWLEDGE
-THRESHOLD = 0.3  # least probability of a mention
+THRESHOLD = 0.45  # least probability of a mention
 AGREEMENT = 0.7  # weight of the sorts of mentions with the same head in a text
 REMEMBERED = 1 << 16
 
