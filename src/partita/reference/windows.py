@@ -17,7 +17,7 @@ from partita.records import Configuration, CoreferenceSet, Template
 class Windows:
     """The size of windows, in templates: new ones, and of those read again the last and names."""
 
-    most: int = 500
+    most: int = 300
     last: int = 60
     names: int = 60
 
