@@ -9,6 +9,7 @@ from partita.evaluation.fusion import measure
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, fuse
 from partita.fusion.hierarchy import deepest
+from partita.fusion.kinds import Reading
 
 PLACES = simple_nesting({"MINNEAPOLIS": "MINNESOTA", "MINNESOTA": "USA"})
 
@@ -64,3 +65,12 @@ def test_sets_must_be_whole():
     rows = [("a", "x", "v", "Han; Kamber"), ("b", "x", "v", "Kamber;Han")]
     assert measured(rows, {"x": "han; kamber"}, "several").accuracy == 1.0
     assert measured(rows, {"x": "han"}, "several").accuracy == 0.0
+
+
+def test_numbers_within_the_tolerance_of_the_truth_are_right():
+    rows = [(s, o, "n", "100.4") for s in ("ann", "bob") for o in ("x", "y")]
+    reading = Reading(tolerance=0.01)
+    fused = fuse(Claims.of(rows), Settings(kinds={"": "number"}, reading=reading))
+    truths = {"x": "100", "y": "110"}
+    assert measure(fused.slots[0], truths, None).accuracy == 0.0
+    assert measure(fused.slots[0], truths, None, tolerance=0.01).accuracy == 0.5

@@ -15,6 +15,7 @@ from partita.fusion.fuse import Settings, answers_by_object, fuse
 from partita.fusion.hierarchy import flat_order
 from partita.fusion.open_slots import open_problem
 from partita.fusion.value_reading import statements
+from partita.fusion.warnings import belief_warnings
 
 VALUES = ["a", "b", "c", "d"]
 OPEN = {"": "open"}
@@ -89,6 +90,18 @@ def test_a_clique_that_always_agrees_counts_as_one_source():
     trust = {one.source: one.reliability for one in belief.trust}
     assert min(v for s, v in trust.items() if s.startswith("honest")) > trust["clique 0"]
     assert not [one for one in fused.copying if "honest" in one.original + one.copier]
+    [warning] = [one for one in belief_warnings(belief) if one.kind == "clique"]
+    assert "clique 0, clique 1, clique 2, clique 3 and 2 more" in warning.text
+    assert "--known" in warning.advice
+
+
+def test_few_claims_and_bare_majorities_are_warned_about():
+    rows = [(s, f"o{n}", "v", f"{s} {n}") for n in range(10) for s in ("ann", "bob")]
+    [belief] = fuse(Claims.of(rows), Settings(kinds=OPEN)).slots
+    assert [one.kind for one in belief_warnings(belief)] == ["majority", "few claims"]
+    agreed = [(s, f"o{n}", "v", f"{n}") for n in range(10) for s in ("ann", "bob", "cy")]
+    [belief] = fuse(Claims.of(agreed), Settings(kinds=OPEN)).slots
+    assert not list(belief_warnings(belief))
 
 
 def test_one_claim_is_not_tempered_and_many_are():

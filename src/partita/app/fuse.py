@@ -39,6 +39,7 @@ from partita.fusion.side_files import (
     read_truths,
     source_kind,
 )
+from partita.fusion.warnings import belief_warnings
 from partita.records import IntArray
 
 
@@ -106,7 +107,10 @@ def measure_slots(fused: Fused, truth: Path) -> tuple[SlotMeasure, ...]:
     for (name, slot), value in truths.items():
         by_slot.setdefault(slot, {})[name] = value
     nesting = fused.settings.reading.nesting
-    return tuple(measure(fused.slot(slot), by_slot[slot], nesting) for slot in sorted(by_slot))
+    tolerance = fused.settings.reading.tolerance
+    return tuple(
+        measure(fused.slot(slot), by_slot[slot], nesting, tolerance) for slot in sorted(by_slot)
+    )
 
 
 def _settings(options: FuseOptions, claims: Claims) -> Settings:
@@ -158,6 +162,8 @@ def _notes(fused: Fused) -> list[str]:
             notes.append(f"{belief.name}: {note}")
         if not belief.converged:
             notes.append(f"{belief.name}: still moving after {belief.rounds} rounds")
+        for warning in belief_warnings(belief):
+            notes.append(f"warning: {belief.name}: {warning.text}; {warning.advice}")
     ignored = sorted(n for n, r in _fixed_reliabilities(fused).items() if r == 0.0)
     return [*notes, *(f"{name} has reliability 0 and is ignored" for name in ignored)]
 

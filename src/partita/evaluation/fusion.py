@@ -12,8 +12,14 @@ from partita.evaluation.calibration import Bin, brier, reliability, reliability_
 from partita.fusion.belief import SlotBelief
 from partita.fusion.claim_files import SAME
 from partita.fusion.hierarchy import Nesting, deepest
-from partita.fusion.parsed_claims import normalise_date, normalise_number, split_members
+from partita.fusion.parsed_claims import (
+    normalise_date,
+    normalise_number,
+    positions,
+    split_members,
+)
 from partita.fusion.people import Lexicon, same_people
+from partita.fusion.value_reading import ParsedSlot
 from partita.records import FloatArray, IntArray
 
 
@@ -73,11 +79,19 @@ def calibration(measured: Sequence[SlotMeasure]) -> Calibration:
     return Calibration(reliability_error(bins), values_error, brier(stated, observed), bins)
 
 
-def measure(belief: SlotBelief, truths: Mapping[str, str], nesting: Nesting | None) -> SlotMeasure:
-    """Return the figures of one slot; truths are by object, as written."""
+def measure(
+    belief: SlotBelief,
+    truths: Mapping[str, str],
+    nesting: Nesting | None,
+    tolerance: float = 0.0,
+) -> SlotMeasure:
+    """Return the figures of one slot; truths are by object, as written.
+
+    Numbers and dates within the tolerance of the truth are right.
+    """
     places = {name: n for n, name in enumerate(belief.parsed.statements.objects)}
     claimed = {places[name]: truth for name, truth in truths.items() if name in places}
-    right = _right(belief, claimed, nesting)
+    right = _right(belief, claimed, nesting, tolerance)
     tested = np.zeros(len(places), dtype=np.bool_)
     tested[list(claimed)] = True
     first = belief.starts[:-1][tested]
@@ -107,10 +121,10 @@ def measure(belief: SlotBelief, truths: Mapping[str, str], nesting: Nesting | No
 
 
 def _right(
-    belief: SlotBelief, claimed: Mapping[int, str], nesting: Nesting | None
+    belief: SlotBelief, claimed: Mapping[int, str], nesting: Nesting | None, tolerance: float
 ) -> NDArray[np.bool_]:
     """Return which pairs of object and value are true."""
-    fits = _truth_test(belief, nesting)
+    fits = _truth_test(belief, nesting, tolerance)
     right = np.zeros(len(belief.object), dtype=np.bool_)
     for thing, truth in claimed.items():
         matches = fits(truth)
@@ -120,7 +134,7 @@ def _right(
 
 
 def _truth_test(
-    belief: SlotBelief, nesting: Nesting | None
+    belief: SlotBelief, nesting: Nesting | None, tolerance: float
 ) -> Callable[[str], Callable[[int], bool]]:
     """Return a test whether a value is the truth as written."""
     parsed = belief.parsed
@@ -136,11 +150,25 @@ def _truth_test(
         return lambda truth: _equality_test(
             parsed.statements.values, deepest(truth, values, nesting)
         )
-    return lambda truth: _equality_test(parsed.statements.values, spelled(truth))
+    return lambda truth: _closeness_test(parsed, spelled(truth), tolerance)
 
 
 def _equality_test(values: Sequence[object], truth: object) -> Callable[[int], bool]:
     return lambda value: values[value] == truth
+
+
+def _closeness_test(parsed: ParsedSlot, truth: str, tolerance: float) -> Callable[[int], bool]:
+    values = parsed.statements.values
+    [place] = positions([truth], parsed.kind).tolist()
+    reach = tolerance * (abs(place) if parsed.kind == "number" else 1.0)
+
+    def matches(value: int) -> bool:
+        if values[value] == truth:
+            return True
+        [position] = positions([values[value]], parsed.kind).tolist()
+        return tolerance > 0 and abs(position - place) <= reach * (1 + 1e-9)
+
+    return matches
 
 
 def _name_test(

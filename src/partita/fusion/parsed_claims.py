@@ -133,7 +133,7 @@ def parse_texts(
     codes = value_codes[value]
     if tolerance and kind in ("number", "date"):
         relative = kind == "number"
-        codes = merge_close(claims.object, codes, _positions(values, kind), tolerance, relative)
+        codes = merge_close(claims.object, codes, positions(values, kind), tolerance, relative)
     as_written = [claims.values[n] for n in used.tolist()] if normalise is symbol else []
     labels = _labels(values, as_written, value_codes, np.bincount(value, minlength=len(used)))
     return ParsedClaims(claims.object, claims.source, codes, claims.confidence, values, labels)
@@ -196,7 +196,7 @@ def _close(
     return slices
 
 
-def _positions(values: Sequence[str], kind: Kind) -> FloatArray:
+def positions(values: Sequence[str], kind: Kind) -> FloatArray:
     """Return numbers, and days as ordinals; other dates are NaN."""
     if kind == "number":
         return np.array([float(value) for value in values])

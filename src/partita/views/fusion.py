@@ -21,6 +21,7 @@ from partita.fusion.claims import Claims
 from partita.fusion.conflict import conflicts
 from partita.fusion.fuse import Change, Fused
 from partita.fusion.mass_functions import CombinedMasses, SourceMasses, ValueMasses
+from partita.fusion.warnings import belief_warnings
 from partita.results.result_lines import result_line
 from partita.results.template_json import figure_json
 from partita.views.layout import WIDTH, cell, clean, count_text, cut
@@ -185,6 +186,7 @@ def fused_json(
         ],
         "copying": [{**asdict(one), "share": one.share} for one in fused.copying],
         "slots": {belief.name: _slot_facts(belief) for belief in fused.slots},
+        "warnings": [asdict(one) for belief in fused.slots for one in belief_warnings(belief)],
     }
     if without is not None:
         document["without"] = {"source": without, "changes": [asdict(one) for one in changes]}
