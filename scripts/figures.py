@@ -52,6 +52,7 @@ BLOCK = re.compile(
 )
 
 GUM = "experiment --from corefud {data}/gum/train --test {data}/gum/dev"
+RAW = "experiment --from corefud --test {data}/gum/dev --raw"
 MUC = "experiment --from muc {data}/muc4/dev --test {data}/muc4/tst1 --test {data}/muc4/tst2"
 KEYS_OF_GUM = "study-keys {data}/gum/train"
 KEYS_OF_DEPOTS = "study-keys {corpus} --shipped"
@@ -507,6 +508,9 @@ FIGURES = {
     "gum-small-sets": Figure(partial(table_of, f"{GUM} --largest 9", 0), needs=("gum",)),
     "gum-small-sets-by-size": Figure(partial(table_of, f"{GUM} --largest 9", 1), needs=("gum",)),
     "gum-joint": Figure(joint_card, needs=("gum",)),
+    "raw-text": Figure(partial(table_of, RAW, 0), needs=("gum",)),
+    "raw-text-by-genre": Figure(partial(table_of, RAW, 1), needs=("gum",)),
+    "raw-text-upper": Figure(partial(table_of, f"{RAW} --case upper", 0), needs=("gum",)),
     "depots-paper-size": Figure(lambda: paper_size()[6]),
     "depots-paper-size-means": Figure(lambda: paper_size()[7]),
     "depots-models": Figure(partial(table_of, "experiment {corpus} --splits 0", 6)),
