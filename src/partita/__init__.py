@@ -10,8 +10,8 @@ Verbs, the same as the commands:
     evaluate  measure results against keys
     explain   explain why two templates were resolved as the same or not
 
-The module evidence has mass functions and Dempster's rule; coreference reads the output of
-other coreference systems.
+The module evidence has mass functions and Dempster's rule. The module
+coreference reads the output of other coreference systems.
 
 Every result has to_pandas(), to_arrow() and to_dict(), and shows itself in
 a notebook. Probabilities are plain floats. Errors are subclasses of

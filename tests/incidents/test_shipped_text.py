@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from hashlib import sha256
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from partita.domains.incidents.domain import domain as incidents
 from partita.domains.incidents.gazetteer import parse_places, shipped_gazetteer
 from partita.domains.incidents.models import BITS, encode_feature
 from partita.rules.domain_files import read_domain
+from partita.text.words import shipped_words
 
 PACKAGE = Path(partita.__file__).parent
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -102,15 +104,25 @@ def _text(path: Path) -> str:
     if path.suffix != ".npz":
         text = path.read_bytes().decode("utf-8", "replace")
         return re.sub(r"\\u([0-9a-f]{4})", lambda match: chr(int(match[1], 16)), text)
-    arrays = np.load(path, allow_pickle=False)
+    return _archive(path.read_bytes())
+
+
+def _archive(content: bytes) -> str:
+    arrays = np.load(BytesIO(content), allow_pickle=False)
     return " ".join(_strings(arrays[name]) for name in arrays.files)
 
 
 def _strings(array: np.ndarray) -> str:
-    """The characters of an array of strings or bytes."""
+    """The characters of an array of strings or bytes, or of an archive inside; weights are none."""
     if array.dtype.kind in "US":
         return " ".join(map(str, array.ravel().tolist()))
-    return array.tobytes().decode("latin-1") if array.dtype.itemsize == 1 else ""
+    content = array.tobytes() if array.dtype.itemsize == 1 else b""
+    if content.startswith(b"PK"):
+        return _archive(content)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
 
 
 def occurring(names: Iterable[Words], text: Sequence[str]) -> set[Words]:
@@ -186,7 +198,7 @@ def people() -> frozenset[Words]:
 
 @cache
 def places() -> frozenset[Words]:
-    """The places of Latin America in the exam's lists that the open table does not have."""
+    """The places of Latin America in the exam's lists that the open tables do not have."""
     found: set[Words] = set()
     known = shipped_gazetteer()
     latin = {
@@ -198,6 +210,7 @@ def places() -> frozenset[Words]:
             tuple(words(" ".join(name))) for name, (land, _) in parse_places(lines) if land in latin
         }
     listed = {tuple(words(" ".join(name))) for name in known.places}
+    listed |= {(word,) for word in shipped_words().words}  # the open table of English words
     return frozenset(name for name in found - listed - KNOWN - {()} if _is_a_name(name))
 
 

@@ -186,7 +186,7 @@ def test_weighted_alternatives_are_learned_from(depots: list[Cut]) -> None:
 
 def test_the_key_of_the_demo_becomes_more_probable(tmp_path: Path) -> None:
     workspace = open_workspace(tmp_path / "store.db")
-    options = Settings(budget=usual_budget("evidential"))
+    options = Settings("depots", "evidential", budget=usual_budget("evidential"))
     workspace.ingest([RawMessage("kinston", MESSAGE, "test")], options, "r", workers=1)
     cells = [["T1", "T2", "T7"], ["T4"]]
     workspace.key("r", "kinston.1", cells, "anna")

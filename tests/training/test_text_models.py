@@ -21,6 +21,7 @@ SMALL = AnalyserSettings(
     TaggerSettings(bits=14, runs=1),
     TaggerSettings(bits=14, runs=1),
     ParserSettings(bits=14, label_bits=14, least=1),
+    ParserSettings(bits=14, label_bits=14, least=1, runs=1),
     MentionSettings(bits=14, least_times=1),
 )
 NAMES = ("Ana", "Bob", "Cleo", "Dan", "Eve", "Fred")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 from partita.configurations import METHODS, PAIR_MODELS
 from partita.configurations.dense.posterior import log2_of
 from partita.configurations.evidential import evidential, greedy, uniform
-from partita.configurations.forest.model import ForestParameters
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.method_choice import engine_for
 from partita.configurations.odds import Knowledge, ScaledParameters, checked_knowledge
@@ -16,7 +16,10 @@ from partita.configurations.report import best_or_above, listing, remainder
 from partita.errors import InputError
 from partita.records import Budget, Distribution, Figure, Figures, PairProbabilities, Posterior
 
-Parameters = GreedyParameters | ScaledParameters | ForestParameters
+if TYPE_CHECKING:
+    from partita.configurations.forest.model import ForestParameters
+
+Parameters: TypeAlias = "GreedyParameters | ScaledParameters | ForestParameters"
 
 
 def solve(
@@ -77,10 +80,8 @@ def _posterior(
         return evidential(knowledge, engine)
     if model == "scaled" and isinstance(parameters, ScaledParameters):
         return evidential(knowledge, engine, parameters)
-    if model == "forest" and isinstance(parameters, ForestParameters):
-        from partita.configurations.forest.posterior import forest
-
-        return forest(knowledge, parameters, budget, seed, method), None
+    if model == "forest":
+        return _forest(knowledge, parameters, budget, seed, method), None
     if model == "uniform":
         return uniform(knowledge, engine), None
     if model == "greedy" and isinstance(parameters, GreedyParameters):
@@ -91,6 +92,17 @@ def _posterior(
         merged = merging(knowledge.p, knowledge.compatible, knowledge.must, budget, seed, method)
         return merged, None
     raise InputError(_model_error(model))
+
+
+def _forest(
+    knowledge: Knowledge, parameters: Parameters | None, budget: Budget, seed: int, method: str
+) -> Posterior:
+    from partita.configurations.forest.model import ForestParameters
+    from partita.configurations.forest.posterior import forest
+
+    if not isinstance(parameters, ForestParameters):
+        raise InputError(_model_error("forest"))
+    return forest(knowledge, parameters, budget, seed, method)
 
 
 def _model_error(model: str) -> str:

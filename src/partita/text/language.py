@@ -35,7 +35,7 @@ FUNCTION_WORDS = {
     "Norwegian": "og det er en til av på for ikke den med de som har et jeg om var men seg fra "
     "vi så kan når han etter eller ble være",
     "Finnish": "ja on ei se että oli joka hän mutta ovat kun myös sen tai niin ole kuin hänen "
-    "tämä jos vain mukaan sekä",
+    "jos vain mukaan sekä",
     "Polish": "i w na z do że się nie jest to o jak po co tak za od przez dla przy ale czy "
     "był są już tylko jego który oraz",
     "Czech": "a se v na je že s z do i to o jako za po který byl k ale od pro jsou jeho by "
