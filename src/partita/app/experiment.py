@@ -30,6 +30,7 @@ from partita.evaluation.raw import RawFigures, measure_raw, raw_figures, raw_jso
 from partita.evaluation.rows import markdown, sizes_markdown
 from partita.evaluation.splits import Cut, cut, grouped_splits, paper_splits
 from partita.records import Document, Posterior, Template
+from partita.text.encoding import recased
 from partita.training.joint import joint_posterior
 from partita.views.charts import experiment_reliability_chart, save, sizes_chart
 
@@ -193,12 +194,7 @@ def _raw_row(
     measures = []
     for number, document in enumerate(tested, 1):
         report(f"{name}: document {number} of {len(tested)}")
-        text = _recased(document.text, CASES[design.case])
+        text = recased(document.text, CASES[design.case])
         found = text_templates(models.analyser, document.name, text)
         measures.append(measure_raw(document, found, resolve))
     return raw_figures(name, measures, seed=design.seed)
-
-
-def _recased(text: str, case: Callable[[str], str]) -> str:
-    """Return a text in another case; letters that would become several stay as they are."""
-    return "".join(case(letter) if len(case(letter)) == 1 else letter for letter in text)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from partita.text.analysis import Analyser
 from partita.text.conllu import PlacedDocument
+from partita.text.encoding import recased
 from partita.text.expressions import Mention, PlacedSentence, Span, head_of
 from partita.text.messages import parse_message
 from partita.text.raw_messages import RawMessage
@@ -58,9 +59,7 @@ def measure_analysis(
     """Compare the analysis of the documents' text with their annotation."""
     tally, seconds = Tally(Counter(), [], []), 0.0
     for document in documents:
-        text = case(document.text)
-        if len(text) != len(document.text):
-            text = "".join(case(sign) if len(case(sign)) == 1 else sign for sign in document.text)
+        text = recased(document.text, case)
         message = parse_message(RawMessage(document.name, text, document.name))
         start = time.process_time()
         sentences = analyser.analyse(message)

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from partita.errors import InputError
-from partita.files.strict import Place, fields, list_of, number_of, parsed, text_of
+from partita.files.strict import Place, list_of, number_of, text_of
 from partita.text.analysis import Analyser
 from partita.text.mentions import FEATURES, MentionModel, mention_places, roles_of
 from partita.text.parser import (
@@ -24,7 +23,12 @@ from partita.text.parser import (
     label_places,
     move_places,
 )
-from partita.text.tagger_models import parse_tagger, tagger_bytes
+from partita.text.tagger_models import (
+    archive_arrays,
+    checked_about,
+    parse_tagger,
+    tagger_bytes,
+)
 
 VERSION = 1
 ARRAYS = {
@@ -85,7 +89,8 @@ def parse_analyser(data: bytes, file: str) -> Analyser:
     """Return the analyser from the bytes of an npz file; `file` is named in errors."""
     place = Place(file)
     arrays = _arrays(data, place)
-    about = _about(arrays["about"].tobytes(), place)
+    text = arrays["about"].tobytes()
+    about = checked_about(text, ABOUT, "analyser", VERSION, _features(), place)
     tagger = parse_tagger(arrays["tagger"].tobytes(), file)
     labels, sorts = _texts(about, "labels", place), _texts(about, "sorts", place)
     if arrays["possible"].shape != (len(tagger.tags),) or len(arrays["scales"]) != len(FEATURES):
@@ -118,35 +123,11 @@ def parse_analyser(data: bytes, file: str) -> Analyser:
 
 def _arrays(data: bytes, place: Place) -> dict[str, NDArray[Any]]:
     """Return the arrays by name, checked for type and dimension."""
-    try:
-        with np.load(BytesIO(data), allow_pickle=False) as file:
-            if not isinstance(file, NpzFile) or set(file.files) != set(ARRAYS):
-                raise ValueError
-            arrays = {name: file[name] for name in ARRAYS}
-    except Exception as error:  # damaged zip files raise all kinds of errors
-        problem = f"is not an analyser (expected an npz file with {', '.join(ARRAYS)})"
-        raise InputError(problem, file=place.file) from error
+    arrays = archive_arrays(data, tuple(ARRAYS), "an analyser", place)
     for name, (kind, dimensions) in ARRAYS.items():
         if arrays[name].dtype != kind or arrays[name].ndim != dimensions:
             place.refuse(f"{name} is not an array of {np.dtype(kind).name} of {dimensions} axes")
     return arrays
-
-
-def _about(text: bytes, place: Place) -> Mapping[str, Any]:
-    """Return the metadata, checked for version, model and features."""
-    try:
-        value = parsed(text.decode(), place)
-    except UnicodeDecodeError as error:
-        raise InputError("about is not UTF-8", file=place.file) from error
-    version = value.get("version") if isinstance(value, dict) else None
-    if version is not None and (type(version) is not int or version != VERSION):
-        place.refuse(f"version is {version!r}; this release reads version {VERSION}")
-    about = fields(value, "about", place, needed=ABOUT)
-    if about["model"] != "analyser":
-        place.refuse(f"holds parameters of {about['model']!r} (expected 'analyser')")
-    if about["features"] != _features():
-        place.refuse("was trained with features unknown to this version")
-    return about
 
 
 def _texts(about: Mapping[str, Any], name: str, place: Place) -> tuple[str, ...]:

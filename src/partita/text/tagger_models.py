@@ -76,7 +76,8 @@ def parse_tagger(data: bytes, file: str) -> Tagger:
     """Return the tagger from the bytes of an npz file; `file` is named in errors."""
     place = Place(file)
     arrays = _arrays(data, place)
-    about = _about(arrays["about"].tobytes(), place)
+    text = arrays["about"].tobytes()
+    about = checked_about(text, ABOUT, "tagger", VERSION, list(FEATURES), place)
     source = fields(about["learned_from"], "learned_from", place, needed=("description", "sha256"))
     digest = text_of(source["sha256"], "sha256", place)
     if not re.fullmatch("[0-9a-f]{64}", digest):
@@ -98,33 +99,42 @@ def parse_tagger(data: bytes, file: str) -> Tagger:
 
 def _arrays(data: bytes, place: Place) -> dict[str, NDArray[Any]]:
     """Return the arrays by name, checked for type and dimension."""
-    try:
-        with np.load(BytesIO(data), allow_pickle=False) as file:
-            if not isinstance(file, NpzFile) or set(file.files) != set(ARRAYS):
-                raise ValueError
-            arrays = {name: file[name] for name in ARRAYS}
-    except Exception as error:  # damaged zip files raise all kinds of errors
-        problem = f"is not a tagger (expected an npz file with {', '.join(ARRAYS)})"
-        raise InputError(problem, file=place.file) from error
+    arrays = archive_arrays(data, tuple(ARRAYS), "a tagger", place)
     for name, kind in ARRAYS.items():
         if arrays[name].dtype != kind or arrays[name].ndim != 1:
             place.refuse(f"{name} is not a one-dimensional array of {np.dtype(kind).name}")
     return arrays
 
 
-def _about(text: bytes, place: Place) -> Mapping[str, Any]:
-    """Return the metadata, checked for version, model and features."""
+def archive_arrays(
+    data: bytes, names: tuple[str, ...], model: str, place: Place
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an npz file that must hold exactly these."""
+    try:
+        with np.load(BytesIO(data), allow_pickle=False) as file:
+            if not isinstance(file, NpzFile) or set(file.files) != set(names):
+                raise ValueError
+            return {name: file[name] for name in names}
+    except Exception as error:  # damaged zip files raise all kinds of errors
+        problem = f"is not {model} (expected an npz file with {', '.join(names)})"
+        raise InputError(problem, file=place.file) from error
+
+
+def checked_about(
+    text: bytes, needed: tuple[str, ...], model: str, version: int, features: Any, place: Place
+) -> Mapping[str, Any]:
+    """Return the metadata of a model, checked for version, model and features."""
     try:
         value = parsed(text.decode(), place)
     except UnicodeDecodeError as error:
         raise InputError("about is not UTF-8", file=place.file) from error
-    version = value.get("version") if isinstance(value, dict) else None
-    if version is not None and (type(version) is not int or version != VERSION):
-        place.refuse(f"version is {version!r}; this release reads version {VERSION}")
-    about = fields(value, "about", place, needed=ABOUT)
-    if about["model"] != "tagger":
-        place.refuse(f"holds parameters of {about['model']!r} (expected 'tagger')")
-    if about["features"] != list(FEATURES):
+    told = value.get("version") if isinstance(value, dict) else None
+    if told is not None and (type(told) is not int or told != version):
+        place.refuse(f"version is {told!r}; this release reads version {version}")
+    about = fields(value, "about", place, needed=needed)
+    if about["model"] != model:
+        place.refuse(f"holds parameters of {about['model']!r} (expected {model!r})")
+    if about["features"] != features:
         place.refuse("was trained with features unknown to this version")
     return about
 

@@ -738,11 +738,23 @@ def train_analyser(
     Mentions are learned from the documents that have them, with tags and trees of models that did
     not see these documents.
     """
+    return train_with_folds(documents, seed, settings, folds=folds, progress=progress)[0]
+
+
+def train_with_folds(
+    documents: Sequence[PlacedDocument],
+    seed: int,
+    settings: AnalyserSettings | None = None,
+    *,
+    folds: int = 5,
+    progress: Progress | None = None,
+) -> tuple[Analyser, FoldModels]:
+    """Train an analyser; return it with the models of the folds, for `out_of_fold`."""
     chosen = settings or AnalyserSettings()
     names = inventory(documents)
     models = fold_models(documents, names, folds, seed, chosen, progress)
     models, factors = with_fold_mentions(models, names, seed, chosen, progress)
-    return final_analyser(models, factors, names, seed, chosen, progress)
+    return final_analyser(models, factors, names, seed, chosen, progress), models
 
 
 def final_analyser(

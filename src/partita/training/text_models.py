@@ -18,11 +18,8 @@ from partita.text.raw_messages import RawMessage
 from partita.training.analyser import (
     AnalyserSettings,
     FoldModels,
-    final_analyser,
-    fold_models,
-    inventory,
     out_of_fold,
-    with_fold_mentions,
+    train_with_folds,
 )
 from partita.training.joint import train_joint
 
@@ -59,14 +56,11 @@ def train_text_models(
     analyser finds them that was trained on the other folds. Corpora without entities are used for
     tags and trees.
     """
-    report, chosen = progress or (lambda _: None), settings or AnalyserSettings()
+    report = progress or (lambda _: None)
     documents = [document for path in corpora for document in read_placed(path)]
     if not any(document.has_mentions for document in documents):
         raise InputError("no mentions in the corpora to learn from")
-    names = inventory(documents)
-    models = fold_models(documents, names, folds, seed, chosen, report)
-    models, factors = with_fold_mentions(models, names, seed, chosen, report)
-    analyser = final_analyser(models, factors, names, seed, chosen, report)
+    analyser, models = train_with_folds(documents, seed, settings, folds=folds, progress=report)
     joint = train_joint(
         keyed_by_folds(models),
         seed=seed,
