@@ -1,7 +1,7 @@
-"""Calibration of fused claims: three public claim sets and three simulated families.
+"""Calibration of fused claims: three public claim sets, three simulated families, numbers, days.
 
 The default of the tempering is chosen on the other sets, one set left out at a time. Run by itself
-it prints the table:  python benchmarks/bench_fusion_calibration.py [FOLDER OF THE CLAIM SETS]
+it prints both tables:  python benchmarks/bench_fusion_calibration.py [FOLDER OF THE CLAIM SETS]
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from partita.fusion.belief import Parameters, Tempering
 from partita.fusion.claim_files import read_claims
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Fused, Settings, fuse
-from partita.fusion.kinds import Reading
+from partita.fusion.kinds import Kind, Reading
+from partita.fusion.parsed_claims import positions
 from partita.fusion.side_files import read_nesting, read_truths
-from simulated_claims import FAMILIES, Truths
+from peers import crh
+from simulated_claims import FAMILIES, Truths, days, numbers
 
 CLAIMS = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "claims"
 SEEDS = (1, 2, 3)
@@ -132,5 +134,47 @@ HEADINGS = [
 ]  # fmt: skip
 
 
+def number_rows() -> Iterator[list[str]]:
+    """Yield a row for each simulated family of numbers and days: shares, errors and intervals."""
+    for name, (make, near) in NUMBERS.items():
+        figures = [_number_figures(*make(seed), near) for seed in SEEDS]
+        yield [name, *(_mean([one[n] for one in figures]) for n in range(len(figures[0])))]
+
+
+def _number_figures(claims: Claims, truths: Truths, near: float) -> list[float]:
+    """Return the shares of answers near the truth, and the reliability of what is stated."""
+    belief = fuse(claims).slots[0]
+    kind = belief.parsed.kind
+    said: dict[str, dict[str, float]] = {}
+    for n, thing in enumerate(claims.object.tolist()):
+        source = claims.sources[claims.source[n]]
+        value = _place(claims.values[claims.value[n]], kind)
+        said.setdefault(claims.objects[thing], {})[source] = value
+    answers = [
+        {thing: _place(value, kind) for thing, (value, _) in belief.best().items()},
+        crh(said),
+        {thing: float(np.median(list(values.values()))) for thing, values in said.items()},
+    ]
+    true = {thing: _place(truths[thing], kind) for thing in said}
+    shares = [
+        float(np.mean([abs(answer[n] - x) <= near * x for n, x in true.items()]))
+        for answer in answers
+    ]
+    found = measure(belief, truths, None)
+    return [*shares, found.error, *(found.intervals or (0.0, 0.0))]
+
+
+def _place(text: str, kind: Kind) -> float:
+    return float(positions([text], kind)[0])
+
+
+NUMBERS = {"numbers, within 2 %": (numbers, 0.02), "days, exact": (days, 0.0)}
+NUMBER_HEADINGS = [
+    "claims", "fused", "CRH", "median", "error", "intervals, stated", "intervals, observed",
+]  # fmt: skip
+
+
 if __name__ == "__main__":
     print(table(HEADINGS, list(rows(Path(sys.argv[1]) if len(sys.argv) > 1 else CLAIMS))))
+    print()
+    print(table(NUMBER_HEADINGS, list(number_rows())))

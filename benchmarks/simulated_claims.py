@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import numpy as np
 
 from partita.fusion.claims import Claims
@@ -56,6 +58,43 @@ def correlated(seed: int, sources: int = 10, objects: int = 600) -> tuple[Claims
             wrong = 1 if rng.random() < 0.6 else _wrong(rng)
             rows.append((f"s{s}", f"o{n}", "value", _value(n, 0 if right else wrong)))
     return Claims.of(rows), _truths(objects)
+
+
+def numbers(seed: int, sources: int = 10, objects: int = 400) -> tuple[Claims, Truths]:
+    """Numbers of many sizes with heavy-tailed relative errors; two sources round.
+
+    Scales of errors go from .1 % to 10 %, and one claim in twenty is ten times too large or small.
+    """
+    rng = np.random.default_rng(seed)
+    scales = np.geomspace(0.001, 0.1, sources)[rng.permutation(sources)]
+    true = np.exp(rng.uniform(np.log(50), np.log(50_000), objects))
+    rows: list[Row] = []
+    for n, s in _described(rng, objects, sources):
+        value = true[n] * (1 + scales[s] * rng.standard_t(2))
+        value *= 10.0 ** rng.choice([0, -1, 1], p=[0.95, 0.025, 0.025])
+        value = round(float(value), -1 if s < 2 else 2)
+        rows.append((f"s{s}", f"o{n}", "value", f"{max(value, 0.01):g}"))
+    return Claims.of(rows), {f"o{n}": f"{x:.6g}" for n, x in enumerate(true.tolist())}
+
+
+def days(seed: int, sources: int = 10, objects: int = 400) -> tuple[Claims, Truths]:
+    """Days of fifty years: often exact, else off by heavy-tailed errors of days to months."""
+    rng = np.random.default_rng(seed)
+    scales = np.geomspace(1, 60, sources)[rng.permutation(sources)]
+    exact = rng.uniform(0.1, 0.6, sources)
+    true = rng.integers(date(1950, 1, 1).toordinal(), date(2000, 1, 1).toordinal(), objects)
+    rows: list[Row] = []
+    for n, s in _described(rng, objects, sources):
+        error = 0.0 if rng.random() < exact[s] else scales[s] * rng.standard_t(2)
+        error = rng.uniform(-9000, 9000) if rng.random() < 0.05 else error
+        day = date.fromordinal(int(true[n] + round(float(np.clip(error, -9000, 9000)))))
+        rows.append((f"s{s}", f"o{n}", "value", day.isoformat()))
+    return Claims.of(rows), {f"o{n}": date.fromordinal(int(x)).isoformat()
+                             for n, x in enumerate(true.tolist())}  # fmt: skip
+
+
+def _described(rng: np.random.Generator, objects: int, sources: int) -> list[tuple[int, int]]:
+    return [(n, s) for n in range(objects) for s in range(sources) if rng.random() < 0.6]
 
 
 FAMILIES = {"independent": independent, "copying": copying, "correlated errors": correlated}

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.evaluation.calibration import Bin, brier, reliability, reliability_error
+from partita.fusion.answers import answers
 from partita.fusion.belief import SlotBelief
 from partita.fusion.claim_files import SAME
 from partita.fusion.hierarchy import Nesting, deepest
+from partita.fusion.numeric_slots import ErrorScales
 from partita.fusion.parsed_claims import (
     normalise_date,
     normalise_number,
@@ -31,6 +33,7 @@ class SlotMeasure:
     error) count objects;
     `possible` is how often anybody is right. `f_same` is there for judgements. `error` is the
     reliability error of all stated probabilities, unknown included, `values_error` without it.
+    `intervals` are the stated probability of intervals of numbers, and how many have the truth.
     """
 
     slot: str
@@ -48,6 +51,7 @@ class SlotMeasure:
     brier: float
     bins: tuple[Bin, ...]
     statements: Statements
+    intervals: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +121,25 @@ def measure(
         brier(stated, observed),
         bins,
         Statements(stated, observed, np.arange(len(stated)) < values.sum()),
+        _intervals(belief, claimed),
     )
+
+
+def _intervals(belief: SlotBelief, claimed: Mapping[int, str]) -> tuple[float, float] | None:
+    """Return the mean probability stated for intervals, and the share of truths inside them."""
+    if belief.cells is None or not claimed:
+        return None
+    estimates = {n: one.estimate for n, one in enumerate(answers(belief)) if n in claimed}
+    inside, stated = [], []
+    for n, estimate in estimates.items():
+        if estimate is None:
+            continue
+        texts = (estimate.low, claimed[n], estimate.high)
+        spell = normalise_number if belief.parsed.kind == "number" else normalise_date
+        low, truth, high = positions([spell(text) for text in texts], belief.parsed.kind).tolist()
+        inside.append(low <= truth <= high)
+        stated.append(estimate.probability)
+    return float(np.mean(stated)), float(np.mean(inside))
 
 
 def _right(
@@ -150,6 +172,9 @@ def _truth_test(
         return lambda truth: _equality_test(
             parsed.statements.values, deepest(truth, values, nesting)
         )
+    scales = belief.parameters.scales
+    if scales is not None and scales.margin and not tolerance:
+        return lambda truth: _margin_test(parsed, spelled(truth), scales)
     return lambda truth: _closeness_test(parsed, spelled(truth), tolerance)
 
 
@@ -167,6 +192,18 @@ def _closeness_test(parsed: ParsedSlot, truth: str, tolerance: float) -> Callabl
             return True
         [position] = positions([values[value]], parsed.kind).tolist()
         return tolerance > 0 and abs(position - place) <= reach * (1 + 1e-9)
+
+    return matches
+
+
+def _margin_test(parsed: ParsedSlot, truth: str, scales: ErrorScales) -> Callable[[int], bool]:
+    """Return a test whether a value is within the learned margin of the truth."""
+    [place] = scales.positions(positions([truth], parsed.kind)).tolist()
+
+    def matches(value: int) -> bool:
+        stated = positions([parsed.statements.values[value]], parsed.kind)
+        [position] = scales.positions(stated).tolist()
+        return bool(abs(position - place) <= scales.margin * (1 + 1e-9))
 
     return matches
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
+from functools import partial
 
 import numpy as np
 
 from partita.fusion.belief import SlotBelief
 from partita.fusion.kinds import SETS
+from partita.fusion.numeric_slots import LEVEL
+from partita.fusion.tempering import exponents
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +25,21 @@ class ValueProbability:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimated:
+    """The median of a number or day, and an interval that has the truth with a probability."""
+
+    median: str
+    low: str
+    high: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The values of one slot of one object; with `unknown` they add up to 1.
 
     For a slot that holds several values, a value is a set, and `members` gives the probability that
-    each member belongs to the true set.
+    each member belongs to the true set. `estimate` is there for numbers and days with errors.
     """
 
     object: str
@@ -33,6 +47,7 @@ class Answer:
     values: tuple[ValueProbability, ...]
     unknown: float
     members: tuple[ValueProbability, ...] = ()
+    estimate: Estimated | None = None
 
 
 def answers(belief: SlotBelief) -> Iterator[Answer]:
@@ -40,6 +55,7 @@ def answers(belief: SlotBelief) -> Iterator[Answer]:
     statements = belief.parsed.statements
     sources = _sources_by_value(belief)
     unknown = np.clip(belief.unknown, 0.0, 1.0).tolist()
+    estimates = _estimates(belief)
     for number, name in enumerate(statements.objects):
         valued = [
             (
@@ -50,7 +66,36 @@ def answers(belief: SlotBelief) -> Iterator[Answer]:
         ]
         values = tuple(one for _, one in valued if one.sources or one.probability > 0)
         members = _members(belief, valued) if belief.parsed.kind in SETS else ()
-        yield Answer(name, belief.name, values, unknown[number], members)
+        yield Answer(name, belief.name, values, unknown[number], members, estimates.get(number))
+
+
+def _estimates(belief: SlotBelief) -> dict[int, Estimated]:
+    """Return the medians and intervals of numbers and days whose errors were learned."""
+    cells, scales = belief.cells, belief.parameters.scales
+    if cells is None or scales is None:
+        return {}
+    from partita.fusion.numeric_kernels import central_intervals
+
+    tau = exponents(belief)
+    columns = (cells.starts, cells.position, cells.width, cells.probability)
+    line = central_intervals(*columns, tau, LEVEL)
+    far, near = cells.far**tau, (1.0 - cells.far) ** tau
+    inside = LEVEL * near / np.maximum(near + far, 1e-300)
+    rows = zip(line.tolist(), inside.tolist(), strict=True)
+    written = partial(_written, relative=scales.relative, kind=belief.parsed.kind)
+    return {
+        n: Estimated(written(median), written(low), written(high), p)
+        for n, ((low, median, high), p) in enumerate(rows)
+        if median == median
+    }
+
+
+def _written(position: float, relative: bool, kind: str) -> str:
+    """Return a position on the line of errors as a number or a day."""
+    if kind == "date":
+        last = date.max.toordinal()
+        return date.fromordinal(min(max(round(position), 1), last)).isoformat()
+    return f"{np.exp(position) if relative else position:.6g}"
 
 
 def _sources_by_value(belief: SlotBelief) -> dict[tuple[int, int], tuple[str, ...]]:

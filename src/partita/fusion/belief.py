@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from partita.fusion.kinds import Kind
+from partita.fusion.numeric_slots import Cells, ErrorScales
 from partita.fusion.people import Lexicon
 from partita.fusion.value_reading import ParsedSlot
 from partita.records import FloatArray, IntArray, Pair
@@ -33,7 +34,8 @@ class Parameters:
 
     `rates` are θ by source, `pooled` that of an unseen source; `size` is the number of values that
     a source could state, `values` are those of a closed slot, `labels` their spellings.
-    `concentration` is α of shared errors, `dependence` is ρ of dependent pairs of sources.
+    `concentration` is α of shared errors, `dependence` is ρ of dependent pairs of sources,
+    `scales` are the errors of numbers and days.
     """
 
     kind: Kind
@@ -47,6 +49,7 @@ class Parameters:
     concentration: float | None = None
     dependence: Mapping[Pair, float] = field(default_factory=dict)
     tempering: Tempering = field(default_factory=Tempering)
+    scales: ErrorScales | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,8 @@ class SlotBelief:
 
     `unknown` is, for each object, the probability that no source states the true value. `sound` is,
     for each statement, the probability that it is true, even if it is not the whole truth.
-    `effective` is the effective number of independent sources, `temper` the mean of τ.
+    `effective` is the effective number of independent sources, `temper` the mean of τ. `cells` are
+    where the true numbers may lie.
     """
 
     name: str
@@ -92,6 +96,7 @@ class SlotBelief:
     method: str = "exact"
     effective: float = 0.0
     temper: float = 1.0
+    cells: Cells | None = None
     starts: IntArray = field(init=False)
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -46,14 +47,26 @@ class Reading:
         return nesting is not None and any(symbol(value) in nesting for value in values)
 
 
+_PLAIN_NUMBER = re.compile(
+    r"[+-]?(?:0|[1-9][0-9]{0,14}|[1-9][0-9]{0,2}(?:,[0-9]{3})+)(?:\.[0-9]+)?"
+)
+_DAY = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])")
+
+
 def likely_kind(claims: Claims, nested: bool) -> Kind:
-    """Return "closed" if few values recur over many objects without an order, else "open"."""
-    values, objects = len(np.unique(claims.value)), len(np.unique(claims.object))
-    return (
-        "closed"
-        if not nested and values <= MAX_CLOSED and objects >= MIN_OBJECTS_PER_VALUE * values
-        else "open"
-    )
+    """Return "closed" if few values recur over many objects without an order.
+
+    If not, return "number" or "date" if all values are numbers or days, else "open".
+    """
+    numbers, objects = np.unique(claims.value).tolist(), len(np.unique(claims.object))
+    if nested:
+        return "open"
+    if len(numbers) <= MAX_CLOSED and objects >= MIN_OBJECTS_PER_VALUE * len(numbers):
+        return "closed"
+    for kind, form in (("number", _PLAIN_NUMBER), ("date", _DAY)):
+        if all(form.fullmatch(claims.values[n].strip()) for n in numbers):
+            return checked_kind(kind)
+    return "open"
 
 
 def checked_kind(name: str) -> Kind:

@@ -31,6 +31,14 @@ from partita.fusion.estimation import (
 )
 from partita.fusion.hierarchy import Nesting, deepest
 from partita.fusion.kinds import SETS, TYPED, Kind, Reading
+from partita.fusion.numeric_slots import (
+    ErrorScales,
+    NumericProblem,
+    first_scales,
+    learn_scales,
+    merge_windows,
+    numeric_problem,
+)
 from partita.fusion.parsed_claims import lexicon_of
 from partita.fusion.people import Lexicon
 from partita.fusion.tempering import default_tempering, fit_tempering, temper
@@ -133,9 +141,10 @@ def _tempering(parsed: ParsedSlot, slot: Slot, belief: SlotBelief) -> Tempering:
     ignorant = replace(parsed, statements=replace(statements, confidence=confidence))
     without = _believe(ignorant, slot, belief.parameters.dependence, belief.parameters.lexicon)
     without = slot.condition(without)
-    stated = statements.only(~known)
-    pairs = zip(statements.object[known].tolist(), statements.value[known].tolist(), strict=True)
-    without = replace(without, parsed=replace(ignorant, statements=stated))
+    merged = without.parsed.statements
+    known = merged.source == merged.sources.index(TRUTHS)
+    pairs = zip(merged.object[known].tolist(), merged.value[known].tolist(), strict=True)
+    without = replace(without, parsed=replace(ignorant, statements=merged.only(~known)))
     return fit_tempering(without, dict(pairs), default)
 
 
@@ -155,7 +164,8 @@ def _believe(
 ) -> SlotBelief:
     """Return the belief about a slot, for the dependence of pairs of sources."""
     weights = claim_weights(parsed.statements, dependence)
-    problem, value = _problem(parsed, weights)
+    scales = _scales(parsed, slot, weights)
+    problem, value, numeric = _problem(parsed, weights, scales)
     if slot.independent or slot.kind in SETS:  # parts of a set that differ may all be true
         problem = replace(problem, spread=None)
     elif problem.spread is not None:
@@ -173,21 +183,40 @@ def _believe(
         lexicon,
         estimate.rates.concentration,
         dependence,
+        scales=scales,
     )
     trusted = trust(slot.name, parsed, estimate.expected.counts, slot.reliabilities)
+    sound, cells = _soundness(problem, parsed, estimate), None
+    if numeric is not None and scales is not None:
+        merged = merge_windows(parsed, numeric, estimate.expected.probability, scales.margin)
+        parsed, value, cells, sound = merged.parsed, merged.value, merged.cells, sound[merged.order]
     pairs, unknown = _pairs(problem, value, estimate.expected.probability)
     return SlotBelief(
         slot.name,
         parsed,
         *pairs,
         unknown,
-        _soundness(problem, parsed, estimate),
+        sound,
         slot.fixed or parameters,
         tuple(source_trust for source_trust in trusted if source_trust.source != TRUTHS),
         estimate.rounds,
         estimate.converged,
         effective=effective_sources(parsed.statements, weights, TRUTHS),
+        cells=cells,
     )
+
+
+def _scales(parsed: ParsedSlot, slot: Slot, weights: FloatArray) -> ErrorScales | None:
+    """Return the errors of numbers and days; none with a tolerance, which says what is equal."""
+    if slot.fixed is not None:
+        return slot.fixed.scales
+    if parsed.kind not in ("number", "date") or slot.reading.tolerance:
+        return None
+    scales = first_scales(parsed)
+    if scales is None:
+        return None
+    numeric = numeric_problem(parsed, scales, weights)
+    return learn_scales(parsed, weights, _fixed_rates(numeric.problem, parsed, slot), scales)
 
 
 def _shared_errors(problem: Problem, parsed: ParsedSlot, slot: Slot) -> SharedErrors:
@@ -240,13 +269,18 @@ def _parse(claims: Claims, slot: Slot) -> ParsedSlot:
     return replace(parsed, labels=[fixed.labels.get(value, label) for value, label in labels])
 
 
-def _problem(parsed: ParsedSlot, weights: FloatArray) -> tuple[Problem, IntArray]:
-    """Return the problem and the value of every candidate."""
+def _problem(
+    parsed: ParsedSlot, weights: FloatArray, scales: ErrorScales | None
+) -> tuple[Problem, IntArray, NumericProblem | None]:
+    """Return the problem, the value of every candidate, and what numbers have besides."""
     if parsed.kind == "closed":
         problem = closed_problem(parsed.statements, weights)
-        return problem, problem.candidates.group
+        return problem, problem.candidates.group, None
+    if scales is not None:
+        numeric = numeric_problem(parsed, scales, weights)
+        return numeric.problem, numeric.value, numeric
     open_problem = open_slots.open_problem(parsed.statements, parsed.order, parsed.more, weights)
-    return open_problem.problem, open_problem.value
+    return open_problem.problem, open_problem.value, None
 
 
 def _estimate(problem: Problem, parsed: ParsedSlot, slot: Slot) -> Estimate:
@@ -310,10 +344,13 @@ def _pairs(
 ) -> tuple[tuple[IntArray, IntArray, FloatArray], FloatArray]:
     """Return named candidates by object, the most probable first, and P(unnamed) by object."""
     item = problem.candidates.item
-    named = np.flatnonzero(value >= 0)
-    order = named[np.lexsort((value[named], -probability[named], item[named]))]
     unnamed = value < 0
     unknown: FloatArray = np.bincount(
         item[unnamed], probability[unnamed], minlength=problem.items
     ).astype(np.float64)
-    return (item[order], value[order], probability[order]), unknown
+    count = int(value.max(initial=0)) + 1
+    key, place = np.unique(item[~unnamed] * count + value[~unnamed], return_inverse=True)
+    sums = np.bincount(place, probability[~unnamed], minlength=len(key)).astype(np.float64)
+    objects, values = key // count, key % count
+    order = np.lexsort((values, -sums, objects))
+    return (objects[order], values[order], sums[order]), unknown

@@ -35,7 +35,7 @@ def temper(belief: SlotBelief) -> SlotBelief:
     The order of the values of an object stays the same.
     """
     tempering = belief.parameters.tempering
-    exponent = _exponents(_evidence(belief), tempering)
+    exponent = exponents(belief)
     each = exponent[belief.object]
     values = belief.probability**each
     if tempering.evidence:
@@ -87,6 +87,11 @@ def _evidence(belief: SlotBelief) -> FloatArray:
         statements.object, weights * statements.confidence, minlength=len(statements.objects)
     ).astype(np.float64)
     return claims
+
+
+def exponents(belief: SlotBelief) -> FloatArray:
+    """Return τ of every object of a belief."""
+    return _exponents(_evidence(belief), belief.parameters.tempering)
 
 
 def _exponents(evidence: FloatArray, tempering: Tempering) -> FloatArray:

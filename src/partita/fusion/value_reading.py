@@ -41,7 +41,7 @@ class Statements:
     def repeated(self) -> int:
         return int((self.times - 1).sum())
 
-    def only(self, chosen: NDArray[np.bool_]) -> Statements:
+    def only(self, chosen: NDArray[np.bool_] | IntArray) -> Statements:
         """Return some of the statements; the lists of names stay the same."""
         columns = ("object", "source", "value", "confidence", "times", "first")
         return replace(self, **{name: getattr(self, name)[chosen] for name in columns})

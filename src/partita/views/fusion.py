@@ -50,6 +50,7 @@ def _slot(belief: SlotBelief, width: int) -> Iterator[str]:
         f"{count_text(len(statements.sources), 'source')} about "
         f"{count_text(len(statements.objects), 'object')} ({belief.parsed.kind})\n"
     )
+    yield from _errors_text(belief)
     for n, answer in enumerate(answers(belief)):
         if n == MAX_OBJECTS:
             hidden = len(statements.objects) - MAX_OBJECTS
@@ -73,6 +74,18 @@ def _slot(belief: SlotBelief, width: int) -> Iterator[str]:
     yield "\n"
 
 
+def _errors_text(belief: SlotBelief) -> Iterator[str]:
+    """Yield what was learned about the errors of numbers and days."""
+    scales = belief.parameters.scales
+    if scales is None:
+        return
+    unit = " days" if belief.parsed.kind == "date" else ""
+    sizes = [f"{100 * x:.2g} %" if scales.relative else f"{x:.2g}{unit}"
+             for x in (scales.pooled, scales.margin)]  # fmt: skip
+    margin = f"; values within {sizes[1]} count as one" if scales.margin else ""
+    yield f"  typical error {sizes[0]} (learned){margin}\n"
+
+
 def _dependence_text(belief: SlotBelief) -> str:
     tempering = belief.parameters.tempering
     fitted = f" (fitted to {count_text(tempering.fitted, 'known truth')})"
@@ -90,6 +103,9 @@ def _answer(answer: Answer, width: int) -> Iterator[str]:
         yield f"{cut(text, width)}\n"
     if answer.unknown >= 0.00005:
         yield f"    {answer.unknown:.4f}  unknown\n"
+    if answer.estimate is not None and answer.estimate.low != answer.estimate.high:
+        one = answer.estimate
+        yield f"    {one.probability:.4f}  between {one.low} and {one.high}\n"
 
 
 def _sources_of_value(value: ValueProbability | ValueMasses) -> str:
@@ -141,6 +157,9 @@ def _measured(figures: SlotMeasure) -> Iterator[str]:
         ("Brier score", figures.brier, ""),
     ):
         yield f"  {cell(name, 28)}{value:>9.4f}{f}\n"
+    if figures.intervals is not None:
+        stated, inside = figures.intervals
+        yield f"  {cell('truths in their intervals', 28)}{inside:>9.4f} (stated {stated:.4f})\n"
 
 
 def changes_text(changes: Sequence[Change], source: str) -> Iterator[str]:
@@ -197,6 +216,7 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
     document: dict[str, Any] = {
         "values": [{**asdict(value), "sources": list(value.sources)} for value in answer.values],
         "unknown": answer.unknown,
+        "estimate": None if answer.estimate is None else asdict(answer.estimate),
     }
     if answer.members:
         members = [{**asdict(value), "sources": list(value.sources)} for value in answer.members]
@@ -211,6 +231,19 @@ def _slot_facts(belief: SlotBelief) -> dict[str, Any]:
         "converged": belief.converged,
         "method": belief.method,
         "dependence": _dependence(belief),
+        "errors": _errors_json(belief),
+    }
+
+
+def _errors_json(belief: SlotBelief) -> dict[str, Any] | None:
+    """Return the learned errors of numbers and days: their scale by source and the margin."""
+    scales = belief.parameters.scales
+    if scales is None:
+        return None
+    names = ("relative", "margin", "pooled", "degrees")
+    return {name: getattr(scales, name) for name in names} | {
+        "scales": dict(sorted(scales.scales.items())),
+        "rounded_to": dict(sorted(scales.steps.items())),
     }
 
 
@@ -296,6 +329,9 @@ def _measured_json(figures: SlotMeasure) -> dict[str, Any]:
             "brier": figures.brier,
             "bins": [asdict(b) for b in figures.bins],
         },
+        "intervals": None
+        if figures.intervals is None
+        else dict(zip(("stated", "observed"), figures.intervals, strict=True)),
     }
 
 

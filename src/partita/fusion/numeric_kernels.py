@@ -1,0 +1,88 @@
+"""Compiled loops over the possible numbers of every object."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from partita.compilation import kernel
+from partita.records import FloatArray, IntArray
+
+
+@kernel()
+def window_owners(
+    starts: IntArray,
+    position: FloatArray,
+    probability: FloatArray,
+    value: IntArray,
+    margin: float,
+) -> IntArray:
+    """Return the stated value that stands for every candidate, or -1.
+
+    Candidates are sorted by position within their object. Values are taken by the probability near
+    them; each stands for the candidates within the margin that no value before it took.
+    """
+    owner = np.full(len(position), -1, dtype=np.int64)
+    score = np.full(len(position), -1.0)
+    for o in range(len(starts) - 1):
+        low, high = starts[o], starts[o + 1]
+        for a in range(low, high):
+            if value[a] >= 0:
+                first, last = _window(position, a, low, high, margin)
+                far = (position[first:last] - position[a]) / margin
+                score[a] = probability[a] + (probability[first:last] * (1.0 - far * far)).sum()
+        for n in np.argsort(-score[low:high], kind="mergesort"):
+            if value[low + n] >= 0 and owner[low + n] < 0:
+                first, last = _window(position, low + n, low, high, margin)
+                for k in range(first, last):
+                    if owner[k] < 0:
+                        owner[k] = value[low + n]
+    return owner
+
+
+@kernel()
+def _window(
+    position: FloatArray, center: int, low: int, high: int, margin: float
+) -> tuple[int, int]:
+    """Return the range of candidates within the margin of one."""
+    first, last = center, center + 1
+    while first > low and position[first - 1] >= position[center] - margin:
+        first -= 1
+    while last < high and position[last] <= position[center] + margin:
+        last += 1
+    return first, last
+
+
+@kernel()
+def central_intervals(
+    starts: IntArray,
+    position: FloatArray,
+    width: FloatArray,
+    probability: FloatArray,
+    exponent: FloatArray,
+    level: float,
+) -> FloatArray:
+    """Return the median and the central interval of every object: low, median, high.
+
+    The densities of an object are raised to its exponent.
+    """
+    found = np.full((len(starts) - 1, 3), np.nan)
+    shares = np.array([(1.0 - level) / 2, 0.5, (1.0 + level) / 2])
+    for o in range(len(starts) - 1):
+        low, high = starts[o], starts[o + 1]
+        weights = np.zeros(high - low)
+        for k in range(low, high):
+            if probability[k] > 0.0:
+                weights[k - low] = width[k] * (probability[k] / width[k]) ** exponent[o]
+        total = weights.sum()
+        if total <= 0.0:
+            continue
+        for n in range(3):
+            reached = 0.0
+            for k in range(low, high):
+                weight = weights[k - low] / total
+                if weight > 0.0 and reached + weight >= shares[n] * (1 - 1e-12):
+                    inside = min(max((shares[n] - reached) / weight, 0.0), 1.0)
+                    found[o, n] = position[k] + width[k] * (inside - 0.5)
+                    break
+                reached += weight
+    return found

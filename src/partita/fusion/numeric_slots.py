@@ -1,0 +1,449 @@
+"""Numbers and days: a source is exact, near the truth or guessing; the size of errors is learned.
+
+A claim v about the truth t is exact (or rounds t), or differs from it by a Student t error with the
+scale of its source, or has nothing to do with it. Errors are relative (a difference of logarithms)
+where they grow with the values. The truth is a stated value or lies in a cell between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.fusion.dependence import SharedErrors
+from partita.fusion.estimation import (
+    Candidates,
+    CodedClaims,
+    Estimate,
+    Problem,
+    Relations,
+    estimate_rates,
+    likelihoods,
+)
+from partita.fusion.open_slots import EXACT, GENERAL, GUESS, SHRINKAGE, START, UNNAMED, ranges
+from partita.fusion.parsed_claims import positions
+from partita.fusion.value_reading import MIN_VALUES, ParsedSlot, Statements
+from partita.records import FloatArray, IntArray
+
+DEGREES = (1.0, 2.0, 4.0, 8.0, 30.0)  # of freedom of Student's t
+MIN_NEAR = 8  # claims near others before errors are learned
+MAX_SCALE = 0.1  # of the spread of all values, where many claims agree exactly
+MIN_TIED = 0.2  # share of claims that agree exactly, below which any scale is accepted
+SCALE_WEIGHT = 3.0  # of the scale of all sources, in claims
+SCALE_ROUNDS = 4
+QUICK_ROUNDS = 12  # of the estimation of rates while scales are learned
+SCALE_TOLERANCE = 0.02
+OFFSETS = np.array([-4.0, -1.5, -0.5, 0.5, 1.5, 4.0])  # of cells, in scales
+MAX_CELLS = 36  # of one object
+LEAST_FACTOR = 0.01  # of the probability of a guess; nearness below it is none
+MIN_STEP_CLAIMS = 10
+STEP_SHARE = 0.97  # of a source's claims that are multiples of its step
+USUALLY = 0.5  # mean probability that the true value is stated, above which the margin is 0
+LEVEL = 0.95  # of stated intervals
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorScales:
+    """The errors of numbers or days: their scale by source, and `pooled` for an unseen source.
+
+    `relative` says that they are differences of logarithms, `spread` is the range of all values,
+    `grain` the distance between two values that can be stated, `degrees` is that of Student's t,
+    `steps` are those to which sources round. Values within the `margin` count as one; it is 0 where
+    true values are usually stated exactly.
+    """
+
+    relative: bool
+    spread: float
+    grain: float
+    pooled: float
+    degrees: float
+    scales: Mapping[str, float] = field(default_factory=dict)
+    steps: Mapping[str, float] = field(default_factory=dict)
+    margin: float = 0.0
+
+    def positions(self, values: FloatArray) -> FloatArray:
+        """Return where values lie on the line on which errors are measured."""
+        return np.log(np.maximum(values, 1e-300)) if self.relative else values
+
+    def of(self, sources: list[str] | tuple[str, ...]) -> FloatArray:
+        return np.array([self.scales.get(source, self.pooled) for source in sources])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumericProblem:
+    """The problem, the value of every candidate (UNNAMED: a cell), and its position and width.
+
+    The last candidates, one for each object, lie anywhere else; their position is NaN.
+    """
+
+    problem: Problem
+    value: IntArray
+    position: FloatArray
+    width: FloatArray
+
+
+def first_scales(parsed: ParsedSlot) -> ErrorScales | None:
+    """Return the scales that residuals from medians suggest; None without such errors."""
+    statements = parsed.statements
+    values = positions(statements.values, parsed.kind)
+    used = np.unique(statements.value)
+    if not len(used) or not np.isfinite(values[used]).all():
+        return None
+    relative = parsed.kind == "number" and _grows(statements, values)
+    steps = _steps(statements, values, parsed.kind)
+    scales = ErrorScales(relative, 0.0, 0.0, 0.0, 4.0, steps=steps)
+    line = scales.positions(values)[statements.value]
+    low, high = np.quantile(line, [0.05, 0.95])
+    spread = float(high - low) / 0.9
+    if spread <= 0:
+        return None
+    residual, tied = _residuals(statements, line)
+    near = np.isfinite(residual) & ~tied & (residual != 0)
+    if near.sum() < MIN_NEAR:
+        return None
+    share, pooled = _mixture(np.abs(residual[near]), spread)
+    many_tied = tied.mean() > MIN_TIED
+    if share * near.sum() < MIN_NEAR or (many_tied and pooled > MAX_SCALE * spread):
+        return None
+    by_source = _scales_by_source(statements, residual, near, pooled, spread)
+    degrees = _degrees(residual[near] / by_source[statements.source[near]], spread / pooled)
+    named = dict(zip(statements.sources, by_source.tolist(), strict=True))
+    grain = _grain(values[used], relative, spread / max(len(used), MIN_VALUES[parsed.kind]))
+    return replace(scales, spread=spread, grain=grain, pooled=pooled, degrees=degrees, scales=named)
+
+
+def _grain(values: FloatArray, relative: bool, most: float) -> float:
+    """Return the distance between two numbers that can be stated, at the median of all."""
+    step = _step(values)
+    step = step / float(np.median(np.abs(values))) if relative else step
+    return min(step, most) if step > 0 else most
+
+
+def _grows(statements: Statements, values: FloatArray) -> bool:
+    """Return whether deviations within an object grow with the size of its values."""
+    x = values[statements.value]
+    if (x <= 0).any():
+        return False
+    residual, _ = _residuals(statements, x)
+    some = np.isfinite(residual) & (residual != 0)
+    size, deviation = np.log(x[some]), np.log(np.abs(residual[some]))
+    if some.sum() < MIN_NEAR or size.std() < 0.2:
+        return False
+    return bool(np.cov(size, deviation)[0, 1] / size.var() > 0.5)
+
+
+def _residuals(statements: Statements, line: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return the distance of claims from their object's median, and which agree exactly."""
+    objects = len(statements.objects)
+    order = np.lexsort((line, statements.object))
+    count = np.bincount(statements.object, minlength=objects)
+    start = np.cumsum(count) - count
+    ordered = line[order]
+    last = max(len(line) - 1, 0)
+    middle = (ordered[np.minimum(start + (count - 1) // 2, last)]
+              + ordered[np.minimum(start + count // 2, last)]) / 2  # fmt: skip
+    several = count[statements.object] > 1
+    factor = np.sqrt(count / np.maximum(count - 1, 1))[statements.object]
+    residual = np.where(several, (line - middle[statements.object]) * factor, np.nan)
+    key = statements.object * max(len(statements.values), 1) + statements.value
+    _, inverse, times = np.unique(key, return_inverse=True, return_counts=True)
+    return residual, times[inverse] > 1
+
+
+def _density(residual: FloatArray, scale: FloatArray | float, degrees: float) -> FloatArray:
+    """Return the density of Student's t with a scale."""
+    from scipy.special import gammaln
+
+    top = gammaln((degrees + 1) / 2) - gammaln(degrees / 2) - np.log(degrees * np.pi) / 2
+    z = residual / scale
+    density: FloatArray = np.exp(top - (degrees + 1) / 2 * np.log1p(z * z / degrees)) / scale
+    return density
+
+
+def _mixture(residual: FloatArray, spread: float, degrees: float = 2.0) -> tuple[float, float]:
+    """Return the share of residuals that are errors of a common scale, and the scale."""
+    share, scale = 0.5, max(float(np.quantile(residual, 0.25)), 1e-12)
+    for _ in range(50):
+        near = share * _density(residual, scale, degrees)
+        weight = near / (near + (1 - share) / spread)
+        tail = (degrees + 1) / (degrees + (residual / scale) ** 2)
+        share = float(np.clip(weight.mean(), 0.001, 0.999))
+        scale = max(float(np.sqrt((weight * tail * residual**2).sum() / weight.sum())), 1e-12)
+    return share, scale
+
+
+def _scales_by_source(
+    statements: Statements,
+    residual: FloatArray,
+    near: NDArray[np.bool_],
+    pooled: float,
+    spread: float,
+) -> FloatArray:
+    """Return the median residual of every source, drawn towards the scale of all."""
+    scales = np.full(len(statements.sources), pooled)
+    for n in range(len(scales)):
+        mine = np.abs(residual[near & (statements.source == n)])
+        mine = mine[mine < spread]
+        if len(mine):
+            known = float(np.median(mine))
+            logs = len(mine) * np.log(max(known, 1e-12)) + SCALE_WEIGHT * np.log(pooled)
+            scales[n] = np.exp(logs / (len(mine) + SCALE_WEIGHT))
+    return scales
+
+
+def _degrees(standard: FloatArray, spread: float) -> float:
+    """Return the degrees of freedom that fit standardised residuals best, beside guesses."""
+
+    def score(degrees: float) -> float:
+        share, scale = _mixture(np.abs(standard), spread, degrees)
+        mixed = share * _density(standard, scale, degrees) + (1 - share) / spread
+        return float(np.log(mixed).sum())
+
+    return max(DEGREES, key=score)
+
+
+def _steps(statements: Statements, values: FloatArray, kind: str) -> dict[str, float]:
+    """Return the step of every source that rounds more than the others do, 0 for the rest."""
+    if kind != "number":
+        return {}
+    steps = {}
+    finest = _step(values[statements.value])
+    for n, source in enumerate(statements.sources):
+        mine = values[statements.value[statements.source == n]]
+        step = _step(mine) if len(mine) >= MIN_STEP_CLAIMS else finest
+        if step > finest:
+            steps[source] = step
+    return steps
+
+
+def _step(values: FloatArray) -> float:
+    """Return the largest power of ten of which nearly all values are multiples."""
+    nonzero = np.abs(values[values != 0])
+    for power in range(9, -9, -1):
+        units = nonzero / 10.0**power
+        whole = np.abs(units - np.round(units)) < 1e-6 * np.maximum(units, 1.0)
+        if len(units) and whole.mean() >= STEP_SHARE:
+            return float(10.0**power)
+    return 0.0
+
+
+def numeric_problem(parsed: ParsedSlot, scales: ErrorScales, weights: FloatArray) -> NumericProblem:
+    """Return the problem: stated values, cells around them, and anything else."""
+    statements, objects = parsed.statements, len(parsed.statements.objects)
+    raw = positions(statements.values, parsed.kind)
+    line = scales.positions(raw)
+    grain = scales.grain
+    least = grain / scales.spread
+    pairs = np.unique(statements.object * len(statements.values) + statements.value)
+    atom_object, atom = pairs // len(statements.values), pairs % len(statements.values)
+    cell_object, cell, cell_width = _cells(statements, line, scales, grain)
+    rest = np.arange(objects)
+    item = np.concatenate([atom_object, cell_object, rest])
+    position = np.concatenate([line[atom], cell, np.full(objects, np.nan)])
+    width = np.concatenate([np.full(len(atom), grain), cell_width, np.zeros(objects)])
+    share = width / scales.spread
+    taken = np.bincount(item, share, minlength=objects)
+    share[-objects:] = np.maximum(1.0 - taken, least)
+    value = np.concatenate([atom, np.full(len(cell) + objects, UNNAMED)])
+    candidates = Candidates(item, item, 0 * item, 0 * item, np.log(share))
+    low, high = _bounds(statements, raw, scales, grain)
+    density = np.minimum((high - low) / scales.spread, 1.0)
+    relations = _relations(statements, scales, (low, high), density,
+                           (item[:-objects], value[:-objects], position[:-objects]))  # fmt: skip
+    key = statements.object * max(len(statements.values), 1) + statements.value
+    group = np.cumsum(np.diff(key, prepend=-1) != 0) - 1
+    coded = CodedClaims(statements.source, statements.object, np.full(len(key), GUESS), density,
+                        statements.confidence, least, group, weights)  # fmt: skip
+    problem = Problem(
+        coded, candidates, relations, sources=len(statements.sources), blocks=objects,
+        items=objects, kinds=1, start=START, shrinkage=SHRINKAGE, mixed=1.0,
+        spread=SharedErrors.of(coded, candidates, relations),
+    )  # fmt: skip
+    return NumericProblem(problem, value, position, width)
+
+
+def _cells(
+    statements: Statements, line: FloatArray, scales: ErrorScales, grain: float
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return the cells around the stated values: object, position and width.
+
+    Cells lie at multiples of the scale of each claim's source; of too many, those of the most exact
+    claims are kept.
+    """
+    scale = scales.of(list(statements.sources))[statements.source]
+    owner = np.repeat(np.arange(len(statements)), len(OFFSETS))
+    offset = np.tile(OFFSETS, len(statements))
+    fine = scale[owner]
+    where = line[statements.value[owner]] + offset * fine
+    thing = statements.object[owner]
+    rank = np.lexsort((where, np.abs(offset), fine, thing))
+    start = np.searchsorted(thing[rank], thing[rank], "left")
+    kept = rank[np.arange(len(rank)) - start < MAX_CELLS]
+    kept = kept[np.lexsort((where[kept], thing[kept]))]
+    thing, where, fine = thing[kept], where[kept], fine[kept]
+    gap = np.diff(where)
+    same = np.diff(thing) == 0
+    left = np.minimum(np.append(np.inf, np.where(same, gap, np.inf)) / 2, 2 * fine)
+    right = np.minimum(np.append(np.where(same, gap, np.inf), np.inf) / 2, 2 * fine)
+    width = left + right
+    some = width > grain * 1e-3
+    return thing[some], where[some], width[some]
+
+
+def _bounds(
+    statements: Statements, raw: FloatArray, scales: ErrorScales, grain: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the interval of the line that each claim stands for, as far as its source rounds."""
+    value = raw[statements.value]
+    line = scales.positions(value)
+    half = np.array([scales.steps.get(source, 0.0) / 2 for source in statements.sources])
+    step = half[statements.source]
+    low = np.minimum(line - grain / 2, scales.positions(value - step))
+    high = np.maximum(line + grain / 2, scales.positions(value + step))
+    return np.maximum(low, line - scales.spread / 2), np.minimum(high, line + scales.spread / 2)
+
+
+def _relations(
+    statements: Statements,
+    scales: ErrorScales,
+    bounds: tuple[FloatArray, FloatArray],
+    density: FloatArray,
+    candidates: tuple[IntArray, IntArray, FloatArray],
+) -> Relations:
+    """Return which claims are exact or near for which candidates."""
+    from scipy.special import stdtr
+
+    item, value, position = candidates
+    count = np.bincount(statements.object, minlength=len(statements.objects))
+    start = np.cumsum(count) - count
+    candidate, claim = ranges(start[item], count[item])
+    low, high = bounds
+    rounds = np.array([source in scales.steps for source in statements.sources])
+    inside = (low[claim] <= position[candidate]) & (position[candidate] <= high[claim])
+    exact = (value[candidate] == statements.value[claim]) | (
+        inside & rounds[statements.source[claim]]
+    )
+    scale = scales.of(list(statements.sources))[statements.source][claim]
+    above = (high[claim] - position[candidate]) / scale
+    below = (low[claim] - position[candidate]) / scale
+    factor = np.maximum(stdtr(scales.degrees, above) - stdtr(scales.degrees, below), 0.0)
+    kept = exact | (factor > LEAST_FACTOR * density[claim])
+    outcome = np.where(exact, EXACT, GENERAL)[kept]
+    return Relations(claim[kept], candidate[kept], outcome, np.where(exact, 1.0, factor)[kept])
+
+
+def learn_scales(
+    parsed: ParsedSlot, weights: FloatArray, fixed: FloatArray, scales: ErrorScales
+) -> ErrorScales:
+    """Learn the scale of every source's errors together with the truths, and the margin."""
+    for _ in range(SCALE_ROUNDS):
+        numeric = numeric_problem(parsed, scales, weights)
+        estimate = estimate_rates(numeric.problem, fixed, QUICK_ROUNDS)
+        before = scales
+        scales = _rescaled(parsed, numeric, estimate, scales)
+        names = list(parsed.statements.sources)
+        if np.abs(np.log(scales.of(names) / before.of(names))).max() < SCALE_TOLERANCE:
+            break
+    return replace(scales, margin=_margin(numeric, estimate))
+
+
+def _rescaled(
+    parsed: ParsedSlot, numeric: NumericProblem, estimate: Estimate, scales: ErrorScales
+) -> ErrorScales:
+    """Return the most probable scales, given probabilities of candidates and outcomes."""
+    problem, relations = numeric.problem, numeric.problem.relations
+    statements = parsed.statements
+    line = scales.positions(positions(statements.values, parsed.kind))
+    share = likelihoods(problem, estimate.rates.theta).related_share
+    weight = estimate.expected.probability[relations.candidate] * share
+    weight = weight * (relations.outcome == GENERAL)
+    residual = line[statements.value[relations.claim]] - numeric.position[relations.candidate]
+    source = statements.source[relations.claim]
+    each = scales.of(list(statements.sources))
+    tail = (scales.degrees + 1) / (scales.degrees + (residual / each[source]) ** 2)
+    squares = np.bincount(source, weight * tail * residual**2, minlength=len(each))
+    counts = np.bincount(source, weight, minlength=len(each))
+    logs = np.log(np.maximum(squares / np.maximum(counts, 1e-9), 1e-24)) / 2
+    pooled = float(np.exp((logs * counts).sum() / max(counts.sum(), 1e-9)))
+    drawn = (logs * counts + SCALE_WEIGHT * np.log(pooled)) / (counts + SCALE_WEIGHT)
+    named = dict(zip(statements.sources, np.exp(drawn).tolist(), strict=True))
+    return replace(scales, pooled=pooled, scales=named)
+
+
+def _margin(numeric: NumericProblem, estimate: Estimate) -> float:
+    """Return twice the typical deviation of the truth, 0 if it is usually stated exactly."""
+    stated = estimate.expected.probability[numeric.value >= 0].sum() / numeric.problem.items
+    if stated > USUALLY:
+        return 0.0
+    item = numeric.problem.candidates.item
+    near_ = np.isfinite(numeric.position)
+    weight = np.where(near_, estimate.expected.probability, 0.0)
+    position = np.where(near_, numeric.position, 0.0)
+    total = np.bincount(item, weight)
+    mean = np.bincount(item, weight * position) / np.maximum(total, 1e-12)
+    deviation = np.abs(position - mean[item])
+    typical = np.bincount(item, weight * deviation) / np.maximum(total, 1e-12)
+    return _rounded(2.5 * float(np.median(typical[total > 0.5]))) if (total > 0.5).any() else 0.0
+
+
+def _rounded(number: float) -> float:
+    """Return a number with two significant digits."""
+    return float(f"{number:.2g}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """Where the true number of each object may lie, sorted by position; `far` is P(elsewhere)."""
+
+    starts: IntArray
+    position: FloatArray
+    width: FloatArray
+    probability: FloatArray
+    far: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MergedWindows:
+    """Statements in which values within the margin are one, and the value of every candidate.
+
+    `order` is that of the statements.
+    """
+
+    parsed: ParsedSlot
+    value: IntArray
+    cells: Cells
+    order: IntArray
+
+
+def merge_windows(
+    parsed: ParsedSlot, numeric: NumericProblem, probability: FloatArray, margin: float
+) -> MergedWindows:
+    """Replace values within the margin of a more probable one by it."""
+    item, objects = numeric.problem.candidates.item, numeric.problem.items
+    near = np.flatnonzero(np.isfinite(numeric.position))
+    near = near[np.lexsort((numeric.position[near], item[near]))]
+    starts = np.searchsorted(item[near], np.arange(objects + 1))
+    columns = (starts, numeric.position[near], numeric.width[near], probability[near])
+    far = probability[~np.isfinite(numeric.position)]
+    cells = Cells(*columns, far)
+    if not margin:
+        return MergedWindows(parsed, numeric.value, cells, np.arange(len(parsed.statements)))
+    from partita.fusion.numeric_kernels import window_owners
+
+    stated = numeric.value[near]
+    owners = window_owners(starts, columns[1], columns[3], stated, margin)
+    value = np.full(len(item), UNNAMED)
+    value[near] = owners
+    statements = parsed.statements
+    count = len(statements.values)
+    atoms = np.flatnonzero(stated >= 0)
+    key = item[near][atoms] * count + stated[atoms]
+    sorted_ = np.argsort(key)
+    place = np.searchsorted(key[sorted_], statements.object * count + statements.value)
+    merged = owners[atoms][sorted_][place]
+    order = np.lexsort((statements.source, merged, statements.object))
+    statements = replace(statements, value=merged).only(order)
+    return MergedWindows(replace(parsed, statements=statements), value, cells, order)

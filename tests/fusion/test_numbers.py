@@ -1,0 +1,141 @@
+"""Numbers and days: errors are learned, rounding is recognised, what is stated is reliable."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from partita.evaluation.fusion import measure
+from partita.fusion.claims import Claims, join_claims
+from partita.fusion.fuse import Settings, answers_by_object, extend, fuse
+from partita.fusion.numeric_slots import first_scales
+from partita.fusion.value_reading import parse_slot
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+from peers import crh
+from simulated_claims import days, numbers
+
+KINDS = {"": "number"}
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    claims, truths = numbers(7, objects=250)
+    return claims, truths, fuse(claims)
+
+
+def table(claims):
+    said: dict[str, dict[str, float]] = {}
+    for n, thing in enumerate(claims.object.tolist()):
+        source = claims.sources[claims.source[n]]
+        said.setdefault(claims.objects[thing], {})[source] = float(claims.values[claims.value[n]])
+    return said
+
+
+def test_numbers_with_heavy_tails_are_at_least_as_near_as_those_of_crh(simulated):
+    claims, truths, fused = simulated
+    [belief] = fused.slots
+    assert belief.parsed.kind == "number"
+    best = {thing: float(value) for thing, (value, _) in belief.best().items()}
+    near = {
+        name: np.mean([abs(answer[n] / float(truths[n]) - 1) <= 0.02 for n in answer])
+        for name, answer in (("fused", best), ("crh", crh(table(claims))))
+    }
+    assert near["fused"] >= near["crh"]
+    assert near["fused"] > 0.95
+
+
+def test_stated_probabilities_and_intervals_of_numbers_are_reliable(simulated):
+    _, truths, fused = simulated
+    figures = measure(fused.slots[0], truths, None)
+    assert figures.error < 0.05
+    stated, observed = figures.intervals
+    assert abs(stated - observed) < 0.06
+
+
+def test_scales_follow_the_order_of_the_true_ones(simulated):
+    _, _, fused = simulated
+    scales = fused.slots[0].parameters.scales
+    true = np.geomspace(0.001, 0.1, 10)[np.random.default_rng(7).permutation(10)]
+    learned = np.array([scales.scales[f"s{n}"] for n in range(10)])
+    assert np.corrcoef(np.log(true), np.log(learned))[0, 1] > 0.9
+    assert scales.relative
+    assert scales.steps == {"s0": 10.0, "s1": 10.0}
+
+
+def test_days_that_are_often_exact_are_stated_as_such():
+    claims, truths = days(7, objects=200)
+    [belief] = fuse(claims).slots
+    assert belief.parsed.kind == "date"
+    assert belief.parameters.scales.margin == 0.0
+    figures = measure(belief, truths, None)
+    medians = {}
+    for n, thing in enumerate(claims.object.tolist()):
+        day = date.fromisoformat(claims.values[claims.value[n]]).toordinal()
+        medians.setdefault(claims.objects[thing], []).append(day)
+    right = [int(np.median(d)) == date.fromisoformat(truths[n]).toordinal()
+             for n, d in medians.items()]  # fmt: skip
+    assert figures.accuracy > np.mean(right) + 0.05
+    assert figures.error < 0.05
+
+
+def test_a_rounding_source_supports_what_rounds_to_its_number():
+    exact = [("ann", f"o{n}", "size", str(1000 * n + 34)) for n in range(1, 30)]
+    rough = [("bob", f"o{n}", "size", str(1000 * n)) for n in range(1, 30)]
+    other = [("cy", f"o{n}", "size", str(1000 * n + 34 + (n % 3 == 0) * (n % 7 + 1)))
+             for n in range(1, 30)]  # fmt: skip
+    belief = fuse(Claims.of([*exact, *rough, *other]), Settings(kinds=KINDS)).slots[0]
+    assert belief.parameters.scales.steps == {"bob": 1000.0}
+    trust = {one.source: one for one in belief.trust}
+    assert trust["bob"].reliability > 0.8
+    assert belief.best()["o5"][0] == "5034"
+
+
+def test_without_near_values_nothing_is_learned():
+    rows = [("ann", f"o{n}", "size", str(n * 1000)) for n in range(20)]
+    rows += [("bob", f"o{n}", "size", str(n * 1000)) for n in range(20)]
+    claims = Claims.of(rows)
+    assert first_scales(parse_slot(claims, "number", Settings().reading)) is None
+
+
+LAW = settings(deadline=None, max_examples=10)
+
+
+@LAW
+@given(st.integers(0, 1000), st.randoms(use_true_random=False))
+def test_the_laws_hold_for_noisy_numbers(seed, chance):
+    claims, _ = numbers(seed, sources=4, objects=15)
+    rows = rows_of(claims)
+    before = fuse(Claims.of(rows), Settings(kinds=KINDS))
+    believed = answers_by_object(before)
+    for answer in believed.values():
+        assert sum(v.probability for v in answer.values) + answer.unknown == pytest.approx(1)
+    assert answers_by_object(
+        fuse(Claims.of(chance.sample(rows, len(rows))), Settings(kinds=KINDS))
+    ) == believed  # fmt: skip
+    deaf = [("zero", *row[1:]) for row in rows[:9]]
+    ignored = Settings(kinds=KINDS, reliabilities={"zero": 0.0})
+    assert answers_by_object(fuse(Claims.of([*rows, *deaf]), ignored)) == believed
+    sure = Claims.of([*rows, ("sure", "o1", "value", "77")])
+    certain = fuse(sure, Settings(kinds=KINDS, reliabilities={"sure": 1.0}))
+    [first, *_] = answers_by_object(certain)["o1", "value"].values
+    assert (first.value, first.probability) == ("77", pytest.approx(1.0))
+    more = [("eve", "o2", "value", "120"), ("s1", "o3", "value", "90")]
+    scratch = Settings(kinds=KINDS, fixed=before.parameters)
+    whole = join_claims(Claims.of(rows), Claims.of(more))
+    assert extend(before, Claims.of(more)) == answers_by_object(fuse(whole, scratch))
+
+
+def rows_of(claims):
+    return [
+        (claims.sources[s], claims.objects[o], claims.slots[k], claims.values[v])
+        for s, o, k, v in zip(
+            claims.source, claims.object, claims.slot, claims.value, strict=True
+        )
+    ]  # fmt: skip
