@@ -55,7 +55,7 @@ def test_seen_from_a_vague_template_values_are_uncertain():
     found = table_1()
     around = cells.cells_of(found)
     said = SlotTables.of(DEPOTS.templates, SCHEMA)
-    values = slot_values(AnchorCells.of(around, 3, 4), said)
+    values = slot_values(AnchorCells.of(around, 3), said)
     where = {v.value: v.probability for v in values["LOCATION"]}
     with_a = found.marginal("A", "D")
     assert where["KINSTON"] == pytest.approx(with_a)

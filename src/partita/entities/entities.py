@@ -19,7 +19,7 @@ from partita.records import (
 )
 from partita.templates.algebra import Merged, merge, relation
 from partita.templates.name import Name
-from partita.templates.schema import Schema
+from partita.templates.schema import ReadOnce, Schema
 from partita.templates.slots import Value
 from partita.templates.strings import Strings, StringsType
 
@@ -87,12 +87,13 @@ CERTAIN = Figure.exact(1.0)
 def entities_of(distribution: Distribution, schema: Schema) -> tuple[Entity, ...]:
     """Return the entities of one coreference set, in text order."""
     group, cells = distribution.set, cells_of(distribution)
+    schema = ReadOnce(schema.slots, schema.sorts)
     tables = SlotTables.of(group.templates, schema)
     place = {name: n for n, name in enumerate(group.ids)}
     entities = []
     for merged in merge_cells(distribution.most_probable, group, schema):
         anchor = anchor_of(merged.members, schema).id
-        around = AnchorCells.of(cells, place[anchor], len(group))
+        around = AnchorCells.of(cells, place[anchor])
         cell = tuple(sorted(place[name] for name in merged.ids))
         probability = cells.figure(cells.shares.get(cell, 0.0))
         entities.append(_entity(merged, anchor, probability, slot_values(around, tables), schema))

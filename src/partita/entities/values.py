@@ -11,7 +11,6 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.errors import Unavailable
 from partita.records import (
@@ -28,6 +27,7 @@ from partita.records.entities import Plain
 from partita.templates.name import Name
 from partita.templates.schema import Schema, Values
 from partita.templates.slots import SlotType, Value
+from partita.templates.strings import Strings
 
 MOST = 1 << 16  # most cells to enumerate; larger sets are sampled
 DRAWS = 500
@@ -127,21 +127,16 @@ def _shares(rows: IntArray, shares: FloatArray) -> dict[Cell, float]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnchorCells:
-    """The cells that contain an anchor: their members and probabilities."""
+    """The cells that contain an anchor, with their probabilities, which add up to 1."""
 
-    holding: tuple[Cell, ...]
-    members: NDArray[np.bool_]
-    shares: FloatArray
+    holding: Mapping[Cell, float]
     cells: Cells
 
     @classmethod
-    def of(cls, cells: Cells, anchor: int, size: int) -> AnchorCells:
-        holding = cells.by_template[anchor]
-        members = np.zeros((len(holding), size), dtype=np.bool_)
-        for row, cell in enumerate(holding):
-            members[row, list(cell)] = True
-        shares = np.array([cells.shares[cell] for cell in holding])
-        return cls(tuple(holding), members, shares / shares.sum(), cells)
+    def of(cls, cells: Cells, anchor: int) -> AnchorCells:
+        shares = {cell: cells.shares[cell] for cell in cells.by_template[anchor]}
+        total = math.fsum(shares.values())
+        return cls({cell: share / total for cell, share in shares.items()}, cells)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,7 +157,8 @@ class SlotTable:
 
     def chosen(self, cell: Cell) -> tuple[int, ...]:
         """Return the numbers of the values that the templates of a cell have."""
-        return tuple(sorted({self.numbers[n] for n in cell if n in self.numbers}))
+        numbers = self.numbers
+        return tuple(sorted({numbers[n] for n in cell if n in numbers}))
 
     def unified(self, choice: Iterable[int]) -> Value | None:
         """Return the chosen values unified, or None if there are none; in a cell any two unify."""
@@ -177,11 +173,15 @@ class SlotTable:
         if value is None:
             return ()
         if value not in self.kept:
-            fits = {
-                n for n, held in enumerate(self.values) if self.slot.unify(held, value) == value
-            }
+            fits = self._subsuming(value)
             self.kept[value] = tuple(n for n, number in self.numbers.items() if number in fits)
         return self.kept[value]
+
+    def _subsuming(self, value: Value) -> set[int]:
+        if isinstance(value, Strings):  # the same as below, and faster
+            return {n for n, held in enumerate(self.values) if held.members <= value.members}
+        unify = self.slot.unify
+        return {n for n, held in enumerate(self.values) if unify(held, value) == value}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,7 +201,7 @@ class SlotTables:
 
 def slot_values(around: AnchorCells, tables: SlotTables) -> dict[str, tuple[SlotValue, ...]]:
     """Return the values of every slot that the anchor, or a possible coreferent, fills."""
-    possible = {n for cell in around.holding for n in cell}
+    possible = set().union(*around.holding)
     return {
         name: _values(around, table, tables.ids)
         for name, table in tables.slots.items()
@@ -220,18 +220,19 @@ def _values(around: AnchorCells, table: SlotTable, ids: Sequence[str]) -> tuple[
     """Return the values with probabilities; values with the same plain form are added up."""
     shares: dict[str, float] = {}
     forms: dict[str, Plain | None] = {}
-    holders: dict[str, set[int]] = {}
+    holders: dict[str, tuple[int, ...]] = {}
     for value, share in _unified(around, table):
         plain = None if value is None else plain_value(value)
         key = repr(plain)
         forms[key] = plain
         shares[key] = shares.get(key, 0.0) + share
-        holders.setdefault(key, set()).update(table.holders(value))
+        more = table.holders(value)
+        holders[key] = tuple(sorted({*holders[key], *more})) if key in holders else more
     return tuple(
         SlotValue(
             forms[key],
             around.cells.figure(shares[key]),
-            tuple(ids[n] for n in sorted(holders[key])),
+            tuple([ids[n] for n in holders[key]]),
         )
         for key in sorted(shares, key=lambda key: (-shares[key], key))
     )
@@ -243,7 +244,7 @@ def _unified(around: AnchorCells, table: SlotTable) -> list[tuple[Value | None, 
     They depend only on the distinct values in a cell, so each combination is unified once.
     """
     sums: dict[tuple[int, ...], float] = {}
-    for cell, share in zip(around.holding, around.shares.tolist(), strict=True):
+    for cell, share in around.holding.items():
         choice = table.chosen(cell)
         sums[choice] = sums.get(choice, 0.0) + share
     ordered = sorted(sums, key=lambda choice: [-n for n in choice])

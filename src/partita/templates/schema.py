@@ -59,6 +59,19 @@ class Schema:
         return value
 
 
+@dataclass(frozen=True, slots=True)
+class ReadOnce(Schema):
+    """A schema for templates with distinct ids, which reads the values of each once."""
+
+    kept: dict[str, dict[str, Value]] = field(default_factory=dict)
+
+    def values(self, template: Template) -> dict[str, Value]:
+        """Return the values of a template; do not change them."""
+        if template.id not in self.kept:
+            self.kept[template.id] = Schema.values(self, template)
+        return self.kept[template.id]
+
+
 def plain_slots(values: Values) -> dict[str, Json]:
     """Return the slots in the plain form that `Schema.read` accepts."""
     return {name: value.json() for name, value in values.items() if name != SORT}

@@ -46,6 +46,7 @@ class Tree:
 
     def __init__(self, words: Sequence[Word]) -> None:
         self.words = words
+        self.kinds = [word.relation.partition(":")[0] for word in words]
         self.below: list[list[int]] = [[] for _ in self.words]
         for place, word in enumerate(self.words):
             if word.head >= 0:
@@ -53,8 +54,7 @@ class Tree:
 
     def related(self, place: int, *relations: str) -> list[int]:
         """Return the dependents of a word by these relations or by subtypes of them."""
-        kind = (self.words[n].relation.partition(":")[0] for n in self.below[place])
-        return [n for n, k in zip(self.below[place], kind, strict=True) if k in relations]
+        return [n for n in self.below[place] if self.kinds[n] in relations]
 
 
 def feature(word: Word, name: str) -> str:
