@@ -1,0 +1,115 @@
+"""Ordinary text to entities by `run`, beside spaCy's small English pipeline.
+
+spaCy's pipeline has the architecture of its small English model (tokens, tags, trees, names) with
+fresh weights, because the trained one is not on the package index: the work for a word is the same.
+It finds neither mentions nor who is who.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import partita
+from bench_cascade import seconds
+from partita.corpora.corefud import read_placed
+
+GUM = Path(__file__).parents[2] / "shared" / "data" / "gum" / "train"
+TEXTS = Path(__file__).parents[1] / "docs" / "texts"
+LONG = 5_000  # words
+BOOK = 100_000
+MEMORY = 2 << 30
+WANTED = 3_000  # words per second
+MOST = 40.0
+BOOK_RUN = """
+import resource, sys, partita
+result = partita.run(sys.stdin.read())
+print(len(result.templates), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def news() -> list[str]:
+    """The news of GUM where it is at hand, else the documentation's texts."""
+    paths = sorted(GUM.glob("*news*.conllu"))
+    if not paths:
+        return [path.read_text(encoding="utf-8") for path in sorted(TEXTS.glob("*.txt"))]
+    return [one.text for path in paths for one in read_placed(path)]
+
+
+def words(texts: list[str]) -> int:
+    return sum(len(text.split()) for text in texts)
+
+
+def book(length: int) -> str:
+    """All texts of the corpus, as often as it takes, cut to a length in words."""
+    paths = sorted(GUM.glob("*.conllu"))
+    texts = [one.text for path in paths for one in read_placed(path)] if paths else news()
+    whole = "\n\n".join(texts * (1 + length // words(texts)))
+    ends, count = [], 0
+    for paragraph in whole.split("\n\n"):
+        ends.append(paragraph)
+        count += len(paragraph.split())
+        if count >= length:
+            break
+    return "\n\n".join(ends)
+
+
+def small_pipeline(texts: list[str]) -> Any:
+    spacy = pytest.importorskip("spacy", reason="spaCy is not installed (extra bench)")
+    from spacy.cli.init_config import init_config
+    from spacy.training import Example
+
+    config = init_config(lang="en", pipeline=["tagger", "parser", "ner"], optimize="efficiency")
+    nlp = spacy.util.load_model_from_config(config, auto_fill=True)
+    doc = nlp.make_doc(texts[0])
+    annotation = {
+        "tags": [token.shape_[:3] for token in doc],
+        "heads": [max(0, token.i - 1) for token in doc],
+        "deps": ["ROOT" if not token.i else f"d{len(token) % 40}" for token in doc],
+        "entities": ["U-ORG" if token.is_title else "O" for token in doc],
+    }
+    nlp.initialize(lambda: [Example.from_dict(doc, annotation)])
+    return nlp
+
+
+def test_words_per_second(ratio: Callable[..., None]) -> None:
+    texts = news()
+    nlp = small_pipeline(texts)
+    list(nlp.pipe(texts[:2]))
+    partita.run(texts[0])
+    theirs = seconds(lambda: list(nlp.pipe(texts)))
+    ours = seconds(lambda: [partita.run(text) for text in texts])
+    rates = [f"{words(texts) / one:,.0f}" for one in (ours, theirs)]
+    print(f"\n{words(texts):,} words of news: {rates[0]} and {rates[1]} words a CPU second")
+    ratio("text to entities (time)", ours / theirs, "spaCy's small pipeline", MOST)
+    ratio("text to entities (time)", ours * WANTED / words(texts), f"{WANTED} words a second")
+    assert ours / theirs <= MOST
+
+
+def test_a_long_text(ratio: Callable[..., None]) -> None:
+    """The time for a word of a long text, beside that of a short one."""
+    long = book(LONG)
+    short = long[: len(long) // 5].rpartition("\n\n")[0]
+    times = [seconds(lambda text=text: partita.run(text)) for text in (short, long)]
+    value = times[1] / times[0] * words([short]) / words([long])
+    print(f"\n{words([long]):,} words: {times[1]:.1f} CPU seconds")
+    ratio("a word of a text of 5,000 words (time)", value, "of 1,000 words", 2.5)
+
+
+def test_a_book(ratio: Callable[..., None]) -> None:
+    """The memory for 100,000 words."""
+    done = subprocess.run(
+        [sys.executable, "-c", BOOK_RUN], input=book(BOOK), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    found, memory = map(int, done.stdout.split())
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"\n{found:,} mentions, {used.ru_utime:.0f} CPU seconds")
+    ratio("memory of a book of 100,000 words", memory * 1024 / MEMORY, "2 GB", 1.0)
+    assert memory * 1024 <= MEMORY
