@@ -102,6 +102,27 @@ def test_a_doc_without_a_parse_is_analysed_as_text() -> None:
         partita.run(spacy.blank("en")("  "), domain="depots")
 
 
+ARTICLE = "Maria Lopez leads Acme Corp. in Paris. She founded the company in 2009."
+
+
+def test_a_doc_is_read_by_the_general_domain() -> None:
+    doc = spacy.blank("en")(ARTICLE)
+    entities = partita.run(doc).entities
+    [person] = [one for one in entities if one.name == "Maria Lopez"]
+    assert (person.sort, len(person.templates)) == ("person", 2)
+    result = partita.run(parsed())
+    assert {"Acme", "She", "her dog"} <= {one.text for one in result.resolved.templates}
+
+
+def test_the_component_reads_ordinary_text_by_default() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("partita")
+    doc = nlp(ARTICLE)
+    groups = [[span.text for span in group] for group in doc.spans.values()]
+    assert ["Maria Lopez", "She"] in groups
+    assert ["Acme Corp.", "the company"] in groups
+
+
 def pipeline(**config: Any) -> Any:
     nlp = spacy.blank("en")
     nlp.add_pipe("partita", config=CONFIG | config)

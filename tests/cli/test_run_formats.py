@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -104,3 +106,53 @@ def test_domains_of_rules_take_no_mentions(tmp_path: Path) -> None:
     mentions.write_text('{"start": 0, "end": 7}', encoding="utf-8")
     answer = ran(str(file), "--mentions", str(mentions), code=1)
     assert "domain depots finds its mentions by rules (expected --domain general for" in answer
+
+
+ARTICLE = (
+    "Maria Lopez leads Acme Corp. in Paris. She founded the company in 2009. "
+    "Acme sold its mill last year."
+)
+
+
+def ran_general(*arguments: str) -> dict[str, Any]:
+    result = runner.invoke(app, ["run", "--json", *arguments])
+    assert result.exit_code == 0, result.output
+    first, _ = map(json.loads, result.stdout.splitlines())
+    return dict(first)
+
+
+def test_conllu_is_read_as_conllu_by_the_general_domain(tmp_path: Path) -> None:
+    text, annotated = tmp_path / "article.txt", tmp_path / "article.conllu"
+    text.write_text(ARTICLE, encoding="utf-8")
+    arguments = ["run", str(text), "--to", "corefud", "--out", str(annotated)]
+    assert runner.invoke(app, arguments).exit_code == 0
+    plain, again = ran_general(str(text)), ran_general(str(annotated))
+    spans = [
+        [(t["start"], t["end"], t["text"]) for t in one["templates"]] for one in (plain, again)
+    ]
+    assert spans[0] == spans[1]
+    assert "# text" not in json.dumps(again)
+    assert all(ARTICLE[start:end] == said for start, end, said in spans[1])
+
+
+def test_mentions_of_a_file_are_the_mentions_of_the_text(tmp_path: Path) -> None:
+    text, mentions = tmp_path / "article.txt", tmp_path / "mentions.jsonl"
+    text.write_text(ARTICLE, encoding="utf-8")
+    spans = [(0, 11), (ARTICLE.index("She"), ARTICLE.index("She") + 3)]
+    lines = [json.dumps({"start": start, "end": end}) for start, end in spans]
+    mentions.write_text("\n".join(lines), encoding="utf-8")
+    result = ran_general(str(text), "--mentions", str(mentions))
+    assert [(t["start"], t["end"]) for t in result["templates"]] == spans
+    [entity] = result["entities"]
+    assert entity["name"] == "Maria Lopez"
+    assert len(entity["templates"]) == 2
+
+
+def test_a_mention_outside_of_the_text_is_named(tmp_path: Path) -> None:
+    text, mentions = tmp_path / "article.txt", tmp_path / "mentions.jsonl"
+    text.write_text(ARTICLE, encoding="utf-8")
+    mentions.write_text('{"start": 0, "end": 11}\n{"start": 5, "end": 9000}\n', encoding="utf-8")
+    result = runner.invoke(app, ["run", str(text), "--mentions", str(mentions)])
+    assert result.exit_code == 1
+    assert "mentions.jsonl, line 2" in result.stderr
+    assert "Traceback" not in result.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,7 +94,9 @@ def test_offsets_are_those_of_the_text(text):
     ],
 )
 def test_a_text_that_is_not_english_prose_is_noted(text, note):
-    assert any(note in one for one in partita.run(text).notes)
+    result = partita.run(text)
+    assert any(note in one for one in result.notes)
+    assert json.loads(result.to_jsonl().splitlines()[-1])["notes"] == list(result.notes)
 
 
 @pytest.mark.parametrize("path", sorted(TEXTS.glob("*.txt")), ids=lambda path: path.stem)
@@ -113,6 +116,28 @@ def test_html_keeps_every_offset():
 @pytest.mark.parametrize("text", ["Acme", "", "ACME CORP\n12 MAIN ST", "He is here."])
 def test_short_texts_have_no_language(text):
     assert other_language(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "company", "later"),
+    [
+        ("Apple Inc. is big. Apple sold its mill.", "Apple Inc.", "Apple"),
+        ("Goldman Sachs Group Inc. rose. Goldman fell.", "Goldman Sachs Group Inc.", "Goldman"),
+    ],
+)
+def test_a_name_with_a_legal_form_is_one_company(text, company, later):
+    found = {one.text: one for one in find_domain("general").extract(parse_layout("m", text))}
+    names = [one for one in found if one[0].isupper()]
+    assert names == [company, later]
+    assert {found[one].sort for one in names} == {"organization"}
+    assert found[company].head == later.lower()
+
+
+def test_a_phrase_with_a_company_in_it_is_not_a_company():
+    text = "The head of Acme Inc. said that he left."
+    found = {one.text: one for one in find_domain("general").extract(parse_layout("m", text))}
+    assert found["The head of Acme Inc."].sort == "person"
+    assert found["Acme Inc."].sort == "organization"
 
 
 def test_titles_and_word_lists():

@@ -208,7 +208,7 @@ def result_lines(resolved: Resolved, run: Mapping[str, Any]) -> Iterator[str]:
         ids = set(distribution.set.ids)
         entities = [entity for entity in resolved.entities if entity.templates[0] in ids]
         yield result_line(distribution, name, entities=entities)
-    yield singletons_line(resolved.singletons, name, run)
+    yield singletons_line(resolved.singletons, name, run, resolved.notes)
 
 
 def _shown(resolved: Resolved, forms: Forms) -> str:

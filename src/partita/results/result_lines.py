@@ -86,11 +86,18 @@ def result_line(
 
 
 def singletons_line(
-    templates: Iterable[Template], message: str = "", run: Mapping[str, Any] | None = None
+    templates: Iterable[Template],
+    message: str = "",
+    run: Mapping[str, Any] | None = None,
+    notes: Sequence[str] = (),
 ) -> str:
-    """What is alone, as one line; with `run` it also says that the message is done, and how."""
+    """What is alone, as one line; with `run` it also says that the message is done, and how.
+
+    `notes` on the text, if there are any, are written too.
+    """
     alone = [template_json(template) for template in templates]
     written = {"version": VERSION, "message": message, "singletons": alone}
+    written |= {"notes": list(notes)} if notes else {}
     return _text(written | {"run": None if run is None else dict(run)})
 
 

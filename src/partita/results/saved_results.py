@@ -92,7 +92,7 @@ def result_of(value: Any, place: Place) -> Result | Alone:
         place.refuse(f"version is {value['version']!r}; this release reads version {VERSION}")
     if isinstance(value, dict) and "singletons" in value:
         needed = ("version", "message", "singletons")
-        line = fields(value, "the line", place, needed=needed, allowed=("run",))
+        line = fields(value, "the line", place, needed=needed, allowed=("notes", "run"))
         alone = tuple(
             template_of(one, place) for one in list_of(line["singletons"], "singletons", place)
         )

@@ -17,7 +17,7 @@ from partita.text.mentions import Found, MentionModel
 from partita.text.parser import Parser
 from partita.text.tagger import COLUMNS, Forms, Tagger, word_columns
 from partita.text.tokens import Tokens, tokenize
-from partita.text.trees import Tree, Word
+from partita.text.trees import Tree, Word, is_legal_form
 from partita.text.words import CLASSES, shipped_words
 
 SHIPPED = "analyser.npz"
@@ -26,6 +26,9 @@ WIDTH = len(COLUMNS) + KNOWLEDGE
 THRESHOLD = 0.45  # least probability of a mention
 AGREEMENT = 0.7  # weight of the sorts of mentions with the same head in a text
 REMEMBERED = 1 << 16
+COMPANY = "organization"
+FORMED = 4.0  # how many mentions one with a legal form counts for
+LEGAL_FORM = 0.9  # weight of the sort that a legal form at the end of a name decides
 
 NUMBERS = {"NN": "Number=Sing", "NNP": "Number=Sing", "NNS": "Number=Plur", "NNPS": "Number=Plur"}
 HISSING = ("s", "x", "z", "ch", "sh")
@@ -102,13 +105,39 @@ class Analyser:
             trees.relations, self.threshold,
         )  # fmt: skip
 
+    def companies(self, found: Found, texts: Sequence[str]) -> Found:
+        """Return names that end in a legal form as those of companies, without the names in them.
+
+        In "Acme Corp." the head is "Corp.", and "Acme" is not a mention of its own.
+        """
+        places = found.places[:, :3].tolist()
+        formed = [n for n, place in enumerate(places) if _is_formed(texts, *place)]
+        if not formed or self.mentions is None or COMPANY not in self.mentions.sorts:
+            return found
+        before = {places[n][2] - 1 for n in formed}
+        kept = [n for n, place in enumerate(places) if place[2] not in before]
+        chances = found.chances.copy()
+        own = 1 - chances[formed, 0]
+        chances[formed, 1:] *= 1 - LEGAL_FORM
+        chances[formed, self.mentions.sorts.index(COMPANY)] += LEGAL_FORM * own
+        return Found(found.places[kept], chances[kept])
+
     def agreed(self, found: Found, texts: Sequence[str]) -> Found:
-        """Move the sorts of mentions towards the mean of those with the same head in the text."""
-        heads = [texts[place].lower() for place in found.places[:, 0].tolist()]
+        """Move the sorts of mentions towards the mean of those with the same head in the text.
+
+        Where the head of a name is its legal form, the word before that counts, and the sort of
+        such a name counts as much as those of several others.
+        """
+        places = found.places[:, :3].tolist()
+        formed = [_is_formed(texts, *place) for place in places]
+        heads = [
+            texts[head - (of_form and head == last)].lower()
+            for (head, _, last), of_form in zip(places, formed, strict=True)
+        ]
         numbers = {head: n for n, head in enumerate(dict.fromkeys(heads))}
         of = np.array([numbers[head] for head in heads], dtype=np.int64)
         sums = np.zeros((len(numbers), found.chances.shape[1] - 1))
-        np.add.at(sums, of, found.chances[:, 1:])
+        np.add.at(sums, of, np.where(formed, FORMED, 1.0)[:, None] * found.chances[:, 1:])
         means = sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-12)
         own = 1 - found.chances[:, :1]
         shares = (1 - AGREEMENT) * found.chances[:, 1:] + AGREEMENT * own * means[of]
@@ -120,7 +149,8 @@ class Analyser:
         if not tokens.texts:
             return ()
         trees = self.trees(tokens.texts, tokens.ends_of_sentences)
-        found = self.agreed(self.find(trees), tokens.texts)
+        found = self.companies(self.find(trees), tokens.texts)
+        found = self.agreed(found, tokens.texts)
         mentions = self._mentions(found, trees.ends)
         return tuple(self._sentences(message, tokens, trees, mentions))
 
@@ -230,6 +260,14 @@ class Analyser:
             mention = Mention("", best, "", 0, [(first, last)], head, by_sort, chance)
             by_sentence[sentence].append(mention)
         return by_sentence
+
+
+def _is_formed(texts: Sequence[str], head: int, first: int, last: int) -> bool:
+    """Return whether a mention is a name with a legal form: capitalised words from its head on."""
+    if last == first or not is_legal_form(texts[last]):
+        return False
+    name = texts[min(head, last - 1) : last]
+    return all(word[0].isupper() or not word[0].isalpha() for word in name)
 
 
 def _moved(mention: Mention, places: Sequence[int]) -> Mention:

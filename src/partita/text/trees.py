@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from partita.records import Form
@@ -40,6 +40,11 @@ WORDED = {
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
 }  # fmt: skip
 
+LEGAL_FORMS = {
+    "corp", "corporation", "inc", "incorporated", "ltd", "limited", "llc", "llp", "plc", "co",
+    "gmbh", "ag", "sa", "nv", "bv", "spa", "ab", "oyj", "kk",
+}  # fmt: skip
+
 
 class Tree:
     """The words of a sentence with the dependents of each."""
@@ -63,6 +68,19 @@ def feature(word: Word, name: str) -> str:
         return ""
     features = (f.partition("=") for f in word.feats.split("|"))
     return next((value for key, _, value in features if key == name), "")
+
+
+def is_legal_form(word: str) -> bool:
+    """Return whether a word at the end of a name says what kind of company has it."""
+    return word.rstrip(".").lower() in LEGAL_FORMS
+
+
+def head_lemma(tree: Tree, head: int, inside: Container[int]) -> str:
+    """Return the lemma of the head in lower case; of a name before a legal form its last word."""
+    word = tree.words[head]
+    if word.upos == "PROPN" and head - 1 in inside and is_legal_form(word.form):
+        word = tree.words[head - 1]
+    return (word.lemma if word.lemma != "_" else word.form).lower()
 
 
 def number_of(tree: Tree, head: int, inside: set[int]) -> int | str | None:
