@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -179,9 +179,10 @@ class SlotTable:
 
     def _subsuming(self, value: Value) -> set[int]:
         if isinstance(value, Strings):  # the same as below, and faster
-            return {n for n, held in enumerate(self.values) if held.members <= value.members}
+            held = cast(tuple[Strings, ...], self.values)
+            return {n for n, one in enumerate(held) if one.members <= value.members}
         unify = self.slot.unify
-        return {n for n, held in enumerate(self.values) if unify(held, value) == value}
+        return {n for n, one in enumerate(self.values) if unify(one, value) == value}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

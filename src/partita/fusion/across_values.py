@@ -11,9 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from partita.entities.values import AnchorCells, Cells
 from partita.fusion.accounts import Account
 from partita.fusion.across_sets import Reliabilities
@@ -96,13 +93,13 @@ def claim_row(account: Account, thing: str, slot: str) -> Row:
 
 def view_alone(account: Account) -> ThingView:
     cells = Cells({(0,): 1.0})
-    return ThingView((account,), AnchorCells.of(cells, 0, 1), (0,), account.id)
+    return ThingView((account,), AnchorCells.of(cells, 0), (0,), account.id)
 
 
 def view_of_cell(accounts: tuple[Account, ...], cells: Cells, cell: tuple[int, ...]) -> ThingView:
     """Return the view from the account of the cell that fills most slots."""
     anchor = max(cell, key=lambda n: (len(accounts[n].values), -n))
-    around = AnchorCells.of(cells, anchor, len(accounts))
+    around = AnchorCells.of(cells, anchor)
     return ThingView(accounts, around, cell, accounts[anchor].id)
 
 
@@ -130,27 +127,24 @@ def slots_of(
 
 
 def _filled_slots(view: ThingView, schema: Schema) -> list[str]:
-    nearby = view.around.members.any(axis=0)
-    filled = {name for n in np.flatnonzero(nearby).tolist() for name in view.accounts[n].values}
+    nearby = set().union(*view.around.holding)
+    filled = {name for n in nearby for name in view.accounts[n].values}
     return [name for name in (SORT, *schema.slots) if name in filled]
 
 
 def _account_choices(view: ThingView, slot: str, requests: _Requests) -> list[tuple[str, float]]:
     """Return the combinations of accounts that fill the slot, with their probabilities."""
-    fills = np.array([slot in account.values for account in view.accounts])
-    likely = view.around.shares >= MIN_CHOICE / MAX_CHOICES
-    sums: dict[bytes, float] = {}
-    rows: dict[bytes, NDArray[np.bool_]] = {}
-    members = view.around.members[likely] & fills
-    for row, share in zip(members, view.around.shares[likely].tolist(), strict=True):
-        key = row.tobytes()
-        rows.setdefault(key, row)
-        sums[key] = sums.get(key, 0.0) + share
+    fills = {n for n, account in enumerate(view.accounts) if slot in account.values}
+    sums: dict[tuple[int, ...], float] = {}
+    for cell, share in view.around.holding.items():
+        if share >= MIN_CHOICE / MAX_CHOICES:
+            filled = tuple(n for n in cell if n in fills)
+            sums[filled] = sums.get(filled, 0.0) + share
     choices = []
-    for key in sorted(sums, key=lambda one: (-sums[one], one))[:MAX_CHOICES]:
-        accounts = [view.accounts[k] for k in np.flatnonzero(rows[key]).tolist()]
-        if accounts and sums[key] >= MIN_CHOICE:
-            choices.append((requests.name(slot, accounts), sums[key]))
+    for filled in sorted(sums, key=lambda one: (-sums[one], [-n for n in one]))[:MAX_CHOICES]:
+        if filled and sums[filled] >= MIN_CHOICE:
+            accounts = [view.accounts[n] for n in filled]
+            choices.append((requests.name(slot, accounts), sums[filled]))
     return choices
 
 
