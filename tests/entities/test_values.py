@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.entities import pairs_of, random_set, slot_shares
 from partita.configurations.solve import solve
-from partita.entities import values as cells
 from partita.entities.entities import anchor_of, entities_of, number_entities, single_entity
 from partita.entities.values import AnchorCells, SlotTables, slot_values
 from partita.errors import Unavailable
-from partita.records import Distribution, Entity, PairProbabilities, SlotValue, Template
+from partita.records import Distribution, Entity, PairProbabilities, SlotValue, Template, cells
 from partita.reference.sets import coreference_sets
 
 TABLE_1 = {(0, 1): 0.671, (0, 3): 0.505, (1, 3): 0.752, (2, 3): 0.504}

@@ -94,6 +94,7 @@ def line(message: str, n: int) -> dict[str, Any]:
             {"cells": [ids], "probability": 0.6, "interval": None},
             {"cells": [[ids[0]], [ids[1]]], "probability": 0.4, "interval": None},
         ],
+        "partial": None,
         "remainder": {"count": "0", "log2_count": None, "probability": 0.0, "interval": None},
         "excluded": 0.0,
         "count": "2",

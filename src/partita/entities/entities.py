@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from partita.entities.values import AnchorCells, SlotTables, cells_of, plain_value, slot_values
+from partita.entities.values import AnchorCells, SlotTables, plain_value, slot_values
 from partita.records import (
     Configuration,
     CoreferenceSet,
@@ -17,6 +17,7 @@ from partita.records import (
     SlotValue,
     Template,
 )
+from partita.records.cells import cells_of
 from partita.templates.algebra import Merged, merge, relation
 from partita.templates.name import Name
 from partita.templates.schema import ReadOnce, Schema

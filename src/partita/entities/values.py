@@ -3,133 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import islice
 from typing import Any, cast
 
-import numpy as np
-
-from partita.errors import Unavailable
-from partita.records import (
-    Distribution,
-    DrawnPosterior,
-    Figure,
-    FloatArray,
-    IntArray,
-    Kind,
-    SlotValue,
-    Template,
-)
+from partita.records import SlotValue, Template
+from partita.records.cells import Cells, Places
 from partita.records.entities import Plain
 from partita.templates.name import Name
 from partita.templates.schema import Schema, Values
 from partita.templates.slots import SlotType, Value
 from partita.templates.strings import Strings
 
-MOST = 1 << 16  # most cells to enumerate; larger sets are sampled
-DRAWS = 500
-FEWEST = 32
-COMMON = 60  # templates; larger sets, where draws take longer, get fewer draws
-
-Cell = tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """Probabilities of cells, which are positions in text order.
-
-    `draws` is the number of sampled configurations of an estimate; `missing` is the probability
-    mass outside the listed configurations if the shares are bounds.
-    """
-
-    shares: Mapping[Cell, float]
-    kind: Kind = "exact"
-    draws: int = 0
-    missing: float = 0.0
-
-    @cached_property
-    def by_template(self) -> dict[int, list[Cell]]:
-        """Return the cells that each template is in."""
-        cells: dict[int, list[Cell]] = {}
-        for cell in self.shares:
-            for place in cell:
-                cells.setdefault(place, []).append(cell)
-        return cells
-
-    def figure(self, share: float) -> Figure:
-        """Return a sum of shares as a figure, with its interval or standard error."""
-        share = min(max(share, 0.0), 1.0)
-        if self.kind == "exact":
-            return Figure.exact(share)
-        if self.kind == "interval":
-            seen = share * (1.0 - self.missing)
-            return Figure(share, seen, min(1.0, seen + self.missing), "interval")
-        error = _error(share, self.draws)
-        return Figure(share, max(0.0, share - error), min(1.0, share + error), "estimate")
-
-
-def _error(share: float, draws: int) -> float:
-    """Return one standard error, smoothed so that no share counts as certain."""
-    likely = (share * draws + 1) / (draws + 2)
-    return math.sqrt(likely * (1 - likely) / draws)
-
-
-def cells_of(distribution: Distribution) -> Cells:
-    """Return all cells if they are known and few enough, else those of draws or of the list."""
-    try:
-        cells = dict(islice(distribution.posterior.cells(), MOST + 1))
-    except Unavailable:
-        cells = {}
-    if cells and len(cells) <= MOST:
-        return Cells(cells)
-    try:
-        rows = _drawn(distribution)
-    except Unavailable:
-        return _listed_cells(distribution)
-    return Cells(_shares(rows, np.full(len(rows), 1.0 / len(rows))), "estimate", len(rows))
-
-
-def _drawn(distribution: Distribution) -> IntArray:
-    """Return the draws behind the pair probabilities, or new ones."""
-    posterior = distribution.posterior
-    if isinstance(posterior, DrawnPosterior):
-        return posterior.drawn_rows()
-    number = _draw_count(len(distribution.set))
-    return posterior.draws(number, np.random.default_rng(distribution.seed))
-
-
-def _draw_count(templates: int) -> int:
-    return max(FEWEST, int(DRAWS * min(1.0, (COMMON / templates) ** 2)))
-
-
-def _listed_cells(distribution: Distribution) -> Cells:
-    """Return the cells of the listed configurations; the remaining mass is unknown."""
-    listed = distribution.configurations
-    low = [interval[0] for interval in listed.intervals or [(p, p) for p in listed.probabilities]]
-    shares = np.array(listed.probabilities) / math.fsum(listed.probabilities)
-    return Cells(_shares(listed.rows, shares), "interval", missing=max(0.0, 1.0 - math.fsum(low)))
-
-
-def _shares(rows: IntArray, shares: FloatArray) -> dict[Cell, float]:
-    """Return the share of every cell in the rows of labels."""
-    totals: Counter[Cell] = Counter()
-    for row, share in zip(rows.tolist(), shares.tolist(), strict=True):
-        cells: dict[int, list[int]] = {}
-        for place, label in enumerate(row):
-            cells.setdefault(label, []).append(place)
-        for members in cells.values():
-            totals[tuple(members)] += share
-    return dict(totals)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnchorCells:
     """The cells that contain an anchor, with their probabilities, which add up to 1."""
 
-    holding: Mapping[Cell, float]
+    holding: Mapping[Places, float]
     cells: Cells
 
     @classmethod
@@ -155,7 +46,7 @@ class SlotTable:
         numbers = {n: place[row[name]] for n, row in enumerate(rows) if name in row}
         return cls(schema.slot(name), values, numbers, {})
 
-    def chosen(self, cell: Cell) -> tuple[int, ...]:
+    def chosen(self, cell: Places) -> tuple[int, ...]:
         """Return the numbers of the values that the templates of a cell have."""
         numbers = self.numbers
         return tuple(sorted({numbers[n] for n in cell if n in numbers}))

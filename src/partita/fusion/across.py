@@ -9,7 +9,6 @@ from typing import Protocol
 import numpy as np
 
 from partita.entities.entities import longest_name
-from partita.entities.values import cells_of
 from partita.errors import InputError
 from partita.fusion.accounts import Account, Accounts, merge_accounts
 from partita.fusion.across_sets import (
@@ -41,6 +40,7 @@ from partita.fusion.trust import Agreement, SlotReliability, agreement, interval
 from partita.fusion.value_reading import MIN_VALUES
 from partita.pairs.models import MaximumEntropy
 from partita.records import Budget, Distribution, Figure
+from partita.records.cells import cells_of
 from partita.templates.schema import SORT, Schema
 
 DEFAULT_RELIABILITY = 0.8  # of a source without any evidence

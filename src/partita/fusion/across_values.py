@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from partita.entities.values import AnchorCells, Cells
+from partita.entities.values import AnchorCells
 from partita.fusion.accounts import Account
 from partita.fusion.across_sets import Reliabilities
 from partita.fusion.belief import SlotBelief
@@ -21,6 +21,7 @@ from partita.fusion.fuse import Settings, fuse
 from partita.fusion.kinds import Reading
 from partita.fusion.typed import decode_value, display_text, encode_value
 from partita.records import Figure
+from partita.records.cells import Cells
 from partita.templates.schema import SORT, Schema
 from partita.templates.slots import Value
 

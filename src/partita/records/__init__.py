@@ -1,6 +1,7 @@
 """Frozen records that flow between the modules."""
 
 from partita.records.arrays import BoolArray, FloatArray, IntArray, components, linked_components
+from partita.records.cells import Border, PartialCell, PartialConfiguration
 from partita.records.configurations import Cell, Configuration, restricted_growth
 from partita.records.distributions import (
     Budget,
@@ -28,6 +29,7 @@ __all__ = [
     "Antecedent",
     "Best",
     "BoolArray",
+    "Border",
     "Budget",
     "Cell",
     "Configuration",
@@ -50,6 +52,8 @@ __all__ = [
     "Method",
     "Pair",
     "PairProbabilities",
+    "PartialCell",
+    "PartialConfiguration",
     "Posterior",
     "Region",
     "RegionKind",

@@ -11,10 +11,15 @@ import numpy as np
 
 from partita.errors import InputError
 from partita.records.arrays import BoolArray, FloatArray, IntArray
+from partita.records.cells import PartialConfiguration, partial_configuration
 from partita.records.configurations import Configuration
 from partita.records.posterior import Figure, Interval, Marginals, Method, Posterior
 from partita.records.tables import Columns, Tabular
 from partita.records.templates import CoreferenceSet, Id
+
+LARGE = 20  # templates; the partial configuration of a larger set is always reported
+FEW = 8  # templates; the listed configurations of a smaller set say enough
+IMPROBABLE = 0.1  # the best configuration below it says little
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,8 +123,9 @@ class Distribution(Tabular):
     `configurations` lists the most probable ones, each with `configuration`, `probability` and
     `interval`; `remainder` holds the number and the total probability of all others. `method` is
     exact, certified (with intervals) or sampled (with standard errors), and `reason` says why.
-    `marginals.value` is the matrix of pair probabilities that respect transitivity. The tables
-    are `configurations` and `pairs`.
+    `marginals.value` is the matrix of pair probabilities that respect transitivity. `partial` is
+    what can be said of a large set, whose configurations are all improbable. The tables are
+    `configurations`, `pairs` and `parts` (of the partial configuration).
     """
 
     set: CoreferenceSet
@@ -174,6 +180,21 @@ class Distribution(Tabular):
         """Bounds on `log2_count`, or minus and plus one standard error; None if exact."""
         return self.figures.log2_count.bounds
 
+    @property
+    def partial(self) -> PartialConfiguration:
+        """The cells with a probability of at least .5, and the uncertain borders between them."""
+        return partial_configuration(self)
+
+    @property
+    def needs_partial(self) -> bool:
+        """Whether the listed configurations say so little that `partial` is reported too.
+
+        So it is for more than 20 templates, and for more than 8 whose most probable configuration
+        has a probability below .1.
+        """
+        improbable = self.configurations.probabilities[0] < IMPROBABLE
+        return len(self.set) > LARGE or (len(self.set) > FEW and improbable)
+
     def log_probability(self, configuration: Configuration) -> float:
         """Return the natural logarithm of the probability of one configuration."""
         weight = self.posterior.log_weight(configuration.labels(self.set.ids))
@@ -201,7 +222,11 @@ class Distribution(Tabular):
         return written
 
     def _tables(self) -> Mapping[str, Callable[[], Columns]]:
-        return {"configurations": self._configuration_columns, "pairs": self._pair_columns}
+        return {
+            "configurations": self._configuration_columns,
+            "pairs": self._pair_columns,
+            "parts": self._part_columns,
+        }
 
     def _configuration_columns(self) -> Columns:
         """The listed configurations, most probable first."""
@@ -225,6 +250,18 @@ class Distribution(Tabular):
         names = ("probability", "marginal", "low", "high")
         columns = (matrix[at].tolist() for matrix in numbers)
         return {"left": left, "right": right} | dict(zip(names, columns, strict=True))
+
+    def _part_columns(self) -> Columns:
+        """The parts of the partial configuration."""
+        parts = self.partial.parts
+        return {
+            "templates": [list(part.templates) for part in parts],
+            "settled": [part.settled for part in parts],
+            "cell": [part.cell.value for part in parts],
+            "cell_low": [part.cell.low for part in parts],
+            "cell_high": [part.cell.high for part in parts],
+            "together": [part.together.value for part in parts],
+        }
 
     def _place(self, name: Id) -> int:
         try:

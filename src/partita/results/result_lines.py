@@ -79,6 +79,7 @@ def result_line(
     ]
     parts.append(f'"pairs":{_pairs(distribution, quoted, listed)}')
     parts.append(f'"configurations":{_configurations(distribution.configurations, quoted)}')
+    parts.append(f'"partial":{_partial(distribution)}')
     parts += _rest(distribution)
     written = None if entities is None else [entity_json(entity) for entity in entities]
     parts.append(f'"entities":{_text(written)}')
@@ -216,6 +217,26 @@ def _cells(labels: tuple[int, ...]) -> str:
     for place, label in enumerate(labels):
         cells.setdefault(label, []).append(f"{{{place}}}")
     return f"[[{'],['.join(','.join(cell) for cell in cells.values())}]]"
+
+
+def _partial(distribution: Distribution) -> str:
+    """Return the partial configuration, or null where the listed configurations say enough."""
+    if not distribution.needs_partial:
+        return "null"
+    partial = distribution.partial
+    cells = [
+        {"templates": part.templates, "settled": part.settled}
+        | {"probability": part.cell.value, "interval": part.cell.bounds}
+        | {"together": part.together.value, "together_interval": part.together.bounds}
+        for part in partial.parts
+    ]
+    borders = [
+        {"left": one.left, "right": one.right}
+        | {"probability": one.probability.value, "interval": one.probability.bounds}
+        for one in partial.borders
+    ]
+    figure = {"probability": partial.probability.value, "interval": partial.probability.bounds}
+    return _text(figure | {"cells": cells, "borders": borders})
 
 
 def _number(value: float) -> str:

@@ -37,7 +37,7 @@ NEEDED = (
 ALLOWED = (
     *("must", "unlisted", "excluded", "count", "log2_count", "log2_count_interval", "converged"),
     *("entropy_bits_interval", "log_normaliser", "log_normaliser_interval", "optimal", "gap"),
-    *("error", "entities"),
+    *("error", "entities", "partial"),
 )
 
 

@@ -19,14 +19,22 @@ TEXTS = ("text", "region", "sentence", "sort", "head", "number", "form", "slots"
 # the fields of a line of results, in its order
 ORDER = (
     *("version", "message", "set", "templates", "incompatible", "must", "unlisted", "pairs"),
-    *("configurations", "remainder", "excluded", "count", "log2_count", "log2_count_interval"),
-    *("entropy_bits", "entropy_bits_interval", "log_normaliser", "log_normaliser_interval"),
-    *("conflict", "model", "method", "converged", "error", "optimal", "gap", "reason", "seed"),
-    "entities",
+    *(
+        "configurations",
+        "partial",
+        "remainder",
+        "excluded",
+        "count",
+        "log2_count",
+        "log2_count_interval",
+    ),
+    *("entropy_bits", "entropy_bits_interval"),
+    *("log_normaliser", "log_normaliser_interval", "conflict", "model", "method"),
+    *("converged", "error", "optimal", "gap", "reason", "seed", "entities"),
 )
 # what most sets have in these fields; the store keeps only what differs
 USUAL: dict[str, Any] = {
-    "must": [], "unlisted": None, "excluded": 0.0, "log2_count_interval": None,
+    "must": [], "unlisted": None, "partial": None, "excluded": 0.0, "log2_count_interval": None,
     "entropy_bits_interval": None, "log_normaliser_interval": None, "converged": None,
     "error": None, "optimal": True, "gap": 0.0,
 }  # fmt: skip

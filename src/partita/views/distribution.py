@@ -8,7 +8,14 @@ from html import escape
 
 import numpy as np
 
-from partita.records import Distribution, Listed
+from partita.records import (
+    Border,
+    Distribution,
+    Figure,
+    Listed,
+    PartialCell,
+    PartialConfiguration,
+)
 from partita.results.result_lines import in_text_order
 from partita.views.layout import (
     BAR,
@@ -21,6 +28,7 @@ from partita.views.layout import (
     cyan,
     figure_text,
     indent,
+    interval_of,
     method_reason,
     method_text,
     number,
@@ -32,6 +40,7 @@ from partita.views.layout import (
 )
 
 MAX_PAIRS = 15
+MAX_PARTS = 12
 
 
 def text(distribution: Distribution, width: int = 80, colour: bool = False) -> str:
@@ -42,6 +51,7 @@ def text(distribution: Distribution, width: int = 80, colour: bool = False) -> s
         "",
         *configuration_rows(distribution, width, colour),
         *indent(remainder_text(distribution), width),
+        *partial_rows(distribution, width),
         "",
         *_pairs(distribution, width),
         "",
@@ -98,6 +108,64 @@ def configuration_rows(distribution: Distribution, width: int, colour: bool) -> 
         lines.append(f"  {pad(first, wide)}  {share:>{right}}  {bar_text}".rstrip())
         lines += [f"    {rest}" for rest in more]
     return lines
+
+
+def partial_rows(distribution: Distribution, width: int) -> list[str]:
+    """Return the cells that are likely on their own, and the borders between them.
+
+    Nothing where the listed configurations say enough.
+    """
+    if not distribution.needs_partial:
+        return []
+    partial = distribution.partial
+    cells = [part for part in partial.settled if len(part.templates) > 1]
+    others = [part for part in partial.parts if not part.settled and len(part.templates) > 1]
+    groups = [(_members(one), one.together) for one in others]
+    borders = [(_sides(partial, one), one.probability) for one in partial.borders]
+    return [
+        "",
+        *textwrap.wrap(_partial_title(partial, len(distribution.set)), width),
+        *_figure_rows([(_members(one), one.cell) for one in cells], width),
+        *_titled("Together, with or without others", groups, width),
+        *_titled("Uncertain borders: both sides are in one cell", borders, width),
+    ]
+
+
+def _partial_title(partial: PartialConfiguration, size: int) -> str:
+    settled = partial.settled
+    if not settled:
+        return f"No cell of the {size:,} templates has a probability of at least 0.5"
+    count = sum(len(part.templates) for part in settled)
+    alone = sum(len(part.templates) == 1 for part in settled)
+    cells = f"{count:,} of {size:,} templates are in cells with a probability of at least 0.5"
+    at_once = _share(partial.probability)
+    return f"{cells}, {alone:,} of them alone; all these cells at once: {at_once}"
+
+
+def _titled(title: str, named: Sequence[tuple[str, Figure]], width: int) -> list[str]:
+    return [title, *_figure_rows(named, width)] if named else []
+
+
+def _members(part: PartialCell) -> str:
+    return f"({' '.join(map(clean, part.templates))})"
+
+
+def _sides(partial: PartialConfiguration, border: Border) -> str:
+    return " = ".join(_members(partial.parts[side]) for side in (border.left, border.right))
+
+
+def _share(figure: Figure) -> str:
+    return with_interval(*interval_of(figure))
+
+
+def _figure_rows(named: Sequence[tuple[str, Figure]], width: int) -> list[str]:
+    """Return the most probable of some names, each with its figure."""
+    shown = sorted(named, key=lambda one: -one[1].value)[:MAX_PARTS]
+    right = max((len(_share(figure)) for _, figure in shown), default=0)
+    room = max(width - right - 4, 20)
+    wide = min(max((columns(name) for name, _ in shown), default=0), room)
+    rows = [f"  {pad(cut(name, wide), wide)}  {_share(figure):>{right}}" for name, figure in shown]
+    return rows + ([f"  and {len(named) - len(shown):,} more"] if len(named) > len(shown) else [])
 
 
 def _cells_text(distribution: Distribution, listed: Listed) -> str:

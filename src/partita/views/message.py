@@ -9,7 +9,7 @@ import numpy as np
 
 from partita.pipeline import Resolved
 from partita.records import Distribution, Entity, Figure, SlotValue, Template
-from partita.views.distribution import configuration_rows, heading
+from partita.views.distribution import configuration_rows, heading, partial_rows
 from partita.views.document import document_line, document_report
 from partita.views.layout import (
     bar,
@@ -134,6 +134,7 @@ def _set(distribution: Distribution, width: int, colour: bool) -> Iterator[str]:
     yield bold(heading(distribution, width), colour)
     yield from configuration_rows(distribution, width, colour)
     yield from indent(remainder_text(distribution), width)
+    yield from partial_rows(distribution, width)
     entropy = figure_text(distribution.figures.entropy_bits)
     yield from indent(f"entropy {entropy} bits; {method_reason(distribution)}", width)
 

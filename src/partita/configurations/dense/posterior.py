@@ -122,7 +122,7 @@ class DensePosterior:
         return Marginals.exact(np.clip(doubles(self.cell_table), 0.0, 1.0))
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
-        for mask in np.flatnonzero(np.isfinite(self.tables.log_w)).tolist():
+        for mask in map(int, np.flatnonzero(np.isfinite(self.tables.log_w))):
             yield members(mask), float(self.cell_table[mask])
 
     def best(self, k: int) -> Best:

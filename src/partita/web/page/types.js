@@ -36,6 +36,9 @@
  */
 /** @typedef {Figure & EntityFields} Entity */
 
+/** @typedef {Figure & {settled: boolean, templates: string[]}} PartialCell */
+/** @typedef {Figure & {cells: PartialCell[]}} Partial */
+
 /**
  * @typedef {object} ResultSet a coreference set with its distribution
  * @property {string} set
@@ -43,6 +46,7 @@
  * @property {[string, string][]} incompatible
  * @property {Pair[]} pairs
  * @property {Configuration[]} configurations
+ * @property {Partial|null} [partial]
  * @property {{count: string, probability: number}} remainder
  * @property {string} [count]
  * @property {number|null} entropy_bits

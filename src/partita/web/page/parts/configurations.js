@@ -29,7 +29,7 @@ export function configurationList(set, choose, links = []) {
   const changeLine = el("p", { class: "changes", "aria-live": "polite" });
   const list = el("div", { class: "configurations" }, ...rows.map((row) => row.node));
   const node = el("fieldset", { class: "set", "data-set": set.set }, legend(set), stripBox, list);
-  append(node, remainderRow(set), changeLine, methodLine(set));
+  append(node, remainderRow(set), ...partialLine(set), changeLine, methodLine(set));
   if (links.length) append(node, el("p", { class: "links" }, ...links));
   /** @type {ShowRank} */
   const show = (rank, colour) => {
@@ -84,6 +84,16 @@ function remainderRow(set) {
   const complete = String(set.remainder.count) === "0";
   const row = el("p", { class: "remainder" }, el("span", {}, more + remainderText(set)));
   return complete ? row : append(row, bar(set.remainder.probability, "hatched"));
+}
+
+/** How much of a large set is settled. @param {ResultSet} set */
+function partialLine(set) {
+  if (!set.partial) return [];
+  const settled = set.partial.cells.filter((cell) => cell.settled);
+  const templates = settled.reduce((sum, cell) => sum + cell.templates.length, 0);
+  const share = `${count(templates)} of ${plural(set.templates.length, "template")}`;
+  const text = `${share} are in cells with a probability of at least 0.5`;
+  return [el("p", { class: "quiet" }, text)];
 }
 
 /** @param {ResultSet} set */
