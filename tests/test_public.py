@@ -217,16 +217,24 @@ def test_mixed_ids_are_texts() -> None:
     assert partita.solve([("1", 2, 0.5)]).set.ids == ("1", "2")
 
 
-@pytest.mark.parametrize("cautious", [None, 0.95])
-def test_cluster_answers_as_its_command(tmp_path: Path, cautious: float | None) -> None:
+def test_cluster_answers_as_its_command(tmp_path: Path) -> None:
     path = write(tmp_path / "p.csv", "left,right,probability", SCORES)
     out = tmp_path / "clusters.csv"
-    more = [] if cautious is None else ["--cautious", cautious]
-    command("solve", path, "--clusters", out, *more)
+    command("cluster", path, "--out", out)
     with out.open() as stream:
-        rows = [(r["id"], r["cluster"], float(r["probability"])) for r in csv.DictReader(stream)]
-    found = partita.cluster(SCORES, cautious=cautious, model="evidential")
-    assert [(str(r.record), str(r.cluster), r.probability) for r in found] == rows
+        rows = [(*row[:2], float(row[2]), float(row[3])) for row in list(csv.reader(stream))[1:]]
+    found = partita.cluster(SCORES)
+    assert [(str(r.record), str(r.cluster), r.membership, r.exact) for r in found] == rows
+
+
+@pytest.mark.parametrize("model", ["evidential", "merging"])
+def test_other_models_cluster_too(model: str) -> None:
+    found = partita.cluster(SCORES, model=model)
+    table = found.to_pandas("pairs").set_index(["left", "right"])["probability"]
+    first = [row for row in SCORES if {row[0], row[1]} <= {1, 2, 3}]
+    marginal = partita.solve(first, model).marginal
+    for left, right, _ in first:
+        assert table[left, right] == pytest.approx(marginal(left, right))
 
 
 @pytest.mark.parametrize(
@@ -246,8 +254,8 @@ def test_every_record_is_in_the_result(records: Any) -> None:
     frame = found.to_pandas()
     assert frame["record"].tolist() == [9, 8, 7, 3, 2, 1]
     assert found.to_arrow().num_rows == len(found) == 6
-    assert found.to_dict()["records"][0] == {
-        "record": 9, "cluster": 9, "probability": 1.0, "set": ""
+    assert found.to_dict()["clusters"][0] == {
+        "record": 9, "cluster": 9, "membership": 1.0, "exact": 1.0
     }  # fmt: skip
     assert "<td>9</td>" in found._repr_html_()
 
@@ -405,7 +413,7 @@ def test_a_wrong_type_is_told_with_what_is_expected(call: Any, expected: str) ->
         (lambda: partita.solve([("A", "B", 2)]), "pairs, row 1: .* outside 0 to 1"),
         (lambda: partita.solve(SCORES).marginal(1, 9), "has no template 9"),
         (lambda: partita.cluster(SCORES, records=[1, 2]), "which records does not list"),
-        (lambda: partita.cluster(SCORES, records=[1, 1]), "an id is listed twice"),
+        (lambda: partita.cluster(SCORES, records=[1, 1]), "row 2: lists record 1 again"),
         (lambda: partita.cluster(SCORES, records=[{"x": 1}]), "has no column id"),
         (lambda: partita.fuse([]), r"no sources \(expected at least one"),
         (lambda: partita.fuse([("x", "s")]), "is not a row of claims"),

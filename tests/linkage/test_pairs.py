@@ -199,7 +199,8 @@ AB = "line 3: the probability of A and B is"
 XB = "line 2: the probability of X and B is"
 COLUMNS = "expected left, right, probability and optionally set"
 NAMES = (
-    "expected left, right, probability (or Splink's unique_id_l, unique_id_r, match_probability)"
+    "expected left, right, probability (or Splink's unique_id_l, unique_id_r, match_probability, "
+    "or id_1, id_2, score)"
 )
 
 
@@ -215,7 +216,7 @@ NAMES = (
         ("A,B,", f"{AB} missing; {SAID}"),
         ("A,A,.5", "line 3: pairs A with itself"),
         ("A,B,.5\nB,A,.6", "line 4: the probability of A and B is 0.6, and 0.5 in line 3"),
-        ("A,,.5", "line 3: pairs A with nothing; expected two template ids"),
+        ("A,,.5", "line 3: pairs A with nothing; expected two ids"),
         ("A,B", "line 3: has 2 values; the header names 3 columns"),
         ("A,B,.5,.6", "line 3: has 4 values; the header names 3 columns"),
         (b"A,\xff,.5", "line 3: is not UTF-8 (byte 3 of the line)"),
@@ -257,7 +258,7 @@ def test_a_bad_row_fails_the_set_it_names(written):
         ("unique_id_l,unique_id_r\n1,2\n", "pairs.csv, line 1: has Splink's columns but no "
          "match_probability"),
         ("left,right,probability\nA,B,.5\n,,.5\n", "pairs.csv, line 3: pairs nothing with nothing; "
-         "expected two template ids"),
+         "expected two ids"),
         ('left,right,probability\nA,B,.5\nA,"C,.5\n', "pairs.csv, line 3: is not CSV: "
          "unexpected end of data"),
         (b"\xff\xfel\0e\0", "pairs.csv, line 1: is UTF-16; expected UTF-8"),
@@ -280,7 +281,7 @@ def test_a_file_that_cannot_be_read_at_all(written, content, said):
         ('{"left":"X","right":"B","probability":NaN}', f"{XB} missing; {SAID}"),
         ('{"left":"X","right":"B","probability":null}', f"{XB} missing; {SAID}"),
         ('{"left":"X","right":"\\ud800","probability":0.5}', "line 2: pairs X with nothing; "
-         "expected two template ids"),
+         "expected two ids"),
         ('{"left":"X","right":"B","probability":0.5,"w":1}', "line 2: has unknown "
          f"columns 'w'; {COLUMNS}"),
     ],
@@ -313,7 +314,7 @@ def test_parquet_rows_are_named(tmp_path):
     failed = [str(error) for error in sets_of(path).failed.values()]
     assert failed == [
         f"{path}, row 1: the probability of A and B is 2.0, outside 0 to 1; {SAID}",
-        f"{path}, row 2: pairs C with nothing; expected two template ids",
+        f"{path}, row 2: pairs C with nothing; expected two ids",
     ]
 
 

@@ -3,88 +3,128 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from partita.app.batch import Forms
 from partita.app.solve import (
-    TOP,
     Pairs,
+    Progress,
     Solver,
     default_memory,
     learned_parameters,
     pair_table,
     parameters_path,
+    solved,
 )
-from partita.app.solve_batch import solve_sets
 from partita.errors import InputError
-from partita.linkage.clusters import IDS, read_templates
-from partita.linkage.frames import IntegerIds, frame_rows, is_frame
-from partita.linkage.grouping import LINK_ABOVE, Evidence, TemplateList, group
-from partita.linkage.pairs import id_text
-from partita.linkage.sets import conditioned
-from partita.records import Budget, Id, Template
+from partita.linkage.answers import SAMPLED, Clustering, cluster_distributions, cluster_sets
+from partita.linkage.cluster_tables import (
+    Summary,
+    alternatives,
+    chosen_threshold,
+    pair_columns,
+    record_columns,
+    review,
+    summary,
+)
+from partita.linkage.clusters import read_records
+from partita.linkage.frames import IntegerIds
+from partita.linkage.grouping import LINK_ABOVE, Evidence, group
+from partita.linkage.sets import Sets, conditioned
+from partita.records import Budget, Id
 from partita.records.tables import Columns, Tabular
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
 
+HALF = 0.5  # mean probability from which merging lowers the expected number of wrong pairs
+
 
 @dataclass(frozen=True, slots=True)
 class ClusteredRecord:
-    """A record, its cluster, and the probability that all records of the cluster are the same.
+    """A record and its cluster, which is called by its first record.
 
-    A cluster is called by its first record. `set` is the set of the input, where it names any.
+    `membership` is the mean probability that the record is the same as another record of its
+    cluster, `exact` the probability that the cluster has all records of one entity and no other.
+    `set` is the set of the input, where it names any.
     """
 
     record: Id
     cluster: Id
-    probability: float
+    membership: float
+    exact: float
     set: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Clusters(Tabular):
-    """Records with their clusters: a sequence of `ClusteredRecord`, and one table, `records`."""
+    """Records with their clusters: a sequence of `ClusteredRecord`.
 
-    records: tuple[ClusteredRecord, ...]
+    The tables are `clusters` (the default), `alternatives`, `pairs` and `review`.
+    """
+
+    summary: Summary
+    _clustering: Clustering
+    _order: Mapping[str, int]
+    _ids: IntegerIds
 
     @property
     def clusters(self) -> dict[Id, list[Id]]:
         """The records of each cluster, by its name."""
         members: dict[Id, list[Id]] = {}
-        for one in self.records:
-            members.setdefault(one.cluster, []).append(one.record)
+        columns = self._record_columns()
+        for record, cluster in zip(columns["record"], columns["cluster"], strict=True):
+            members.setdefault(cluster, []).append(record)
         return members
 
+    @property
+    def records(self) -> tuple[ClusteredRecord, ...]:
+        """All records with their clusters."""
+        return tuple(self)
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the records as dicts."""
-        return {"records": [asdict(one) for one in self.records]}
+        """Return the summary, and every table as a list of dicts."""
+        tables: dict[str, Any] = {"summary": self.summary.to_dict()}
+        for name, make in self._tables().items():
+            columns = make()
+            rows = zip(*columns.values(), strict=True)
+            tables[name] = [dict(zip(columns, row, strict=True)) for row in rows]
+        return tables
+
+    def columns(self, table: str) -> Columns:
+        """Return the columns of a table."""
+        return self._columns(table)
 
     def _tables(self) -> Mapping[str, Callable[[], Columns]]:
-        return {"records": self._record_columns}
+        return {
+            "clusters": self._record_columns,
+            "alternatives": lambda: alternatives(self._clustering, self._ids.original),
+            "pairs": lambda: pair_columns(self._clustering, self._ids.original),
+            "review": lambda: review(self._clustering, self._ids.original),
+        }
 
     def _record_columns(self) -> Columns:
-        names = ["record", "cluster", "probability"]
-        names += ["set"] if any(one.set for one in self.records) else []
-        return {name: [getattr(one, name) for one in self.records] for name in names}
+        return record_columns(self._clustering, self._order, self._ids.original)
 
     def __len__(self) -> int:
-        return len(self.records)
+        return self.summary.records
 
     def __iter__(self) -> Iterator[ClusteredRecord]:
-        return iter(self.records)
+        for row in zip(*self._record_columns().values(), strict=True):
+            yield ClusteredRecord(*row)
 
     def __repr__(self) -> str:
-        return f"Clusters({len(self):,} records in {len(self.clusters):,} clusters)"
+        return f"Clusters({len(self):,} records in {self.summary.clusters:,} clusters)"
 
 
 def cluster(
     scores: Pairs,
     records: Any = None,
     *,
+    unique_id: str | None = None,
+    columns: tuple[str | None, str | None, str | None] = (None, None, None),
+    target_precision: float | None = None,
     cautious: float | None = None,
     model: str = "forest",
     parameters: str | os.PathLike[str] | TrainedModel | None = None,
@@ -93,27 +133,32 @@ def cluster(
     link_above: float = LINK_ABOVE,
     assume: Sequence[str] = (),
     budget: Budget | None = None,
-    method: str = "auto",
     seed: int = 0,
-    workers: int = 1,
+    progress: Progress | None = None,
 ) -> Clusters:
     """Cluster records by the scores of their pairs, with a probability for every cluster.
 
-    `scores` is what `solve` accepts; every connected component is a set of its own, or every
-    value of a column `set`. By default they are evidence for the forest model: 0 and 1 are strong
-    and never certain, two records that were not compared have the default of the model, and scores
-    up to `link_above` connect no sets. With `missing`, or with another model, 0 and 1 and pairs
-    that are not listed mean what they mean in `solve`.
+    `scores` is what `solve` accepts, also Splink's data frame of predictions; `columns` names the
+    columns of both ids and of the score where they are called otherwise. Every connected component
+    is a set of its own, or every value of a column `set`. Scores are evidence for the forest
+    model: 0 and 1 are strong and never certain, two records that were not compared have the
+    default of the model, and scores up to `link_above` connect no sets. With `missing`, or with
+    another model, 0 and 1 and pairs that are not listed mean what they mean in `solve`.
 
-    `records` lists all records: a data frame with a column id or unique_id, a list of ids or of
-    dicts, or a file. Every record is in the result, in that order, also where no pair mentions it.
+    `records` lists all records: a data frame with a column id or unique_id (or `unique_id`), a
+    list of ids or of dicts, or a file. Every record is in the result, in that order, also where no
+    pair mentions it.
 
-    The clusters are those of the most probable configuration of every set. With `cautious`, such
-    as .95, records are merged only if they are the same with at least that probability. The
-    answers of a model other than forest are those of `partita solve --clusters`.
+    Records are merged while the mean probability between two clusters is at least ½, which keeps
+    the expected number of wrong pairs low; with `cautious`, such as .95, at least that. With
+    `target_precision` the threshold is the lowest from ½ on with which the share of right pairs
+    within clusters is expected to reach the target; `summary` has the expected recall.
     """
-    table, ids = pair_table(scores, "scores")
-    listed = None if records is None else _listed(records, ids)
+    for name, value in (("target_precision", target_precision), ("cautious", cautious)):
+        if value is not None and not 0.0 <= value <= 1.0:
+            raise InputError(f"{name} is {value} (expected a probability from 0 to 1)")
+    table, ids = pair_table(scores, "scores", columns)
+    listed = None if records is None else read_records(records, unique_id, ids)
     learned = learned_parameters(model, parameters_path(parameters))
     evidence = None
     if model == "forest" and missing is None:
@@ -122,58 +167,19 @@ def cluster(
     sets = conditioned(grouped, assume)
     for error in sets.failed.values():
         raise error
-    limits = budget or Budget(memory=default_memory())
-    solver = Solver(model, learned, TOP, None, limits, seed, method)
-    rows: list[ClusteredRecord] = []
-    forms = Forms(clusters=True, cautious=cautious)
-    for outcome in solve_sets(sets, solver, forms, workers=workers):
-        if outcome.error:
-            raise InputError(outcome.error)
-        rows += [_clustered(row, ids) for row in outcome.clusters]
-    if listed is not None and not sets.named:
-        order = {ids.original(one.id): n for n, one in enumerate(listed.templates)}
-        rows.sort(key=lambda row: order[row.record])
-    return Clusters(tuple(rows))
+    solver = Solver(model, learned, 1, None, budget or Budget(memory=default_memory()), seed)
+    least = HALF if cautious is None else cautious
+    clustering = _clustering(sets, solver, least, progress)
+    if target_precision is not None:
+        least = chosen_threshold(clustering, target_precision, HALF)
+        clustering = _clustering(sets, solver, least, progress)
+    names = [t.id for t in listed.templates] if listed and not sets.named else []
+    order = {name: n for n, name in enumerate(names)}
+    return Clusters(summary(clustering, least, target_precision), clustering, order, ids)
 
 
-def _clustered(row: tuple[Any, ...], ids: IntegerIds) -> ClusteredRecord:
-    record, cluster, probability, *name = row
-    return ClusteredRecord(ids.original(record), ids.original(cluster), probability, *name)
-
-
-def _listed(records: Any, ids: IntegerIds) -> TemplateList:
-    """Read the ids of records from a file, a data frame, dicts or a list of ids."""
-    if isinstance(records, str | os.PathLike):
-        return read_templates(Path(records))
-    names = list(_record_ids(records))
-    ids.note(names)
-    listed = [Template(id_text(name)) for name in names]
-    if "" in (template.id for template in listed):
-        row = [template.id for template in listed].index("") + 1
-        raise InputError("has no id (expected a text or an integer)", file=f"records, row {row}")
-    if len({template.id for template in listed}) < len(listed):
-        raise InputError("an id is listed twice (expected each record once)", file="records")
-    return TemplateList("records", tuple(listed))
-
-
-def _record_ids(records: Any) -> Iterable[Any]:
-    if is_frame(records):
-        blocks = list(frame_rows(records))
-        name = _id_column(blocks[0].columns)
-        return [value for rows in blocks for value in rows.column(name)]
-    if not isinstance(records, Iterable):
-        expected = "a data frame, a file, or a list of ids or dicts"
-        raise TypeError(f"records must be {expected}, not {type(records).__name__}")
-    rows = list(records)
-    if rows and isinstance(rows[0], Mapping):
-        name = _id_column(tuple(rows[0]))
-        return [row.get(name) for row in rows]
-    return rows
-
-
-def _id_column(columns: Sequence[str]) -> str:
-    for name in IDS:
-        if name in columns:
-            return name
-    problem = f"has no column {' or '.join(IDS)}; found {', '.join(map(str, columns))}"
-    raise InputError(problem, file="records")
+def _clustering(sets: Sets, solver: Solver, least: float, progress: Progress | None) -> Clustering:
+    if sets.evidence:
+        limits = replace(solver.budget, work=solver.budget.work or SAMPLED)
+        return cluster_sets(sets, solver.parameters, least, limits, solver.seed, progress)
+    return cluster_distributions(sets, list(solved(sets, solver, progress)), least, solver.seed)

@@ -14,7 +14,7 @@ from partita.records import Budget, CoreferenceSet, Distribution, Id, PairProbab
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
     from partita.linkage.frames import IntegerIds
-    from partita.linkage.pair_table import PairTable
+    from partita.linkage.pair_table import Chosen, PairTable
     from partita.linkage.sets import Sets
 
 LEARNED = ("greedy", "scaled", "forest")
@@ -171,15 +171,24 @@ def renamed(distribution: Distribution, name_of: Callable[[str], Id]) -> Distrib
     return replace(distribution, set=group, configurations=listing)
 
 
-def pair_table(pairs: Any, what: str) -> tuple[PairTable, IntegerIds]:
-    """Read pairs from a file or from Python objects; also return how the user names records."""
+def pair_table(
+    pairs: Any, what: str, chosen: Chosen = (None, None, None)
+) -> tuple[PairTable, IntegerIds]:
+    """Read pairs from a file or from Python objects; also return how the user names records.
+
+    `chosen` names the columns of both ids and of the score, where they are called otherwise.
+    """
     from partita.linkage.frames import IntegerIds, is_frame, object_rows
-    from partita.linkage.pair_table import PLAIN, SPLINK
+    from partita.linkage.pair_table import OTHERS, PLAIN, SPLINK
     from partita.linkage.pairs import gather, read_pairs
 
     ids = IntegerIds()
+    ends = [*PLAIN[:2], *SPLINK[:2], *(name for names in OTHERS for name in names[:2])]
+    columns = (*ends, *filter(None, chosen[:2]))
     if isinstance(pairs, str | os.PathLike):
-        return read_pairs(Path(pairs)), ids
+        path = Path(pairs)
+        return read_pairs(path, None, None, chosen, lambda rows: ids.noted(rows, *columns)), ids
+    pairs = _materialised(pairs)
     if isinstance(pairs, Mapping):
         pairs = [(*_two(ends), p) for ends, p in pairs.items()]
     elif not isinstance(pairs, Iterable) and not is_frame(pairs):
@@ -187,7 +196,15 @@ def pair_table(pairs: Any, what: str) -> tuple[PairTable, IntegerIds]:
         raise TypeError(f"{what} must be {expected}, not {type(pairs).__name__}")
     name = "the data frame" if is_frame(pairs) else what
     blocks = object_rows(pairs, PLAIN, "a pair")
-    return gather(ids.noted(blocks, *PLAIN[:2], *SPLINK[:2]), name, unit="row"), ids
+    return gather(ids.noted(blocks, *columns), name, "row", chosen), ids
+
+
+def _materialised(pairs: Any) -> Any:
+    """Return Splink's data frame as a pandas one, and a lazy Polars frame collected."""
+    for name in ("as_pandas_dataframe", "collect"):
+        if hasattr(pairs, name) and not hasattr(pairs, "__arrow_c_stream__"):
+            return getattr(pairs, name)()
+    return pairs
 
 
 def _two(ends: Any) -> tuple[Any, Any]:

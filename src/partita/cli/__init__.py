@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from partita.cli import authoring, fuse, muc, research, run, serve, solve, store
+from partita.cli import authoring, fuse, muc, records, research, run, serve, solve, store
 
 # Rich takes a tenth of a second to start; plain help is there at once and fits 80 columns.
 app = typer.Typer(
@@ -18,7 +18,7 @@ app = typer.Typer(
 )
 
 
-for _family in (run, solve, fuse, research, muc, store, serve, authoring):
+for _family in (run, solve, records, fuse, research, muc, store, serve, authoring):
     _family.add_to(app)
 
 

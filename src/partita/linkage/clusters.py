@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,10 @@ from partita.errors import InputError, Unavailable
 from partita.files.rows import Rows, csv_rows, jsonl_rows
 from partita.files.strict import Place
 from partita.files.text import Lines, opened
+from partita.linkage.frames import IntegerIds, is_frame, object_rows, parquet_rows
 from partita.linkage.grouping import TemplateList
+from partita.linkage.pair_table import Unit, located
+from partita.linkage.pairs import id_text
 from partita.records import Distribution, FloatArray, IntArray, Template
 from partita.results.result_lines import in_text_order
 from partita.results.template_json import INTEGERS, template_of
@@ -188,6 +192,71 @@ def read_templates(path: str | Path) -> TemplateList:
     if not templates:
         raise InputError("has no rows; expected at least one template", file=str(path))
     return TemplateList(str(path), tuple(templates.values()))
+
+
+def read_records(
+    records: Any, id_column: str | None = None, ids: IntegerIds | None = None
+) -> TemplateList:
+    """Read the ids of records from a file, a data frame, dicts or a list of ids.
+
+    The column is called `id_column`, or one of the usual names. `ids` notes those that are
+    integers.
+    """
+    file = str(records) if isinstance(records, str | os.PathLike) else "records"
+    seen: dict[str, int] = {}
+    unit: Unit = "line"
+    for rows, unit in _record_blocks(records, id_column, file):
+        name = _id_column(rows.columns, id_column, file)
+        values = rows.column(name)
+        if ids is not None and not (values and isinstance(values[0], str)):
+            ids.note(values)
+        for n, (line, value) in enumerate(zip(rows.lines, values, strict=True)):
+            if n in rows.problems:
+                raise located(file, unit, line, rows.problems[n])
+            if not (text := id_text(value).strip()):
+                raise located(file, unit, line, f"has no {name} (expected a text or an integer)")
+            if text in seen:
+                problem = f"lists record {text} again, after {unit} {seen[text]}"
+                raise located(file, unit, line, f"{problem} (expected each record once)")
+            seen[text] = line
+    if not seen:
+        raise InputError("has no rows; expected at least one record", file=file)
+    return TemplateList(file, tuple(map(Template, seen)))
+
+
+def _record_blocks(records: Any, id_column: str | None, file: str) -> Iterator[tuple[Rows, Unit]]:
+    """Yield the rows of a table of records; a list of ids is a table with one column."""
+    if not isinstance(records, str | os.PathLike):
+        if not is_frame(records) and not isinstance(records, Iterable):
+            expected = "a data frame, a file, or a list of ids or dicts"
+            raise TypeError(f"records must be {expected}, not {type(records).__name__}")
+        if not is_frame(records) and not any(isinstance(row, Mapping) for row in records):
+            records = [{id_column or IDS[0]: value} for value in records]
+        for rows in object_rows(records, IDS[:1], "a record"):
+            yield rows, "row"
+        return
+    suffix = Path(records).suffix.lower()
+    with opened(Path(records)) as stream:
+        if suffix in (".parquet", ".pq"):
+            for rows in parquet_rows(stream, file, lambda names: _wanted(names, id_column, file)):
+                yield rows, "row"
+            return
+        read_rows = jsonl_rows if suffix in (".jsonl", ".ndjson") else csv_rows
+        for rows in read_rows(Lines(stream, file)):
+            yield rows, "line"
+
+
+def _wanted(names: list[str], id_column: str | None, file: str) -> list[str]:
+    return [_id_column(names, id_column, file)]
+
+
+def _id_column(columns: Sequence[str], chosen: str | None, file: str) -> str:
+    names = IDS if chosen is None else (chosen,)
+    for name in names:
+        if name in columns:
+            return name
+    existing = ", ".join(map(str, columns)) or "nothing"
+    raise InputError(f"has no column {' or '.join(names)}; found {existing}", file=file)
 
 
 def _templates(blocks: Iterable[Rows], file: str) -> Iterator[tuple[str, Template]]:

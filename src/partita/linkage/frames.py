@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import Any, BinaryIO
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from partita.errors import InputError
 from partita.files.rows import CHUNK, Rows
-from partita.linkage.pair_table import DATASETS, PLAIN, SET, SPLINK, naming
+from partita.linkage.pair_table import DATASETS, OTHERS, PLAIN, SET, SPLINK, WEIGHT, naming
 from partita.records.tables import optional
 
 INDEX = "__index_level_"  # pandas' name of an unnamed index
@@ -84,22 +84,25 @@ class IntegerIds:
         return name if self._others else self._integers.get(name, name)
 
 
-def parquet_rows(stream: BinaryIO, file: str) -> Iterator[Rows]:
-    """Return the rows of a Parquet file."""
+def parquet_rows(
+    stream: BinaryIO, file: str, wanted: Callable[[list[str]], list[str]] | None = None
+) -> Iterator[Rows]:
+    """Return the rows of a Parquet file: all columns, or those that are wanted."""
     arrow = optional("pyarrow", "a Parquet file")
     from pyarrow.parquet import ParquetFile
 
     try:
         parquet = ParquetFile(BytesIO(stream.read()))
-        table = parquet.read(columns=_columns_to_read(parquet.schema_arrow.names))
+        names = parquet.schema_arrow.names
+        table = parquet.read(columns=wanted(names) if wanted else names)
     except (arrow.ArrowException, OSError) as error:
         raise InputError(f"is not Parquet: {_one_line(error)}", file=file) from error
     return _rows(table)
 
 
-def _columns_to_read(names: list[str]) -> list[str]:
-    """Return the columns to read: of Splink's dozens only a few, of other files all."""
-    splink = {*SPLINK, *DATASETS, SET}
+def pair_columns(names: list[str]) -> list[str]:
+    """Return the columns of pairs to read: of Splink's dozens only a few, of other files all."""
+    splink = {*SPLINK, *DATASETS, SET, WEIGHT, *(name for three in OTHERS for name in three)}
     return names if isinstance(naming(names), str) else [n for n in names if n in splink | {*PLAIN}]
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from partita.errors import InputError
 from partita.linkage.pair_table import UNKNOWN, PairTable, located
-from partita.linkage.sets import Sets
+from partita.linkage.sets import Across, Sets, softened
 from partita.records import BoolArray, FloatArray, IntArray, Template, linked_components
 
-SOFT = 1e-12
 LINK_ABOVE = 1e-4  # lower scores do not connect sets
 
 
@@ -78,20 +77,21 @@ def group(
     scores are soft, a set is connected by those above its threshold alone, and other pairs of a
     set count as not compared.
     """
-    p = softened(table.probability) if soft or evidence else table.probability
+    p = softened(table.probability) if soft else table.probability
     names = [*table.names, *_unmentioned(table.names, listed)]
     linked = p > (evidence.link_above if evidence else 0.0)
     nodes = _nodes(table, linked, len(names), missing is not None)
     nodes = _sorted(nodes if listed is None else _reordered(nodes, names, listed, table))
-    rows, twice = _rows(table, p, nodes, names)
+    rows, across, twice = _rows(table, p, nodes, names)
     failures = [*_spoiled(table, nodes), *twice, *_unplaced(table, nodes, names, listed)]
     failed = _errors(table, failures)
-    return _assembled(table, nodes, rows, names, failed, missing, listed, evidence)
-
-
-def softened(p: FloatArray) -> FloatArray:
-    """Replace 0 and 1 by nearly certain probabilities."""
-    return np.where(p == 0.0, SOFT, np.where(p == 1.0, 1.0 - SOFT, p))
+    sets = _assembled(table, nodes, rows, names, failed, missing, listed, evidence)
+    if evidence is None:
+        return sets
+    left, right = (
+        [names[n] for n in nodes.name[ends].tolist()] for ends in (across.left, across.right)
+    )
+    return replace(sets, across=Across(left, right, across.probability))
 
 
 def _unmentioned(names: Sequence[str], listed: TemplateList | None) -> list[str]:
@@ -164,24 +164,21 @@ def _sorted(nodes: _Nodes) -> _Nodes:
 
 def _rows(
     table: PairTable, p: FloatArray, nodes: _Nodes, names: Sequence[str]
-) -> tuple[_Rows, list[Failure]]:
-    """Return the rows within sets, each pair once, and failures.
-
-    A probability of 0 across two sets is ignored.
-    """
-    inside = np.flatnonzero(nodes.home[nodes.left] == nodes.home[nodes.right])
-    low = np.minimum(nodes.left, nodes.right)[inside]
-    high = np.maximum(nodes.left, nodes.right)[inside]
+) -> tuple[_Rows, _Rows, list[Failure]]:
+    """Return the rows within sets, then those across two sets, each pair once, and failures."""
+    low, high = np.minimum(nodes.left, nodes.right), np.maximum(nodes.left, nodes.right)
     key = low * len(nodes.name) + high
     by_pair = np.argsort(key, kind="stable")
     repeated = np.zeros(len(key), np.bool_)
     repeated[1:] = np.diff(key[by_pair]) == 0
-    table_rows = inside[by_pair]
-    rows = _Rows(low[by_pair], high[by_pair], p[table_rows], table.lines[table_rows])
+    rows = _Rows(low[by_pair], high[by_pair], p[by_pair], table.lines[by_pair])
     failures = list(_differing(table, nodes, rows, np.flatnonzero(repeated), names))
-    once = ~repeated
-    kept = _Rows(rows.left[once], rows.right[once], rows.probability[once], rows.lines[once])
-    return kept, failures
+    within = nodes.home[rows.left] == nodes.home[rows.right]
+    return _chosen(rows, within & ~repeated), _chosen(rows, ~within & ~repeated), failures
+
+
+def _chosen(rows: _Rows, kept: BoolArray) -> _Rows:
+    return _Rows(rows.left[kept], rows.right[kept], rows.probability[kept], rows.lines[kept])
 
 
 def _differing(

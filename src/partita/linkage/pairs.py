@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from io import BufferedReader
 from itertools import chain
@@ -16,27 +16,39 @@ from numpy.typing import NDArray
 from partita.errors import InputError
 from partita.files.rows import Rows, csv_rows, jsonl_rows
 from partita.files.text import MARK, STANDARD_INPUT, Lines, opened
-from partita.linkage.pair_table import UNKNOWN, Naming, PairTable, Problem, Unit, located, naming
+from partita.linkage.pair_table import (
+    UNKNOWN,
+    Chosen,
+    Naming,
+    PairTable,
+    Problem,
+    Unit,
+    located,
+    naming,
+)
 from partita.records import FloatArray, IntArray
 
 SEPARATOR = "-__-"  # Splink's separator of dataset and id
 
 
-def gather(blocks: Iterable[Rows], file: str, unit: Unit = "line") -> PairTable:
+def gather(
+    blocks: Iterable[Rows], file: str, unit: Unit = "line", chosen: Chosen = (None, None, None)
+) -> PairTable:
     """Collect all rows into one table; an invalid row affects only its sets."""
     builder: _TableBuilder | None = None
     for rows in blocks:
         if builder is None:
-            builder = _TableBuilder(file, unit, _first_naming(rows, file, unit))
+            first = _first_naming(rows, file, unit, chosen)
+            builder = _TableBuilder(file, unit, first, chosen)
         builder.add(rows)
     if builder is None or not builder.rows:
         raise InputError("has no rows; expected at least one pair", file=file)
     return builder.table()
 
 
-def _first_naming(rows: Rows, file: str, unit: Unit) -> Naming:
+def _first_naming(rows: Rows, file: str, unit: Unit, chosen: Chosen) -> Naming:
     """Return the naming of the first rows; wrong columns are an error for the whole file."""
-    names = naming(rows.columns)
+    names = naming(rows.columns, chosen)
     if not isinstance(names, str):
         return names
     if 0 in rows.problems:
@@ -76,6 +88,7 @@ class _TableBuilder:
     file: str
     unit: Unit
     naming: Naming
+    chosen: Chosen = (None, None, None)
     rows: int = 0
     names: _Codes = field(default_factory=_Codes)
     set_names: _Codes = field(default_factory=_Codes)
@@ -90,7 +103,10 @@ class _TableBuilder:
         if self.naming.set is not None:
             sets = self.set_names.of(_texts(_column(rows, self.naming.set)), count)
         given = _column(rows, self.naming.probability)
-        part = (ends[0::2], ends[1::2], _numbers(given), np.asarray(rows.lines, np.int64), sets)
+        numbers = _numbers(given)
+        if self.naming.weight:
+            numbers = 0.5 * (1.0 + np.tanh(0.5 * math.log(2.0) * numbers))
+        part = (ends[0::2], ends[1::2], numbers, np.asarray(rows.lines, np.int64), sets)
         problems = self._problems(rows, part, given)
         self.rows += count
         self._add_part(part, problems)
@@ -110,7 +126,7 @@ class _TableBuilder:
         bad = (left < 0) | (right < 0) | (left == right) | (sets < 0)
         bad |= ~((probability >= 0) & (probability <= 1))
         problems = dict(rows.problems)
-        if (names := naming(rows.columns)) != self.naming:
+        if (names := naming(rows.columns, self.chosen)) != self.naming:
             text = names if isinstance(names, str) else "has other columns than the rows before it"
             problems = dict.fromkeys(range(len(left)), text) | problems
         for n in np.flatnonzero(bad).tolist():
@@ -125,7 +141,7 @@ class _TableBuilder:
         names = self.names.names
         if left < 0 or right < 0:
             partner = names[max(left, right)] if max(left, right) >= 0 else "nothing"
-            return f"pairs {partner} with nothing; expected two template ids"
+            return f"pairs {partner} with nothing; expected two ids"
         if set_number < 0:
             return f"names no set for {names[left]} and {names[right]}"
         if left == right:
@@ -228,18 +244,27 @@ SUFFIXES = {
 
 
 def read_pairs(
-    path: str | Path, form: str | None = None, stdin: BinaryIO | None = None
+    path: str | Path,
+    form: str | None = None,
+    stdin: BinaryIO | None = None,
+    chosen: Chosen = (None, None, None),
+    passed: Callable[[Iterable[Rows]], Iterable[Rows]] = iter,
 ) -> PairTable:
-    """Read the pairs of a file, or of standard input for a dash."""
+    """Read the pairs of a file, or of standard input for a dash.
+
+    `chosen` names columns that are called otherwise; typed rows go through `passed`.
+    """
     file = "standard input" if str(path) == STANDARD_INPUT else str(path)
     with opened(path, stdin) as stream:
         form = form or SUFFIXES.get(Path(path).suffix.lower()) or _detect_format(stream)
         if form == "parquet":
-            from partita.linkage.frames import parquet_rows
+            from partita.linkage.frames import pair_columns, parquet_rows
 
-            return gather(parquet_rows(stream, file), file, unit="row")
-        rows = csv_rows if form == "csv" else jsonl_rows
-        return gather(rows(Lines(stream, file)), file)
+            rows = parquet_rows(stream, file, None if any(chosen) else pair_columns)
+            return gather(passed(rows), file, "row", chosen)
+        if form == "csv":
+            return gather(csv_rows(Lines(stream, file)), file, chosen=chosen)
+        return gather(passed(jsonl_rows(Lines(stream, file))), file, chosen=chosen)
 
 
 def _detect_format(stream: BinaryIO) -> str:

@@ -20,6 +20,13 @@ from partita.records import (
     pair,
 )
 
+SOFT = 1e-12
+
+
+def softened(p: FloatArray) -> FloatArray:
+    """Replace 0 and 1 by nearly certain probabilities."""
+    return np.where(p == 0.0, SOFT, np.where(p == 1.0, 1.0 - SOFT, p))
+
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
@@ -27,6 +34,15 @@ class Assumed:
 
     must: frozenset[Pair] = frozenset()
     apart: frozenset[Pair] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Across:
+    """Compared pairs of records in different sets, whose scores are too low to connect them."""
+
+    left: Sequence[str] = ()
+    right: Sequence[str] = ()
+    probability: FloatArray = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +70,7 @@ class Sets:
     named: bool = False
     assumed: Mapping[int, Assumed] = field(default_factory=dict)
     evidence: bool = False
+    across: Across = field(default_factory=Across)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -119,7 +136,7 @@ class Sets:
     def _apart(self) -> list[frozenset[Pair]]:
         """Return for each set the pairs listed with probability 0."""
         apart: list[frozenset[Pair]] = [frozenset()] * len(self)
-        zero_rows = np.flatnonzero(self.probability == 0.0)
+        zero_rows = np.flatnonzero((self.probability == 0.0) & (not self.evidence))
         set_numbers = np.searchsorted(self.row_starts, zero_rows, side="right") - 1
         for set_number in dict.fromkeys(set_numbers.tolist()):
             rows, start = zero_rows[set_numbers == set_number], int(self.starts[set_number])
@@ -136,8 +153,9 @@ class Sets:
         begins = ends - sizes**2
         flat = np.full(ends[-1] if len(ends) else 0, self.missing or 0.0)
         each = np.repeat(np.arange(len(sizes)), np.diff(self.row_starts))
-        flat[begins[each] + self.left * sizes[each] + self.right] = self.probability
-        flat[begins[each] + self.right * sizes[each] + self.left] = self.probability
+        probability = softened(self.probability) if self.evidence else self.probability
+        flat[begins[each] + self.left * sizes[each] + self.right] = probability
+        flat[begins[each] + self.right * sizes[each] + self.left] = probability
         cuts = zip(begins.tolist(), ends.tolist(), sizes.tolist(), strict=True)
         matrices = [flat[a:b].reshape(n, n) for a, b, n in cuts]
         for matrix in matrices if self.missing else ():

@@ -18,6 +18,7 @@ from partita.records import BoolArray, FloatArray, IntArray, components
 
 CLIP = 1e-9  # scores count as at least this and at most 1 minus this
 POWER = 0.5  # 1: a score between two clusters counts once; 0: with all the pairs between them
+STEEPEST = 45.0  # the largest aθ + c of a pair
 REACH = 10.0  # templates from which the weight of a pair that was not compared falls as 1/n
 
 
@@ -132,27 +133,43 @@ def weigh(scores: Scores, parameters: ForestParameters) -> Graph:
     pairs, geometric mean; where there are such pairs, no pair has a smaller weight.
     """
     n, home = len(scores.home), scores.home
-    x = parameters.scale * scores.theta + parameters.bias
-    own, d = _sigmoid(x), np.ones(n)
-    np.add.at(d, scores.left, own)
-    np.add.at(d, scores.right, own)
-    s = math.sqrt(0.5) * d ** (-0.5 * POWER)
-    rate = 0.0 if scores.complete else unlisted_rate(parameters, n)
+    rate = 0.0 if scores.complete else float(unlisted_rate(parameters, np.array(n)))
+    s, extra = strengths(scores.left, scores.right, scores.theta, rate, n, parameters)
     between = home[scores.left] != home[scores.right]
-    left, right, x, own = (a[between] for a in (scores.left, scores.right, x, own))
-    mean = np.maximum(1.0, 0.5 * (d[left] + d[right]) - own)
-    extra = np.maximum(0.0, 0.5 * np.exp(x) * mean**-POWER - rate * s[left] * s[right])
+    left, right = home[scores.left[between]], home[scores.right[between]]
     groups = int(home.max(initial=-1)) + 1
     charge = np.zeros(groups)
     np.add.at(charge, home, s)
     sizes = np.bincount(home, minlength=groups).astype(np.float64)
-    rows = _summed(home[left], home[right], extra, groups)
-    return Graph(sizes, charge, rate, *rows, _distinct_pairs(home[scores.apart], groups))
+    rows = summed(left, right, extra[between], groups)
+    return Graph(sizes, charge, rate, *rows, distinct_pairs(home[scores.apart], groups))
 
 
-def unlisted_rate(parameters: ForestParameters, n: int) -> float:
+def strengths(
+    left: IntArray,
+    right: IntArray,
+    theta: FloatArray,
+    rate: FloatArray | float,
+    n: int,
+    parameters: ForestParameters,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the charge of every template, and what every compared pair weighs beyond that.
+
+    The rows may be those of many sets, `rate` that of the set of each row.
+    """
+    x = np.clip(parameters.scale * theta + parameters.bias, -STEEPEST, STEEPEST)
+    own = _sigmoid(x)
+    d = 1.0 + np.bincount(left, own, n) + np.bincount(right, own, n)
+    s = math.sqrt(0.5) * d ** (-0.5 * POWER)
+    mean = np.maximum(1.0, 0.5 * (d[left] + d[right]) - own)
+    extra = np.maximum(0.0, 0.5 * np.exp(x) * mean**-POWER - rate * s[left] * s[right])
+    return s.astype(np.float64), extra.astype(np.float64)
+
+
+def unlisted_rate(parameters: ForestParameters, n: IntArray) -> FloatArray:
     """Return exp(aθ + c) of a pair that was not compared, in a set of n templates."""
-    return math.exp(parameters.unlisted) * min(1.0, REACH / n)
+    rate: FloatArray = math.exp(parameters.unlisted) * np.minimum(1.0, REACH / n)
+    return rate
 
 
 def _sigmoid(x: FloatArray) -> FloatArray:
@@ -160,7 +177,7 @@ def _sigmoid(x: FloatArray) -> FloatArray:
     return values
 
 
-def _summed(
+def summed(
     left: IntArray, right: IntArray, extra: FloatArray, n: int
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Sum parallel edges; return them sorted, the smaller end first."""
@@ -175,7 +192,8 @@ def _summed(
     return key[first][kept] // n, key[first][kept] % n, sums[kept]
 
 
-def _distinct_pairs(apart: IntArray, n: int) -> IntArray:
+def distinct_pairs(apart: IntArray, n: int) -> IntArray:
+    """Return each pair once, the smaller end first, sorted."""
     key = np.sort(np.min(apart, axis=1) * n + np.max(apart, axis=1)) if len(apart) else apart[:, 0]
     once = key[np.append(True, np.diff(key) != 0)] if len(key) else key
     return np.stack([once // max(n, 1), once % max(n, 1)], axis=1).astype(np.int64)

@@ -1,0 +1,176 @@
+"""The commands on tables of records: cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from partita.cli import options
+from partita.cli.console import error_boundary
+
+if TYPE_CHECKING:
+    from partita.app.cluster import Clusters
+    from partita.cli.console import Console
+
+Scores = Annotated[
+    str,
+    typer.Argument(
+        metavar="SCORES",
+        help="CSV, JSONL or Parquet with Splink's columns, left,right,probability or "
+        "id_1,id_2,score; - reads stdin.",
+    ),
+]
+Records = Annotated[
+    Path | None,
+    typer.Option(metavar="F", help="Table of all records (CSV, JSONL or Parquet)."),
+]
+IdColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--id", metavar="COL", show_default="id or unique_id", help="Id column of --records."
+    ),
+]
+LeftColumn = Annotated[
+    str | None, typer.Option("--left", metavar="COL", help="Column of the first id.")
+]
+RightColumn = Annotated[
+    str | None, typer.Option("--right", metavar="COL", help="Column of the second id.")
+]
+ScoreColumn = Annotated[
+    str | None, typer.Option("--score", metavar="COL", help="Column of the score, from 0 to 1.")
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="F", help="Write record,cluster,membership,exact (.csv, .jsonl or .parquet)."
+    ),
+]
+Alternatives = Annotated[
+    Path | None,
+    typer.Option(metavar="F", help="Write the next best split or merge of each cluster."),
+]
+PairsOut = Annotated[
+    Path | None,
+    typer.Option("--pairs", metavar="F", help="Write the probability of each compared pair."),
+]
+Review = Annotated[
+    Path | None,
+    typer.Option(metavar="F", help="Write the pairs to review, the most useful first."),
+]
+LinkAbove = Annotated[
+    float,
+    typer.Option(metavar="P", callback=options.share, help="Scores up to P connect no clusters."),
+]
+TargetPrecision = Annotated[
+    float | None,
+    typer.Option(
+        metavar="P",
+        callback=options.share,
+        help="Merge only so far that the share of right pairs is expected to reach P, e.g. .99.",
+    ),
+]
+Draws = Annotated[
+    int | None,
+    typer.Option(
+        "--work", metavar="N", min=1, show_default="1000", help="Draws for each large set."
+    ),
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(cluster)
+
+
+def cluster(
+    scores: Scores,
+    records: Records = None,
+    id_column: IdColumn = None,
+    left: LeftColumn = None,
+    right: RightColumn = None,
+    score: ScoreColumn = None,
+    out: Out = None,
+    alternatives: Alternatives = None,
+    pairs: PairsOut = None,
+    review: Review = None,
+    target_precision: TargetPrecision = None,
+    link_above: LinkAbove = 1e-4,
+    assume: options.Assume = None,
+    parameters: options.Parameters = None,
+    json: options.JsonReport = False,
+    memory: options.Memory = None,
+    work: Draws = None,
+    seed: options.Seed = 0,
+) -> None:
+    """Cluster records by pair scores, with probabilities.
+
+    Scores are evidence: 0 and 1 are strong, never certain. Records that were not
+    compared are probably different, not certainly. Every record of --records is in
+    the output.
+
+    \b
+    Examples:
+      partita cluster scores.parquet --records people.csv --out clusters.csv
+      partita cluster scores.csv --out clusters.csv --review questions.csv
+      partita cluster scores.csv --target-precision .99 --out clusters.csv
+    """
+    with error_boundary() as console:
+        from partita.app.cluster import cluster as cluster_records
+        from partita.app.solve import default_memory
+        from partita.records import Budget
+
+        files = {"clusters": out, "alternatives": alternatives, "pairs": pairs, "review": review}
+        _check_outputs(files, [scores, records, parameters])
+        limit = default_memory() if memory is None else options.size_of(memory)
+        clusters = cluster_records(
+            scores if scores == "-" else Path(scores),
+            records,
+            unique_id=id_column,
+            columns=(left, right, score),
+            target_precision=target_precision,
+            link_above=link_above,
+            assume=assume or (),
+            parameters=parameters,
+            budget=Budget(memory=limit, work=work),
+            seed=seed,
+            progress=console.progress,
+        )
+        _write(clusters, files)
+        _show(console, clusters, json)
+
+
+def _check_outputs(files: dict[str, Path | None], inputs: list[str | Path | None]) -> None:
+    from partita.errors import InputError
+    from partita.files.writing import refuse_inputs
+    from partita.linkage.table_files import check_suffix
+
+    seen: dict[Path, str] = {}
+    for name, path in files.items():
+        if path is None:
+            continue
+        check_suffix(path)
+        refuse_inputs(path, inputs)
+        if (other := seen.setdefault(path.resolve(), name)) != name:
+            raise InputError(f"is named for {other} and for {name}", file=str(path))
+
+
+def _write(clusters: Clusters, files: dict[str, Path | None]) -> None:
+    from partita.linkage.table_files import write_table
+
+    for name, path in files.items():
+        if path is not None:
+            write_table(path, clusters.columns(name))
+
+
+def _show(console: Console, clusters: Clusters, as_json: bool) -> None:
+    if as_json:
+        import json
+
+        console.say(json.dumps(clusters.summary.to_dict()) + "\n")
+    else:
+        from partita.views.clusters import summary_text
+
+        console.say(summary_text(clusters.summary))
+    console.flush()

@@ -1,0 +1,320 @@
+"""What the forest model says about the records of many sets, in flat arrays."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.configurations.forest.model import (
+    ForestParameters,
+    Graph,
+    log_odds,
+    strengths,
+    unlisted_rate,
+)
+from partita.configurations.forest.posterior import EXACT, SampledForest
+from partita.errors import InputError, PartitaError
+from partita.linkage.sets import Sets
+from partita.records import BoolArray, Budget, Distribution, FloatArray, IntArray, linked_components
+
+DRAWS = 200  # of all sets together, for the intervals of the summary
+SAMPLED = 1000  # draws of a large set
+TOGETHER = 1000  # small sets between two lines of progress
+
+Progress = Callable[[str], None]
+NONE = -1
+
+
+class Links(NamedTuple):
+    """Sets in flat arrays, with the weights of their pairs.
+
+    A node is a record, or several that must be the same (`size` counts them). Set k has the nodes
+    starts[k]:starts[k + 1] and the rows row_starts[k]:row_starts[k + 1], whose `left` and `right`
+    are positions within the set; `apart` has a bit for every node of the set that must differ.
+    """
+
+    starts: IntArray
+    row_starts: IntArray
+    left: IntArray
+    right: IntArray
+    extra: FloatArray
+    charge: FloatArray
+    rate: FloatArray
+    size: FloatArray
+    apart: IntArray
+    seeds: NDArray[np.uint64]
+
+
+class Answers(NamedTuple):
+    """Answers for all sets in flat arrays; positions of nodes are those within their set.
+
+    For each node: the first node of its cluster, the mean probability that one of its records is
+    the same as another of its cluster, the probability that the cluster is exactly right, and
+    `side`, its side of the best split. At the first node of a cluster: the probability of its best
+    split, the best merge and its probability. At every node but the first of a set, one merge of
+    the hierarchy: the mean probability between both parts, how many pairs lie between them, and of
+    these the pair whose probability is nearest ½. For each row the probability of the pair; for
+    each set the expected numbers of entities and of true pairs; for each draw the numbers of
+    entities, true pairs, and true pairs within clusters, over all sets.
+    """
+
+    label: IntArray
+    membership: FloatArray
+    exact: FloatArray
+    side: BoolArray
+    split: FloatArray
+    merge: FloatArray
+    merge_with: IntArray
+    height: FloatArray
+    between: FloatArray
+    ask_left: IntArray
+    ask_right: IntArray
+    ask: FloatArray
+    pair: FloatArray
+    entities: FloatArray
+    true_pairs: FloatArray
+    drawn: FloatArray
+
+
+def empty_answers(nodes: int, rows: int, sets: int, draws: int) -> Answers:
+    """Return answers that are to be filled in: every node is a cluster by itself."""
+    own, none = np.zeros(nodes, dtype=np.int64), np.full(nodes, NONE)
+    return Answers(
+        own, np.ones(nodes), np.ones(nodes), np.zeros(nodes, dtype=np.bool_),
+        np.zeros(nodes), np.zeros(nodes), none.copy(), np.full(nodes, np.nan),
+        np.zeros(nodes), none.copy(), none.copy(), np.full(nodes, np.nan),
+        np.zeros(rows), np.ones(sets), np.zeros(sets), np.zeros((3, draws)),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clustering:
+    """Answers for sets: the node of every record, and which sets come from draws."""
+
+    sets: Sets
+    node: IntArray
+    starts: IntArray
+    answers: Answers
+    draws: IntArray
+
+    @property
+    def set_of_node(self) -> IntArray:
+        return np.repeat(np.arange(len(self.sets)), np.diff(self.starts))
+
+    @property
+    def sizes(self) -> IntArray:
+        return np.bincount(self.node, minlength=int(self.starts[-1]))
+
+    def cluster_of_node(self) -> IntArray:
+        """Return for every node the first node of its cluster, counted over all sets."""
+        first: IntArray = self.starts[:-1][self.set_of_node] + self.answers.label
+        return first
+
+    def first_record(self) -> IntArray:
+        """Return for every node its first record."""
+        first = np.full(int(self.starts[-1]), len(self.node))
+        np.minimum.at(first, self.node, np.arange(len(self.node)))
+        return first
+
+
+def cluster_sets(
+    sets: Sets,
+    parameters: ForestParameters,
+    threshold: float,
+    budget: Budget,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Clustering:
+    """Answer all sets: small ones exactly, others from exact draws."""
+    from partita.configurations.forest.batch_kernels import answer_small
+
+    node, starts, apart = _contracted(sets)
+    links = _links(sets, node, starts, apart, parameters, seed)
+    answers = empty_answers(int(starts[-1]), len(sets.left), len(sets), DRAWS)
+    draws = np.where(np.diff(starts) > EXACT, budget.work or SAMPLED, 0)
+    small, large = np.flatnonzero(draws == 0), np.flatnonzero(draws)
+    for at in range(0, len(small), TOGETHER):
+        answer_small(links, small[at : at + TOGETHER], threshold, answers)
+        _report(progress, min(at + TOGETHER, len(small)), len(sets))
+    for done, k in enumerate(large.tolist()):
+        _answer_large(links, k, apart.get(k), threshold, budget, answers)
+        _report(progress, len(small) + done + 1, len(sets))
+    return Clustering(sets, node, starts, answers, draws)
+
+
+def cluster_distributions(
+    sets: Sets, distributions: Sequence[Distribution | PartitaError], threshold: float, seed: int
+) -> Clustering:
+    """Answer sets by the distributions of any model: pairs exactly, the rest from draws."""
+    from partita.configurations.forest.batch_kernels import answer_draws
+
+    starts, rows = sets.starts, sets.row_starts
+    answers = empty_answers(int(starts[-1]), len(sets.left), len(sets), DRAWS)
+    for k, distribution in enumerate(distributions):
+        if not isinstance(distribution, Distribution):
+            raise distribution
+        rng = np.random.default_rng(seed)
+        drawn, p = distribution.posterior.draws(SAMPLED, rng), distribution.marginals.value
+        size = np.ones(drawn.shape[1])
+        answer_draws(drawn, np.ascontiguousarray(p), size, int(starts[k]), threshold, answers)
+        inside = slice(rows[k], rows[k + 1])
+        answers.pair[inside] = p[sets.left[inside], sets.right[inside]]
+        _expect(answers, k, drawn, size)
+    draws = np.full(len(sets), SAMPLED)
+    return Clustering(sets, np.arange(int(starts[-1])), starts, answers, draws)
+
+
+def _report(progress: Progress | None, done: int, total: int) -> None:
+    if progress is not None:
+        progress(f"{done:,} of {total:,} sets")
+
+
+def _contracted(sets: Sets) -> tuple[IntArray, IntArray, dict[int, IntArray]]:
+    """Return the node of every record, where the nodes of sets begin, and cannot-links.
+
+    Records that must be the same are one node.
+    """
+    records = int(sets.starts[-1])
+    must = [_places(sets, k, known.must) for k, known in sets.assumed.items()]
+    joined = np.concatenate(must) if must else np.zeros((0, 2), dtype=np.int64)
+    home = linked_components(records, joined[:, 0], joined[:, 1])
+    own = home == np.arange(records)
+    node = (np.cumsum(own) - 1)[home]
+    starts = np.concatenate([[0], np.cumsum(own)])[sets.starts]
+    apart = {}
+    for k, known in sets.assumed.items():
+        pairs = _places(sets, k, known.apart)
+        if len(wrong := pairs[node[pairs[:, 0]] == node[pairs[:, 1]]]):
+            one, other = (sets.ids[n] for n in wrong[0].tolist())
+            raise InputError(f"{one} and {other} are labelled both the same and different")
+        apart[k] = node[pairs] - starts[k]
+    return node, starts, {k: pairs for k, pairs in apart.items() if len(pairs)}
+
+
+def _places(sets: Sets, k: int, pairs: frozenset[tuple[str, str]]) -> IntArray:
+    """Return pairs of ids as records, counted over all sets."""
+    first, last = int(sets.starts[k]), int(sets.starts[k + 1])
+    place = {name: first + n for n, name in enumerate(sets.ids[first:last])}
+    rows = [[place[a], place[b]] for a, b in sorted(pairs)]
+    return np.array(rows, dtype=np.int64).reshape(-1, 2)
+
+
+def _links(
+    sets: Sets,
+    node: IntArray,
+    starts: IntArray,
+    apart: dict[int, IntArray],
+    parameters: ForestParameters,
+    seed: int,
+) -> Links:
+    """Return the weights of all sets, whose records are contracted to nodes."""
+    rows, nodes = np.diff(sets.row_starts), int(starts[-1])
+    offset = np.repeat(sets.starts[:-1], rows)
+    left, right, theta, known = _known(sets, sets.left + offset, sets.right + offset)
+    rate = np.where(sets.unlisted() > known, unlisted_rate(parameters, sets.sizes), 0.0)
+    rates = np.append(np.repeat(rate, rows), np.zeros(len(theta) - len(sets.left)))
+    charge, extra = strengths(left, right, theta, rates, len(node), parameters)
+    first = np.repeat(starts[:-1], rows)
+    left, right, extra = left[: len(first)], right[: len(first)], extra[: len(first)]
+    masks = np.zeros(nodes, dtype=np.int64)
+    for k, pairs in apart.items():
+        if starts[k + 1] - starts[k] <= EXACT:
+            np.bitwise_or.at(masks, starts[k] + pairs[:, 0], 1 << pairs[:, 1])
+            np.bitwise_or.at(masks, starts[k] + pairs[:, 1], 1 << pairs[:, 0])
+    return Links(
+        starts,
+        sets.row_starts,
+        node[left] - first,
+        node[right] - first,
+        extra,
+        np.bincount(node, charge, nodes).astype(np.float64),
+        rate,
+        np.bincount(node, minlength=nodes).astype(np.float64),
+        masks,
+        _seeds(sets, seed),
+    )
+
+
+def _known(
+    sets: Sets, left: IntArray, right: IntArray
+) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+    """Return rows with θ, −∞ or ∞ where a pair is known; pairs known and not listed come last.
+
+    The last value counts the latter, set by set.
+    """
+    theta, unlisted = log_odds(sets.probability), np.zeros(len(sets), dtype=np.int64)
+    more: list[tuple[int, int, float]] = []
+    for k, known in sets.assumed.items():
+        at, end = int(sets.row_starts[k]), int(sets.row_starts[k + 1])
+        ends = zip(left[at:end].tolist(), right[at:end].tolist(), strict=True)
+        row = {both: at + n for n, both in enumerate(ends)}
+        for value, pairs in ((np.inf, known.must), (-np.inf, known.apart)):
+            for a, b in np.sort(_places(sets, k, pairs), axis=1).tolist():
+                if (a, b) in row:
+                    theta[row[a, b]] = value
+                else:
+                    more.append((a, b, value))
+                    unlisted[k] += 1
+    if not more:
+        return left, right, theta, unlisted
+    a, b, values = zip(*more, strict=True)
+    ends_left, ends_right = np.append(left, a), np.append(right, b)
+    return ends_left, ends_right, np.append(theta, values), unlisted
+
+
+def _seeds(sets: Sets, seed: int) -> NDArray[np.uint64]:
+    """Return a seed for every set that depends on nothing but its first record."""
+    names = (sets.ids[n] for n in sets.starts[:-1].tolist())
+    codes = np.fromiter((zlib.crc32(name.encode()) for name in names), np.uint64, len(sets))
+    return codes + (np.uint64(seed) << np.uint64(32))
+
+
+def _answer_large(
+    links: Links,
+    k: int,
+    apart: IntArray | None,
+    threshold: float,
+    budget: Budget,
+    answers: Answers,
+) -> None:
+    """Answer a set from independent exact draws."""
+    from partita.configurations.forest.batch_kernels import answer_draws, shares
+
+    graph = _graph(links, k, apart)
+    limits = Budget(budget.seconds, budget.memory, budget.work or SAMPLED)
+    posterior = SampledForest(graph, limits, int(links.seeds[k]))
+    rows, n = posterior.rows, len(graph)
+    p = np.empty((n, n))
+    shares(rows, p)
+    answer_draws(rows, p, graph.sizes, int(links.starts[k]), threshold, answers)
+    inside = slice(links.row_starts[k], links.row_starts[k + 1])
+    answers.pair[inside] = p[links.left[inside], links.right[inside]]
+    _expect(answers, k, rows, graph.sizes)
+
+
+def _graph(links: Links, k: int, apart: IntArray | None) -> Graph:
+    from partita.configurations.forest.model import distinct_pairs, summed
+
+    first, last = int(links.starts[k]), int(links.starts[k + 1])
+    inside = slice(links.row_starts[k], links.row_starts[k + 1])
+    left, right, extra = links.left[inside], links.right[inside], links.extra[inside]
+    between = left != right
+    rows = summed(left[between], right[between], extra[between], last - first)
+    none = np.zeros((0, 2), dtype=np.int64)
+    known = none if apart is None else distinct_pairs(apart, last - first)
+    size, charge = links.size[first:last], links.charge[first:last]
+    return Graph(size, charge, float(links.rate[k]), *rows, known)
+
+
+def _expect(answers: Answers, k: int, rows: IntArray, size: FloatArray) -> None:
+    """Note the mean numbers of entities and of true pairs over draws."""
+    cells = rows.max(axis=1) + 1
+    offset = np.concatenate([[0], np.cumsum(cells)])
+    records = np.bincount((rows + offset[:-1, None]).ravel(), np.tile(size, len(rows)))
+    answers.entities[k] = float(cells.mean())
+    answers.true_pairs[k] = float((records * (records - 1.0)).sum()) / (2.0 * len(rows))

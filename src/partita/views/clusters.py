@@ -1,0 +1,37 @@
+"""A summary of clusters for the terminal."""
+
+from __future__ import annotations
+
+from partita.linkage.cluster_tables import Estimate, Summary
+
+
+def summary_text(summary: Summary) -> str:
+    """Return the summary in lines of at most 80 columns."""
+    sampled = f", {summary.sampled_sets:,} of them from draws" if summary.sampled_sets else ""
+    lines = [
+        f"{summary.records:,} records in {summary.clusters:,} clusters; "
+        f"the largest has {summary.largest_cluster:,} records",
+        f"{summary.pairs:,} compared pairs in {summary.sets:,} sets{sampled}",
+    ]
+    if summary.across:
+        lines.append(f"{summary.across:,} pairs have scores too low to connect sets")
+    lines += [
+        f"expected precision  {_share(summary.precision)}",
+        f"expected recall     {_share(summary.recall)}",
+        f"expected entities   {_count(summary.entities)}",
+        f"merged from a mean probability of {summary.threshold:.3f} on{_target(summary)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _share(value: Estimate) -> str:
+    return f"{value.value:.4f}  (95 %: {value.low:.4f} to {value.high:.4f})"
+
+
+def _count(value: Estimate) -> str:
+    return f"{value.value:,.1f}  (95 %: {value.low:,.0f} to {value.high:,.0f})"
+
+
+def _target(summary: Summary) -> str:
+    target = summary.target_precision
+    return "" if target is None else f", for a precision of {target:g}"

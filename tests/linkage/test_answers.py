@@ -1,0 +1,221 @@
+"""Clusters of many sets against the distribution of each of them."""
+
+from __future__ import annotations
+
+import csv
+import re
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import partita
+from partita.cli import app
+from partita.configurations.forest.model import ForestParameters
+from partita.configurations.solve import solve
+from partita.linkage.answers import Clustering, cluster_sets
+from partita.linkage.grouping import Evidence, group
+from partita.linkage.pair_table import PairTable
+from partita.linkage.sets import Sets, conditioned
+from partita.records import Budget
+
+PARAMETERS = ForestParameters()
+
+
+@st.composite
+def scored(draw: st.DrawFn, most: int = 6) -> list[tuple[str, str, float]]:
+    n = draw(st.integers(2, most))
+    pairs = [(f"r{a}", f"r{b}") for a, b in combinations(range(n), 2)]
+    chosen = draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True))
+    value = st.sampled_from([0.0, 0.001, 0.2, 0.5, 0.8, 0.99, 1.0])
+    return [(*ends, draw(value)) for ends in chosen]
+
+
+def sets_of(rows: list[tuple[str, str, float]], assume: tuple[str, ...] = ()) -> Sets:
+    names = list(dict.fromkeys(name for row in rows for name in row[:2]))
+    ends = np.array([[names.index(row[0]), names.index(row[1])] for row in rows])
+    p = np.array([row[2] for row in rows])
+    table = PairTable("scores", names, ends[:, 0], ends[:, 1], p, np.arange(len(rows)) + 1)
+    grouped = group(table, evidence=Evidence(PARAMETERS.unlisted_probability))
+    return conditioned(grouped, assume)
+
+
+def answered(sets: Sets, threshold: float = 0.5) -> Clustering:
+    return cluster_sets(sets, PARAMETERS, threshold, Budget())
+
+
+def check(sets: Sets) -> None:
+    """Compare with the tables of the forest model, set by set."""
+    clustering = answered(sets)
+    answers, ids = clustering.answers, list(sets.ids)
+    cluster = clustering.cluster_of_node()[clustering.node]
+    for k, pairs in enumerate(sets.pairs()):
+        found = solve(pairs, "forest", parameters=PARAMETERS)
+        cells = {frozenset(c): p for c, p in found.posterior.cells()}
+        marginals, first = found.marginals.value, int(sets.starts[k])
+        members = range(int(sets.starts[k + 1]) - first)
+        assert answers.entities[k] == pytest.approx(sum(cells.values()))
+        for row in range(int(sets.row_starts[k]), int(sets.row_starts[k + 1])):
+            expected = marginals[sets.left[row], sets.right[row]]
+            assert answers.pair[row] == pytest.approx(expected, abs=1e-9)
+        for i in members:
+            own = [j for j in members if cluster[first + j] == cluster[first + i]]
+            node = clustering.node[first + i]
+            assert answers.exact[node] == pytest.approx(cells.get(frozenset(own), 0), abs=1e-9)
+            mean = np.mean([marginals[i, j] for j in own if j != i] or [1.0])
+            assert answers.membership[node] == pytest.approx(mean, abs=1e-9)
+        for number in {int(cluster[first + i]) for i in members}:
+            inside = [i for i in members if cluster[first + i] == number]
+            _check_merge(answers, number, cluster[first + np.array(members)], cells)
+            assert all(ids[first + i] for i in inside)
+
+
+def _check_merge(answers: Any, number: int, labels: Any, cells: Any) -> None:
+    own = frozenset(np.flatnonzero(labels == number).tolist())
+    others = [frozenset(np.flatnonzero(labels == n).tolist()) for n in set(labels) - {number}]
+    best = max((cells.get(own | other, 0.0) for other in others), default=0.0)
+    assert answers.merge[number] == pytest.approx(best, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(scored())
+def test_small_sets_are_exact(rows: list[tuple[str, str, float]]) -> None:
+    check(sets_of(rows))
+
+
+@settings(max_examples=40, deadline=None)
+@given(scored(), st.data())
+def test_known_pairs_are_kept_exactly(rows: list[tuple[str, str, float]], data: Any) -> None:
+    sets = sets_of(rows)
+    if not len(sets):
+        return
+    names = list(sets.ids[: int(sets.starts[1])])
+    one, other = data.draw(st.permutations(names))[:2]
+    check(conditioned(sets, [f"{one}={other}"]))
+    check(conditioned(sets, [f"{one}!={other}"]))
+
+
+def test_splits_are_the_most_probable_ones() -> None:
+    sets = sets_of([("a", "b", 0.9), ("b", "c", 0.8), ("a", "c", 0.7), ("c", "d", 0.9)])
+    clustering = answered(sets)
+    assert set(clustering.answers.label) == {0}
+    found = solve(sets.pairs()[0], "forest", parameters=PARAMETERS, top=15)
+    two = [one for one in found.configurations if len(one.configuration.cells) == 2]
+    assert clustering.answers.split[0] == pytest.approx(two[0].probability)
+
+
+def test_draws_of_a_larger_set_agree_with_the_tables() -> None:
+    rng = np.random.default_rng(3)
+    pairs = [(f"r{a}", f"r{a + step}") for a in range(16) for step in (1, 2)]
+    rows = [(*ends, float(rng.uniform(0.05, 0.95))) for ends in pairs]
+    sets = sets_of(rows)
+    assert sets.sizes.tolist() == [18]
+    clustering = cluster_sets(sets, PARAMETERS, 0.5, Budget(work=20000))
+    exact = solve(sets.pairs()[0], "forest", parameters=PARAMETERS, method="exact")
+    expected = exact.marginals.value[sets.left, sets.right]
+    assert np.abs(clustering.answers.pair - expected).max() < 0.02
+    cells = {frozenset(c): p for c, p in exact.posterior.cells()}
+    for label in set(clustering.answers.label.tolist()):
+        own = frozenset(np.flatnonzero(clustering.answers.label == label).tolist())
+        assert clustering.answers.exact[label] == pytest.approx(cells[own], abs=0.02)
+
+
+def test_the_target_is_reached_with_as_many_merges_as_possible() -> None:
+    rng = np.random.default_rng(5)
+    rows = [(2 * n, 2 * n + 1, float(p)) for n, p in enumerate(rng.uniform(0.3, 1.0, 200))]
+    for target in (0.8, 0.9, 0.97):
+        found = partita.cluster(rows, target_precision=target).summary
+        assert found.precision.value >= target
+        merged = found.records - found.clusters
+        scores = np.sort([row[2] for row in rows])[::-1]
+        assert scores[: merged + 1].mean() < target or scores[merged] < 0.5
+        assert found.precision.low <= found.precision.value <= found.precision.high
+
+
+def test_the_order_and_company_of_sets_change_nothing() -> None:
+    rng = np.random.default_rng(7)
+    ends = [(20 * s + int(a), 20 * s + int(a + 1)) for s in range(9) for a in range(1 + 2 * s)]
+    rows = [(*pair, float(rng.uniform(0.2, 0.9))) for pair in ends]
+    together = {one.record: one for one in partita.cluster(rows)}
+    for s in range(9):
+        alone = partita.cluster([row for row in rows if row[0] // 20 == s])
+        assert all(together[one.record] == one for one in alone)
+
+
+def test_other_shapes_of_tables() -> None:
+    weights = {"unique_id_l": [1, 3], "unique_id_r": [2, 4], "match_weight": [2.0, -3.0]}
+    table = partita.cluster(pd.DataFrame(weights)).to_pandas("pairs")
+    assert table["score"].tolist() == pytest.approx([0.8, 1 / 9])
+    dedupe = pd.DataFrame({"id_1": [1], "id_2": [2], "score": [0.75], "x": ["y"]})
+    assert partita.cluster(dedupe).clusters == {1: [1, 2]}
+    own = pd.DataFrame({"a": ["x"], "b": ["y"], "prob": [0.9], "left": ["z"]})
+    assert partita.cluster(own, columns=("a", "b", "prob")).clusters == {"x": ["x", "y"]}
+
+
+SCORES = "unique_id_l,unique_id_r,match_probability\n1,2,1.0\n2,3,.4\n4,5,.00001\n"
+RECORDS = "unique_id,name\n1,a\n2,b\n3,c\n4,d\n5,e\n6,f\n"
+
+
+def run(*args: object) -> Any:
+    return CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_the_command_writes_all_tables(tmp_path: Path, suffix: str) -> None:
+    scores, records = tmp_path / "s.csv", tmp_path / "r.csv"
+    scores.write_text(SCORES)
+    records.write_text(RECORDS)
+    names = ("out", "alternatives", "pairs", "review")
+    files = [part for name in names for part in (f"--{name}", tmp_path / f"{name}{suffix}")]
+    done = run("cluster", scores, "--records", records, *files)
+    assert done.exit_code == 0
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    assert "expected precision" in done.stdout
+    assert all((tmp_path / f"{name}{suffix}").stat().st_size for name in names)
+    if suffix == ".csv":
+        with (tmp_path / "out.csv").open() as stream:
+            rows = list(csv.reader(stream))
+        assert rows[0] == ["record", "cluster", "membership", "exact"]
+        assert [row[:2] for row in rows[1:]] == [
+            [*"11"],
+            [*"21"],
+            [*"33"],
+            [*"44"],
+            [*"55"],
+            [*"66"],
+        ]
+        assert 0.999 < float(rows[1][2]) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("scores", "records", "said"),
+    [
+        ("left,right,probability\n", RECORDS, "s.csv: has no rows"),
+        ("left,right\n1,2\n", RECORDS, "s.csv, line 1: has no column probability"),
+        ("left,right,probability\n1,2,\n", RECORDS, "s.csv, line 2: the probability of 1 and 2 is"),
+        ("left,right,probability\n1,2,nan\n", RECORDS, "line 2: .* is nan, not a number"),
+        ("left,right,probability\n1,2,1.5\n", RECORDS, "line 2: .* is 1.5, outside 0 to 1"),
+        ("left,right,probability\n1,2,.5\n2,1,.6\n", RECORDS, "line 3: .* is 0.6, and 0.5 in"),
+        ("left,right,probability\n1,2,1e-5\n2,1,2e-5\n", RECORDS, "line 3: .* in line 2"),
+        ("left,right,probability\n1,9,.5\n", RECORDS, "line 2: refers to 9, which .* does not"),
+        (SCORES, "unique_id\n1\n1\n", "r.csv, line 3: lists record 1 again, after line 2"),
+        (SCORES, "unique_id\n1\n\n,x\n", "r.csv, line 4: has 2 values"),
+        (SCORES, "name\nx\n", "r.csv: has no column id or unique_id"),
+        (SCORES, "unique_id\n", "r.csv: has no rows"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line(tmp_path: Path, scores: str, records: str, said: str) -> None:
+    (tmp_path / "s.csv").write_text(scores)
+    (tmp_path / "r.csv").write_text(records)
+    out = tmp_path / "clusters.csv"
+    done = run("cluster", tmp_path / "s.csv", "--records", tmp_path / "r.csv", "--out", out)
+    assert done.exit_code == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert re.search(said, done.stderr), done.stderr
+    assert not out.exists()
