@@ -128,3 +128,72 @@ def test_bad_results_are_one_line(tmp_path: Path, name: str, text: str, problem:
     assert told.exit_code == 1
     assert told.stderr.count("\n") == 1
     assert problem in told.stderr
+
+
+def test_reliability_by_size_and_kind(tmp_path: Path, results: Path) -> None:
+    found = evaluated(tmp_path, results, key("pairs.csv", CELLS))
+    line = json.loads(results.read_text())
+    listed = [(one["cells"], one["probability"]) for one in line["configurations"]]
+    total = sum(p for _, p in listed)
+    cells: dict[tuple[str, ...], float] = {}
+    for configuration, p in listed:
+        for cell in configuration:
+            cells[tuple(cell)] = cells.get(tuple(cell), 0.0) + p / total
+    doubtful = {cell: p for cell, p in cells.items() if 0.05 <= p <= 0.95}
+    by_name = {(one["of"], one["by"], one["group"]): one for one in found["calibration"]}
+    assert set(by_name) == {
+        (of, *group)
+        for of in ("pair", "cell", "configuration")
+        for group in (("all", ""), ("size", "4-9"))
+    }
+    cell = by_name["cell", "all", ""]
+    assert cell["statements"] == len(doubtful)
+    assert cell["stated"] == pytest.approx(sum(doubtful.values()) / len(doubtful))
+    assert cell["observed"] == pytest.approx(
+        sum(list(one) in CELLS for one in doubtful) / len(doubtful)
+    )
+    assert cell["error"] == pytest.approx(found["cell_reliability_error"])
+    assert cell["interval"] is None  # of one message
+    pair = by_name["pair", "size", "4-9"]
+    assert pair["error"] == pytest.approx(found["pair_reliability_error"])
+    assert by_name["configuration", "all", ""]["statements"] == 2
+
+
+def test_reliability_has_intervals_over_messages_and_a_plot(tmp_path: Path) -> None:
+    pairs = "".join(f"m{n}a,m{n}b,{p},m{n}\n" for n, p in enumerate([0.2, 0.4, 0.6, 0.8] * 3))
+    (tmp_path / "pairs.csv").write_text("left,right,probability,set\n" + pairs)
+    out = tmp_path / "results.jsonl"
+    assert run("solve", tmp_path / "pairs.csv", "--out", out).exit_code == 0
+    lines = [
+        json.loads(line) | {"message": f"m{n}"}
+        for n, line in enumerate(out.read_text().splitlines())
+    ]
+    out.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    keys = [key(f"m{n}", [[f"m{n}a", f"m{n}b"]]) for n in range(12)]
+    found = evaluated(tmp_path, out, *keys)
+    whole = next(one for one in found["calibration"] if one["of"] == "pair" and one["by"] == "all")
+    assert (whole["statements"], whole["stated"], whole["observed"]) == (
+        12,
+        pytest.approx(0.5),
+        1.0,
+    )
+    assert whole["interval"]["low"] < whole["error"] < whole["interval"]["high"]
+    told = run("evaluate", out, tmp_path / "keys.jsonl", "--plot", tmp_path / "plot.html")
+    assert told.exit_code == 0, told.stderr
+    assert "reliability error" in (tmp_path / "plot.html").read_text()
+    assert all(len(line) <= 80 for line in told.stdout.splitlines())
+    assert run("evaluate", out, tmp_path / "keys.jsonl", "--plot", "plot.xyz").exit_code == 1
+
+
+def test_cells_of_a_partial_configuration_are_statements(tmp_path: Path) -> None:
+    ids = [f"T{n}" for n in range(9)]
+    pairs = "".join(f"{a},{b},.5\n" for n, a in enumerate(ids) for b in ids[:n])
+    (tmp_path / "pairs.csv").write_text("left,right,probability\n" + pairs)
+    out = tmp_path / "results.jsonl"
+    assert run("solve", tmp_path / "pairs.csv", "--out", out).exit_code == 0
+    partial = json.loads(out.read_text())["partial"]
+    found = evaluated(tmp_path, out, key("pairs.csv", [[name] for name in ids]))
+    stated = [one["probability"] for one in partial["cells"] if 0.05 <= one["probability"] <= 0.95]
+    cell = next(one for one in found["calibration"] if one["of"] == "cell")
+    assert cell["statements"] == len(stated) == 9
+    assert cell["observed"] == 1.0

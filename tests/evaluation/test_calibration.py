@@ -34,6 +34,17 @@ def test_only_what_is_undecided_counts_for_pairs() -> None:
     assert pair_reliability_error(stated, seen, bins=3) == pytest.approx(0.2)
 
 
+def test_bins_of_equal_width() -> None:
+    even = np.full(4, 0.25)
+    one = np.array([True, False, False, False])
+    [found] = reliability(even, one, equal_width=True)
+    assert (found.count, found.stated, found.observed) == (4, 0.25, 0.25)
+    apart = reliability(np.array([0.9, 0.1]), np.array([False, True]), equal_width=True)
+    assert reliability_error(apart) == pytest.approx(0.9)
+    edges = reliability(np.array([0.0, 0.1, 0.19, 0.95, 1.0]), np.ones(5, bool), equal_width=True)
+    assert [each.count for each in edges] == [1, 2, 2]
+
+
 def test_nothing_stated_is_no_error() -> None:
     nothing = np.empty(0)
     assert reliability(nothing, nothing.astype(bool)) == ()

@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.evaluation.analysis import measure_analysis, reliability_error
+from partita.evaluation.analysis import measure_analysis
 from partita.text.analysis_models import analyser_bytes
 from partita.text.conllu import PlacedDocument, placed_documents
 from partita.training.analyser import (
@@ -167,8 +166,3 @@ def test_every_document_is_analysed_out_of_fold() -> None:
     assert sorted(document.name for document, _ in pairs) == [f"d{n}" for n in range(6)]
     for document, sentences in pairs:
         assert [text for s in sentences for text in (document.text[a:b] for a, b in s.spans)]
-
-
-def test_reliability_of_known_outcomes() -> None:
-    assert reliability_error([(0.25, True), (0.25, False), (0.25, False), (0.25, False)]) == 0
-    assert reliability_error([(0.9, False), (0.1, True)]) == pytest.approx(0.9)

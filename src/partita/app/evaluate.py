@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 AnyResult = ResolvedMessage | Distribution | Clusters
 Results = str | os.PathLike[str] | AnyResult | Iterable[AnyResult]
 Progress = Callable[[str], None]
+KINDS = ("pair", "cell", "configuration")
 BIT_FIELDS = ("bits_per_set", "bits_per_template", "reported_bits_per_set", "bits_per_mention")
 
 
@@ -59,8 +61,9 @@ class Evaluation(Tabular):
     """How results agree with keys, and what only one of both mentions.
 
     `figures` holds every measure by its name, such as b_cubed, and `intervals` the 95 % intervals
-    over messages. The tables are `figures`, `sizes` (by size of set), `pair_reliability` and
-    `configuration_reliability`.
+    over messages. The tables are `figures`, `sizes` (by size of set), `calibration` (of pairs,
+    cells and configurations: over all, by size of set and by genre), `pair_reliability`,
+    `cell_reliability` and `configuration_reliability`.
     """
 
     row: Row
@@ -91,11 +94,23 @@ class Evaluation(Tabular):
         return {
             "figures": self._figure_columns,
             "sizes": lambda: _columns(self.to_dict()["sizes"]),
-            "pair_reliability": lambda: _columns(self.to_dict()["pair_reliability"]),
-            "configuration_reliability": lambda: _columns(
-                self.to_dict()["configuration_reliability"]
-            ),
+            "calibration": self._calibration_columns,
+            **{f"{of}_reliability": partial(self._bin_columns, of) for of in KINDS},
         }
+
+    def _bin_columns(self, of: str) -> Columns:
+        return _columns(self.to_dict()[f"{of}_reliability"])
+
+    def _calibration_columns(self) -> Columns:
+        rows = [asdict(one) for one in self.row.calibration]
+        bounds = [row.pop("interval") or {"low": None, "high": None} for row in rows]
+        return _columns([row | ends for row, ends in zip(rows, bounds, strict=True)])
+
+    def save_chart(self, path: str | os.PathLike[str]) -> None:
+        """Save the reliability diagram, and the errors by size and genre: SVG, HTML or PNG."""
+        from partita.views.charts import calibration_chart, save
+
+        save(calibration_chart(self.row), Path(path))
 
     def _figure_columns(self) -> Columns:
         figures = self.figures
@@ -178,12 +193,14 @@ def evaluate(
         one = matched.get(document.name, MessageResults(document.name))
         answers = _answers(one, document)
         by_report += sum(answer.theta is None for answer in answers)
-        measures.append(measure_report(document.name, document.labels, answers, excluded, seed))
+        measures.append(
+            measure_report(document.name, document.labels, answers, excluded, seed, document.genre)
+        )
         links += possible_links(document.labels, answers)
         only_keys += [f"{document.name}:{name}" for name in document.ids if name not in one.ids]
     kept = float(links[1] / links[0]) if links[0] else 1.0
     hard = not any(one.sets for one in message_results)
-    figures = row(_model_names(message_results), measures, kept, seed=seed)
+    figures = row(_model_names(message_results), measures, kept, seed=seed, grouped=not hard)
     only_results = _only_in_results(message_results, matched, documents)
     return Evaluation(figures, hard, only_results, tuple(only_keys), by_ids, by_report)
 
@@ -335,7 +352,17 @@ def _answer(result: Result) -> Answer:
         needed,
         theta,
         result.log_normaliser or 0.0,
+        _cells(result, place),
     )
+
+
+def _cells(result: Result, place: Mapping[str, int]) -> dict[tuple[int, ...], float] | None:
+    """Return the reported probabilities of cells, by positions in the set."""
+    if result.cells is None:
+        return None
+    return {
+        tuple(sorted(place[name] for name in cell)): share for cell, share in result.cells.items()
+    }
 
 
 def _theta(result: Result) -> FloatArray | None:

@@ -10,6 +10,11 @@ import typer
 from partita.cli import options
 from partita.cli.console import error_boundary
 
+Plot = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="F", help="Save a reliability diagram: F.svg, F.html or F.png."),
+]
+
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands of this module."""
@@ -86,6 +91,7 @@ def evaluate(
     results: options.Results,
     keys: options.AnswerKeys,
     parameters: options.PairsFile = None,
+    chart: Plot = None,
     json: options.JsonReport = False,
     seed: options.Seed = 0,
 ) -> None:
@@ -94,17 +100,21 @@ def evaluate(
     RESULTS is a JSONL file as written by run or solve, or a CSV file of clusters
     from any tool with the columns id,cluster (and message). Messages are matched
     by name or, if no key has that name, by their templates. Intervals cover 95 %
-    and are computed over messages.
+    and are computed over messages. The reliability of pairs, cells and reported
+    configurations is measured over all, by size of the set and by genre.
 
     \b
     Examples:
       partita evaluate results.jsonl keys.jsonl
+      partita evaluate results.jsonl keys.jsonl --plot reliability.svg
       partita evaluate clusters.csv keys.jsonl --json
     """
     with error_boundary() as console:
         from partita.app.evaluate import evaluate
 
         found = evaluate(results, keys, parameters=parameters, seed=seed, progress=console.progress)
+        if chart is not None:
+            found.save_chart(chart)
         if found.by_ids:
             console.note(found.matching)
         console.say(_json(found.to_dict()) if json else str(found))

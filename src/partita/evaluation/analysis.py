@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from partita.evaluation.calibration import Statements, reliability, reliability_error
 from partita.text.analysis import Analyser
 from partita.text.conllu import PlacedDocument
 from partita.text.encoding import recased
 from partita.text.expressions import Mention, PlacedSentence, Span, head_of
 from partita.text.messages import parse_message
 from partita.text.raw_messages import RawMessage
-
-BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +81,8 @@ def _figures(tally: Tally, seconds: float) -> AnalysisFigures:
         tally.f1("heads"),
         tally.f1("spans"),
         tally.share("right types", "matched types"),
-        reliability_error(tally.mentions),
-        reliability_error(tally.types),
+        _error(tally.mentions),
+        _error(tally.types),
         tally.counts["found words"] / max(seconds, 1e-9),
     )
 
@@ -157,10 +156,8 @@ def _mentions(sentences: Sequence[PlacedSentence]) -> Iterator[tuple[Span, Span,
             yield sentence.spans[head], whole, mention
 
 
-def reliability_error(said: Sequence[tuple[float, bool]]) -> float:
-    """Return the mean distance of probabilities and outcomes in ten classes of probability."""
-    bins: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
-    for chance, outcome in said:
-        bins[min(int(chance * BINS), BINS - 1)].append((chance, outcome))
-    gaps = (abs(sum(chance - outcome for chance, outcome in each)) for each in bins)
-    return sum(gaps) / max(len(said), 1)
+def _error(said: Sequence[tuple[float, bool]]) -> float:
+    """Return the reliability error in ten classes of equal width: most mentions are certain."""
+    all_of_them = Statements.of(said)
+    bins = reliability(all_of_them.stated, all_of_them.observed, equal_width=True)
+    return reliability_error(bins)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.records import FloatArray
+from partita.records import FloatArray, IntArray
 
 LOW, HIGH = 0.05, 0.95  # below and above, what is stated is next to certain and hides the rest
 BINS = 10
@@ -30,11 +30,17 @@ def brier(stated: FloatArray, observed: NDArray[np.bool_]) -> float:
 
 
 def reliability(
-    stated: FloatArray, observed: NDArray[np.bool_], bins: int = BINS
+    stated: FloatArray, observed: NDArray[np.bool_], bins: int = BINS, *, equal_width: bool = False
 ) -> tuple[Bin, ...]:
-    """Return bins of equal count, as many as the statements allow; ties in text order."""
+    """Return bins of equal count, or of equal width, as many as the statements allow.
+
+    Ties are in text order.
+    """
     order = np.argsort(stated, kind="stable")
-    chosen = (part for part in np.array_split(order, bins) if len(part))
+    ends: int | IntArray = bins
+    if equal_width:
+        ends = np.searchsorted(stated[order], np.arange(1, bins) / bins)
+    chosen = (part for part in np.array_split(order, ends) if len(part))
     return tuple(
         Bin(len(part), float(stated[part].mean()), float(observed[part].mean())) for part in chosen
     )
@@ -44,6 +50,43 @@ def reliability_error(bins: tuple[Bin, ...]) -> float:
     """Return the mean distance of stated from observed, bins weighted by their count."""
     total = sum(each.count for each in bins)
     return sum(b.count * abs(b.stated - b.observed) for b in bins) / total if total else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statements:
+    """Probabilities that were stated, and whether what they are of is so."""
+
+    stated: FloatArray
+    observed: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[float, bool]]) -> Statements:
+        rows = list(pairs)
+        return cls(
+            np.array([stated for stated, _ in rows], dtype=np.float64),
+            np.array([observed for _, observed in rows], dtype=np.bool_),
+        )
+
+    @classmethod
+    def joined(cls, parts: Iterable[Statements]) -> Statements:
+        some = [cls.of(()), *parts]
+        return cls(
+            np.concatenate([one.stated for one in some]),
+            np.concatenate([one.observed for one in some]),
+        )
+
+    def undecided(self) -> Statements:
+        """Return the statements between .05 and .95."""
+        return Statements(*undecided(self.stated, self.observed))
+
+    def bins(self) -> tuple[Bin, ...]:
+        return reliability(self.stated, self.observed)
+
+    def __len__(self) -> int:
+        return len(self.stated)
+
+
+NOTHING = Statements.of(())
 
 
 def undecided(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from partita.configurations.count import log2_bell
 from partita.evaluation.bits import Excluded, allowed_bits, excluded_bits, log2_rest
+from partita.evaluation.calibration import NOTHING, Statements
 from partita.evaluation.models import Counts, Fitted
 from partita.evaluation.scores import Scores, Tally, b_cubed, expected, lea, scores
 from partita.evaluation.splits import Cut
@@ -27,7 +28,8 @@ REPORTED = 10  # configurations that a report lists
 class SetMeasure:
     """One coreference set: bits of its key, by the distribution and by the report of its best.
 
-    Also the probabilities that the report states, and the key's place in it, -1 for none.
+    Also the probabilities that the report states, and the key's place in it, -1 for none; and what
+    it states of pairs and of cells.
     """
 
     size: int
@@ -35,6 +37,13 @@ class SetMeasure:
     reported_bits: float
     stated: tuple[float, ...]
     found: int
+    pairs: Statements = NOTHING
+    cells: Statements = NOTHING
+
+    @property
+    def configurations(self) -> Statements:
+        """What the report states of configurations."""
+        return Statements.of((p, place == self.found) for place, p in enumerate(self.stated))
 
     @property
     def right(self) -> bool:
@@ -55,6 +64,7 @@ class Measure:
     scores: Scores
     expected_b_cubed: Tally
     expected_lea: Tally
+    genre: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from partita.configurations.count import log2_bell
 from partita.evaluation.bits import Excluded, excluded_bits, log2_rest
+from partita.evaluation.calibration import Statements
 from partita.evaluation.measure import Measure, SetMeasure, assemble_configurations
 from partita.evaluation.scores import b_cubed, expected, lea, scores
 from partita.records import FloatArray, IntArray, restricted_growth
+from partita.records.cells import cell_shares
 
 DRAWS = 100
 LEAST = 1e-9  # of a remainder that rounding may have taken away
@@ -26,6 +28,8 @@ class Answer:
     `rows` are the listed configurations, most probable first, and `rest` the mass and the number
     (log₂) of all others; `possible` and `needed` say which two may, and which must, corefer. Where
     the product form is known, `theta` and its normaliser give the probability of any configuration.
+    `cells` are the reported probabilities of cells, by positions among the members; without them
+    they follow from the listed configurations.
     """
 
     members: IntArray
@@ -38,6 +42,7 @@ class Answer:
     needed: NDArray[np.bool_]
     theta: FloatArray | None = None
     log_normaliser: float = 0.0
+    cells: Mapping[tuple[int, ...], float] | None = None
 
     @property
     def knows(self) -> bool:
@@ -66,11 +71,17 @@ class Answer:
             possible=self.possible[inside],
             needed=self.needed[inside],
             theta=None,
+            cells=None,
         )
 
 
 def measure_report(
-    name: str, labels: IntArray, answers: Sequence[Answer], excluded: Excluded, seed: int = 0
+    name: str,
+    labels: IntArray,
+    answers: Sequence[Answer],
+    excluded: Excluded,
+    seed: int = 0,
+    genre: str = "",
 ) -> Measure:
     """Measure one message: `labels` are the key's cells of its templates in text order."""
     sets = tuple(_set_measure(answer, labels, excluded.sets) for answer in answers)
@@ -96,6 +107,7 @@ def measure_report(
         scores(labels, best),
         expected(b_cubed, labels, draws),
         expected(lea, labels, draws),
+        genre,
     )
 
 
@@ -112,7 +124,29 @@ def _set_measure(answer: Answer, labels: IntArray, excluded: float) -> SetMeasur
         reported = _reported_bits(answer, place) - math.log2(1 - mass)
         bits = _product_bits(answer, joined)
         spent = reported if bits is None else bits - math.log2(1 - mass)
-    return SetMeasure(len(key), spent, reported, tuple(answer.probabilities.tolist()), place)
+    return SetMeasure(
+        len(key),
+        spent,
+        reported,
+        tuple(answer.probabilities.tolist()),
+        place,
+        _pair_statements(answer, joined),
+        _cell_statements(answer, key),
+    )
+
+
+def _pair_statements(answer: Answer, joined: NDArray[np.bool_]) -> Statements:
+    above = np.triu_indices(len(joined), 1)
+    return Statements(np.clip(answer.marginals[above], 0.0, 1.0), joined[above]).undecided()
+
+
+def _cell_statements(answer: Answer, key: IntArray) -> Statements:
+    """Return what is stated of cells between .05 and .95."""
+    cells = answer.cells
+    if cells is None:
+        cells = cell_shares(answer.rows, answer.probabilities / answer.probabilities.sum())
+    right = cell_shares(key[None, :], np.ones(1))
+    return Statements.of((share, cell in right) for cell, share in cells.items()).undecided()
 
 
 def _reported_bits(answer: Answer, place: int) -> float:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.evaluation.calibration import (
     Bin,
     Interval,
+    Statements,
     bootstrap,
     brier,
     pair_reliability_error,
@@ -20,7 +21,6 @@ from partita.evaluation.calibration import (
 )
 from partita.evaluation.measure import Measure, SetMeasure
 from partita.evaluation.scores import Scores, Tally
-from partita.records import FloatArray
 
 SIZES = ((2, 2), (3, 3), (4, 9), (10, 29), (30, 99), (100, None))
 
@@ -34,6 +34,24 @@ class SizeRow:
     bits_per_set: float
     bits_per_template: float
     right: int
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationRow:
+    """How well one kind of statement holds: over all, or in one class of sizes or one genre.
+
+    `of` is pair, cell or configuration; `stated` and `observed` are means, and `error` is the
+    reliability error with an interval over documents.
+    """
+
+    of: str
+    by: str
+    group: str
+    statements: int
+    stated: float
+    observed: float
+    error: float
+    interval: Interval | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +71,8 @@ class Row:
     brier: float
     pair_reliability_error: float
     pair_reliability: tuple[Bin, ...]
+    cell_reliability_error: float
+    cell_reliability: tuple[Bin, ...]
     configuration_reliability_error: float
     configuration_reliability: tuple[Bin, ...]
     first_reliability_error: float
@@ -65,6 +85,7 @@ class Row:
     lea: float
     seconds: float
     sizes: tuple[SizeRow, ...]
+    calibration: tuple[CalibrationRow, ...]
     intervals: dict[str, Interval]
 
 
@@ -76,12 +97,14 @@ def row(
     seconds: float = 0.0,
     seed: int = 0,
     times: int = 1000,
+    grouped: bool = False,
 ) -> Row:
-    """Return the row of one model."""
+    """Return the row of one model; `grouped` adds the calibration by size and genre."""
     sets = [set_measure for measure in measures for set_measure in measure.sets]
     stated = np.concatenate([np.zeros(0), *(m.stated for m in measures)])
     observed = np.concatenate([np.zeros(0, dtype=np.bool_), *(m.observed for m in measures)])
     scores = sum((m.scores for m in measures), Scores())
+    cells = Statements.joined(s.cells for s in sets)
     return Row(
         model=model,
         documents=len(measures),
@@ -96,6 +119,8 @@ def row(
         brier=brier(stated, observed),
         pair_reliability_error=pair_reliability_error(stated, observed),
         pair_reliability=reliability(*undecided(stated, observed)),
+        cell_reliability_error=reliability_error(cells.bins()),
+        cell_reliability=cells.bins(),
         configuration_reliability_error=reliability_error(_configurations(sets)),
         configuration_reliability=_configurations(sets),
         first_reliability_error=reliability_error(_configurations(sets, 1)),
@@ -108,6 +133,7 @@ def row(
         lea=scores.lea.f,
         seconds=seconds,
         sizes=by_size(sets),
+        calibration=tuple(_calibration(measures, seed)) if grouped else (),
         intervals=_intervals(measures, seed, times),
     )
 
@@ -144,16 +170,61 @@ def _intervals(measures: Sequence[Measure], seed: int, times: int) -> dict[str, 
         name: bootstrap(measures, figure, np.random.default_rng(seed), times=times)
         for name, figure in FIGURES
     }
-    open_pairs = [undecided(m.stated, m.observed) for m in measures]
+    open_pairs = [Statements(m.stated, m.observed).undecided() for m in measures]
     rng = np.random.default_rng(seed)
-    intervals["pair_reliability_error"] = bootstrap(open_pairs, _pairs_error, rng, times=times)
+    intervals["pair_reliability_error"] = bootstrap(open_pairs, _error, rng, times=times)
     return intervals
 
 
-def _pairs_error(pairs: Sequence[tuple[FloatArray, NDArray[np.bool_]]]) -> float:
-    stated = np.concatenate([np.zeros(0), *(side for side, _ in pairs)])
-    observed = np.concatenate([np.zeros(0, dtype=np.bool_), *(side for _, side in pairs)])
-    return reliability_error(reliability(stated, observed))
+KINDS: dict[str, Callable[[SetMeasure], Statements]] = {
+    "pair": lambda one: one.pairs,
+    "cell": lambda one: one.cells,
+    "configuration": lambda one: one.configurations,
+}
+SAMPLES = 300  # of documents, for the interval of a group
+
+
+def _calibration(measures: Sequence[Measure], seed: int) -> Iterator[CalibrationRow]:
+    """Yield the calibration of every kind of statement: of all, by size, by genre."""
+    genres = sorted({m.genre for m in measures if m.genre})
+    groups: list[tuple[str, str, Callable[[Measure, SetMeasure], bool]]]
+    groups = [("all", "", lambda m, s: True)]
+    groups += [("size", _size_name(*ends), partial(_of_size, ends)) for ends in SIZES]
+    groups += [("genre", genre, partial(_of_genre, genre)) for genre in genres]
+    for of, statements in KINDS.items():
+        for by, group, chosen in groups:
+            documents = [
+                Statements.joined(statements(s) for s in m.sets if chosen(m, s)) for m in measures
+            ]
+            if sum(map(len, documents)):
+                yield _calibration_row((of, by, group), documents, seed)
+
+
+def _of_size(ends: tuple[int, int | None], _: Measure, one: SetMeasure) -> bool:
+    return ends[0] <= one.size and (ends[1] is None or one.size <= ends[1])
+
+
+def _of_genre(genre: str, document: Measure, _: SetMeasure) -> bool:
+    return document.genre == genre
+
+
+def _calibration_row(
+    names: tuple[str, str, str], documents: Sequence[Statements], seed: int
+) -> CalibrationRow:
+    kept = [one for one in documents if len(one)]
+    everything, interval = Statements.joined(kept), None
+    if len(kept) > 1:
+        interval = bootstrap(kept, _error, np.random.default_rng(seed), times=SAMPLES)
+    means = float(everything.stated.mean()), float(everything.observed.mean())
+    return CalibrationRow(*names, len(everything), *means, _error(kept), interval)
+
+
+def _error(documents: Sequence[Statements]) -> float:
+    return reliability_error(Statements.joined(documents).bins())
+
+
+def _size_name(low: int, high: int | None) -> str:
+    return f"{low}+" if high is None else str(low) if low == high else f"{low}-{high}"
 
 
 def by_size(sets: Sequence[SetMeasure]) -> tuple[SizeRow, ...]:
@@ -162,7 +233,7 @@ def by_size(sets: Sequence[SetMeasure]) -> tuple[SizeRow, ...]:
     for low, high in SIZES:
         chosen = [s for s in sets if low <= s.size and (high is None or s.size <= high)]
         if chosen:
-            name = f"{low}+" if high is None else str(low) if low == high else f"{low}-{high}"
+            name = _size_name(low, high)
             spent, sizes = [s.bits for s in chosen], [s.size for s in chosen]
             right = sum(s.right for s in chosen)
             rows.append(SizeRow(name, len(chosen), _mean(spent), _ratio(spent, sizes), right))
@@ -171,9 +242,9 @@ def by_size(sets: Sequence[SetMeasure]) -> tuple[SizeRow, ...]:
 
 def _configurations(sets: Sequence[SetMeasure], most: int | None = None) -> tuple[Bin, ...]:
     """Return the reliability of reported configurations: of all, or of the first of each set."""
-    stated = [p for s in sets for p in s.stated[:most]]
-    right = [place == s.found for s in sets for place in range(len(s.stated[:most]))]
-    return reliability(np.array(stated, dtype=np.float64), np.array(right, dtype=np.bool_))
+    listed = (enumerate(s.stated[:most]) for s in sets)
+    rows = ((p, n == s.found) for s, some in zip(sets, listed, strict=True) for n, p in some)
+    return Statements.of(rows).bins()
 
 
 def _mean(values: Sequence[float]) -> float:

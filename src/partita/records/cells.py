@@ -82,7 +82,7 @@ def cells_of(distribution: Distribution) -> Cells:
         rows = _drawn(distribution)
     except Unavailable:
         return _listed_cells(distribution)
-    return Cells(_shares(rows, np.full(len(rows), 1.0 / len(rows))), "estimate", rows)
+    return Cells(cell_shares(rows, np.full(len(rows), 1.0 / len(rows))), "estimate", rows)
 
 
 def _drawn(distribution: Distribution) -> IntArray:
@@ -103,10 +103,12 @@ def _listed_cells(distribution: Distribution) -> Cells:
     listed = distribution.configurations
     low = [interval[0] for interval in listed.intervals or [(p, p) for p in listed.probabilities]]
     shares = np.array(listed.probabilities) / math.fsum(listed.probabilities)
-    return Cells(_shares(listed.rows, shares), "interval", missing=max(0.0, 1.0 - math.fsum(low)))
+    return Cells(
+        cell_shares(listed.rows, shares), "interval", missing=max(0.0, 1.0 - math.fsum(low))
+    )
 
 
-def _shares(rows: IntArray, shares: FloatArray) -> dict[Places, float]:
+def cell_shares(rows: IntArray, shares: FloatArray) -> dict[Places, float]:
     """Return the share of every cell in the rows of labels."""
     totals: Counter[Places] = Counter()
     for row, share in zip(rows.tolist(), shares.tolist(), strict=True):

@@ -43,7 +43,7 @@ ALLOWED = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """A distribution as read from a line of results."""
+    """A distribution as read from a line of results; `cells` are those of `partial`."""
 
     message: str
     set: CoreferenceSet
@@ -60,6 +60,7 @@ class Result:
     converged: bool | None = None
     entities: tuple[Entity, ...] = ()
     log_normaliser: float | None = None
+    cells: Mapping[tuple[str, ...], float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,25 @@ def _result(line: Mapping[str, Any], place: Place) -> Result:
             entity_of(one, place) for one in list_of(line.get("entities") or [], "entities", place)
         ),
         _optional(line.get("log_normaliser"), "log_normaliser", place),
+        _partial_cells(line.get("partial"), place),
     )
+
+
+def _partial_cells(value: Any, place: Place) -> dict[tuple[str, ...], float] | None:
+    """Return the probability of each part of a partial configuration as a cell."""
+    if value is None:
+        return None
+    partial = fields(
+        value, "partial", place, needed=("probability", "interval", "cells", "borders")
+    )
+    needed = ("templates", "settled", "probability", "interval", "together", "together_interval")
+    cells = {}
+    for one in list_of(partial["cells"], "cells", place):
+        cell = fields(one, "a cell of partial", place, needed=needed)
+        names = list_of(cell["templates"], "templates of a cell", place)
+        members = tuple(text_of(name, "a template of a cell", place) for name in names)
+        cells[members] = number_of(cell["probability"], "probability", place)
+    return cells
 
 
 def _pair_set(value: Any, what: str, place: Place) -> frozenset[Pair]:

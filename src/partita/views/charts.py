@@ -12,7 +12,7 @@ from typing import Any
 from partita.errors import InputError, Unavailable
 from partita.evaluation.calibration import Bin
 from partita.evaluation.label_study import RuleComparison
-from partita.evaluation.rows import Row
+from partita.evaluation.rows import CalibrationRow, Row
 from partita.pairs.explanation import PairExplanation, SetExplanation
 from partita.records import Distribution
 from partita.results.saved_results import Result
@@ -207,6 +207,44 @@ def experiment_reliability_chart(rows: Sequence[Row]) -> Any:
     """Return a reliability chart of pair probabilities, for each model."""
     bins = {row.model: row.pair_reliability for row in rows}
     return reliability_chart(bins, "Reliability of pair probabilities between .05 and .95")
+
+
+def calibration_chart(row: Row) -> Any:
+    """Return the reliability of pairs, cells and configurations, and the errors by group."""
+    alt = altair()
+    bins = {
+        "pairs": row.pair_reliability,
+        "cells": row.cell_reliability,
+        "configurations": row.configuration_reliability,
+    }
+    groups = [one for one in row.calibration if one.by != "all" and one.interval is not None]
+    chart = reliability_chart({name: some for name, some in bins.items() if some})
+    return alt.hconcat(chart, _errors_chart(alt, groups)) if groups else chart
+
+
+def _errors_chart(alt: Any, groups: Sequence[CalibrationRow]) -> Any:
+    values = [
+        {"of": f"{one.of}s", "group": f"{one.by} {one.group}", "error": one.error}
+        | ({"low": one.interval.low, "high": one.interval.high} if one.interval else {})
+        for one in groups
+    ]
+    order = list(dict.fromkeys(value["group"] for value in values))
+    kinds = list(dict.fromkeys(value["of"] for value in values))
+    base = alt.Chart(alt.InlineData(values=values)).encode(
+        y=alt.Y("group:N", sort=order, title=None),
+        yOffset=alt.YOffset("of:N", sort=kinds),
+        color=alt.Color("of:N", sort=kinds, title=None),
+    )
+    error = alt.X("error:Q", title="reliability error", scale=alt.Scale(domainMin=0))
+    hints = [
+        "of:N",
+        "group:N",
+        *(alt.Tooltip(f"{n}:Q", format=".3f") for n in ("error", "low", "high")),
+    ]
+    points = base.mark_point(filled=True).encode(x=error, tooltip=hints)
+    ranges = base.mark_rule().encode(x=alt.X("low:Q", title="reliability error"), x2="high:Q")
+    title = "Reliability error by size and genre, 95 % over messages"
+    return (ranges + points).properties(title=title, width=300)
 
 
 def sizes_chart(rows: Sequence[Row]) -> Any:

@@ -14,6 +14,7 @@ from partita.training.selection import Selection, Step
 from partita.views.layout import WIDTH, cell, clean, columns, count_text, cut, pad
 
 MARGIN = 34
+GROUP = 22
 
 
 def evaluation_text(
@@ -25,7 +26,7 @@ def evaluation_text(
     lines += [""] if hard else ["", *_bits(row), "", *_calibration(row)]
     lines += ["", *_scores(row)] if not hard else _scores(row)
     if not hard:
-        lines += ["", *_sizes(row)]
+        lines += ["", *_sizes(row), "", *_groups(row)]
     for note in notes:
         lines += ["", *textwrap.wrap(note, width)]
     return "\n".join(lines) + "\n"
@@ -46,6 +47,7 @@ def _bits(row: Row) -> Iterator[str]:
 def _calibration(row: Row) -> Iterator[str]:
     yield _line("Brier score of pairs", f"{row.brier:.4f}")
     yield _line("reliability error of pairs", f"{row.pair_reliability_error:.4f}")
+    yield _line("… of cells", f"{row.cell_reliability_error:.4f}")
     error = row.configuration_reliability_error
     yield _line("… of reported configurations", f"{error:.4f}")
     yield _line("… of the most probable ones", f"{row.first_reliability_error:.4f}")
@@ -64,6 +66,19 @@ def _sizes(row: Row) -> Iterator[str]:
     yield f"{'size of the set':{MARGIN}}{'sets':>7}{'right':>7}{'bits per set':>14}"
     for one in row.sizes:
         yield f"{one.size:{MARGIN}}{one.sets:>7,}{one.right:>7,}{one.bits_per_set:>14.3f}"
+
+
+def _groups(row: Row) -> Iterator[str]:
+    """Yield a table of reliability: of all, by size of the set, by genre."""
+    head = f"{'statements':>11}{'stated':>8}{'observed':>10}{'error':>8}"
+    yield f"{'reliability':{GROUP}}{head}  95 % over messages"
+    for one in row.calibration:
+        name = f"{one.of}s" if one.by == "all" else f"  {one.by} {clean(one.group)}"
+        shares = f"{one.stated:>8.3f}{one.observed:>10.3f}{one.error:>8.3f}"
+        ends = (
+            "" if one.interval is None else f"  {one.interval.low:.3f} to {one.interval.high:.3f}"
+        )
+        yield f"{cell(name, GROUP)}{one.statements:>11,}{shares}{ends}"
 
 
 def _spread(row: Row, name: str, value: float) -> str:
