@@ -3,13 +3,15 @@
 The corpus of depots is what is true. Its messages go through run; four tables speak of the same
 things, with values that are wrong as often as their reliability says. Coordinates and sizes, of
 which the messages say nothing, are drawn for every thing.
-Run by itself it prints both tables:  python benchmarks/bench_across.py
+Five noisy tables of companies are fused without a domain.
+Run by itself it prints all tables:  python benchmarks/bench_across.py
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -17,6 +19,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from noisy_tables import QUALITY, as_csv, noisy_tables
 from oracles.simulated_sources import (
     AcrossMeasured,
     Fact,
@@ -26,6 +29,7 @@ from oracles.simulated_sources import (
     table_accounts,
 )
 from partita.app.batch import Forms
+from partita.app.fuse import fuse_entities
 from partita.app.run_batch import run_messages
 from partita.app.runner import Runner
 from partita.corpora.documents import corpus_path, read_keyed_messages
@@ -34,6 +38,7 @@ from partita.evaluation.rows import table
 from partita.fusion.account_results import result_accounts
 from partita.fusion.accounts import Account, Accounts, merge_accounts
 from partita.fusion.across import FusedAccounts, Task, add_accounts, fuse_accounts
+from partita.fusion.record_values import record_value
 from partita.text.raw_messages import RawMessage
 
 TABLES = {"archive": 0.9, "survey": 0.8, "press": 0.7, "forum": 0.6}
@@ -142,6 +147,55 @@ def written(count: int, rng: np.random.Generator) -> list[tuple[str, str]]:
     return found
 
 
+def table_figures(seed: int, entities: int = 300) -> dict[str, float]:
+    """Fuse five noisy tables of companies without a domain; return F, stated and right things."""
+    rows = noisy_tables(seed, entities)
+    with TemporaryDirectory() as folder:
+        paths = [Path(folder, f"{source}.csv") for source in QUALITY]
+        for path in paths:
+            path.write_text(as_csv(rows, path.stem), encoding="utf-8")
+        fused = fuse_entities(paths).fused
+    lines = {source: iter(range(2, len(rows) + 2)) for source in QUALITY}
+    meant = {f"{r.source}/{r.source}.csv:{next(lines[r.source])}/R": r.entity for r in rows}
+    sizes = Counter(meant.values())
+    members = [[meant[account.id] for account in thing.accounts] for thing in fused.things]
+    right = [len(set(one)) == 1 and sizes[one[0]] == len(one) for one in members]
+    names = Counter((record_value(r.cells["name"], "text").core, r.entity) for r in rows)
+    return {
+        "F": pair_f([Counter(one) for one in members], sizes),
+        "name F": pair_f(_by_name(names), sizes),
+        "stated": float(np.mean([thing.probability.value for thing in fused.things])),
+        "right": float(np.mean(right)),
+        **{source: fused.learned.reliabilities[source] for source in QUALITY},
+    }
+
+
+def _by_name(names: Counter[tuple[str, int]]) -> list[Counter[int]]:
+    groups: dict[str, Counter[int]] = {}
+    for (name, entity), count in names.items():
+        groups.setdefault(name, Counter())[entity] += count
+    return list(groups.values())
+
+
+def pair_f(groups: Sequence[Counter[int]], sizes: Counter[int]) -> float:
+    """Return F of the pairs of records in one group, against those of one entity."""
+    pairs = lambda counts: sum(n * (n - 1) // 2 for n in counts)  # noqa: E731
+    both = sum(pairs(one.values()) for one in groups)
+    stated = pairs(sum(one.values()) for one in groups)
+    return 2 * both / max(stated + pairs(sizes.values()), 1)
+
+
+def tables_quality() -> Iterator[str]:
+    heads = ["F", "name F", "stated", "right", *QUALITY]
+    lines = []
+    for seed in SEEDS:
+        found = table_figures(seed)
+        lines.append([str(seed), *(share(found[head]) for head in heads)])
+    yield table(
+        ["seed", "F", "F of equal names", "things, stated", "things, right", *QUALITY], lines
+    )
+
+
 def costs() -> Iterator[str]:
     made = task()
     fuse_accounts(reports(written(20, np.random.default_rng(1))), made)  # what is loaded once
@@ -168,7 +222,7 @@ def test_many_reports_are_compared_with_few(ratio) -> None:
 
 
 if __name__ == "__main__":
-    for part in (quality(False), quality(True), costs()):
+    for part in (quality(False), quality(True), costs(), tables_quality()):
         for line in part:
             sys.stdout.write(f"{line}\n")
             sys.stdout.flush()

@@ -11,7 +11,14 @@ import numpy as np
 from partita.domains import Domain, RuleDomain, find_domain, maximum_entropy
 from partita.errors import InputError
 from partita.evaluation.fusion import SlotMeasure, measure
-from partita.fusion.account_files import Slots, claim_accounts, judgement_accounts, record_accounts
+from partita.fusion.account_files import (
+    Slots,
+    claim_accounts,
+    column_texts,
+    judgement_accounts,
+    record_accounts,
+    unknown_columns,
+)
 from partita.fusion.account_results import result_accounts, result_domain
 from partita.fusion.accounts import Accounts, merge_accounts
 from partita.fusion.across import FusedAccounts, Task, ThingChange, fuse_accounts
@@ -29,6 +36,7 @@ from partita.fusion.mass_functions import (
     mass_changes_without,
     read_masses,
 )
+from partita.fusion.record_values import table_schema
 from partita.fusion.side_files import (
     SOURCES,
     is_nesting,
@@ -245,6 +253,8 @@ def fuse_entities(
     """Link the accounts of all sources, and fuse each entity."""
     chosen = options or EntityOptions()
     kinds = source_kinds(paths, chosen.kinds)
+    if not chosen.domain and chosen.parameters is None and _plain_tables(kinds):
+        return _fuse_tables(kinds, chosen)
     domain = chosen.domain or _domain(kinds) or DOMAIN
     model_domain = find_domain(domain)
     if chosen.parameters is not None:
@@ -266,6 +276,33 @@ def fuse_entities(
     return EntityFusion(
         fused, Path(domain).name, changes, (*accounts.notes, *_account_notes(accounts, fused))
     )
+
+
+def _plain_tables(kinds: Mapping[str, str]) -> bool:
+    """Return whether there are tables of records whose columns are not slots of the default domain.
+
+    Judgements may stand beside them.
+    """
+    tables = [path for path, kind in kinds.items() if kind == "records"]
+    if not tables or set(kinds.values()) - {"records", "judgements"}:
+        return False
+    slots = _slots(find_domain(DOMAIN))
+    return any(unknown_columns(rows.columns, slots)
+               for path in tables for rows in rows_of(path))  # fmt: skip
+
+
+def _fuse_tables(kinds: Mapping[str, str], options: EntityOptions) -> EntityFusion:
+    """Link the records of tables without a domain by a comparison learned from them, and fuse."""
+    tables = [path for path, kind in kinds.items() if kind == "records"]
+    slots = Slots(table_schema(column_texts(tables)))
+    accounts = merge_accounts(_accounts(kinds, slots))
+    reliabilities = {} if options.reliability is None else read_reliabilities(options.reliability)
+    _refuse_unknown_sources(reliabilities, accounts.sources, options.reliability)
+    task = Task(slots.schema, None, reliabilities, options.tolerance, options.top,
+                seed=options.seed, records=True)  # fmt: skip
+    fused = fuse_accounts(accounts, task)
+    changes = () if options.without is None else entity_changes_without(fused, options.without)
+    return EntityFusion(fused, "", changes, (*accounts.notes, *_account_notes(accounts, fused)))
 
 
 def _lacks_objects(path: str) -> bool:

@@ -143,6 +143,24 @@ def _header_line(rows: Rows, path: str | Path) -> int:
     return 1 if headed or not rows.lines else rows.lines[0]
 
 
+def unknown_columns(names: Sequence[str], about: Slots) -> list[str]:
+    """Return the columns that are neither slots nor have a meaning of their own."""
+    return [n for n in names if _role(n, about) is None and _slot_named(n, about) is None]
+
+
+def column_texts(paths: Sequence[str]) -> dict[str, list[str]]:
+    """Return the values of every column of some tables, without those of sources and ids."""
+    texts: dict[str, list[str]] = {}
+    spelled: dict[str, str] = {}
+    for path in paths:
+        for rows in rows_of(path):
+            for name in unknown_columns(rows.columns, Slots(Schema())):
+                first = spelled.setdefault(_slot_key(name), name.strip())
+                filled = texts.setdefault(first, [])
+                filled += [str(v).strip() for v in rows.column(name) if v not in (None, "")]
+    return dict(sorted(texts.items()))
+
+
 def _columns(names: Sequence[str], about: Slots, place: Place) -> _Columns:
     """Return the role or slot of every column; an unknown column is an error."""
     roles: dict[str, str] = {}
@@ -171,8 +189,12 @@ def _role(name: str, about: Slots) -> str | None:
 
 
 def _slot_named(name: str, about: Slots) -> str | None:
-    wanted = symbol(name.replace("_", " "))
-    return next((slot for slot in about.schema.slots if symbol(slot) == wanted), None)
+    wanted = _slot_key(name)
+    return next((slot for slot in about.schema.slots if _slot_key(slot) == wanted), None)
+
+
+def _slot_key(name: str) -> str:
+    return symbol(name.replace("_", " "))
 
 
 def _slot(name: str, about: Slots, place: Place, advice: str = "") -> str:

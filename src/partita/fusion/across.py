@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -29,20 +30,30 @@ from partita.fusion.across_values import (
     view_of_cell,
 )
 from partita.fusion.belief import Parameters
-from partita.fusion.blocking import Index, Key, candidates, count_pairs
+from partita.fusion.blocking import Index, Key, count_pairs
 from partita.fusion.claims import Claims, checked_reliabilities
 from partita.fusion.comparison import Chances, Comparer
 from partita.fusion.copying import Copying
 from partita.fusion.fuse import Settings, fuse
 from partita.fusion.kinds import TYPED
 from partita.fusion.open_slots import open_rates
-from partita.fusion.trust import Agreement, SlotReliability, agreement, interval, shared_slots
+from partita.fusion.record_model import RecordComparer, RecordModel, learn_records
+from partita.fusion.trust import (
+    Agreement,
+    SlotReliability,
+    agreement,
+    interval,
+    records_agreement,
+    shared_slots,
+)
 from partita.fusion.value_reading import MIN_VALUES
 from partita.pairs.models import MaximumEntropy
-from partita.records import Budget, Distribution, Figure
+from partita.records import Budget, Distribution, Figure, Pair
 from partita.records.cells import cells_of
+from partita.templates.name import NameType
 from partita.templates.schema import SORT, Schema
 
+MAX_ODDS = 500.0  # log-odds of a pair, at most
 DEFAULT_RELIABILITY = 0.8  # of a source without any evidence
 
 
@@ -62,7 +73,8 @@ class Learned:
     """The model with which each set can be solved on its own.
 
     `chances` are the frequencies of values, `common` the blocking keys that are too frequent to be
-    useful, `fixed` the reliabilities that were set by the user.
+    useful, `fixed` the reliabilities that were set by the user. `records` is the learned
+    comparison of records without a domain.
     """
 
     chances: Chances
@@ -72,6 +84,7 @@ class Learned:
     slots: Mapping[str, Parameters] = field(default_factory=dict)
     counts: tuple[SlotReliability, ...] = ()
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    records: RecordModel | None = None
 
     def interval(self, source: str) -> tuple[float, float]:
         """Return the 95 % interval of a source's reliability."""
@@ -85,9 +98,9 @@ def learn(accounts: Accounts, task: LearningTask) -> tuple[Learned, Compared]:
     fixed = checked_reliabilities(accounts.reliabilities)
     chances = Chances.of_accounts(accounts.accounts, task.schema)
     common = _crowded_keys(accounts, task.schema)
-    comparer = Comparer(task.schema, chances, task.model, task.tolerance)
+    comparer = Comparer(task.schema, chances, task.model, task.tolerance, common)
     context = SetContext.of(accounts, comparer, Reliabilities(fixed, DEFAULT_RELIABILITY))
-    compared = _compare_candidates(context, common)
+    compared = comparer.compare(context.by_id, list(comparer.candidates(accounts.accounts)))
     shared = shared_slots(compared, context.by_id, accounts.sources)
     result = agreement(shared, fixed, chances.prior, DEFAULT_RELIABILITY)
     reliabilities = Reliabilities({**result.reliabilities, **fixed}, result.unseen)
@@ -95,6 +108,26 @@ def learn(accounts: Accounts, task: LearningTask) -> tuple[Learned, Compared]:
     return Learned(
         chances, common, reliabilities, fixed, slots, result.counts, result.intervals
     ), compared
+
+
+def learn_tables(accounts: Accounts, task: LearningTask) -> tuple[Learned, Compared]:
+    """Learn the comparison of records and the reliabilities of sources from the records alone."""
+    fixed = checked_reliabilities(accounts.reliabilities)
+    records = learn_records(accounts.accounts, task.schema, fixed)
+    chances = Chances.of_accounts(accounts.accounts, task.schema)
+    result = records_agreement(records, accounts.sources, fixed)
+    slots = {name: _rates(name, result, chances) for name in task.schema.slots}
+    reliabilities = Reliabilities({**result.reliabilities, **fixed}, result.unseen)
+    return Learned(
+        chances,
+        frozenset(),
+        reliabilities,
+        fixed,
+        slots,
+        result.counts,
+        result.intervals,
+        records,
+    ), {}
 
 
 def _rates(slot: str, result: Agreement, chances: Chances) -> Parameters:
@@ -114,19 +147,16 @@ def _crowded_keys(accounts: Accounts, schema: Schema) -> frozenset[Key]:
     return index.crowded_keys()
 
 
-def _compare_candidates(context: SetContext, common: frozenset[Key]) -> Compared:
-    schema = context.comparer.schema
-    pairs = list(candidates(context.accounts.accounts, Index(schema, common), schema))
-    return context.comparer.compare(context.by_id, pairs)
-
-
 CERTAIN = Figure.exact(1.0)
 DEFAULT_BUDGET = Budget(seconds=2.0, memory=1 << 30, work=30_000)  # work, not time: reproducible
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """The schema of the accounts and the options of fusion."""
+    """The schema of the accounts and the options of fusion.
+
+    With `records`, accounts are rows of tables without a domain; how to compare them is learned.
+    """
 
     schema: Schema
     model: MaximumEntropy | None = None
@@ -135,6 +165,7 @@ class Task:
     top: int | None = None
     budget: Budget = DEFAULT_BUDGET
     seed: int = 0
+    records: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,8 +173,8 @@ class Thing:
     """An entity: the accounts that describe one thing.
 
     It is a cell of the most probable configuration of its set; `probability` is that of exactly
-    this cell. The values of its slots are taken over all configurations, around the account
-    `anchor`.
+    this cell, `inside` that among the accounts of its set alone. The values of its slots are taken
+    over all configurations, around the account `anchor`.
     """
 
     id: str
@@ -152,6 +183,7 @@ class Thing:
     accounts: tuple[Account, ...]
     anchor: str
     probability: Figure
+    inside: Figure
     slots: Mapping[str, SlotOfThing]
 
     @property
@@ -198,8 +230,8 @@ def fuse_accounts(accounts: Accounts, task: Task, learned: Learned | None = None
     used = _drop_unreliable(accounts, task)
     if learned is not None:
         return _fuse(used, task, _with_reliabilities(learned, used.reliabilities), {}, {}, None)
-    model, compared = learn(used, task)
-    return _fuse(used, task, model, compared, {}, frozenset())
+    model, compared = (learn_tables if task.records else learn)(used, task)
+    return _fuse(used, task, model, compared, {}, None if task.records else frozenset())
 
 
 def add_accounts(fused: FusedAccounts, more: Accounts) -> FusedAccounts:
@@ -252,26 +284,104 @@ def _fuse(
     kept: Mapping[tuple[str, ...], Resolved],
     touched: frozenset[str] | None,
 ) -> FusedAccounts:
-    comparer = Comparer(task.schema, learned.chances, task.model, task.tolerance)
-    context = SetContext.of(accounts, comparer, learned.reliabilities)
-    compared = _compare_new(context, learned, earlier, touched)
+    context = SetContext.of(accounts, _comparer(task, learned), learned.reliabilities)
+    compared = _compare_new(context, earlier, touched)
     groups = [tuple(group) for group in components(context, compared)]
     changed = [group for group in groups if group not in kept]
     sets_ = solve_groups(context, changed, compared, task.top, task.budget, task.seed)
     resolved = dict(zip(changed, _resolve_sets(sets_, task, learned), strict=True))
     sets = tuple(kept[group] if group in kept else resolved[group] for group in groups)
+    if learned.records is not None:
+        sets = _with_left_out(sets, compared)
     return FusedAccounts(
         accounts, task, learned, sets, compared, count_pairs(accounts.accounts), len(changed)
     )
 
 
+def _with_left_out(sets: Sequence[Resolved], compared: Compared) -> tuple[Resolved, ...]:
+    """Reduce the probability of each thing by that of links to records of other sets."""
+    homes = _Homes.of(sets, compared)
+    links: dict[int, dict[int, float]] = {}
+    for names in compared:
+        left, right = (homes.thing[name] for name in names)
+        if homes.set[left] != homes.set[right]:
+            p = homes.left_out(*names)
+            for here, there in ((left, right), (right, left)):
+                others = links.setdefault(here, {})
+                others[there] = max(others.get(there, 0.0), p)
+    numbers = iter(range(len(homes.set)))
+    return tuple(
+        replace(one, things=tuple(
+            _reduced(thing, links.get(next(numbers), {}).values()) for thing in one.things
+        ))
+        for one in sets
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Homes:
+    """The thing of every account, its set, and the odds with which each account belongs there.
+
+    `place` is the account of a source in a thing.
+    """
+
+    thing: Mapping[str, int]
+    set: Sequence[int]
+    source: Mapping[str, str]
+    place: Mapping[tuple[int, str], str]
+    odds: Mapping[Pair, float]
+    held: Mapping[str, float]
+
+    @classmethod
+    def of(cls, sets: Sequence[Resolved], compared: Compared) -> _Homes:
+        things = [(n, thing) for n, one in enumerate(sets) for thing in one.things]
+        members = [(k, account) for k, (_, one) in enumerate(things) for account in one.accounts]
+        thing = {account.id: k for k, account in members}
+        odds = {names: math.exp(min(one.log_odds(1.0, 0.0), MAX_ODDS))
+                for names, one in compared.items()}  # fmt: skip
+        held: dict[str, float] = {}
+        for names, o in odds.items():
+            if thing[names[0]] == thing[names[1]]:
+                for name in names:
+                    held[name] = max(held.get(name, 0.0), o)
+        return cls(
+            thing,
+            [n for n, _ in things],
+            {account.id: account.source for _, account in members},
+            {(k, account.source): account.id for k, account in members},
+            odds,
+            held,
+        )
+
+    def left_out(self, left: str, right: str) -> float:
+        """Return the probability of a link, against what holds its ends where they are."""
+        odds = self.odds[left, right]
+        held = min(self._held(left, self.thing[right]), self._held(right, self.thing[left]))
+        return odds / (1.0 + odds + held)
+
+    def _held(self, name: str, other: int) -> float:
+        """Return the odds against an account's move to another thing."""
+        rival = self.place.get((other, self.source[name]), "")
+        return self.held.get(name, 0.0) + self.held.get(rival, 0.0)
+
+
+def _reduced(thing: Thing, links: Iterable[float]) -> Thing:
+    share = float(np.prod([1.0 - p for p in links]))
+    inside = thing.inside
+    return replace(thing, probability=replace(inside, value=inside.value * share))
+
+
+def _comparer(task: Task, learned: Learned) -> Comparer | RecordComparer:
+    if learned.records is not None:
+        return RecordComparer(task.schema, learned.records)
+    return Comparer(task.schema, learned.chances, task.model, task.tolerance, learned.common)
+
+
 def _compare_new(
-    context: SetContext, learned: Learned, earlier: Compared, touched: frozenset[str] | None
+    context: SetContext, earlier: Compared, touched: frozenset[str] | None
 ) -> Compared:
     """Return the earlier comparisons and those of the new candidate pairs."""
-    schema = context.comparer.schema
-    index = Index(schema, learned.common)
-    pairs = candidates(context.accounts.accounts, index, schema, touched)
+    pairs = context.comparer.candidates(context.accounts.accounts, touched)
     new = [names for names in pairs if names not in earlier]
     return {**earlier, **context.comparer.compare(context.by_id, new)}
 
@@ -308,17 +418,26 @@ def _views(set_: AcrossSet) -> Iterable[ThingView]:
 
 def _thing(view: ThingView, slots: Mapping[str, SlotOfThing], schema: Schema) -> Thing:
     accounts = tuple(view.accounts[n] for n in view.cell)
-    probability = view.around.cells.shares.get(view.cell, 0.0)
+    share = view.around.cells.shares.get(view.cell, 0.0)
+    figure = CERTAIN if len(view.accounts) == 1 else view.around.cells.figure(share)
     sort = slots.get(SORT)
     return Thing(
         id="",
         sort=sort.values[0].text if sort and sort.values else "",
-        name=longest_name([one.template for one in accounts], schema),
+        name=longest_name([one.template for one in accounts], schema) or _name(slots, schema),
         accounts=accounts,
         anchor=view.anchor,
-        probability=CERTAIN if len(view.accounts) == 1 else view.around.cells.figure(probability),
+        probability=figure,
+        inside=figure,
         slots={name: one for name, one in slots.items() if name != SORT},
     )
+
+
+def _name(slots: Mapping[str, SlotOfThing], schema: Schema) -> str:
+    """Return the most probable name of a record."""
+    named = (slots[slot] for slot, kind in schema.slots.items()
+             if isinstance(kind, NameType) and slot in slots and slots[slot].values)  # fmt: skip
+    return next((one.values[0].text for one in named), "")
 
 
 @dataclass(frozen=True, slots=True)

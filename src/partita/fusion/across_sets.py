@@ -8,21 +8,24 @@ from itertools import combinations
 
 import numpy as np
 
+from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve_batch import solve_many
 from partita.errors import Contradiction, PartitaError, TotalConflict
 from partita.fusion.accounts import Account, Accounts
-from partita.fusion.blocking import cannot_match, compatible
+from partita.fusion.blocking import compatible
 from partita.fusion.comparison import Comparer, Comparison, component_names
+from partita.fusion.record_model import RecordComparer, RecordComparison
 from partita.fusion.set_beliefs import Masses, PairBelief, certain_sources, combine_pairs
 from partita.pairs.models import probability
 from partita.records import Budget, CoreferenceSet, Distribution, Pair, PairProbabilities, pair
 
 MIN_LINK = 0.02  # a less probable pair does not link two accounts
+MAX_RECORDS = 12  # records of one set; weaker links are left out
 NO_EVIDENCE = -1.0  # log-odds of two accounts of a set without a common key or contradiction
 SPLIT_ERROR = 0.1  # P(two things that a message distinguishes are the same)
 MODEL_SOURCE, MESSAGE_SOURCE = "the pair model", "the message itself"
 
-Compared = Mapping[Pair, Comparison]
+Compared = Mapping[Pair, Comparison | RecordComparison]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +60,18 @@ class SetContext:
     """The accounts, comparer and reliabilities that sets are built from."""
 
     accounts: Accounts
-    comparer: Comparer
+    comparer: Comparer | RecordComparer
     reliabilities: Reliabilities
     by_id: Mapping[str, Account]
     judgements: Mapping[Pair, list[tuple[str, float]]]
 
     @classmethod
-    def of(cls, accounts: Accounts, comparer: Comparer, reliabilities: Reliabilities) -> SetContext:
+    def of(
+        cls,
+        accounts: Accounts,
+        comparer: Comparer | RecordComparer,
+        reliabilities: Reliabilities,
+    ) -> SetContext:
         by_id = {account.id: account for account in accounts.accounts}
         return cls(
             accounts,
@@ -73,15 +81,18 @@ class SetContext:
             _resolve_judgements(accounts.judgements, by_id),
         )
 
-    def log_odds(self, names: Pair, comparison: Comparison) -> float:
+    def log_odds(self, names: Pair, comparison: Comparison | RecordComparison) -> float:
         reliability = self.reliabilities.both(self.by_id[names[0]], self.by_id[names[1]])
-        return comparison.log_odds(reliability, self.comparer.chances.prior)
+        return comparison.log_odds(reliability, self.comparer.prior)
 
 
 def components(context: SetContext, compared: Compared) -> list[list[str]]:
     """Return the connected components of the accounts under links, in order."""
     names = [account.id for account in context.accounts.accounts]
-    component = component_names(names, _links(context, compared))
+    links = _links(context, compared)
+    if isinstance(context.comparer, RecordComparer):
+        links = _strongest_links(context, compared, links)
+    component = component_names(names, links)
     members: dict[str, list[str]] = {}
     for name in names:
         members.setdefault(component[name], []).append(name)
@@ -100,6 +111,24 @@ def _links(context: SetContext, compared: Compared) -> Iterator[Pair]:
             yield names
 
 
+def _strongest_links(
+    context: SetContext, compared: Compared, links: Iterable[Pair]
+) -> Iterator[Pair]:
+    """Yield links, the most probable first, that make no set larger than `MAX_RECORDS`."""
+    odds = {
+        names: context.log_odds(names, compared[names]) if names in compared else np.inf
+        for names in links
+    }
+    home: dict[str, set[str]] = {}
+    for names in sorted(odds, key=lambda two: (-odds[two], two)):
+        left, right = (home.setdefault(name, {name}) for name in names)
+        if left is right or len(left) + len(right) > MAX_RECORDS:
+            continue
+        left |= right
+        home.update(dict.fromkeys(right, left))
+        yield names
+
+
 def solve_groups(
     context: SetContext,
     groups: Sequence[Sequence[str]],
@@ -111,7 +140,10 @@ def solve_groups(
     """Return every group with its distribution, in order."""
     problems = [_set(context, group, compared) if len(group) > 1 else None for group in groups]
     pairs = [problem[0] for problem in problems if problem is not None]
-    answers = iter(solve_many(pairs, top=top, budget=budget, seed=seed))
+    model = "evidential" if isinstance(context.comparer, Comparer) else "forest"
+    parameters = None if model == "evidential" else ForestParameters()
+    solved = solve_many(pairs, model, parameters=parameters, top=top, budget=budget, seed=seed)
+    answers = iter(solved)
     sets = []
     for group, problem in zip(groups, problems, strict=True):
         accounts = tuple(context.by_id[name] for name in group)
@@ -145,7 +177,7 @@ def _set(
         elif _same_message(left, right):
             if not (context.accounts.same_message.get(names) and compatible(left, right, schema)):
                 apart.add(names)
-        elif cannot_match(left, right, schema):
+        elif context.comparer.cannot_match(left, right):
             apart.add(names)
         else:
             undecided.append(names)

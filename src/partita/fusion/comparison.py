@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from partita.fusion.accounts import Account
+from partita.fusion.blocking import Index, Key, candidates, cannot_match
 from partita.fusion.typed import close
 from partita.pairs.characteristics import log_odds, offsets
 from partita.pairs.columns import template_columns
@@ -171,7 +172,22 @@ class Comparer:
     chances: Chances
     model: MaximumEntropy | None = None
     tolerance: float = 0.0
+    common: frozenset[Key] = frozenset()
     _cache: dict[tuple[str, Value, Value], float] = field(default_factory=dict, repr=False)
+
+    @property
+    def prior(self) -> float:
+        return self.chances.prior
+
+    def cannot_match(self, left: Account, right: Account) -> bool:
+        """Return whether two accounts cannot be the same thing."""
+        return cannot_match(left, right, self.schema)
+
+    def candidates(
+        self, accounts: Iterable[Account], touched: frozenset[str] | None = None
+    ) -> Iterator[Two]:
+        """Yield the pairs worth comparing, as sorted ids."""
+        return candidates(accounts, Index(self.schema, self.common), self.schema, touched)
 
     def compare(
         self, accounts: Mapping[str, Account], pairs: Sequence[Two]

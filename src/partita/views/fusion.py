@@ -347,9 +347,10 @@ def things_text(fused: FusedAccounts, width: int = WIDTH) -> Iterator[str]:
         yield f"… {count_text(len(things) - MAX_OBJECTS, 'more thing')} (--json has all)\n"
     yield "\n"
     yield from _thing_sources(fused)
+    key = "no name and no place" if fused.learned.records is None else "no key"
     yield (
         f"\n{fused.pairs:,} pairs of accounts, {len(fused.compared):,} compared, "
-        f"{fused.pairs - len(fused.compared):,} share no name and no place\n"
+        f"{fused.pairs - len(fused.compared):,} share {key}\n"
     )
 
 

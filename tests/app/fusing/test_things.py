@@ -134,7 +134,7 @@ def test_contents_are_fused_as_files_are(folder):
 
 def test_contents_that_are_wrong_are_told_by_their_name():
     with pytest.raises(InputError, match=r"^t\.csv, line 1: unknown slot 'colour'"):
-        fuse_contents([Content("t.csv", "facility,colour\ndepot,red\n")])
+        fuse_contents([Content("t.csv", "facility,colour\ndepot,red\n")], Options(domain="depots"))
     with pytest.raises(InputError, match="duplicate source name"):
         fuse_contents([Content("t.csv", ""), Content("t.csv", "")])
     with pytest.raises(InputError, match="invalid source name"):

@@ -1,0 +1,134 @@
+"""Tables without a domain: the comparison of their records is learned from them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rapidfuzz.distance import OSA
+
+from partita.app.fuse import EntityOptions, fuse_entities
+from partita.fusion.account_files import Slots, column_texts, record_accounts
+from partita.fusion.accounts import merge_accounts
+from partita.fusion.across import Task, add_accounts, fuse_accounts
+from partita.fusion.record_values import (
+    DIFFERENT,
+    NEAR,
+    SAME,
+    SHORT,
+    VARIANT,
+    column_kind,
+    levels,
+    record_value,
+    table_schema,
+)
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+from bench_across import table_figures
+from noisy_tables import QUALITY, as_csv, noisy_tables
+
+
+def test_five_noisy_tables_are_linked_with_honest_probabilities():
+    found = table_figures(5, entities=300)
+    assert found["F"] >= 0.9
+    assert found["F"] >= found["name F"] + 0.15
+    assert abs(found["stated"] - found["right"]) <= 0.05
+    order = list(QUALITY)  # from the best to the worst
+    assert sorted(order, key=lambda source: -found[source]) == order
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    rows = noisy_tables(3, 40)
+    for source in QUALITY:
+        (folder / f"{source}.csv").write_text(as_csv(rows, source), encoding="utf-8")
+    return [folder / f"{source}.csv" for source in QUALITY]
+
+
+def things(fused):
+    return {
+        tuple(sorted(account.id for account in thing.accounts)): thing.probability.value
+        for thing in fused.things
+    }
+
+
+def test_the_order_of_tables_does_not_matter(tables):
+    assert things(fuse_entities(tables).fused) == things(fuse_entities(tables[::-1]).fused)
+
+
+def test_a_table_of_reliability_0_changes_nothing(tables, tmp_path):
+    given_ = tmp_path / "reliabilities.csv"
+    given_.write_text("source,reliability\nforum,0\n", encoding="utf-8")
+    without = fuse_entities(tables[:4]).fused
+    assert things(fuse_entities(tables, EntityOptions(reliability=given_)).fused) == things(without)
+
+
+def test_added_records_equal_a_computation_from_scratch(tables):
+    slots = Slots(table_schema(column_texts([str(path) for path in tables])))
+    *most, last = (record_accounts(path, slots) for path in tables)
+    before = fuse_accounts(merge_accounts(most), Task(slots.schema, records=True))
+    after = add_accounts(before, last)
+    whole = merge_accounts([*most, last])
+    scratch = fuse_accounts(whole, before.task, before.learned)
+    assert things(after) == pytest.approx(things(scratch))
+    assert len(things(after)) > 10
+
+
+def test_a_column_that_one_table_lacks_is_missing_there(tmp_path):
+    (tmp_path / "a.csv").write_text("Name,City\nAcme Ltd,Rome\nBorealis AG,Oslo\n")
+    (tmp_path / "b.csv").write_text("name,phone\nACME Limited,123 456 789\nBorealis,77 88 99 11\n")
+    fused = fuse_entities([tmp_path / "a.csv", tmp_path / "b.csv"]).fused
+    assert sorted(fused.task.schema.slots) == ["City", "Name", "phone"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "left", "right", "level"),
+    [
+        ("text", "Acme Foods Ltd", "acme foods ltd", SAME),
+        ("text", "Acme Foods Ltd", "Acme Foods Limited", VARIANT),
+        ("text", "Acme S.A.", "ACME", VARIANT),
+        ("text", "International Business Machines", "IBM Corp.", SHORT),
+        ("text", "Norvik Engineering AG", "Norvik Eng.", SHORT),
+        ("text", "Norvik Engineering", "Norvki Engineering", NEAR),
+        ("text", "Norvik Engineering", "Belmont Foods", DIFFERENT),
+        ("code", "+44 113 4960000", "113 4960000", VARIANT),
+        ("number", "1,000", "1000.0", SAME),
+        ("number", "1000", "1010", NEAR),
+        ("date", "1996-03-12", "1996-03-12", SAME),
+    ],
+)
+def test_levels(kind, left, right, level):
+    values = [record_value(left, kind), record_value(right, kind)]
+    [found] = levels(kind, values, np.array([0]), np.array([1])).tolist()
+    assert found == level
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.text("abcé ", max_size=8), min_size=2, max_size=6))
+def test_edit_similarity_is_that_of_rapidfuzz(texts):
+    from partita.fusion.record_values import _similarities
+
+    pairs = [(a, b) for a in range(len(texts)) for b in range(len(texts))]
+    left, right = (np.array(end) for end in zip(*pairs, strict=True))
+    expected = [OSA.normalized_similarity(texts[a], texts[b]) for a, b in pairs]
+    assert _similarities(texts, left, right).tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["1996-03-12", "1997-01-01"], "date"),
+        (["12", "1,200", "3.5"], "number"),
+        (["01234", "55555"], "code"),
+        (["+44 113 496", "0113 4960000"], "code"),
+        (["red", "blue"] * 20, "category"),
+        (["Acme Ltd", "Borealis", "Cormont"], "text"),
+    ],
+)
+def test_columns_are_typed_by_their_values(values, kind):
+    assert column_kind(values) == kind
