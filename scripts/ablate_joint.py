@@ -79,9 +79,8 @@ def silenced(decisions: Decisions, silent: tuple[set[int], set[int]]) -> Decisio
 
 def bits_of(model: JointModel, decisions: Decisions, sharpness: float) -> float:
     """Return −log₂ P of the decisions."""
-    network = model.network
-    weights = (network.table, network.bias, network.out * np.float32(sharpness),
-               network.other * np.float32(sharpness))  # fmt: skip
+    arrays = (model.table, model.bias, model.out * sharpness, model.other * sharpness)
+    weights = tuple(array.astype(np.float32) for array in arrays)
     chosen, losses = np.arange(len(decisions.answers)), np.zeros(len(decisions.answers))
     masks = np.ones((len(chosen), model.units), np.float32)
     kept = np.ones((len(chosen), CHOOSABLE), np.bool_)

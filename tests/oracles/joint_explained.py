@@ -14,11 +14,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.joint import codes as code
-from partita.configurations.joint.cells_kernels import empty_state, place
+from partita.configurations.joint.cells_kernels import (
+    FIRST,
+    Cells,
+    Growing,
+    growing,
+    meet,
+    no_cells,
+    place,
+    place_of,
+    such_mentions,
+)
 from partita.configurations.joint.codes import LEXEME_ID as LEXEME
 from partita.configurations.joint.features_kernels import Mentions, fill_relations
-from partita.configurations.joint.kernels import describe
-from partita.configurations.joint.network_kernels import Network, choices, scratch
+from partita.configurations.joint.kernels import (
+    RELATIVE,
+    RELATIVE_NEW,
+    describe_new,
+    fill_relative,
+    relate,
+)
+from partita.configurations.joint.network_kernels import (
+    Network,
+    log_probabilities,
+    look,
+    new_view,
+)
 from partita.configurations.joint.posterior import JointPosterior
 from partita.errors import InputError
 from partita.records import FloatArray, IntArray
@@ -107,7 +128,7 @@ def _contributions(
     posterior: JointPosterior, which: int, names: list[str], places: list[int]
 ) -> list[Contribution]:
     network = posterior.network
-    table, bias, out = (a.astype(float) for a in (network.table, network.bias, network.out))
+    table, bias, out = network.table / code.SCALE, network.bias.astype(float), network.out
     rows: FloatArray = table[np.array(places, dtype=np.int64)]
     hidden = bias[which] + rows.sum(axis=0)
     slopes = out[which] * np.where(hidden > 0.0, 1.0, 0.1)
@@ -119,19 +140,42 @@ def _contributions(
 
 
 def decision(mentions: Mentions, network: Network, labels: IntArray, j: int) -> Decision:
-    """Mention j after the others before it."""
+    """Mention j after the others before it, in a table of cells that holds no other ones."""
     n = len(labels)
-    room, logs, state, count = scratch(n, network[0].shape[1]), np.zeros(n + 1), empty_state(n), 0
+    grown, cells, used = growing(1, n), no_cells(n + 2), 1
     for i in range(j):
-        count = place(mentions, state, i, labels[i], count)
-    row = relations(mentions)[j]
-    found = describe(mentions, state, row, j, count, *room[:4])
-    codes, new, among = (array.copy() for array in room[:3])
-    choices(mentions, network, state, row, j, count, room, logs)
-    return Decision(
-        codes[:found], new, among[:found], room[3][:count].copy(),
-        logs[: count + 1].copy(),
-    )  # fmt: skip
+        used = place(mentions, grown, cells, used, 0, i, _place(grown, cells, labels, i))
+    row, such = relations(mentions)[j], np.zeros(n, dtype=np.int64)
+    count, view = meet(grown, 0, 1, cells, 0), new_view(n + 1, network.table.shape[1])
+    look(mentions, network, cells, used, count, row, j, view)
+    near, keys = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2, dtype=np.int64)
+    alike = such[: such_mentions(mentions, j, such)]
+    found, _ = relate(mentions, grown, cells, view.facts, row, alike, 0, j, near, keys)
+    firsts = cells.columns[grown.cells[0, :count], FIRST]
+    codes = view.codes[cells.slots[grown.cells[0, near[:found]]], : len(code.CELL)].copy()
+    new = np.zeros(len(code.NEW), dtype=np.uint8)
+    describe_new(mentions.attributes, j, new)
+    fill_relative(keys[found], RELATIVE_NEW, new)
+    for key, one in zip(keys[:found], codes, strict=True):
+        fill_relative(key, RELATIVE, one)
+    classes = np.zeros(count, dtype=np.int64)
+    classes[labels[firsts]] = cells.classes[grown.cells[0, :count]]
+    return Decision(codes, new, labels[firsts[near[:found]]], classes,
+                    _logs(mentions, network, labels[:j], count))  # fmt: skip
+
+
+def _place(grown: Growing, cells: Cells, labels: IntArray, i: int) -> int:
+    earlier = np.flatnonzero(labels[:i] == labels[i])
+    return int(place_of(grown, cells, 0, int(earlier[0]) if len(earlier) else -1))
+
+
+def _logs(mentions: Mentions, network: Network, before: IntArray, count: int) -> FloatArray:
+    """log P of each cell and of a new one: of one more decision, from two configurations each."""
+    rows = np.array([[*before, c] for c in range(count + 1)], dtype=np.int64)
+    with_it = log_probabilities(mentions, network, rows)
+    without = log_probabilities(mentions, network, rows[:1, :-1])[0] if len(before) else 0.0
+    logs: FloatArray = with_it - without
+    return logs
 
 
 def relations(mentions: Mentions) -> IntArray:

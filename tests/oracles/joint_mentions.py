@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.configurations.joint.model import FAR, SCALE, STARTED, JointModel
+from partita.configurations.joint.codes import SCALE
+from partita.configurations.joint.model import FAR, STARTED, JointModel
 from partita.records import Template
 
 WORDS = ("the company", "Apex Corp", "Apex", "it", "he", "Mr. Lee", "Lee", "a factory", "they", "I")

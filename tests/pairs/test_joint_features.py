@@ -7,7 +7,13 @@ import pytest
 
 from oracles.joint_explained import relations
 from partita.configurations.joint import codes as column
-from partita.configurations.joint.features import joint_columns, kind_of, kinship, lexeme, rarity_of
+from partita.configurations.joint.features import (
+    joint_columns,
+    kind_of,
+    kinship,
+    lexeme,
+    rarities_of,
+)
 from partita.records import Template
 
 
@@ -118,5 +124,4 @@ def test_words_are_related_by_the_table_of_words() -> None:
     cosine = kin % column.COSINES
     assert cosine[1, 2] == 6
     assert (cosine[5, :5] == 0).all()
-    assert rarity_of("the") == 1
-    assert rarity_of("qqqq") == 6
+    assert rarities_of(["the", "qqqq"]) == [1, 6]

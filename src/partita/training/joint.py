@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.joint.codes import CELL, NEW, SORTS
+from partita.configurations.joint.codes import CELL, NEW, SCALE, SORTS
 from partita.configurations.joint.constrained import constrained
 from partita.configurations.joint.features import joint_columns, lexeme
 from partita.configurations.joint.model import (
     FAR,
-    SCALE,
     STARTED,
     JointModel,
     layout,

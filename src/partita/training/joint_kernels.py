@@ -9,10 +9,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel
-from partita.configurations.joint.cells_kernels import empty_state, place
+from partita.configurations.joint.cells_kernels import (
+    fill_bits,
+    growing,
+    meet,
+    no_cells,
+    place,
+    place_of,
+    see,
+    such_mentions,
+)
 from partita.configurations.joint.codes import LEXEME_ID, N_KIND
 from partita.configurations.joint.features_kernels import Mentions, fill_relations
-from partita.configurations.joint.kernels import KIND_GROUPS, Codes, describe
+from partita.configurations.joint.kernels import (
+    FACTS,
+    KIND_GROUPS,
+    NEAR,
+    RELATIVE,
+    RELATIVE_NEW,
+    Codes,
+    classify,
+    describe_cell,
+    describe_new,
+    fill_relative,
+    relate,
+)
 from partita.configurations.joint.network_kernels import (
     CLASSES,
     CODES,
@@ -23,10 +44,6 @@ from partita.configurations.joint.network_kernels import (
     SLOPE,
     START,
     Layout,
-    add_rows,
-    cell_rows,
-    new_rows,
-    own_rows,
 )
 from partita.records import FloatArray, IntArray
 
@@ -54,40 +71,76 @@ class Decisions(NamedTuple):
 @kernel()
 def decisions_of(mentions: Mentions, labels: IntArray) -> Decisions:
     """Return all decisions that lead to a configuration, in order."""
-    n = len(labels)
-    state, count, used = empty_state(n), 0, 0
+    n, rows = len(labels), 0
+    grown, cells, used = growing(1, n), no_cells(2 * n + 2), 1
     codes = np.zeros((max(64, 8 * n), CODES), np.uint8)
     new, lexemes = np.zeros((n, NEW_CODES), np.uint8), np.zeros(n, np.int64)
     others, begin = np.zeros((n, CLASSES), np.int64), np.zeros(n + 1, np.int64)
-    answers, row = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    among, other = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+    answers, row, such = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    near, keys, firsts = (
+        np.zeros(n + 2, np.int64),
+        np.zeros(n + 2, np.int64),
+        np.full(n, -1, np.int64),
+    )
+    facts, described = np.zeros((n, FACTS), np.int32), np.zeros((n, CODES), np.uint8)
     for j in range(n):
-        if used + count + 1 > len(codes):
-            more = len(codes) + count
-            codes = np.concatenate((codes, np.zeros((more, CODES), np.uint8)))
+        count = meet(grown, 0, 1, cells, 0)
+        if rows + count + 1 > len(codes):
+            codes = np.concatenate((codes, np.zeros((len(codes) + count, CODES), np.uint8)))
         fill_relations(mentions, j, row)
-        found = describe(mentions, state, row, j, count, codes[used:], new[j], among, other)
-        for c in range(count):
-            if other[c] >= 0:
-                others[j, other[c]] += 1
-        answers[j] = _answer(labels[j], count, found, among, other)
+        fill_bits(cells, used, row)
+        classify(mentions, cells, count, j)
+        see(mentions, cells, used, row, j)
+        for slot in range(count):
+            cell = cells.met[slot]
+            if cells.classes[cell] == NEAR:
+                describe_cell(mentions, cells, row, j, cell, facts[slot], described[slot])
+            else:
+                others[j, cells.classes[cell]] += 1
+        alike = such[: such_mentions(mentions, j, such)]
+        found, _ = relate(mentions, grown, cells, facts, row, alike, 0, j, near, keys)
+        for r in range(found):
+            codes[rows + r] = described[cells.slots[grown.cells[0, near[r]]]]
+            fill_relative(keys[r], RELATIVE, codes[rows + r])
+        describe_new(mentions.attributes, j, new[j])
+        fill_relative(keys[found], RELATIVE_NEW, new[j])
+        at = place_of(grown, cells, 0, firsts[labels[j]])
+        answers[j] = NEW_CELL
+        if at < count:
+            which = cells.classes[grown.cells[0, at]]
+            answers[j] = np.searchsorted(near[:found], at) if which == NEAR else -2 - which
+        else:
+            firsts[labels[j]] = j
         lexemes[j] = mentions.attributes[j, LEXEME_ID]
-        used += found
-        begin[j + 1] = used
-        count = place(mentions, state, j, labels[j], count)
-    return Decisions(codes[:used].copy(), begin, new, lexemes, others, answers)
+        rows += found
+        begin[j + 1] = rows
+        used = place(mentions, grown, cells, used, 0, j, at)
+    return Decisions(codes[:rows].copy(), begin, new, lexemes, others, answers)
 
 
 @kernel()
-def _answer(label: int, count: int, found: int, among: IntArray, other: IntArray) -> int:
-    if label == count:
-        return NEW_CELL
-    if other[label] >= 0:
-        return -2 - int(other[label])
-    row = 0
-    while row < found and among[row] != label:
-        row += 1
-    return row
+def own_rows(layout: Layout, codes: Codes, rows: IntArray) -> int:
+    """List the table's rows of what a mention has before any cell; return their number."""
+    for k in range(OWN):
+        rows[k] = layout.cell[k] + codes[k]
+    return OWN
+
+
+@kernel()
+def cell_rows(layout: Layout, codes: Codes, rows: IntArray) -> int:
+    """List the table's rows of what a mention and a cell have together; return their number."""
+    for k in range(OWN, CODES):
+        rows[k - OWN] = layout.cell[k] + codes[k]
+    return CODES - OWN
+
+
+@kernel()
+def new_rows(layout: Layout, codes: Codes, lexeme: int, rows: IntArray) -> int:
+    """List the table's rows of a mention that starts a cell; return their number."""
+    for k in range(NEW_CODES):
+        rows[k] = layout.new[k] + codes[k]
+    rows[NEW_CODES] = layout.new[NEW_CODES] + lexeme
+    return NEW_CODES + 1
 
 
 @kernel()
@@ -148,6 +201,14 @@ def _forward(
     used = _kept(rows, new_rows(layout, decisions.new[j], lexeme, rows), kept[CODES:])
     add_rows(table, rows[:used], hidden[found])
     scores[found] = _score(weights[2][START], mask, hidden[found])
+
+
+@kernel()
+def add_rows(table: Single, rows: IntArray, hidden: Single) -> None:
+    """Add rows of the table to the hidden units."""
+    for row in rows:
+        for q in range(len(hidden)):
+            hidden[q] += table[row, q]
 
 
 @kernel()

@@ -50,6 +50,45 @@ def test_small_answers_are_those_of_the_enumeration(n: int, seed: int) -> None:
     assert top.gap == 0.0
 
 
+@given(st.integers(2, 30), st.integers(0, 10**6))
+@settings(deadline=None, max_examples=15)
+def test_configurations_that_share_cells_have_the_probability_that_each_has_alone(
+    n: int, seed: int
+) -> None:
+    found = posterior(n, seed)
+    rows = found.draws(40, np.random.default_rng(seed))
+    together = found.log_weights(rows)
+    alone = [found.log_weight(row) for row in rows]
+    assert (together == alone).all()
+
+
+def test_draws_and_beam_search_of_one_pass_are_those_of_two() -> None:
+    found = posterior(40, 9, draws=25)
+    rows, best = found.drawn_rows(), found.best(3)
+    uniforms = np.random.default_rng(found.seed).random((25, 40))
+    drawn, entropies, none = found._explored(uniforms, 0)
+    assert (found._in_text(drawn) == rows).all()
+    assert len(none.labels) == 0
+    searched = found._explored(found._no_uniforms, found._width)[2]
+    np.testing.assert_array_equal(searched.log_weights[:3], best.log_weights)
+    np.testing.assert_allclose(found.log_weights(best.labels), best.log_weights, atol=1e-9)
+    assert found.entropy().value == pytest.approx(entropies.mean() / math.log(2))
+
+
+def test_cells_out_of_sight_share_one_probability() -> None:
+    """A cell of one mention that shares no word is far once LONG_AGO mentions have passed."""
+    words = [f"the {a}{b}" for a in "bcdfghjklm" for b in "aeiouy"] + ["the zebra"]
+    templates = [certain(n, text, "") for n, text in enumerate(words * 2)]
+    found = joint_posterior(templates, random_model(np.random.default_rng(0)))
+    alone = np.arange(len(templates))
+    classes = decision(found.mentions, found.network, alone, len(words)).classes
+    assert (classes[1:] == -1).all()
+    later = decision(found.mentions, found.network, alone, len(words) + 9)
+    far = np.flatnonzero(later.classes == code.OTHER.index("long ago"))
+    assert far.tolist() == list(range(9))  # 9 has the same words as this mention
+    assert len(set(later.logs[far])) == 1
+
+
 def test_draws_come_as_often_as_their_probability_says() -> None:
     found = posterior(5, 3)
     rows = found.draws(20_000, np.random.default_rng(1))

@@ -1,6 +1,12 @@
-"""Compiled: the cells of a growing configuration, and a mention compared with their members."""
+"""Compiled: growing configurations that share their cells, and a mention compared with a cell.
+
+Configurations grow side by side, mention by mention. Equal cells of different configurations are
+one row of a table, so that what a mention and a cell have together is computed once for all.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,16 +49,18 @@ from partita.configurations.joint.features_kernels import Mentions
 from partita.records import IntArray
 
 Small = NDArray[np.int32]
-State = tuple[IntArray, IntArray, IntArray, IntArray]  # home, before, cells, recent
 
-FIRST, LAST, SIZE, SORTED, FORMS, CELL_KINDS, NUMBERS, GENDERS, PRONOUN, NOUN, SHARES = range(11)
+FIRST, LAST, WITHOUT, CHILD, SIZE, SORTED, FORMS, CELL_KINDS, NUMBERS, GENDERS = range(10)
+PRONOUN, NOUN, SHARES = 10, 11, 12
 CELL_COLUMNS = SHARES + len(SORTS)  # from SHARES on: sums of the members' probabilities of sorts
+EMPTY = 0  # the number of the cell without members
 HAS_PRONOUN, HAS_NAME, HAS_NOUN = 1, 2, 4
 (
-    BITS, LEVEL, NEAREST, NOUNS, MATCHED, CLASH, OWNED, LAST_ME, LAST_YOU, MODIFIERS_THERE,
+    LEVEL, NEAREST, NOUNS, MATCHED, CLASH, LAST_ME, LAST_YOU, MODIFIERS_THERE,
     COMPLEMENT_THERE, HEADS, COSINE, NEAR_COSINE, RELATION, RARE, PHRASES,
-) = range(17)  # fmt: skip
-SEEN_COLUMNS = 17
+) = range(15)  # fmt: skip
+SEEN_COLUMNS = 15
+NO_LIKENESS = 6  # of modifiers
 NO_WORDS = 9  # the level of a cell of pronouns
 TRUE_MATCH = 4  # from this level on the heads agree and no numeral differs
 NO_NOUNS, NO_PHRASE = COSINES, 0
@@ -60,47 +68,141 @@ AGREEMENTS = (0.01, 0.05, 0.15, 0.3, 0.5, 0.75, 0.95)  # edges of the bins
 SORT_AGREES = 5  # the bin from which the sorts count as the same
 
 
+class Cells(NamedTuple):
+    """The cells of all configurations.
+
+    A cell is a row of `columns`: WITHOUT is the cell that its last member joined, CHILD the cell
+    that it became last. `met` lists the cells that exist at a step, `slots` their places there;
+    `bits` are all relations of the mention of that step to the members, `seen` is what else it sees
+    of cells that were `marked` with the step; `classes` says which are far.
+    """
+
+    columns: Small
+    slots: Small
+    met: Small
+    bits: IntArray
+    seen: Small
+    marked: Small
+    classes: NDArray[np.int8]
+
+
+class Growing(NamedTuple):
+    """Growing configurations: their cells from the most recent on, and how many.
+
+    `homes` holds the first member of each mention's cell.
+    """
+
+    cells: Small
+    counts: IntArray
+    homes: Small
+
+
 @kernel()
-def empty_state(n: int) -> State:
-    """Return a state without mentions, with room for n."""
-    return (
-        np.zeros(n, np.int64),
-        np.full(n, -1, np.int64),
-        np.zeros((n, CELL_COLUMNS), np.int64),
-        np.zeros(n, np.int64),
+def no_cells(room: int) -> Cells:
+    """Return a table with the empty cell only."""
+    columns = np.zeros((room, CELL_COLUMNS), np.int32)
+    columns[EMPTY, FIRST] = columns[EMPTY, LAST] = -1
+    columns[EMPTY, PRONOUN] = columns[EMPTY, NOUN] = -1
+    slots, met = np.zeros(room, np.int32), np.zeros(room, np.int32)
+    seen = np.zeros((room, SEEN_COLUMNS), np.int32)
+    marked, classes = np.full(room, -1, np.int32), np.zeros(room, np.int8)
+    return Cells(columns, slots, met, np.zeros(room, np.int64), seen, marked, classes)
+
+
+@kernel()
+def with_room(cells: Cells, used: int, more: int) -> Cells:
+    """Return the same cells with room for more."""
+    if used + more <= len(cells.slots):
+        return cells
+    larger = no_cells(2 * (used + more))
+    larger.columns[:used] = cells.columns[:used]
+    larger.slots[:used] = cells.slots[:used]
+    larger.met[:used] = cells.met[:used]
+    larger.bits[:used] = cells.bits[:used]
+    larger.marked[:used] = cells.marked[:used]
+    larger.classes[:used] = cells.classes[:used]
+    return larger
+
+
+@kernel()
+def growing(width: int, n: int) -> Growing:
+    """Return configurations without mentions, with room for n."""
+    return Growing(
+        np.zeros((width, n), np.int32), np.zeros(width, np.int64), np.zeros((width, n), np.int32)
     )
 
 
 @kernel()
-def place(mentions: Mentions, state: State, j: int, c: int, count: int) -> int:
-    """Put mention j into cell c, which is new if c = count; return the number of cells."""
-    home, before, cells, recent = state
-    place_of = count
-    if c == count:
-        cells[c] = 0
-        cells[c, FIRST], cells[c, LAST], cells[c, PRONOUN], cells[c, NOUN] = j, -1, -1, -1
-    else:
-        place_of = _found(recent, c)
-    for q in range(place_of, 0, -1):
-        recent[q] = recent[q - 1]
-    recent[0] = c
-    home[j], before[j] = c, cells[c, LAST]
-    cells[c, LAST] = j
-    cells[c, SIZE] += 1
-    _remember(mentions.attributes[j], mentions.sorts[j], cells[c], j)
-    return max(count, c + 1)
+def place(
+    mentions: Mentions, grown: Growing, cells: Cells, used: int, b: int, j: int, at: int
+) -> int:
+    """Put mention j of configuration b into the cell at a place; return the cells in use.
+
+    The place after the last one stands for a new cell.
+    """
+    row, count = grown.cells[b], grown.counts[b]
+    cell, used = _with_member(mentions, cells, used, row[at] if at < count else EMPTY, j)
+    for q in range(at, 0, -1):
+        row[q] = row[q - 1]
+    row[0] = cell
+    grown.counts[b] = max(count, at + 1)
+    grown.homes[b, j] = cells.columns[cell, FIRST]
+    return used
 
 
 @kernel()
-def _found(recent: IntArray, c: int) -> int:
-    q = 0
-    while recent[q] != c:
-        q += 1
-    return q
+def place_of(grown: Growing, cells: Cells, b: int, first: int) -> int:
+    """Return the place of the cell with this first member, the place of a new cell if -1."""
+    at, count = 0, grown.counts[b]
+    if first < 0:
+        return int(count)
+    while cells.columns[grown.cells[b, at], FIRST] != first:
+        at += 1
+    return at
 
 
 @kernel()
-def _remember(mention: Small, shares: Small, cell: IntArray, j: int) -> None:
+def _with_member(mentions: Mentions, cells: Cells, used: int, cell: int, j: int) -> tuple[int, int]:
+    """Return the cell that mention j makes of another, and the number of cells in use."""
+    columns = cells.columns
+    child = columns[cell, CHILD]
+    if child > 0 and columns[child, LAST] == j:
+        return child, used
+    columns[used] = columns[cell]
+    if cell == EMPTY:
+        columns[used, FIRST] = j
+    columns[used, LAST], columns[used, WITHOUT], columns[used, CHILD] = j, cell, 0
+    columns[used, SIZE] += 1
+    columns[cell, CHILD] = used
+    _remember(mentions.attributes[j], mentions.sorts[j], columns[used], j)
+    return used, used + 1
+
+
+@kernel()
+def copy_configuration(grown: Growing, source: int, target: int, j: int) -> None:
+    """Make one configuration of j mentions equal to another."""
+    count = grown.counts[source]
+    grown.counts[target] = count
+    grown.cells[target, :count] = grown.cells[source, :count]
+    grown.homes[target, :j] = grown.homes[source, :j]
+
+
+@kernel()
+def meet(grown: Growing, first: int, last: int, cells: Cells, count: int) -> int:
+    """Add the cells of some configurations to those met at this step; return their number."""
+    slots, met = cells.slots, cells.met
+    for b in range(first, last):
+        for at in range(grown.counts[b]):
+            cell = grown.cells[b, at]
+            slot = slots[cell]
+            if slot >= count or met[slot] != cell:
+                slots[cell], met[count] = count, cell
+                count += 1
+    return count
+
+
+@kernel()
+def _remember(mention: Small, shares: Small, cell: Small, j: int) -> None:
     kind, known = mention[KIND], 0
     for s in range(len(SORTS)):
         cell[SHARES + s] += shares[s]
@@ -121,7 +223,7 @@ def _remember(mention: Small, shares: Small, cell: IntArray, j: int) -> None:
 
 
 @kernel()
-def sort_agreement(shares: Small, cell: IntArray) -> int:
+def sort_agreement(shares: Small, cell: Small) -> int:
     """Return 0 if a sort is unknown, else 1 to 8 by the probability that the sorts are the same."""
     product, known = 0, 0
     for s in range(len(SORTS)):
@@ -142,7 +244,7 @@ def _agreement(probability: float) -> int:
 
 
 @kernel()
-def likeliest_sort(cell: IntArray) -> int:
+def likeliest_sort(cell: Small) -> int:
     """Return the most probable sort of a cell, 0 if nothing is known."""
     found = 0
     for s in range(len(SORTS)):
@@ -190,56 +292,68 @@ def _head_level(bits: int) -> int:
 
 
 @kernel()
-def look_through(
-    attributes: Small,
-    kin: NDArray[np.uint8],
-    home: IntArray,
-    before: IntArray,
-    row: IntArray,
-    j: int,
-    last: int,
-    seen: IntArray,
-) -> None:
-    """Compare mention j with the members of a cell, from the last one back.
-
-    `kin` is the row of j's word, `row` holds j's relations, `before` the member before each.
-    """
-    mention = attributes[j]
-    seen[:] = 0
-    seen[NEAREST], seen[NEAR_COSINE], seen[MODIFIERS_THERE] = -1, -1, 6
-    i = last
-    while i >= 0:
-        bits = row[i]
-        seen[BITS] |= bits & ((1 << MODIFIED) - 1)
-        if attributes[i, KIND] > LAST_PRONOUN:
-            _compare_words(attributes[i], bits, seen)
-            _compare_heads(kin[attributes[i, WORD]], bits, seen)
-        seen[OWNED] = max(seen[OWNED], _owned(mention, attributes[i], home, bits))
-        if mention[KIND] == ME or mention[KIND] == YOU:
-            _turns(mention, attributes[i], seen)
-        i = before[i]
-    if mention[KIND] <= LAST_PRONOUN:
-        seen[LEVEL] = seen[NEAREST] = seen[COSINE] = seen[NEAR_COSINE] = seen[RELATION] = 0
-        seen[MODIFIERS_THERE] = 6
-    if seen[NOUNS] == 0:
-        seen[LEVEL] = seen[NEAREST] = NO_WORDS
-        seen[COSINE] = seen[NEAR_COSINE] = seen[RELATION] = NO_NOUNS
+def fill_bits(cells: Cells, used: int, row: IntArray) -> None:
+    """Fill all relations of a mention to the members of each cell; parts come before wholes."""
+    columns, bits = cells.columns, cells.bits
+    for cell in range(1, used):
+        bits[cell] = bits[columns[cell, WITHOUT]] | row[columns[cell, LAST]]
 
 
 @kernel()
-def _compare_heads(kin: int, bits: int, seen: IntArray) -> None:
-    cosine = kin % COSINES
-    if seen[NEAR_COSINE] < 0:
-        seen[NEAR_COSINE] = cosine
-    if cosine >= seen[COSINE]:
-        seen[COSINE] = cosine
-        seen[RELATION] = max(seen[RELATION], (kin // COSINES) % RELATIONS)
-    seen[RARE] = max(seen[RARE], (bits >> SHARED_RARITY) & 7)
-    seen[PHRASES] = max(seen[PHRASES], (bits >> PHRASE) & 7)
+def see(mentions: Mentions, cells: Cells, used: int, row: IntArray, j: int) -> None:
+    """Compare mention j with the members of all marked cells; parts come before wholes."""
+    attributes, columns, seen, marked = (
+        mentions.attributes,
+        cells.columns,
+        cells.seen,
+        cells.marked,
+    )
+    kin, kind = mentions.kin[attributes[j, WORD]], attributes[j, KIND]
+    seen[EMPTY, MODIFIERS_THERE] = NO_LIKENESS
+    for cell in range(1, used):
+        if marked[cell] == j:
+            before, i = columns[cell, WITHOUT], columns[cell, LAST]
+            for k in range(SEEN_COLUMNS):
+                seen[cell, k] = seen[before, k]
+            if kind in (ME, YOU):
+                _turns(attributes[j], attributes[i], seen[cell])
+            if attributes[i, KIND] > LAST_PRONOUN:
+                seen[cell, NOUNS] += 1
+                if kind > LAST_PRONOUN:
+                    _compare_words(attributes[i, COMPLEMENT], row[i], seen, cell)
+                    _compare_heads(kin[attributes[i, WORD]], row[i], seen, cell)
 
 
 @kernel()
-def fit(attributes: Small, kin: NDArray[np.uint8], j: int, cell: IntArray) -> tuple[int, int]:
+def _compare_heads(kin: int, bits: int, seen: Small, cell: int) -> None:
+    cosine, relation = kin % COSINES, (kin // COSINES) % RELATIONS
+    seen[cell, NEAR_COSINE] = cosine
+    if cosine > seen[cell, COSINE] or seen[cell, NOUNS] == 1:
+        seen[cell, COSINE], seen[cell, RELATION] = cosine, relation
+    elif cosine == seen[cell, COSINE]:
+        seen[cell, RELATION] = max(seen[cell, RELATION], relation)
+    seen[cell, RARE] = max(seen[cell, RARE], (bits >> SHARED_RARITY) & 7)
+    seen[cell, PHRASES] = max(seen[cell, PHRASES], (bits >> PHRASE) & 7)
+
+
+@kernel()
+def _compare_words(complement: int, bits: int, seen: Small, cell: int) -> None:
+    likeness = level(bits)
+    if likeness >= TRUE_MATCH:
+        seen[cell, MATCHED] += 1
+    if bits & OTHER_NUMERAL:
+        seen[cell, CLASH] = 1
+    if bits & SAME_HEAD:
+        seen[cell, HEADS] += 1
+    seen[cell, NEAREST] = likeness
+    if likeness > 0 and likeness >= seen[cell, LEVEL]:
+        seen[cell, LEVEL] = likeness
+        seen[cell, MODIFIERS_THERE] = (bits >> MODIFIED) & 7
+        seen[cell, COMPLEMENT_THERE] = complement
+
+
+@kernel()
+def fit(attributes: Small, kin: NDArray[np.uint8], j: int, cell: Small) -> tuple[int, int]:
     """Return how the verb of j suits that of the last member, and the cell's most recent noun."""
     verb = attributes[j, GOVERNOR]
     other = attributes[cell[LAST], GOVERNOR]
@@ -251,59 +365,55 @@ def fit(attributes: Small, kin: NDArray[np.uint8], j: int, cell: IntArray) -> tu
 
 
 @kernel()
-def _compare_words(member: Small, bits: int, seen: IntArray) -> None:
-    likeness = level(bits)
-    seen[NOUNS] += 1
-    if likeness >= TRUE_MATCH:
-        seen[MATCHED] += 1
-    if bits & OTHER_NUMERAL:
-        seen[CLASH] = 1
-    if bits & SAME_HEAD:
-        seen[HEADS] += 1
-    if seen[NEAREST] < 0:
-        seen[NEAREST] = likeness
-    if likeness > seen[LEVEL]:
-        seen[LEVEL] = likeness
-        seen[MODIFIERS_THERE] = (bits >> MODIFIED) & 7
-        seen[COMPLEMENT_THERE] = member[COMPLEMENT]
-
-
-@kernel()
-def _turns(mention: Small, member: Small, seen: IntArray) -> None:
+def _turns(mention: Small, member: Small, seen: Small) -> None:
     """Note how many paragraphs ago the cell was I, and was you: 1 in this one, 2, 3, 4 for more.
 
     Who speaks changes with the paragraph, so the I of the one before is often the you of this one.
     """
     ago = 1 + min(3, max(0, mention[PARAGRAPH] - member[PARAGRAPH]))
-    if member[KIND] == ME and seen[LAST_ME] == 0:
+    if member[KIND] == ME:
         seen[LAST_ME] = ago
-    if member[KIND] == YOU and seen[LAST_YOU] == 0:
+    if member[KIND] == YOU:
         seen[LAST_YOU] = ago
 
 
 @kernel()
-def _owned(mention: Small, member: Small, home: IntArray, bits: int) -> int:
+def owned(attributes: Small, columns: Small, homes: Small, row: IntArray, j: int, cell: int) -> int:
     """Return 0 not both possessed, 1 by others, 2 by the same, 3 by the same with one head."""
-    if mention[OWNER] < 0 or member[OWNER] < 0:
-        return 0
-    if home[mention[OWNER]] != home[member[OWNER]]:
-        return 1
-    return 3 if bits & SAME_HEAD else 2
+    owner, found = attributes[j, OWNER], 0
+    while cell != EMPTY:
+        i = columns[cell, LAST]
+        other = attributes[i, OWNER]
+        if other >= 0:
+            same = 3 if row[i] & SAME_HEAD else 2
+            found = max(found, same if homes[owner] == homes[other] else 1)
+        cell = columns[cell, WITHOUT]
+    return found
 
 
 @kernel()
-def habit(attributes: Small, sorts: Small, home: IntArray, j: int) -> tuple[int, int]:
-    """Return where mentions such as j went so far, and the cell of the last of them, -1 for none.
+def such_mentions(mentions: Mentions, j: int, such: IntArray) -> int:
+    """List the earlier mentions that are such as j; return their number."""
+    found = 0
+    for i in range(j):
+        if _such(mentions.attributes, i, j) and same_sort(mentions.sorts[i], mentions.sorts[j]):
+            such[found] = i
+            found += 1
+    return found
+
+
+@kernel()
+def habit(such: IntArray, homes: Small) -> tuple[int, int]:
+    """Return where such mentions went so far, and the home of the last of them, -1 for none.
 
     0 nothing to tell from, 1 stayed once or twice, 2 always stayed, 3 mostly, 4 mixed, 5 mostly
     changed: a document that keeps to one "you" goes on to do so.
     """
     stayed, changed, before = 0, 0, -1
-    for i in range(j):
-        if _such(attributes, i, j) and same_sort(sorts[i], sorts[j]):
-            stayed += home[i] == before
-            changed += before >= 0 and home[i] != before
-            before = home[i]
+    for i in such:
+        stayed += homes[i] == before
+        changed += before >= 0 and homes[i] != before
+        before = homes[i]
     if changed == 0:
         return (0 if stayed == 0 else 1 if stayed <= 2 else 2), before
     share = stayed / (stayed + changed)

@@ -42,6 +42,7 @@ SINGULAR, PLURAL = 1, 2
 ) = range(29)  # fmt: skip
 ATTRIBUTES = 29
 PARTITIVE, COORDINATED = 1, 2  # bits of PARTS
+SCALE, LIMIT = 4096, 8  # weights of the table are multiples of 1 / SCALE, smaller than LIMIT
 UNIT = 1000  # probabilities of sorts are whole numbers of thousandths
 
 (
@@ -203,8 +204,8 @@ NEW = (
     N_CLASS, N_COSINE, N_PHRASE, N_SHARED, N_PARTS,
 ) = range(31)  # fmt: skip
 # Cells that are far from a mention are not looked at closely, but get a score for its group and
-# one of four classes.
-OTHER = ("other sort", "other sort, near", "long ago", "long ago, other sort")
+# one of three classes.
+OTHER = ("other sort", "other sort, near", "long ago")
 
 
 def sizes(characteristics: tuple[Characteristic, ...]) -> IntArray:

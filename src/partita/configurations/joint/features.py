@@ -80,6 +80,9 @@ if TYPE_CHECKING:
     from partita.configurations.joint.features_kernels import Mentions
 
 
+KIND_NUMBERS = {kind: n for n, kind in enumerate(KINDS)}
+
+
 def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
@@ -125,27 +128,30 @@ def words_of(template: Template) -> list[str]:
     return [str(word) for word in words] if words else template.text.lower().split()
 
 
-def surface(template: Template) -> str:
+def _surface(template: Template, words: Sequence[str]) -> str:
     """Return the one word that an expression consists of, else its head."""
-    words = words_of(template)
     return words[0] if len(words) == 1 else template.head.lower()
 
 
 def kind_of(template: Template) -> int:
     """Return the number of the expression's kind in KINDS."""
-    return KINDS.index(_pronoun(template) or _nominal(template))
+    return _kind(template, words_of(template))
 
 
-def _pronoun(template: Template) -> str:
-    word, alone = surface(template), len(words_of(template)) == 1
+def _kind(template: Template, words: Sequence[str]) -> int:
+    return KIND_NUMBERS[_pronoun(template, words) or _nominal(template, words)]
+
+
+def _pronoun(template: Template, words: Sequence[str]) -> str:
+    word, alone = _surface(template, words), len(words) == 1
     if template.form == "pronoun":
         return PRONOUNS.get(word) or PRONOUNS.get(template.head.lower(), "other pronoun")
     return PRONOUNS.get(word, "") if alone and template.form == "indefinite" else ""
 
 
-def _nominal(template: Template) -> str:
+def _nominal(template: Template, words: Sequence[str]) -> str:
     plural = "plural " if is_plural(template) else ""
-    if surface(template) in DEICTICS:
+    if _surface(template, words) in DEICTICS:
         return "deictic"
     if template.form == "name":
         return f"{plural}name"
@@ -168,16 +174,15 @@ def is_plural(template: Template) -> bool:
     return number == "plural" or (isinstance(number, int) and number != 1)
 
 
-def gender_of(template: Template, kind: int) -> int:
+PRONOUN_GENDERS = {HE: MASCULINE, SHE: FEMININE, IT: NEUTER}
+SLOT_GENDERS = {"masc": MASCULINE, "fem": FEMININE, "neut": NEUTER}
+
+
+def _gender(template: Template, words: Sequence[str], kind: int) -> int:
     """Return a bit by the pronoun, the slot, or a noun or title for men or women; else 0."""
-    by_pronoun = {HE: MASCULINE, SHE: FEMININE, IT: NEUTER}.get(kind)
-    by_slot = {"masc": MASCULINE, "fem": FEMININE, "neut": NEUTER}.get(
-        str(template.context.get("GENDER"))
-    )
-    gender = by_pronoun or by_slot
+    gender = PRONOUN_GENDERS.get(kind) or SLOT_GENDERS.get(str(template.context.get("GENDER")))
     if gender or kind <= LAST_PRONOUN or template.sort not in ("person", "animal", ""):
         return gender or 0
-    words = words_of(template)
     named = {template.head.lower(), words[0].rstrip(".") if words else ""}
     return FEMININE if named & WOMEN else MASCULINE if named & MEN else 0
 
@@ -215,9 +220,8 @@ def joint_columns(templates: Sequence[Template], lexicon: Mapping[str, int]) -> 
     ordered = [templates[n] for n in order]
     numbers: dict[str, int] = {}
     vocabulary: dict[str, int] = {"": 0}
-    heads = _heads(ordered)
-    attributes = _attributes(ordered, heads, lexicon, numbers, vocabulary)
-    texts = [_Text.of(template, head) for template, head in zip(ordered, heads, strict=True)]
+    texts = _texts(ordered)
+    attributes = _attributes(ordered, texts, lexicon, numbers, vocabulary)
     mentions = Mentions(
         attributes,
         np.array([sort_shares(template) for template in ordered], dtype=np.int32).reshape(-1, S),
@@ -227,7 +231,7 @@ def joint_columns(templates: Sequence[Template], lexicon: Mapping[str, int]) -> 
         _sets([[w for w in text.content if w[0].isdigit()] for text in texts], numbers),
         _sets([_modifiers(template) for template in ordered], numbers),
         _linked_templates(ordered),
-        np.array([0, *map(rarity_of, numbers)], dtype=np.int64),
+        np.array([0, *rarities_of(list(numbers))], dtype=np.int64),
         kinship(tuple(vocabulary)),
         _phrases(texts),
     )
@@ -242,39 +246,69 @@ def sort_shares(template: Template) -> list[int]:
     return [0, *(round(UNIT * float(shares.get(sort, 0.0))) for sort in SORTS[1:])]
 
 
-def _heads(templates: Sequence[Template]) -> list[tuple[str, int]]:
-    """Return the head of each expression, repaired, and the bits of its parts.
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The words of an expression; `content` are the informative ones, none for a pronoun.
 
-    A partitive ("one of the students") has the head of its whole, a coordination the heads of all
-    that it joins.
+    The head is repaired: a partitive ("one of the students") has the head of its whole, a
+    coordination the heads of all that it joins; `parts` has bits for the two.
     """
-    inner: dict[str, list[Template]] = {}
-    for template in templates:
-        inner.setdefault(str(template.context.get("PARENT", "")), []).append(template)
-    return [_head(template, inner.get(template.id, ())) for template in templates]
+
+    words: list[str]
+    kind: int
+    head: str
+    parts: int
+    content: list[str]
+    name: list[str]
 
 
-def _head(template: Template, inner: Sequence[Template]) -> tuple[str, int]:
+def _texts(templates: Sequence[Template]) -> list[_Text]:
+    """Return the words of each expression."""
+    inner: dict[str, list[tuple[Template, list[str]]]] = {}
+    words = [words_of(template) for template in templates]
+    for template, own in zip(templates, words, strict=True):
+        inner.setdefault(str(template.context.get("PARENT", "")), []).append((template, own))
+    return [
+        _text(template, own, inner.get(template.id, ()))
+        for template, own in zip(templates, words, strict=True)
+    ]
+
+
+def _text(
+    template: Template, words: list[str], inner: Sequence[tuple[Template, list[str]]]
+) -> _Text:
+    kind, (head, parts) = _kind(template, words), _head(template, words, inner)
+    if kind <= LAST_PRONOUN:
+        return _Text(words, kind, head, parts, [], [])
+    telling = [word for word in words if _tells(word)]
+    name = [w for w in str(template.slots.get("NAME", "")).lower().split() if _tells(w)]
+    return _Text(words, kind, head, parts, telling or [head or "?"], name)
+
+
+def _head(
+    template: Template, words: Sequence[str], inner: Sequence[tuple[Template, list[str]]]
+) -> tuple[str, int]:
     head = template.head.lower()
     conjuncts = [str(word) for word in template.context.get("CONJUNCTS", ())]
     if conjuncts:
         return "+".join(sorted([head, *conjuncts])), COORDINATED
-    words = words_of(template)
     if head not in PARTITIVES or "of" not in words[:-1]:
         return head, 0
     after = " ".join(words[words.index("of") + 1 :])
-    whole = [t.head.lower() for t in inner if after.startswith(" ".join(words_of(t)))]
+    whole = [t.head.lower() for t, own in inner if after.startswith(" ".join(own))]
     return (whole[0] if whole else head), PARTITIVE
 
 
 RARITIES = (7.0, 8.5, 10.0, 11.5, 13.0)  # of −log probability
 
 
-def rarity_of(word: str) -> int:
+def rarities_of(words: Sequence[str]) -> list[int]:
     """Return 1 for the commonest words to 6 for those that the table of words does not have."""
     table = shipped_words()
-    row = table.find(word)
-    return 6 if row < 0 else 1 + sum(-float(table.frequencies[row]) > edge for edge in RARITIES)
+    rows = np.array([table.find(word) for word in words], dtype=np.int64)
+    rarities = 1 + np.searchsorted(RARITIES, -table.frequencies[rows].astype(np.float64))
+    listed: list[int] = np.where(rows < 0, len(RARITIES) + 1, rarities).tolist()
+    return listed
 
 
 COSINE_EDGES = (0.0, 0.15, 0.3, 0.45, 0.6)
@@ -317,7 +351,8 @@ def _relations(senses: IntArray, table: WordTable) -> IntArray:
                 for other in holders.get(above, ()):
                     relation[word, other], relation[other, word] = EARLIER_ABOVE, LATER_ABOVE
     for together in holders.values():
-        relation[np.ix_(together, together)] = SYNONYM
+        if len(together) > 1:
+            relation[np.ix_(together, together)] = SYNONYM
     return relation
 
 
@@ -337,37 +372,27 @@ def _phrases(texts: Sequence[_Text]) -> NDArray[np.float32]:
     """Return the mean vector of each expression's words, rare words counting more; 0 for none."""
     table = shipped_words()
     phrases = np.zeros((len(texts), table.vectors.shape[1]), dtype=np.float32)
-    for phrase, text in zip(phrases, texts, strict=True):
-        rows = [row for row in map(table.find, text.content) if row >= 0]
-        if rows:
-            weights = COMMON_WORDS / (COMMON_WORDS + np.exp(table.frequencies[rows]))
-            phrase[:] = (weights[:, None] * table.vectors[rows]).sum(axis=0)
-            phrase /= max(1e-6, float(np.sqrt((phrase**2).sum())))
+    rows = [[row for row in map(table.find, text.content) if row >= 0] for text in texts]
+    known = [n for n, held in enumerate(rows) if held]
+    if known:
+        every = np.array([row for held in rows for row in held])
+        weights = COMMON_WORDS / (COMMON_WORDS + np.exp(table.frequencies[every]))
+        starts = np.cumsum([0] + [len(rows[n]) for n in known[:-1]])
+        sums = np.add.reduceat(weights[:, None] * table.vectors[every], starts)
+        phrases[known] = sums / np.maximum(1e-6, np.sqrt((sums**2).sum(axis=1, keepdims=True)))
     return phrases
 
 
 def lexeme(template: Template) -> str:
     """Return the lexicon's word for an expression: its head, pronouns marked."""
-    mark = "*" if kind_of(template) <= LAST_PRONOUN else ""
-    return mark + (surface(template) if mark else template.head.lower())
+    words = words_of(template)
+    return _lexeme(template, words, _kind(template, words))
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """The informative words of an expression; none for a pronoun."""
-
-    head: str
-    content: list[str]
-    name: list[str]
-
-    @classmethod
-    def of(cls, template: Template, repaired: tuple[str, int]) -> _Text:
-        head = repaired[0]
-        if kind_of(template) <= LAST_PRONOUN:
-            return cls(head, [], [])
-        telling = [word for word in words_of(template) if _tells(word)]
-        name = [w for w in str(template.slots.get("NAME", "")).lower().split() if _tells(w)]
-        return cls(head, telling or [head or "?"], name)
+def _lexeme(template: Template, words: Sequence[str], kind: int) -> str:
+    if kind > LAST_PRONOUN:
+        return template.head.lower()
+    return "*" + _surface(template, words)
 
 
 def _tells(word: str) -> bool:
@@ -400,34 +425,36 @@ def _sets(texts: Sequence[Sequence[str]], numbers: dict[str, int]) -> tuple[IntA
 
 def _attributes(
     templates: Sequence[Template],
-    heads: Sequence[tuple[str, int]],
+    texts: Sequence[_Text],
     lexicon: Mapping[str, int],
     numbers: dict[str, int],
     vocabulary: dict[str, int],
 ) -> NDArray[np.int32]:
     attributes = np.zeros((len(templates), ATTRIBUTES), dtype=np.int32)
     length = max((template.end for template in templates), default=0)
-    counts = Counter(head for head, _ in heads)
-    for row, template, (head, parts) in zip(attributes, templates, heads, strict=True):
-        _refers(row, template)
+    counts = Counter(text.head for text in texts)
+    for row, template, text in zip(attributes, templates, texts, strict=True):
+        _refers(row, template, text)
         _stands(row, template, length)
-        _means(row, template, head, vocabulary)
-        row[HEAD], row[HEAD_COUNT], row[PARTS] = _number(head, numbers), counts[head], parts
-        row[LEXEME_ID] = lexicon.get(lexeme(template), 0)
-        row[LENGTH] = min(len(words_of(template)), LONGEST)
+        _means(row, template, text, vocabulary)
+        row[HEAD], row[HEAD_COUNT] = _number(text.head, numbers), counts[text.head]
+        row[PARTS], row[LENGTH] = text.parts, min(len(text.words), LONGEST)
+        row[LEXEME_ID] = lexicon.get(_lexeme(template, text.words, text.kind), 0)
         row[MODIFIERS] = min(len(_modifiers(template)), MOST_MODIFIERS)
-        row[COMPLEMENT] = _complement(template)
+        row[COMPLEMENT] = _complement(template, text.words)
+    nominal = attributes[:, KIND] > LAST_PRONOUN
+    attributes[:, RARITY] = np.where(nominal, rarities_of([text.head for text in texts]), 0)
     _parents(attributes, templates)
     return attributes
 
 
-def _refers(row: NDArray[np.int32], template: Template) -> None:
-    """Return how the expression refers."""
-    kind, word = kind_of(template), surface(template)
+def _refers(row: NDArray[np.int32], template: Template, text: _Text) -> None:
+    """Fill how the expression refers."""
+    kind, word = text.kind, _surface(template, text.words)
     pronoun = kind <= LAST_PRONOUN
     determiner = str(template.context.get("DETERMINER", ""))
     determiner = "possessor" if determiner in POSSESSIVES else determiner
-    row[KIND], row[GENDER] = kind, gender_of(template, kind)
+    row[KIND], row[GENDER] = kind, _gender(template, text.words, kind)
     row[SORT] = _place(template.sort, SORTS)
     if template.number is not None and kind != YOU:
         row[NUMBER] = PLURAL if is_plural(template) else SINGULAR
@@ -438,12 +465,12 @@ def _refers(row: NDArray[np.int32], template: Template) -> None:
 
 
 def _means(
-    row: NDArray[np.int32], template: Template, head: str, vocabulary: dict[str, int]
+    row: NDArray[np.int32], template: Template, text: _Text, vocabulary: dict[str, int]
 ) -> None:
-    """Return what the table of words knows of the head, and of what governs it."""
-    if row[KIND] > LAST_PRONOUN:
-        row[RARITY], row[NOUN_CLASS] = rarity_of(head), _noun_class(head)
-        row[WORD] = vocabulary.setdefault(head, len(vocabulary))
+    """Fill what the table of words knows of the head, and of what governs it."""
+    if text.kind > LAST_PRONOUN:
+        row[NOUN_CLASS] = _noun_class(text.head)
+        row[WORD] = vocabulary.setdefault(text.head, len(vocabulary))
     governor = str(template.context.get("GOVERNOR", ""))
     row[GOVERNOR] = vocabulary.setdefault(governor, len(vocabulary))
     row[CERTAINTY], row[PRESENCE] = _certainty(template), _presence(template)
@@ -486,14 +513,17 @@ def _modifiers(template: Template) -> list[str]:
     return [str(word).lower() for word in template.context.get("MODIFIERS", ())]
 
 
-def _complement(template: Template) -> int:
+COMPLEMENTS = (frozenset({""}), frozenset({"of"}), RELATIVE, PREPOSITIONS)
+
+
+def _complement(template: Template, words: Sequence[str]) -> int:
     """Return what follows the head: nothing, "of", a clause, another preposition, other words."""
-    words, begin = words_of(template), template.head.lower()[:HEAD_LETTERS]
+    begin = template.head.lower()[:HEAD_LETTERS]
     heads = [n for n, word in enumerate(words) if word[:HEAD_LETTERS] == begin]
     after = words[heads[-1] + 1 :] if heads else []
     first = next((word for word in after if word[:1].isalnum()), "")
-    classes = ({""}, {"of"}, RELATIVE, PREPOSITIONS)
-    return next((n for n, openers in enumerate(classes) if first in openers), len(classes))
+    found = (n for n, openers in enumerate(COMPLEMENTS) if first in openers)
+    return next(found, len(COMPLEMENTS))
 
 
 def _place(value: str, among: Sequence[str]) -> int:

@@ -1,6 +1,8 @@
-"""Codes of a mention against every cell that is not far, and of a mention that starts a cell.
+"""Codes of a mention against a cell, and of a mention that starts one.
 
-Cells are looked at from the most recent one on; what is relative to all of them comes last.
+What a mention and a cell have together is computed once, for all configurations that have the cell.
+What is relative to the other cells of a configuration is a key: four bits for each of RELATIVE, or
+of RELATIVE_NEW. Cells are counted from the most recent one on.
 """
 
 from __future__ import annotations
@@ -12,11 +14,11 @@ from partita.compilation import kernel
 from partita.configurations.joint import codes as code
 from partita.configurations.joint import codes as column
 from partita.configurations.joint.cells_kernels import (
-    BITS,
     CELL_KINDS,
     CLASH,
     COMPLEMENT_THERE,
     COSINE,
+    EMPTY,
     FIRST,
     FORMS,
     GENDERS,
@@ -34,20 +36,20 @@ from partita.configurations.joint.cells_kernels import (
     NOUN,
     NOUNS,
     NUMBERS,
-    OWNED,
     PHRASES,
     PRONOUN,
     RARE,
     RELATION,
-    SEEN_COLUMNS,
     SIZE,
     SORT_AGREES,
+    WITHOUT,
+    Cells,
+    Growing,
     Small,
-    State,
     fit,
     habit,
     likeliest_sort,
-    look_through,
+    owned,
     sort_agreement,
 )
 from partita.configurations.joint.features_kernels import Mentions
@@ -62,75 +64,228 @@ THIRD_AS_NUMBER = 3
     BEST_COSINE, BEST_PHRASE, BEST_SHARED,
 ) = range(14)  # fmt: skip
 TOTALS = 14
+# What the relative codes need of a mention and a cell.
+(
+    F_SORTS_AGREE, F_AGREES, F_LEVEL, F_HEADS, F_SIMILARITY, F_COSINE, F_PHRASES, F_RARE,
+    F_OVERLAPS, F_APPOSED, F_SIZE, F_SENTENCES,
+) = range(12)  # fmt: skip
+FACTS = 12
+RELATIVE = np.array([
+    code.C_RANK, code.C_AGREEING, code.C_LIKE_RANK, code.C_SHARE, code.C_RIVALS, code.C_STRONGEST,
+    code.C_HEAD_SHARE, code.C_SIMILAR_RANK, code.C_AS_BEFORE, code.C_OWNER, code.C_HABIT,
+])  # fmt: skip
+RELATIVE_NEW = np.array([
+    code.N_BEST, code.N_CELLS, code.N_AGREEING, code.N_NEAR, code.N_OVERLAPS, code.N_LIKEST,
+    code.N_APPOSITION, code.N_SPLIT, code.N_HABIT, code.N_COSINE, code.N_PHRASE, code.N_SHARED,
+])  # fmt: skip
+KEY_BITS, KEY_MASK = 4, 15
 # A cell that shares one of these with a mention is never far from it.
 STRONG = (
     column.SAME_TEXT | column.SAME_HEAD | column.SHARED_WORD | column.SHARED_NAME | column.SAME_STEM
     | column.ACRONYM | column.APPOSED | column.PREDICATED
 )  # fmt: skip
 FAR_AGREEMENT = 2  # up to this bin of agreement the sorts differ
-LONG_AGO = 250  # mentions
+LONG_AGO = 60  # mentions since the last of a cell, after which it is out of sight
+SALIENT = 5  # members from which a cell is never out of sight
+LONG_AGO_CLASS, NEAR = len(code.OTHER) - 1, -1
+BIN_EDGES = (1, 2, 3, 5, 9, 19, 49)
+BINS = np.array([sum(x > edge for edge in BIN_EDGES) for x in range(51)])
+SHARE_EDGES = (0.1, 0.25, 0.5)
 
 
 @kernel()
 def binned(x: int, values: int) -> int:
     """Return 1, 2, 3, 4–5, 6–9, 10–19, 20–49, 50 and more as 0 to 7, cut to so many values."""
-    edges = (1, 2, 3, 5, 9, 19, 49)
-    found = 0
-    for edge in edges:
-        if x > edge:
-            found += 1
-    return min(found, values - 1)
+    return int(min(BINS[min(max(x, 0), 50)], values - 1))
 
 
 @kernel()
-def describe(
-    mentions: Mentions,
-    state: State,
-    row: IntArray,
-    j: int,
-    count: int,
-    codes: Codes,
-    new: Codes,
-    among: IntArray,
-    other: IntArray,
-) -> int:
-    """Fill the codes of the cells near mention j and of "new"; return the number of those cells.
+def classify(mentions: Mentions, cells: Cells, count: int, j: int) -> None:
+    """Fill the classes of the cells that were met; mark those near mention j, to be seen.
 
-    `row` holds j's relations to earlier mentions; `among` will hold the cells, `other` the class
-    of each far cell, -1 for these.
+    The parts of a marked cell are marked too.
     """
-    home, before, cells, recent = state
-    attributes, kin, sorts = mentions.attributes, mentions.kin, mentions.sorts
-    bits = np.zeros(count, np.int64)
-    for i in range(j):
-        bits[home[i]] |= row[i]
-    found, agreements = 0, np.zeros(count, np.int64)
-    for place in range(count):
-        c = recent[place]
-        agreement = sort_agreement(sorts[j], cells[c])
-        other[c] = _far(attributes, cells[c], j, bits[c], agreement)
-        if other[c] < 0:
-            among[found], agreements[found] = c, agreement
-            found += 1
-    seen = np.zeros((found, SEEN_COLUMNS), np.int64)
+    attributes, shares, columns = mentions.attributes, mentions.sorts[j], cells.columns
+    met, bits, classes, marked = cells.met, cells.bits, cells.classes, cells.marked
+    kind, sentence = attributes[j, column.KIND], attributes[j, column.SENTENCE]
+    pronoun = 1 << kind if kind <= column.LAST_PRONOUN else 0
+    for slot in range(count):
+        cell = met[slot]
+        last = columns[cell, LAST]
+        classes[cell] = NEAR
+        if not bits[cell] & STRONG:
+            recalled = columns[cell, SIZE] >= SALIENT or columns[cell, CELL_KINDS] & pronoun
+            if j - last > LONG_AGO and not recalled:
+                classes[cell] = LONG_AGO_CLASS
+            elif 0 < sort_agreement(shares, columns[cell]) <= FAR_AGREEMENT:
+                classes[cell] = sentence - attributes[last, column.SENTENCE] <= 1
+        while classes[met[slot]] == NEAR and cell != EMPTY and marked[cell] != j:
+            marked[cell] = j
+            cell = columns[cell, WITHOUT]
+
+
+@kernel()
+def describe_cell(
+    mentions: Mentions, cells: Cells, row: IntArray, j: int, number: int, facts: Small, out: Codes
+) -> None:
+    """Fill the facts and codes of mention j and a cell that it sees.
+
+    `row` holds j's relations to earlier mentions.
+    """
+    attributes, kin, cell = mentions.attributes, mentions.kin, cells.columns[number]
+    mention, last, seen = attributes[j], attributes[cell[LAST]], cells.seen[number]
+    agreement, bits = sort_agreement(mentions.sorts[j], cell), cells.bits[number]
+    if seen[NOUNS] == 0:
+        seen[LEVEL] = seen[NEAREST] = NO_WORDS
+        seen[COSINE] = seen[NEAR_COSINE] = seen[RELATION] = NO_NOUNS
+    out[code.C_AGREEMENT], out[code.C_CELL_SORT] = agreement, likeliest_sort(cell)
+    _own(mention, out)
+    _words(seen, bits, out)
+    _meanings(attributes, kin, cell, seen, j, out)
+    _distances(mention, last, j - cell[LAST], out)
+    _members(mention, attributes[cell[FIRST]], last, cell, out)
+    _agreement(mention, cell, seen, out)
+    _pronouns(attributes, mention, cell, out)
+    _syntax(bits, row[cell[LAST]], out)
+    _facts(mention, cell, seen, bits, out, facts)
+
+
+@kernel()
+def _facts(mention: Small, cell: Small, seen: Small, bits: int, out: Codes, facts: Small) -> None:
+    headless = seen[HEADS] == 0
+    agrees = _agrees(mention, cell, out)
+    facts[F_SORTS_AGREE], facts[F_AGREES] = _sorts_agree(out[code.C_AGREEMENT]), agrees
+    facts[F_LEVEL], facts[F_HEADS] = seen[LEVEL], seen[HEADS]
+    facts[F_COSINE] = seen[COSINE] if seen[COSINE] < NO_NOUNS and headless else 0
+    facts[F_PHRASES], facts[F_RARE] = seen[PHRASES], seen[RARE]
+    similar = agrees and facts[F_COSINE] > 0
+    facts[F_SIMILARITY] = COSINES * seen[COSINE] + seen[PHRASES] if similar else 0
+    facts[F_OVERLAPS] = (bits & column.SHARED_WORD) > 0
+    facts[F_APPOSED], facts[F_SIZE] = out[code.C_APPOSITION], cell[SIZE]
+    facts[F_SENTENCES] = out[code.C_SENTENCES]
+
+
+@kernel()
+def relate(
+    mentions: Mentions,
+    grown: Growing,
+    cells: Cells,
+    facts: Small,
+    row: IntArray,
+    such: IntArray,
+    b: int,
+    j: int,
+    near: IntArray,
+    keys: IntArray,
+) -> tuple[int, int]:
+    """Fill the places of the cells near mention j in configuration b, and their keys.
+
+    Then follow the place and the key of "new", and the places of the far cells that are not long
+    ago. Returns the number of near cells and of those far cells.
+    """
+    columns, slots, classes = cells.columns, cells.slots, cells.classes
+    homes, row_of_cells = grown.homes[b], grown.cells[b]
     totals, levels = np.zeros(TOTALS, np.int64), np.zeros(LEVEL_COUNT, np.int64)
-    totals[BIGGEST] = 1
+    better, count = np.zeros(COSINES * COSINES + 1, np.int64), grown.counts[b]
+    totals[BIGGEST], found, others = 1, 0, 0
+    for at in range(count):
+        which = classes[row_of_cells[at]]
+        if which == NEAR:
+            slot = slots[row_of_cells[at]]
+            keys[found] = _count(facts, slot, totals, levels)
+            better[facts[slot, F_SIMILARITY]] += 1
+            near[found] = at
+            found += 1
+        elif which != LONG_AGO_CLASS:
+            near[count - others] = at
+            others += 1
+    near[found + 1 : found + 1 + others] = near[count - others + 1 : count + 1].copy()
+    for k in range(len(better) - 2, -1, -1):
+        better[k] += better[k + 1]
+    usual, latest = habit(such, homes)
+    best, met, heads, biggest = totals[BEST], False, totals[ALL_HEADS], totals[BIGGEST]
+    rivals, owner = min(4, levels[best]), mentions.attributes[j, column.OWNER] >= 0
     for r in range(found):
-        if _sorts_agree(agreements[r]):
-            totals[BIGGEST] = max(totals[BIGGEST], cells[among[r], SIZE])
-    own_kin = kin[attributes[j, column.WORD]]
-    for r in range(found):
-        cell = cells[among[r]]
-        look_through(attributes, own_kin, home, before, row, j, cell[LAST], seen[r])
-        codes[r, code.C_AGREEMENT] = agreements[r]
-        _row(attributes, kin, cell, row[cell[LAST]], j, seen[r], totals, levels, codes[r])
-    _relative(seen, totals, levels, codes[:found])
-    _new(attributes, j, totals, levels, new)
-    new[code.N_HABIT], latest = habit(attributes, sorts, home, j)
-    for r in range(found):
-        codes[r, code.C_HABIT] = new[code.N_HABIT]
-        codes[r, code.C_AS_BEFORE] = 0 if latest < 0 else 1 if among[r] == latest else 2
+        cell = row_of_cells[near[r]]
+        slot = slots[cell]
+        likest = best > 0 and facts[slot, F_LEVEL] == best
+        strongest = (2 if met else 1) if likest else (3 if best > 0 else 0)
+        met = met or likest
+        similarity = facts[slot, F_SIMILARITY]
+        as_before = 0 if latest < 0 else 1 if columns[cell, FIRST] == latest else 2
+        keys[r] |= (
+            _share(facts[slot, F_SIZE], biggest) << 12
+            | (rivals if likest else 0) << 16
+            | strongest << 20
+            | _head_share(facts[slot, F_HEADS], heads) << 24
+            | (1 + min(4, better[similarity + 1]) if similarity > 0 else 0) << 28
+            | as_before << 32
+            | (owned(mentions.attributes, columns, homes, row, j, cell) if owner else 0) << 36
+            | usual << 40
+        )
+    near[found], keys[found] = count, _new_key(mentions.attributes[j], totals, levels, usual)
+    return found, others
+
+
+@kernel()
+def _count(facts: Small, slot: int, totals: IntArray, levels: IntArray) -> int:
+    """Add a cell to the totals; return the part of its key that tells its ranks."""
+    agreeing = like_rank = 0
+    if facts[slot, F_SORTS_AGREE]:
+        totals[RANK] += 1
+        totals[BIGGEST] = max(totals[BIGGEST], facts[slot, F_SIZE])
+    if facts[slot, F_AGREES]:
+        totals[AGREE] += 1
+        agreeing = min(7, binned(totals[AGREE], 7) + 1)
+        totals[HERE] += facts[slot, F_SENTENCES] == 0
+        totals[BEFORE] += facts[slot, F_SENTENCES] == 1
+    likeness = facts[slot, F_LEVEL]
+    if likeness < NO_WORDS:
+        levels[likeness] += 1
+        totals[BEST] = max(totals[BEST], likeness)
+        if likeness >= 3:
+            totals[LIKE] += 1
+            like_rank = min(7, totals[LIKE])
+    totals[BEST_COSINE] = max(totals[BEST_COSINE], facts[slot, F_COSINE])
+    totals[BEST_PHRASE] = max(totals[BEST_PHRASE], facts[slot, F_PHRASES])
+    totals[BEST_SHARED] = max(totals[BEST_SHARED], facts[slot, F_RARE])
+    totals[OVERLAPS] += facts[slot, F_OVERLAPS]
+    totals[ALL_HEADS] += facts[slot, F_HEADS]
+    totals[HEAD_CELLS] += facts[slot, F_HEADS] > 0
+    totals[APPOSED_TO] = max(totals[APPOSED_TO], facts[slot, F_APPOSED])
+    return int(binned(max(1, totals[RANK]), 8) | agreeing << 4 | like_rank << 8)
+
+
+@kernel()
+def _share(size: int, biggest: int) -> int:
+    """Return the size compared with the largest cell of the sort."""
+    if size == biggest and biggest > 1:
+        return 5
+    share, found = size / biggest, 1
+    for edge in SHARE_EDGES:
+        if share > edge:
+            found += 1
     return found
+
+
+@kernel()
+def _new_key(mention: Small, totals: IntArray, levels: IntArray, usual: int) -> int:
+    best = totals[BEST]
+    agreeing = min(7, binned(totals[AGREE], 7) + 1) if totals[AGREE] else 0
+    return int(
+        best
+        | binned(totals[RANK], 8) << 4
+        | agreeing << 8
+        | (min(3, totals[HERE]) + 4 * min(1, totals[BEFORE])) << 12
+        | min(2, totals[OVERLAPS]) << 16
+        | (min(5, levels[best]) if best > 0 else 0) << 20
+        | totals[APPOSED_TO] << 24
+        | _split(mention, totals[ALL_HEADS], totals[HEAD_CELLS]) << 28
+        | usual << 32
+        | totals[BEST_COSINE] << 36
+        | totals[BEST_PHRASE] << 40
+        | totals[BEST_SHARED] << 44
+    )
 
 
 @kernel()
@@ -139,61 +294,11 @@ def _sorts_agree(agreement: int) -> bool:
 
 
 @kernel()
-def _far(attributes: Small, cell: IntArray, j: int, bits: int, agreement: int) -> int:
-    """Return the class of a far cell, -1 for one to look at closely."""
-    if bits & STRONG:
-        return -1
-    differ = 0 < agreement <= FAR_AGREEMENT
-    kind = attributes[j, column.KIND]
-    recalled = kind <= column.LAST_PRONOUN and (cell[CELL_KINDS] >> kind) & 1
-    if j - cell[LAST] > LONG_AGO and not recalled:
-        return 3 if differ else 2
-    if not differ:
-        return -1
-    sentences = attributes[j, column.SENTENCE] - attributes[cell[LAST], column.SENTENCE]
-    return 1 if sentences <= 1 else 0
-
-
-@kernel()
-def _row(
-    attributes: Small,
-    kin: NDArray[np.uint8],
-    cell: IntArray,
-    last_bits: int,
-    j: int,
-    seen: IntArray,
-    totals: IntArray,
-    levels: IntArray,
-    out: Codes,
-) -> None:
-    mention, last = attributes[j], attributes[cell[LAST]]
-    totals[RANK] += _sorts_agree(out[code.C_AGREEMENT])
-    out[code.C_RANK] = binned(max(1, totals[RANK]), 8)
-    out[code.C_CELL_SORT] = likeliest_sort(cell)
-    _own(mention, out)
-    _words(seen, out)
-    _meanings(attributes, kin, cell, seen, j, out)
-    _distances(mention, last, j - cell[LAST], out)
-    _members(mention, attributes[cell[FIRST]], last, cell, totals[BIGGEST], out)
-    _agreement(mention, cell, seen, out)
-    _pronouns(attributes, mention, cell, out)
-    _syntax(seen[BITS], last_bits, out)
-    if _agrees(mention, cell, out):
-        totals[AGREE] += 1
-        out[code.C_AGREEING] = min(7, binned(totals[AGREE], 7) + 1)
-        totals[HERE] += out[code.C_SENTENCES] == 0
-        totals[BEFORE] += out[code.C_SENTENCES] == 1
-    else:
-        out[code.C_AGREEING] = 0
-    _count(seen, totals, levels, out)
-
-
-@kernel()
 def _meanings(
     attributes: Small,
     kin: NDArray[np.uint8],
-    cell: IntArray,
-    seen: IntArray,
+    cell: Small,
+    seen: Small,
     j: int,
     out: Codes,
 ) -> None:
@@ -232,8 +337,7 @@ def _head_count(mention: Small) -> int:
 
 
 @kernel()
-def _words(seen: IntArray, out: Codes) -> None:
-    bits = seen[BITS]
+def _words(seen: Small, bits: int, out: Codes) -> None:
     out[code.C_LIKENESS], out[code.C_NEAREST] = seen[LEVEL], seen[NEAREST]
     if seen[NOUNS] == 0:
         out[code.C_ALIKE] = 3
@@ -265,9 +369,7 @@ def _distances(mention: Small, last: Small, between: int, out: Codes) -> None:
 
 
 @kernel()
-def _members(
-    mention: Small, first: Small, last: Small, cell: IntArray, biggest: int, out: Codes
-) -> None:
+def _members(mention: Small, first: Small, last: Small, cell: Small, out: Codes) -> None:
     out[code.C_SIZE] = binned(cell[SIZE], 7)
     out[code.C_LAST_KIND] = last[column.KIND]
     out[code.C_LAST_GROUP] = KIND_GROUPS[last[column.KIND]]
@@ -276,18 +378,13 @@ def _members(
     out[code.C_ROLES] = mention[column.ROLE] * len(column.ROLES) + last[column.ROLE]
     there = 2 if last[column.REGION] == 1 else 1 if first[column.REGION] == 1 else 0
     out[code.C_HEADINGS] = 3 * (mention[column.REGION] == 1) + there
-    share, found = cell[SIZE] / biggest, 1
-    for edge in (0.1, 0.25, 0.5):
-        if share > edge:
-            found += 1
-    out[code.C_SHARE] = 5 if cell[SIZE] == biggest and biggest > 1 else found
 
 
 @kernel()
-def _agreement(mention: Small, cell: IntArray, seen: IntArray, out: Codes) -> None:
+def _agreement(mention: Small, cell: Small, seen: Small, out: Codes) -> None:
     out[code.C_NUMBER] = 4 * mention[column.NUMBER] + cell[NUMBERS]
     out[code.C_GENDER] = 5 * _gender(mention[column.GENDER]) + _gender(cell[GENDERS])
-    out[code.C_OWNER], out[code.C_TURNS] = seen[OWNED], 5 * seen[LAST_ME] + seen[LAST_YOU]
+    out[code.C_TURNS] = 5 * seen[LAST_ME] + seen[LAST_YOU]
 
 
 @kernel()
@@ -299,7 +396,7 @@ def _gender(bits: int) -> int:
 
 
 @kernel()
-def _pronouns(attributes: Small, mention: Small, cell: IntArray, out: Codes) -> None:
+def _pronouns(attributes: Small, mention: Small, cell: Small, out: Codes) -> None:
     """Code the cell's last pronoun: none, this kind last, this kind earlier, other, as before."""
     kind = mention[column.KIND]
     out[code.C_SPEAKING] = cell[CELL_KINDS] & 7
@@ -324,7 +421,7 @@ def _syntax(bits: int, last_bits: int, out: Codes) -> None:
 
 
 @kernel()
-def _agrees(mention: Small, cell: IntArray, out: Codes) -> bool:
+def _agrees(mention: Small, cell: Small, out: Codes) -> bool:
     """Return whether sort, number, gender, person and nesting allow it."""
     if not _sorts_agree(out[code.C_AGREEMENT]):
         return False
@@ -346,63 +443,6 @@ def _agrees(mention: Small, cell: IntArray, out: Codes) -> bool:
 
 
 @kernel()
-def _count(seen: IntArray, totals: IntArray, levels: IntArray, out: Codes) -> None:
-    """Add this cell to the totals over all cells of the sort."""
-    likeness = seen[LEVEL]
-    out[code.C_LIKE_RANK] = 0
-    if likeness < NO_WORDS:
-        levels[likeness] += 1
-        totals[BEST] = max(totals[BEST], likeness)
-        if likeness >= 3:
-            totals[LIKE] += 1
-            out[code.C_LIKE_RANK] = min(7, totals[LIKE])
-    if seen[COSINE] < NO_NOUNS and seen[HEADS] == 0:
-        totals[BEST_COSINE] = max(totals[BEST_COSINE], seen[COSINE])
-    totals[BEST_PHRASE] = max(totals[BEST_PHRASE], seen[PHRASES])
-    totals[BEST_SHARED] = max(totals[BEST_SHARED], seen[RARE])
-    totals[OVERLAPS] += (seen[BITS] & column.SHARED_WORD) > 0
-    totals[ALL_HEADS] += seen[HEADS]
-    totals[HEAD_CELLS] += seen[HEADS] > 0
-    totals[APPOSED_TO] = max(totals[APPOSED_TO], out[code.C_APPOSITION])
-
-
-@kernel()
-def _relative(seen: IntArray, totals: IntArray, levels: IntArray, codes: Codes) -> None:
-    """Fill the codes that need all cells: likest or not, rivals, share of the head."""
-    best, met = totals[BEST], False
-    for r in range(len(codes)):
-        out = codes[r]
-        likest = best > 0 and seen[r, LEVEL] == best
-        out[code.C_RIVALS] = min(4, levels[best]) if likest else 0
-        out[code.C_STRONGEST] = (2 if met else 1) if likest else (3 if best > 0 else 0)
-        met = met or likest
-        out[code.C_HEAD_SHARE] = _head_share(seen[r, HEADS], totals[ALL_HEADS])
-    _similar_ranks(seen, codes)
-
-
-@kernel()
-def _similar_ranks(seen: IntArray, codes: Codes) -> None:
-    """Fill the rank by similarity among agreeing cells without the head, 0 for other cells."""
-    better = np.zeros(COSINES * COSINES + 1, np.int64)
-    for r in range(len(codes)):
-        better[_similarity(seen[r], codes[r])] += 1
-    for k in range(len(better) - 2, -1, -1):
-        better[k] += better[k + 1]
-    for r in range(len(codes)):
-        mine = _similarity(seen[r], codes[r])
-        codes[r, code.C_SIMILAR_RANK] = 1 + min(4, better[mine + 1]) if mine > 0 else 0
-
-
-@kernel()
-def _similarity(seen: IntArray, codes: Codes) -> int:
-    """Return a number that grows with the similarity of heads, then of all words; 0 for none."""
-    known = 0 < seen[COSINE] < NO_NOUNS
-    if not known or seen[HEADS] > 0 or codes[code.C_AGREEING] == 0:
-        return 0
-    return int(COSINES * seen[COSINE] + seen[PHRASES])
-
-
-@kernel()
 def _head_share(mine: int, everyone: int) -> int:
     """Return 0 none, 1 under a quarter, 2 under a half, 3 under all, 4 all."""
     if mine == 0:
@@ -413,34 +453,29 @@ def _head_share(mine: int, everyone: int) -> int:
 
 
 @kernel()
-def _new(attributes: Small, j: int, totals: IntArray, levels: IntArray, out: Codes) -> None:
-    mention, best = attributes[j], totals[BEST]
+def describe_new(attributes: Small, j: int, out: Codes) -> None:
+    """Fill the codes of a mention that starts a cell, relative ones apart."""
+    mention = attributes[j]
     out[code.N_KIND], out[code.N_SORT] = mention[column.KIND], mention[column.SORT]
-    out[code.N_BEST], out[code.N_CELLS] = best, binned(totals[RANK], 8)
     out[code.N_LENGTH], out[code.N_MODIFIERS] = mention[column.LENGTH], mention[column.MODIFIERS]
     out[code.N_DETERMINER] = mention[column.DETERMINER]
     out[code.N_POSITION], out[code.N_REGION] = mention[column.POSITION], mention[column.REGION]
     out[code.N_ROLE], out[code.N_NESTED] = mention[column.ROLE], mention[column.PARENT] >= 0
-    out[code.N_AGREEING] = min(7, binned(totals[AGREE], 7) + 1) if totals[AGREE] else 0
-    out[code.N_NEAR] = min(3, totals[HERE]) + 4 * min(1, totals[BEFORE])
     out[code.N_FLAGS], out[code.N_POINTER] = mention[column.FLAGS], mention[column.POINTER]
     parent = mention[column.PARENT]
     around = KIND_GROUPS[attributes[parent, column.KIND]] if parent >= 0 else column.GROUP_COUNT
-    out[code.N_PARENT], out[code.N_OVERLAPS] = around, min(2, totals[OVERLAPS])
-    out[code.N_LIKEST] = min(5, levels[best]) if best > 0 else 0
-    out[code.N_APPOSITION] = totals[APPOSED_TO]
-    out[code.N_COMPLEMENT], out[code.N_HEAD_COUNT] = (
-        mention[column.COMPLEMENT],
-        _head_count(mention),
-    )
-    out[code.N_CERTAINTY], out[code.N_PRESENCE] = (
-        mention[column.CERTAINTY],
-        mention[column.PRESENCE],
-    )
+    out[code.N_PARENT], out[code.N_COMPLEMENT] = around, mention[column.COMPLEMENT]
+    out[code.N_HEAD_COUNT], out[code.N_PARTS] = _head_count(mention), mention[column.PARTS]
+    out[code.N_CERTAINTY] = mention[column.CERTAINTY]
+    out[code.N_PRESENCE] = mention[column.PRESENCE]
     out[code.N_RARITY], out[code.N_CLASS] = mention[column.RARITY], mention[column.NOUN_CLASS]
-    out[code.N_COSINE], out[code.N_PHRASE] = totals[BEST_COSINE], totals[BEST_PHRASE]
-    out[code.N_SHARED], out[code.N_PARTS] = totals[BEST_SHARED], mention[column.PARTS]
-    out[code.N_SPLIT] = _split(mention, totals[ALL_HEADS], totals[HEAD_CELLS])
+
+
+@kernel()
+def fill_relative(key: int, relative: IntArray, out: Codes) -> None:
+    """Fill the relative codes from a key."""
+    for k in range(len(relative)):
+        out[relative[k]] = (key >> (KEY_BITS * k)) & KEY_MASK
 
 
 @kernel()

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.configurations.joint import codes as code
+from partita.configurations.joint.codes import LIMIT, SCALE
 from partita.errors import InputError
 from partita.files.strict import Place, fields, integer_of, number_of, parsed, text_of
 from partita.files.text import whole_text
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 JOINED = int(code.sizes(code.CELL).sum())
 STARTED = JOINED + int(code.sizes(code.NEW).sum())
 FAR = code.G * len(code.OTHER)
-SCALE, LIMIT = 4096, 8  # the table's weights are multiples of 1 / SCALE, smaller than LIMIT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +74,7 @@ class JointModel:
         from partita.configurations.joint.network_kernels import Network
 
         return Network(
-            self.table.astype(np.float32),
+            _whole(self.table),
             self.bias.astype(np.float32),
             self.out.astype(np.float32),
             self.other.astype(np.float32),
@@ -136,9 +137,13 @@ def joint_model_text(model: JointModel) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
+def _whole(table: FloatArray) -> NDArray[np.int16]:
+    """Return weights times SCALE."""
+    return np.rint(np.clip(table, -LIMIT, LIMIT - 1 / SCALE) * SCALE).astype("<i2")
+
+
 def _packed(table: FloatArray) -> str:
-    whole = np.rint(np.clip(table, -LIMIT, LIMIT - 1 / SCALE) * SCALE).astype("<i2")
-    rows = (f'"{b64encode(row.tobytes()).decode("ascii")}"' for row in whole)
+    rows = (f'"{b64encode(row.tobytes()).decode("ascii")}"' for row in _whole(table))
     return "[\n" + ",\n".join(rows) + "\n]"
 
 

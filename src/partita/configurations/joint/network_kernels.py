@@ -1,4 +1,4 @@
-"""Compiled: each mention in turn joins a cell or starts one; beam search."""
+"""Compiled: each mention in turn joins a cell or starts one; draws and beam search."""
 
 from __future__ import annotations
 
@@ -10,19 +10,58 @@ from numpy.typing import NDArray
 
 from partita.compilation import kernel
 from partita.configurations.joint import codes as code
-from partita.configurations.joint.cells_kernels import CELL_COLUMNS, State, place
+from partita.configurations.joint.cells_kernels import (
+    EMPTY,
+    FIRST,
+    LAST,
+    WITHOUT,
+    Cells,
+    Growing,
+    Small,
+    copy_configuration,
+    fill_bits,
+    growing,
+    meet,
+    no_cells,
+    place,
+    place_of,
+    see,
+    such_mentions,
+    with_room,
+)
 from partita.configurations.joint.codes import LEXEME_ID
 from partita.configurations.joint.features_kernels import Mentions, fill_relations
-from partita.configurations.joint.kernels import KIND_GROUPS, Codes, describe
+from partita.configurations.joint.kernels import (
+    FACTS,
+    KEY_BITS,
+    KEY_MASK,
+    KIND_GROUPS,
+    LONG_AGO_CLASS,
+    NEAR,
+    RELATIVE,
+    RELATIVE_NEW,
+    Codes,
+    classify,
+    describe_cell,
+    describe_new,
+    relate,
+)
 from partita.records import FloatArray, IntArray
 
 Single = NDArray[np.float32]
-Scratch = tuple[Codes, Codes, IntArray, IntArray, IntArray, Single, Single]
+Whole = NDArray[np.int16]
 SLOPE = 0.1
 JOIN, START = 0, 1
 CODES, NEW_CODES, OWN, CLASSES = len(code.CELL), len(code.NEW), code.OWN, len(code.OTHER)
 MOST_ROWS = max(CODES, NEW_CODES + 1)
-LOCKSTEP = 64  # configurations that are drawn or scored together, sharing the relations
+SCALE = code.SCALE
+STATIC_OWN = np.array([k for k in range(OWN) if k not in RELATIVE])
+STATIC_CELL = np.array([k for k in range(OWN, CODES) if k not in RELATIVE])
+STATIC_NEW = np.array([k for k in range(NEW_CODES) if k not in RELATIVE_NEW])
+FEW_CHANGES = 16  # of codes
+CODE_BYTES = 8 * -(-CODES // 8)
+NEW_PATTERN = 0
+TOGETHER = 2**18  # places of cells in the configurations that grow together
 
 
 class Layout(NamedTuple):
@@ -35,10 +74,11 @@ class Layout(NamedTuple):
 class Network(NamedTuple):
     """Weights: the table, bias and output of joining and starting, scores of far cells.
 
+    The table holds whole numbers, weights times SCALE, so that sums of its rows are exact.
     `temperature` holds a and b: scores are multiplied by exp(a + b log(cells + 1)).
     """
 
-    table: Single
+    table: Whole
     bias: Single
     out: Single
     other: Single
@@ -46,237 +86,510 @@ class Network(NamedTuple):
     layout: Layout
 
 
+class View(NamedTuple):
+    """What a mention and the cells that were met have together, in the order of their slots.
+
+    `patterns` numbers the different codes of near cells; `words` are the same bytes as `codes`,
+    eight at a time. `sums` are sums of the table's rows for each pattern, before the relative codes
+    are added, those of "new" first.
+    """
+
+    facts: Small
+    codes: Codes
+    words: NDArray[np.uint64]
+    patterns: Small
+    sums: Small
+
+
+class Known(NamedTuple):
+    """The scores known at a step: a list of entries for each pattern."""
+
+    heads: Small
+    keys: IntArray
+    scores: FloatArray
+    following: Small
+    used: IntArray
+
+
+class Choice(NamedTuple):
+    """The choices of a mention in a configuration.
+
+    `near` holds the places of near cells, of a new cell, and of far cells that are not long ago;
+    scores and shares, e^score, are of the near ones and the new cell. `far_scores` and `far_shares`
+    are those of one far cell of each class. `found` is the number of near cells, that of the others
+    and the sum of all shares.
+    """
+
+    scores: FloatArray
+    shares: FloatArray
+    near: IntArray
+    keys: IntArray
+    far_scores: FloatArray
+    far_shares: FloatArray
+    found: FloatArray
+    sums: Small
+
+
 @kernel()
-def scratch(n: int, units: int) -> Scratch:
-    """Return the arrays for one decision."""
-    return (
-        np.zeros((n + 1, CODES), np.uint8),
-        np.zeros(NEW_CODES, np.uint8),
-        np.zeros(n + 1, np.int64),
-        np.zeros(n + 1, np.int64),
-        np.zeros(MOST_ROWS, np.int64),
-        np.zeros(units, np.float32),
-        np.zeros(units, np.float32),
+def new_view(slots: int, units: int) -> View:
+    """Return a view with room for so many cells."""
+    codes = np.zeros((slots, CODE_BYTES), np.uint8)
+    return View(
+        np.zeros((slots, FACTS), np.int32),
+        codes,
+        codes.view(np.uint64),
+        np.zeros(slots, np.int32),
+        np.zeros((slots + 1, units), np.int32),
     )
 
 
 @kernel()
-def own_rows(layout: Layout, codes: Codes, rows: IntArray) -> int:
-    """List the table's rows of what a mention has before any cell; return their number."""
-    for k in range(OWN):
-        rows[k] = layout.cell[k] + codes[k]
-    return OWN
+def _no_scores(patterns: int, entries: int) -> Known:
+    return Known(
+        np.full(patterns, -1, np.int32),
+        np.empty(entries, np.int64),
+        np.empty(entries),
+        np.empty(entries, np.int32),
+        np.zeros(1, np.int64),
+    )
 
 
 @kernel()
-def cell_rows(layout: Layout, codes: Codes, rows: IntArray) -> int:
-    """List the table's rows of what a mention and a cell have together; return their number."""
-    for k in range(OWN, CODES):
-        rows[k - OWN] = layout.cell[k] + codes[k]
-    return CODES - OWN
+def _no_choice(n: int, units: int) -> Choice:
+    return Choice(
+        np.zeros(n + 2),
+        np.zeros(n + 2),
+        np.zeros(n + 2, np.int64),
+        np.zeros(n + 2, np.int64),
+        np.zeros(CLASSES),
+        np.zeros(CLASSES),
+        np.zeros(3),
+        np.zeros(units, np.int32),
+    )
 
 
 @kernel()
-def new_rows(layout: Layout, codes: Codes, lexeme: int, rows: IntArray) -> int:
-    """List the table's rows of a mention that starts a cell; return their number."""
-    for k in range(NEW_CODES):
-        rows[k] = layout.new[k] + codes[k]
-    rows[NEW_CODES] = layout.new[NEW_CODES] + lexeme
-    return NEW_CODES + 1
+def _add_rows(table: Whole, rows: IntArray, sums: Small) -> None:
+    """Add rows of the table, four at a time."""
+    k = 0
+    while k + 3 < len(rows):
+        first, second = table[rows[k]], table[rows[k + 1]]
+        third, fourth = table[rows[k + 2]], table[rows[k + 3]]
+        for q in range(len(sums)):
+            pair = np.int32(first[q]) + np.int32(second[q])
+            sums[q] += pair + np.int32(third[q]) + np.int32(fourth[q])
+        k += 4
+    while k < len(rows):
+        row = table[rows[k]]
+        for q in range(len(sums)):
+            sums[q] += row[q]
+        k += 1
 
 
 @kernel()
-def add_rows(table: Single, rows: IntArray, hidden: Single) -> None:
-    """Add rows of the table to the hidden units."""
-    for row in rows:
-        for q in range(len(hidden)):
-            hidden[q] += table[row, q]
+def _list_rows(starts: IntArray, which: IntArray, codes: Codes, rows: IntArray) -> int:
+    """List the table's rows of some characteristics; return their number."""
+    for k in range(len(which)):
+        rows[k] = starts[which[k]] + codes[which[k]]
+    return len(which)
 
 
 @kernel(fastmath={"reassoc"})
-def _output(out: Single, hidden: Single) -> float:
+def _output(out: Single, bias: Single, sums: Small) -> float:
     total = np.float32(0.0)
-    for q in range(len(hidden)):
-        active = hidden[q] if hidden[q] > 0 else np.float32(SLOPE) * hidden[q]
+    for q in range(len(sums)):
+        hidden = np.float32(sums[q]) * np.float32(1.0 / SCALE) + bias[q]
+        active = max(hidden, np.float32(SLOPE) * hidden)
         total += out[q] * active
     return float(total)
 
 
 @kernel()
-def choices(
+def look(
     mentions: Mentions,
     network: Network,
-    state: State,
+    cells: Cells,
+    used: int,
+    count: int,
     row: IntArray,
     j: int,
-    count: int,
-    room: Scratch,
-    logs: FloatArray,
+    view: View,
+) -> int:
+    """Fill the view of mention j on the cells that were met; return the number of patterns."""
+    _start(mentions, network, j, view.sums[NEW_PATTERN])
+    fill_bits(cells, used, row)
+    classify(mentions, cells, count, j)
+    see(mentions, cells, used, row, j)
+    table, examples = np.zeros(_room(count), np.int32), np.full(j + 1, -1, np.int32)
+    own, rows, patterns = np.zeros(network.table.shape[1], np.int32), np.zeros(CODES, np.int64), 1
+    for slot in range(count):
+        cell, codes = cells.met[slot], view.codes[slot]
+        if cells.classes[cell] != NEAR:
+            continue
+        describe_cell(mentions, cells, row, j, cell, view.facts[slot], codes)
+        if patterns == 1:
+            listed = _list_rows(network.layout.cell, STATIC_OWN, codes, rows)
+            _add_rows(network.table, rows[:listed], own)
+        first = cells.columns[cell, FIRST]
+        if _pattern(view, table, slot, patterns) == patterns:
+            _sum_rows(network, view, slot, examples[first], own, rows)
+            patterns += 1
+        examples[first] = slot
+    return patterns
+
+
+@kernel()
+def _sum_rows(
+    network: Network, view: View, slot: int, example: int, own: Small, rows: IntArray
 ) -> None:
-    """Fill logs[c] = log P(mention j joins cell c), logs[count] = log P(it starts a new one).
+    """Sum the table's rows of a pattern: as of an example with similar codes, if there is one."""
+    starts, codes, pattern, changed = network.layout.cell, view.codes, view.patterns[slot], 0
+    if example >= 0:
+        for k in STATIC_CELL:
+            if codes[slot, k] != codes[example, k]:
+                rows[2 * changed] = starts[k] + codes[slot, k]
+                rows[2 * changed + 1] = starts[k] + codes[example, k]
+                changed += 1
+                if changed == FEW_CHANGES:
+                    break
+    if example < 0 or changed == FEW_CHANGES:
+        view.sums[pattern] = own
+        listed = _list_rows(starts, STATIC_CELL, codes[slot], rows)
+        _add_rows(network.table, rows[:listed], view.sums[pattern])
+        return
+    sums = view.sums[pattern]
+    sums[:] = view.sums[view.patterns[example]]
+    for k in range(changed):
+        new, old = network.table[rows[2 * k]], network.table[rows[2 * k + 1]]
+        for q in range(len(sums)):
+            sums[q] += np.int32(new[q]) - np.int32(old[q])
 
-    `row` holds the relations of j to earlier mentions.
+
+@kernel()
+def _start(mentions: Mentions, network: Network, j: int, sums: Small) -> None:
+    """Sum the table's rows of a mention that starts a cell."""
+    new, rows, starts = (
+        np.zeros(NEW_CODES, np.uint8),
+        np.zeros(MOST_ROWS, np.int64),
+        network.layout.new,
+    )
+    describe_new(mentions.attributes, j, new)
+    listed = _list_rows(starts, STATIC_NEW, new, rows)
+    rows[listed] = starts[NEW_CODES] + mentions.attributes[j, LEXEME_ID]
+    sums[:] = 0
+    _add_rows(network.table, rows[: listed + 1], sums)
+
+
+@kernel()
+def _room(count: int) -> int:
+    room = 16
+    while room < 2 * count:
+        room *= 2
+    return room
+
+
+@kernel()
+def _pattern(view: View, table: Small, slot: int, patterns: int) -> int:
+    """Return the pattern of a slot's codes: that of an earlier slot, or the next number.
+
+    `table` holds a slot + 1 for each pattern, at a place that follows from a hash of the codes.
     """
-    codes, new, among, other, rows, own, hidden = room
-    found = describe(mentions, state, row, j, count, codes, new, among, other)
-    group = KIND_GROUPS[new[code.N_KIND]]
-    for c in range(count):
-        if other[c] >= 0:
-            logs[c] = network.other[CLASSES * group + other[c]]
-    lexeme = mentions.attributes[j, LEXEME_ID]
-    own[:] = network.bias[JOIN]
-    if found > 0:
-        used = own_rows(network.layout, codes[0], rows)
-        add_rows(network.table, rows[:used], own)
-    for r in range(found):
-        hidden[:] = own
-        used = cell_rows(network.layout, codes[r], rows)
-        add_rows(network.table, rows[:used], hidden)
-        logs[among[r]] = _output(network.out[JOIN], hidden)
-    hidden[:] = network.bias[START]
-    used = new_rows(network.layout, new, lexeme, rows)
-    add_rows(network.table, rows[:used], hidden)
-    logs[count] = _output(network.out[START], hidden)
-    _normalise(logs[: count + 1], network.temperature)
+    words, mask, mixed = view.words[slot], len(table) - 1, np.uint64(0)
+    for k in range(len(words)):
+        mixed = (mixed ^ words[k]) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    at = np.int64(mixed & np.uint64(mask))
+    while table[at] > 0:
+        other, k = table[at] - 1, 0
+        while k < len(words) and view.words[other, k] == words[k]:
+            k += 1
+        if k == len(words):
+            view.patterns[slot] = view.patterns[other]
+            return int(view.patterns[slot])
+        at = (at + 1) & mask
+    table[at], view.patterns[slot] = slot + 1, patterns
+    return patterns
 
 
 @kernel()
-def _normalise(logs: FloatArray, temperature: FloatArray) -> None:
-    scale = math.exp(temperature[0] + temperature[1] * math.log(len(logs)))
-    for c in range(len(logs)):
-        logs[c] *= scale
-    total = _log_sum(logs)
-    for c in range(len(logs)):
-        logs[c] -= total
+def _score(network: Network, view: View, pattern: int, key: int, sums: Small) -> float:
+    starts = pattern == NEW_PATTERN
+    rows = np.zeros(len(RELATIVE_NEW), np.int64)
+    relative = RELATIVE_NEW if starts else RELATIVE
+    begin, which = (network.layout.new, START) if starts else (network.layout.cell, JOIN)
+    for k in range(len(relative)):
+        rows[k] = begin[relative[k]] + ((key >> (KEY_BITS * k)) & KEY_MASK)
+    sums[:] = view.sums[pattern]
+    _add_rows(network.table, rows[: len(relative)], sums)
+    return _output(network.out[which], network.bias[which], sums)
 
 
 @kernel()
-def _log_sum(logs: FloatArray) -> float:
-    top, total = logs.max(), 0.0
-    for value in logs:
-        total += math.exp(value - top)
+def choose(
+    mentions: Mentions,
+    network: Network,
+    grown: Growing,
+    cells: Cells,
+    view: View,
+    known: Known,
+    row: IntArray,
+    such: IntArray,
+    b: int,
+    j: int,
+    choice: Choice,
+) -> float:
+    """Fill the choices of mention j in configuration b; return the logarithm of their sum.
+
+    log P of a choice is its score less that; its probability is its share by the sum of shares.
+    """
+    count, slots, row_of_cells = grown.counts[b], cells.slots, grown.cells[b]
+    scores, near, keys, patterns = choice.scores, choice.near, choice.keys, view.patterns
+    found, others = relate(mentions, grown, cells, view.facts, row, such, b, j, near, keys)
+    heads, known_keys, known_scores, following = (
+        known.heads,
+        known.keys,
+        known.scores,
+        known.following,
+    )
+    scale = math.exp(network.temperature[0] + network.temperature[1] * math.log(count + 1))
+    top = -np.inf
+    for r in range(found + 1):
+        key = keys[r]
+        pattern = patterns[slots[row_of_cells[near[r]]]] if r < found else NEW_PATTERN
+        entry = heads[pattern]
+        while entry >= 0 and known_keys[entry] != key:
+            entry = following[entry]
+        if entry < 0:
+            entry = known.used[0]
+            known.used[0] += 1
+            known_keys[entry], following[entry] = key, heads[pattern]
+            heads[pattern] = entry
+            known_scores[entry] = _score(network, view, pattern, key, choice.sums)
+        scores[r] = scale * known_scores[entry]
+        top = max(top, scores[r])
+    group = CLASSES * KIND_GROUPS[mentions.attributes[j, code.KIND]]
+    choice.found[0], choice.found[1] = found, others
+    for k in range(CLASSES if found < count else 0):
+        choice.far_scores[k] = scale * network.other[group + k]
+        top = max(top, choice.far_scores[k])
+    return _shares(grown, cells, b, top, choice)
+
+
+@kernel()
+def _shares(grown: Growing, cells: Cells, b: int, top: float, choice: Choice) -> float:
+    """Fill the shares; return the logarithm of the sum of e^score."""
+    scores, shares, far, total = choice.scores, choice.shares, choice.far_shares, 0.0
+    found, others, count = int(choice.found[0]), int(choice.found[1]), grown.counts[b]
+    for r in range(found + 1):
+        shares[r] = math.exp(scores[r] - top)
+        total += shares[r]
+    if found < count:
+        for k in range(CLASSES):
+            far[k] = math.exp(choice.far_scores[k] - top)
+        total += far[LONG_AGO_CLASS] * (count - found - others)
+        for r in range(found + 1, found + 1 + others):
+            total += far[cells.classes[grown.cells[b, choice.near[r]]]]
+    choice.found[2] = total
     return float(top + math.log(total))
+
+
+@kernel()
+def _score_at(grown: Growing, cells: Cells, b: int, at: int, choice: Choice) -> float:
+    """Return the score of the cell at a place, or of a new one."""
+    if at < grown.counts[b]:
+        which = cells.classes[grown.cells[b, at]]
+        if which != NEAR:
+            return float(choice.far_scores[which])
+    r = 0
+    while choice.near[r] != at:
+        r += 1
+    return float(choice.scores[r])
+
+
+@kernel()
+def _mean_score(grown: Growing, cells: Cells, b: int, choice: Choice) -> float:
+    """Return the mean of the scores."""
+    found, others, mean = int(choice.found[0]), int(choice.found[1]), 0.0
+    for r in range(found + 1):
+        mean += choice.shares[r] * choice.scores[r]
+    if found < grown.counts[b]:
+        terms = choice.far_shares * choice.far_scores
+        mean += terms[LONG_AGO_CLASS] * (grown.counts[b] - found - others)
+        for r in range(found + 1, found + 1 + others):
+            mean += terms[cells.classes[grown.cells[b, choice.near[r]]]]
+    return float(mean / choice.found[2])
+
+
+@kernel()
+def _add_shares(
+    grown: Growing,
+    cells: Cells,
+    b: int,
+    choice: Choice,
+    means: FloatArray,
+    squares: FloatArray,
+) -> None:
+    """Add the probabilities of cells, and their squares, as differences to a cell of long ago.
+
+    What all earlier mentions have, as if their cell were long ago, is added to the last places.
+    """
+    found, others, total = int(choice.found[0]), int(choice.found[1]), choice.found[2]
+    usual = choice.far_shares[LONG_AGO_CLASS] / total if found < grown.counts[b] else 0.0
+    means[-1] += usual
+    squares[-1] += usual * usual
+    for r in range(found + 1 + others):
+        if r != found:
+            cell = grown.cells[b, choice.near[r]]
+            slot = cells.slots[cell]
+            share = (
+                choice.shares[r] if r < found else choice.far_shares[cells.classes[cell]]
+            ) / total
+            means[slot] += share - usual
+            squares[slot] += share * share - usual * usual
+
+
+@kernel()
+def _picked(grown: Growing, cells: Cells, b: int, choice: Choice, uniform: float) -> int:
+    """Return the place into whose share the uniform falls: new, near, far."""
+    found, others, count = int(choice.found[0]), int(choice.found[1]), int(grown.counts[b])
+    left = uniform * choice.found[2] - choice.shares[found]
+    if left < 0.0 or count == 0:
+        return count
+    for r in range(found):
+        left -= choice.shares[r]
+        if left < 0.0:
+            return int(choice.near[r])
+    for r in range(found + 1, found + 1 + others):
+        left -= choice.far_shares[cells.classes[grown.cells[b, choice.near[r]]]]
+        if left < 0.0:
+            return int(choice.near[r])
+    last = int(choice.near[0])
+    for at in range(count if found + others < count else 0):
+        if cells.classes[grown.cells[b, at]] == LONG_AGO_CLASS:
+            left, last = left - choice.far_shares[LONG_AGO_CLASS], at
+            if left < 0.0:
+                break
+    return last
 
 
 @kernel()
 def log_probabilities(mentions: Mentions, network: Network, rows: IntArray) -> FloatArray:
     """Return log P of configurations, rows of labels in the order of decisions."""
-    n, found = rows.shape[1], np.zeros(len(rows))
-    room, logs, row = scratch(n, network.table.shape[1]), np.zeros(n + 1), np.zeros(n, np.int64)
-    for first in range(0, len(rows), LOCKSTEP):
-        width = min(LOCKSTEP, len(rows) - first)
-        states, counts = _states(n, width), np.zeros(width, np.int64)
-        for j in range(n):
-            fill_relations(mentions, j, row)
-            for b in range(width):
-                state, label = _of(states, b), rows[first + b, j]
-                choices(mentions, network, state, row, j, counts[b], room, logs)
-                found[first + b] += logs[label]
-                counts[b] = place(mentions, state, j, label, counts[b])
+    found, together = np.zeros(len(rows)), max(1, TOGETHER // rows.shape[1])
+    for first in range(0, len(rows), together):
+        last = min(first + together, len(rows))
+        found[first:last] = _log_probabilities(mentions, network, rows[first:last])
     return found
 
 
 @kernel()
-def drawn(
+def _log_probabilities(mentions: Mentions, network: Network, rows: IntArray) -> FloatArray:
+    width, n, units = len(rows), rows.shape[1], network.table.shape[1]
+    found, grown, firsts = np.zeros(width), growing(width, n), np.full((width, n), -1, np.int64)
+    cells, used = no_cells(4 * n + 4), 1
+    view, choice = new_view(4 * n, units), _no_choice(n, units)
+    row, such = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    for j in range(n):
+        fill_relations(mentions, j, row)
+        alike = such[: such_mentions(mentions, j, such)]
+        count = meet(grown, 0, width, cells, 0)
+        if count > len(view.facts):
+            view = new_view(2 * count, units)
+        known = _no_scores(
+            look(mentions, network, cells, used, count, row, j, view), width * (j + 1)
+        )
+        cells = with_room(cells, used, width)
+        for b in range(width):
+            total = choose(mentions, network, grown, cells, view, known, row, alike, b, j, choice)
+            at = place_of(grown, cells, b, firsts[b, rows[b, j]])
+            if at == grown.counts[b]:
+                firsts[b, rows[b, j]] = j
+            found[b] += _score_at(grown, cells, b, at, choice) - total
+            used = place(mentions, grown, cells, used, b, j, at)
+    return found
+
+
+@kernel()
+def explored(
     mentions: Mentions,
     network: Network,
     uniforms: FloatArray,
+    width: int,
     sums: FloatArray,
     squares: FloatArray,
-) -> tuple[IntArray, FloatArray]:
-    """Draw one configuration for each row of uniforms; return the entropy of its decisions in nats.
+) -> tuple[IntArray, FloatArray, IntArray, FloatArray, float]:
+    """Draw one configuration for each row of uniforms, and search the best by a beam.
 
-    Adds to sums[later, earlier] the probability, at the decision, that the two share a cell, and
-    its square to squares: that varies less than whether they do. Empty sums are left alone.
+    Returns the draws with the entropies of their decisions in nats, then the rows of the beam,
+    their log P from the highest down and the highest log P dropped. Adds to sums[later, earlier]
+    the probability, at the decision, that the two share a cell, and its square to squares: that
+    varies less than whether they do. Empty sums are left alone.
     """
-    n = uniforms.shape[1]
-    labels, entropies = np.zeros(uniforms.shape, np.int64), np.zeros(len(uniforms))
-    room, logs, row = scratch(n, network.table.shape[1]), np.zeros(n + 1), np.zeros(n, np.int64)
-    for first in range(0, len(uniforms), LOCKSTEP):
-        width = min(LOCKSTEP, len(uniforms) - first)
-        states, counts = _states(n, width), np.zeros(width, np.int64)
-        for j in range(n):
-            fill_relations(mentions, j, row)
-            for b in range(width):
-                state, count = _of(states, b), counts[b]
-                choices(mentions, network, state, row, j, count, room, logs)
-                shares = np.exp(logs[: count + 1])
-                entropies[first + b] -= (shares * logs[: count + 1]).sum()
-                _add_shares(sums, squares, shares, state[0], j)
-                label = _picked(shares, uniforms[first + b, j])
-                labels[first + b, j] = label
-                counts[b] = place(mentions, state, j, label, count)
-    return labels, entropies
-
-
-@kernel()
-def _add_shares(
-    sums: FloatArray, squares: FloatArray, shares: FloatArray, home: IntArray, j: int
-) -> None:
-    for i in range(min(j, len(sums))):
-        share = shares[home[i]]
-        sums[j, i] += share
-        squares[j, i] += share * share
-
-
-@kernel()
-def _picked(shares: FloatArray, uniform: float) -> int:
-    """Return the choice into whose share of the whole the uniform falls."""
-    left, c = uniform * shares.sum(), 0
-    while c < len(shares) - 1 and left >= shares[c]:
-        left -= shares[c]
-        c += 1
-    return c
-
-
-@kernel()
-def beam(
-    mentions: Mentions, network: Network, n: int, width: int
-) -> tuple[IntArray, FloatArray, float]:
-    """Return rows of labels, their log P from the highest down, and the highest log P dropped."""
-    old, new = _states(n, width), _states(n, width)
-    counts, fresh = np.zeros(width, np.int64), np.zeros(width, np.int64)
-    scores, kept, dropped = np.zeros(width), 1, -np.inf
-    room, logs, row = scratch(n, network.table.shape[1]), np.zeros(n + 1), np.zeros(n, np.int64)
+    draws, n, units = len(uniforms), uniforms.shape[1], network.table.shape[1]
+    grown, entropies, logs = growing(draws + 2 * width, n), np.zeros(draws), np.zeros(width)
+    cells, used = no_cells(4 * n + 4), 1
+    view, choice = new_view(4 * n, units), _no_choice(n, units)
+    row, such = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    old, new, kept, dropped = draws, draws + width, min(1, width), -np.inf
     for j in range(n):
         fill_relations(mentions, j, row)
+        alike = such[: such_mentions(mentions, j, such)]
+        count = meet(grown, old, old + kept, cells, meet(grown, 0, draws, cells, 0))
+        if count > len(view.facts):
+            view = new_view(2 * count, units)
+        patterns = look(mentions, network, cells, used, count, row, j, view)
+        known = _no_scores(patterns, (draws + kept) * (j + 1))
+        cells = with_room(cells, used, draws + width)
+        means, variances = np.zeros(count + 1), np.zeros(count + 1)
+        for b in range(draws):
+            total = choose(mentions, network, grown, cells, view, known, row, alike, b, j, choice)
+            entropies[b] += total - _mean_score(grown, cells, b, choice)
+            if len(sums):
+                _add_shares(grown, cells, b, choice, means, variances)
+            at = _picked(grown, cells, b, choice, uniforms[b, j])
+            used = place(mentions, grown, cells, used, b, j, at)
+        if len(sums):
+            _spread(cells, means, sums[j, :j])
+            _spread(cells, variances, squares[j, :j])
         pool = np.full(kept * (j + 1), -np.inf)
-        for b in range(kept):
-            choices(mentions, network, _of(old, b), row, j, counts[b], room, logs)
-            for c in range(counts[b] + 1):
-                pool[b * (j + 1) + c] = scores[b] + logs[c]
-        chosen, best_dropped = _strongest(pool, width)
-        dropped = max(dropped, best_dropped)
-        kept = len(chosen)
-        for b in range(kept):
-            parent, c = chosen[b] // (j + 1), chosen[b] % (j + 1)
-            _copy(_of(old, parent), _of(new, b), j, counts[parent])
-            fresh[b] = place(mentions, _of(new, b), j, c, counts[parent])
-            scores[b] = pool[chosen[b]]
-        old, new = new, old
-        counts, fresh = fresh, counts
-    return old[0][:kept].copy(), scores[:kept].copy(), dropped
+        for b in range(old, old + kept):
+            total = choose(mentions, network, grown, cells, view, known, row, alike, b, j, choice)
+            first = (b - old) * (j + 1)
+            _fill_pool(grown, cells, b, logs[b - old] - total, choice, pool[first : first + j + 1])
+        if width:
+            chosen, best_dropped = _strongest(pool, width)
+            dropped, kept = max(dropped, best_dropped), len(chosen)
+            for b in range(kept):
+                copy_configuration(grown, old + chosen[b] // (j + 1), new + b, j)
+                used = place(mentions, grown, cells, used, new + b, j, chosen[b] % (j + 1))
+                logs[b] = pool[chosen[b]]
+            old, new = new, old
+    homes = grown.homes.astype(np.int64)
+    return homes[:draws], entropies, homes[old : old + kept], logs[:kept], dropped
 
 
 @kernel()
-def _states(n: int, width: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    return (
-        np.zeros((width, n), np.int64),
-        np.zeros((width, n), np.int64),
-        np.zeros((width, n, CELL_COLUMNS), np.int64),
-        np.zeros((width, n), np.int64),
-    )
+def _fill_pool(
+    grown: Growing, cells: Cells, b: int, log: float, choice: Choice, pool: FloatArray
+) -> None:
+    """Fill log P of configuration b with each choice for the next mention, by place."""
+    for at in range(grown.counts[b]):
+        which = cells.classes[grown.cells[b, at]]
+        if which != NEAR:
+            pool[at] = log + choice.far_scores[which]
+    for r in range(int(choice.found[0]) + 1):
+        pool[choice.near[r]] = log + choice.scores[r]
 
 
 @kernel()
-def _of(states: tuple[IntArray, IntArray, IntArray, IntArray], b: int) -> State:
-    return states[0][b], states[1][b], states[2][b], states[3][b]
-
-
-@kernel()
-def _copy(source: State, target: State, j: int, count: int) -> None:
-    target[0][:j], target[1][:j] = source[0][:j], source[1][:j]
-    target[2][:count], target[3][:count] = source[2][:count], source[3][:count]
+def _spread(cells: Cells, values: FloatArray, row: FloatArray) -> None:
+    """Add what is known of cells to all of their members, and the last value to all mentions."""
+    row += values[-1]
+    for slot in range(len(values) - 1):
+        cell, value = cells.met[slot], values[slot]
+        while value != 0.0 and cell != EMPTY:
+            row[cells.columns[cell, LAST]] += value
+            cell = cells.columns[cell, WITHOUT]
 
 
 @kernel()

@@ -55,17 +55,23 @@ class EnumeratedJoint:
 DRAWS, FEWEST_DRAWS, MOST_DRAWS = 128, 32, 8192
 WIDTH, NARROW = 64, 8
 FEW = 100  # templates; of more, each draw takes longer, and a narrow beam finds as good a list
+TOGETHER = 1024  # draws that are made at a time
+NOTHING: FloatArray = np.zeros((0, 0))
 COUNTED = 100  # templates whose configurations are counted exactly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimates:
-    """What draws estimate: pair probabilities in the order of decisions, and the entropy."""
+    """What draws estimate: pair probabilities in the order of decisions, and the entropy.
+
+    Beside the draws, a beam search lists the best configurations that it finds.
+    """
 
     value: FloatArray
     error: FloatArray
     bits: Figure
     rows: IntArray
+    best: Best
 
 
 @dataclass(slots=True, eq=False)
@@ -155,20 +161,40 @@ class JointPosterior:
         """List the best by beam search, with exact log P; `gap` bounds what it may have missed."""
         if self.size <= LARGEST:
             return self._enumerated().best(k)
-        from partita.configurations.joint.network_kernels import beam
+        found = self._draws().best if k <= self._width else self._explored(self._no_uniforms, k)[2]
+        labels, logs = found.labels[:k], found.log_weights[:k]
+        return Best(self._in_text(labels), logs, max(0.0, found.gap - float(logs[-1])))
 
-        width = WIDTH if self.size <= FEW else NARROW
-        rows, logs, dropped = beam(self.mentions, self.network, self.size, max(k, width))
-        gap = max(0.0, dropped - float(logs[:k][-1]))
-        return Best(self._in_text(rows[:k]), logs[:k], gap)
+    @property
+    def _width(self) -> int:
+        return WIDTH if self.size <= FEW else NARROW
+
+    @property
+    def _no_uniforms(self) -> FloatArray:
+        return np.zeros((0, self.size))
+
+    def _explored(
+        self,
+        uniforms: FloatArray,
+        width: int,
+        sums: FloatArray = NOTHING,
+        squares: FloatArray = NOTHING,
+    ) -> tuple[IntArray, FloatArray, Best]:
+        """Return a draw for each row of uniforms, the entropies of decisions, and a list by beam.
+
+        The gap of the list is the highest log P dropped.
+        """
+        from partita.configurations.joint.network_kernels import explored
+
+        rows, entropies, best, logs, dropped = explored(
+            self.mentions, self.network, uniforms, width, sums, squares
+        )
+        return rows, entropies, Best(best, logs, float(dropped))
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
-        from partita.configurations.joint.network_kernels import drawn
-
-        none = np.zeros((0, 0))
-        uniforms = rng.random((count, self.size))
-        rows, _ = drawn(self.mentions, self.network, uniforms, none, none)
-        return self._in_text(rows)
+        blocks = (min(TOGETHER, count - first) for first in range(0, count, TOGETHER))
+        rows = [self._explored(rng.random((block, self.size)), 0)[0] for block in blocks]
+        return self._in_text(np.concatenate([np.zeros((0, self.size), np.int64), *rows]))
 
     def drawn_rows(self) -> IntArray:
         """Return the draws behind the pair probabilities."""
@@ -198,29 +224,30 @@ class JointPosterior:
 
 def _sample(posterior: JointPosterior) -> Estimates:
     """Return means over independent draws, with their standard errors."""
-    from partita.configurations.joint.network_kernels import drawn
-
     n, rng = posterior.size, np.random.default_rng(posterior.seed)
     sums, squares = np.zeros((n, n)), np.zeros((n, n))
     rows: list[IntArray] = []
     nats: list[FloatArray] = []
+    bests: list[Best] = []
     count, wanted = 0, posterior.draw_count
     while count < wanted:
-        uniforms = rng.random((wanted - count, n))
-        drawn_rows, entropies = drawn(
-            posterior.mentions, posterior.network, uniforms, sums, squares
-        )
-        rows.append(drawn_rows)
+        uniforms = rng.random((min(TOGETHER, wanted - count), n))
+        width = 0 if bests else posterior._width
+        drawn, entropies, best = posterior._explored(uniforms, width, sums, squares)
+        rows.append(drawn)
         nats.append(entropies)
-        count = wanted
-        worst = float(_variances(sums, squares, count).max(initial=0.0))
-        needed = 1 + math.ceil(worst / posterior.precision**2)
-        wanted = max(wanted, min(MOST_DRAWS, 2 * count, needed))
+        bests.append(best)
+        count += len(drawn)
+        if count >= wanted:
+            worst = float(_variances(sums, squares, count).max(initial=0.0))
+            needed = 1 + math.ceil(worst / posterior.precision**2)
+            wanted = max(wanted, min(MOST_DRAWS, 2 * count, needed))
     error = np.sqrt(_variances(sums, squares, count) / max(1, count - 1))
     each = np.concatenate(nats)
     spread = float(each.std()) / math.sqrt(max(1, count - 1))
     bits = Figure.estimate(float(each.mean()) / math.log(2), spread / math.log(2))
-    return Estimates(np.minimum(sums / count, 1.0), error, bits, np.concatenate(rows))
+    value = np.clip(sums / count, 0.0, 1.0)
+    return Estimates(value, error, bits, np.concatenate(rows), bests[0])
 
 
 def _variances(sums: FloatArray, squares: FloatArray, count: int) -> FloatArray:
