@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DOMAIN = "general"
 JOINT = "joint"
 SECONDS = 2.0  # that an exact answer may be expected to take
-STEPS = {"merging": 3_000_000}  # a second or two for a set of forty templates
+STEPS = {"merging": 3_000_000, "joint": 0}  # joint: draws, 0 for the usual number
 STEP = 30_000
 COMMON = 60  # templates: sets of more are rare
 
@@ -155,7 +155,9 @@ class Runner:
             "parameters": self.parameters.hash,
             "top": settings.top,
             "threshold": settings.threshold,
-            "seconds" if budget.work is None else "work": budget.work or budget.seconds,
+            "seconds" if budget.work is None else "work": (
+                budget.seconds if budget.work is None else budget.work
+            ),
             "seed": settings.seed,
         }
 
@@ -174,6 +176,7 @@ class Runner:
                 top=settings.top,
                 threshold=settings.threshold,
                 seed=settings.seed,
+                draws=settings.budget.work or None,
             )
             return
         for pairs in sets:

@@ -357,22 +357,28 @@ def solve_joint(
     top: int | None = None,
     threshold: float | None = None,
     seed: int = 0,
+    draws: int | None = None,
 ) -> Iterator[Distribution | PartitaError]:
-    """Yield the distribution of each set, or its error.
+    """Yield the distribution of each set, or its error; pairs from so many draws.
 
     The pair probabilities are the joint model's before incompatible templates are excluded.
     """
     for pairs in sets:
         try:
-            yield _distribution(pairs, model, top, threshold, seed)
+            yield _distribution(pairs, model, top, threshold, seed, draws)
         except PartitaError as error:
             yield error
 
 
 def _distribution(
-    pairs: PairProbabilities, model: JointModel, top: int | None, threshold: float | None, seed: int
+    pairs: PairProbabilities,
+    model: JointModel,
+    top: int | None,
+    threshold: float | None,
+    seed: int,
+    draws: int | None,
 ) -> Distribution:
-    joint = joint_posterior(pairs.set.templates, model, seed=seed)
+    joint = joint_posterior(pairs.set.templates, model, seed=seed, draws=draws)
     compatible = checked_knowledge(pairs).compatible
     posterior = joint if compatible.all() else constrained(joint, compatible, seed)
     best = best_or_above(posterior, top, threshold)

@@ -108,7 +108,8 @@ class JointPosterior:
     def reason(self) -> str:
         if self.size <= LARGEST:
             return "exact by enumeration"
-        return f"exact probabilities of configurations, pairs from {len(self._draws().rows)} draws"
+        draws = f"{len(self._draws().rows)} draws, standard errors at most {self.error:.3f}"
+        return f"exact probabilities of configurations, pairs from {draws}"
 
     @property
     def log_normaliser(self) -> Figure:
