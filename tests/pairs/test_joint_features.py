@@ -13,6 +13,7 @@ from partita.configurations.joint.features import (
     kinship,
     lexeme,
     rarities_of,
+    words_of,
 )
 from partita.records import Template
 
@@ -45,7 +46,8 @@ def made(name: str, text: str, form: str, start: int = 0, **said: object) -> Tem
     ],
 )
 def test_kinds(text: str, form: str, said: dict[str, object], kind: str) -> None:
-    assert column.KINDS[kind_of(made("a", text, form, **said))] == kind
+    template = made("a", text, form, **said)
+    assert column.KINDS[kind_of(template, words_of(template))] == kind
 
 
 def related(earlier: Template, later: Template) -> int:

@@ -133,12 +133,8 @@ def _surface(template: Template, words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else template.head.lower()
 
 
-def kind_of(template: Template) -> int:
+def kind_of(template: Template, words: Sequence[str]) -> int:
     """Return the number of the expression's kind in KINDS."""
-    return _kind(template, words_of(template))
-
-
-def _kind(template: Template, words: Sequence[str]) -> int:
     return KIND_NUMBERS[_pronoun(template, words) or _nominal(template, words)]
 
 
@@ -277,7 +273,7 @@ def _texts(templates: Sequence[Template]) -> list[_Text]:
 def _text(
     template: Template, words: list[str], inner: Sequence[tuple[Template, list[str]]]
 ) -> _Text:
-    kind, (head, parts) = _kind(template, words), _head(template, words, inner)
+    kind, (head, parts) = kind_of(template, words), _head(template, words, inner)
     if kind <= LAST_PRONOUN:
         return _Text(words, kind, head, parts, [], [])
     telling = [word for word in words if _tells(word)]
@@ -386,7 +382,7 @@ def _phrases(texts: Sequence[_Text]) -> NDArray[np.float32]:
 def lexeme(template: Template) -> str:
     """Return the lexicon's word for an expression: its head, pronouns marked."""
     words = words_of(template)
-    return _lexeme(template, words, _kind(template, words))
+    return _lexeme(template, words, kind_of(template, words))
 
 
 def _lexeme(template: Template, words: Sequence[str], kind: int) -> str:
