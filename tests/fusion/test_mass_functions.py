@@ -244,3 +244,74 @@ def test_a_source_that_describes_a_slot_twice_is_refused():
     masses = [about_city("a", (("Oslo",), 1.0)), about_city("a", (("Bonn",), 1.0))]
     with pytest.raises(InputError, match="a describes city of depot again"):
         combine_masses(masses, {})
+
+
+PARTITIONS = [
+    [["A", "B", "C"]],
+    [["A", "B"], ["C"]],
+    [["A", "C"], ["B"]],
+    [["A"], ["B", "C"]],
+    [["A"], ["B"], ["C"]],
+]
+
+
+def written(tmp_path, *rows):
+    path = tmp_path / "beliefs.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.lists(st.integers(0, 20), min_size=5, max_size=5).filter(any), min_size=2,
+                max_size=3), st.floats(0.1, 0.95))  # fmt: skip
+def test_distributions_over_configurations_combine_as_over_the_whole_frame(
+    tmp_path_factory, parts, r
+):
+    rows, expected = [], [1.0] * 5
+    for n, counts in enumerate(parts):
+        shares = [count / sum(counts) for count in counts]
+        stated = [{"value": value, "probability": p}
+                  for value, p in zip(PARTITIONS, shares, strict=True)]  # fmt: skip
+        rows.append({"set": "S", "source": f"s{n}", "distribution": stated, "reliability": r})
+    read = read_masses(written(tmp_path_factory.mktemp("sets"), *rows))
+    [combined] = combine_masses(read.masses, read.reliabilities)
+    for counts in parts:
+        factors = [r * count / sum(counts) + 1 - r for count in counts]
+        expected = [e * f for e, f in zip(expected, factors, strict=True)]
+    rest = (1 - r) ** len(parts)  # all of them ignorant: the whole frame
+    total = sum(e - rest for e in expected) + rest
+    stated = {one.value: one.probability for one in combined.values}
+    for value, e in zip(PARTITIONS, expected, strict=True):
+        text = " ".join(f"({' '.join(cell)})" for cell in value)
+        assert stated.get(text, 0.0) == pytest.approx((e - rest) / total)
+    assert combined.unknown == pytest.approx(rest / total)
+    assert combined.conflict == pytest.approx(1 - total)
+
+
+def test_a_distribution_leaves_the_rest_to_the_whole_frame(tmp_path):
+    about = {"object": "depot", "slot": "city", "source": "a"}
+    short = written(tmp_path, {**about, "distribution": [{"value": "Bonn", "probability": 0.7}]})
+    [read] = read_masses(short).masses
+    assert read.masses[0] == FocalSet(("Bonn",), 0.7)
+    assert read.masses[1].values is None
+    assert read.masses[1].mass == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ({"set": "S", "source": "a"}, "no masses and no distribution"),
+        ({"set": "S", "source": "a", "distribution": [{"value": "x", "probability": 1}]},
+         "not a configuration"),
+        ({"set": "S", "source": "a", "distribution": [{"value": [["A"], ["A"]], "probability": 1}]},
+         "a template twice"),
+        ({"set": "S", "source": "a", "distribution": [
+            {"value": [["A"], ["B"]], "probability": 0.5}, {"value": [["A"]], "probability": 0.5}]},
+         "differ in template B"),
+        ({"object": "x", "slot": "y", "source": "a",
+          "distribution": [{"value": "v", "probability": 1.2}]}, "sum to 1.2"),
+    ],
+)  # fmt: skip
+def test_wrong_distributions_are_refused(tmp_path, row, problem):
+    with pytest.raises(InputError, match=problem):
+        read_masses(written(tmp_path, row))

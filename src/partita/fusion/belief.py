@@ -72,6 +72,20 @@ class Trust:
     given: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class SecondMode:
+    """Another solution that explains the claims nearly as well, found from reversed values.
+
+    `gap` is how much less likely it makes the claims, in nats per contested object; `changed` is
+    the share of contested objects with another best value. `sources` are then more reliable.
+    """
+
+    gap: float
+    changed: float
+    contested: int
+    sources: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SlotBelief:
     """The belief about one slot. Pair n is a value of an object, the most probable first.
@@ -79,7 +93,7 @@ class SlotBelief:
     `unknown` is, for each object, the probability that no source states the true value. `sound` is,
     for each statement, the probability that it is true, even if it is not the whole truth.
     `effective` is the effective number of independent sources, `temper` the mean of τ. `cells` are
-    where the true numbers may lie.
+    where the true numbers may lie, `second` is another solution that is nearly as good.
     """
 
     name: str
@@ -97,6 +111,7 @@ class SlotBelief:
     effective: float = 0.0
     temper: float = 1.0
     cells: Cells | None = None
+    second: SecondMode | None = None
     starts: IntArray = field(init=False)
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.fusion.dependence import SharedErrors
-from partita.records import FloatArray, IntArray
+from partita.records import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -271,13 +271,17 @@ def estimate_rates(
     problem: Problem,
     fixed: FloatArray | None = None,
     rounds: int = ROUNDS,
+    start: Expected | None = None,
 ) -> Estimate:
-    """Estimate rates by expectation maximisation; `fixed` rates (not NaN) stay."""
+    """Estimate rates by expectation maximisation; `fixed` rates (not NaN) stay.
+
+    The estimation begins with the expectation `start`, or with the starting rates of the problem.
+    """
     theta = np.repeat(problem.start[None], problem.sources, axis=0)
     rates = Rates(
         _kept(theta, fixed), np.full(problem.kinds, 1.0 / problem.kinds), START_CONCENTRATION
     )
-    expected = expect(problem, rates)
+    expected = start or expect(problem, rates)
     pooled = problem.start
     for done in range(1, rounds + 1):
         before = expected.probability
@@ -288,6 +292,34 @@ def estimate_rates(
         if np.max(np.abs(expected.probability - before), initial=0.0) < TOLERANCE:
             return Estimate(expected, rates, pooled, done, True)
     return Estimate(expected, rates, pooled, rounds, False)
+
+
+def rivals_first(problem: Problem, estimate: Estimate) -> tuple[Expected, BoolArray]:
+    """Return the expectation if the best candidate of each item is wrong, and contested items.
+
+    The claims for the other stated candidates decide between them; an item without any stays.
+    """
+    probability = estimate.expected.probability
+    best = best_candidates(problem, probability)
+    weight = problem.claims.weight[problem.relations.claim]
+    support = np.bincount(problem.relations.candidate, weight, minlength=len(probability))
+    support[best[best >= 0]] = 0.0
+    item = problem.candidates.item
+    total = np.bincount(item, support, minlength=problem.items)
+    contested = total > 0
+    share = support / np.where(contested, total, 1.0)[item]
+    reversed_ = np.where(contested[item], share, probability)
+    counts = _counts(problem, reversed_, likelihoods(problem, estimate.rates.theta))
+    return Expected(reversed_, counts, 0.0), contested
+
+
+def best_candidates(problem: Problem, probability: FloatArray) -> IntArray:
+    """Return the most probable candidate of each item, -1 for an item without any."""
+    order = np.lexsort((-probability, problem.candidates.item))
+    best = np.full(problem.items, -1)
+    first = np.flatnonzero(np.diff(problem.candidates.item[order], prepend=-1))
+    best[problem.candidates.item[order[first]]] = order[first]
+    return best
 
 
 def _concentration(problem: Problem, probability: FloatArray) -> float | None:

@@ -30,7 +30,9 @@ from partita.fusion.claims import Claims
 from partita.fusion.fuse import Change
 from partita.templates.words import symbol
 
-FIELDS = ("object", "slot", "source", "masses")
+FIELDS = ("object", "slot", "source")
+SETS_OF_MASSES = ("masses", "distribution")  # one of these states what the source believes
+CONFIGURATION = "configuration"  # the slot of beliefs about the configurations of a set
 UNNAMED = ""  # the outcome for all values that no source names; a named value is never empty
 MAX_FOCAL_SETS = 1 << 14
 
@@ -92,15 +94,68 @@ def read_masses(path: str | Path) -> MassFile:
     """Read mass functions, one JSON object per line."""
     masses: list[SourceMasses] = []
     reliabilities: dict[str, float] = {}
+    members: dict[str, frozenset[str]] = {}
     for place, value in _json_lines(path):
-        row = fields(value, "the mass function", place, needed=FIELDS, allowed=("reliability",))
-        thing, slot, source = (_name(row[name], name, place) for name in FIELDS[:3])
-        masses.append(SourceMasses(thing, slot, source, _focal_sets(row["masses"], place), place))
+        of_set = isinstance(value, dict) and "set" in value
+        needed = ("set", "source") if of_set else FIELDS
+        allowed = (*SETS_OF_MASSES, "reliability")
+        row = fields(value, "the mass function", place, needed=needed, allowed=allowed)
+        if len(row.keys() & {*SETS_OF_MASSES}) != 1:
+            place.refuse("the mass function has no masses and no distribution (expected one)")
+        thing, source = (
+            _name(row[needed[0]], needed[0], place),
+            _name(row["source"], "source", place),
+        )
+        slot = CONFIGURATION if of_set else _name(row["slot"], "slot", place)
+        if of_set:
+            _check_members(thing, row, members, place)
+        stated = _distribution(row, place) if "distribution" in row else row["masses"]
+        masses.append(SourceMasses(thing, slot, source, _focal_sets(stated, place), place))
         if row.get("reliability") is not None:
             _add_reliability(source, row["reliability"], reliabilities, place)
     if not masses:
         raise InputError("has no mass functions; expected at least one", file=str(path))
     return MassFile(tuple(masses), reliabilities)
+
+
+def _distribution(row: Mapping[str, Any], place: Place) -> list[dict[str, Any]]:
+    """Return a distribution over values as masses; what is left of 1 is for the whole frame."""
+    entries: list[dict[str, Any]] = []
+    for one in list_of(row["distribution"], "distribution", place):
+        entry = fields(one, "an entry of the distribution", place, needed=("value", "probability"))
+        p = number_of(entry["probability"], "probability", place)
+        entries.append({"values": [entry["value"]], "mass": p})
+    rest = 1.0 - sum(entry["mass"] for entry in entries)
+    if rest < -TOLERANCE:
+        place.refuse(f"the probabilities sum to {1.0 - rest:.12g}; expected at most 1")
+    return [*entries, {"values": None, "mass": rest}] if rest > TOLERANCE else entries
+
+
+def _check_members(
+    name: str, row: Mapping[str, Any], members: dict[str, frozenset[str]], place: Place
+) -> None:
+    """Refuse configurations of a set that do not have the same templates."""
+    stated: list[Any] = []
+    for entry in row.get("distribution") or row.get("masses") or ():
+        if isinstance(entry, dict):
+            stated += [entry["value"]] if "value" in entry else entry.get("values") or []
+    for value in stated:
+        if not isinstance(value, list):
+            place.refuse("a value of a set is not a configuration; expected a list of cells")
+        templates = frozenset(name for cell in _cells(value, place) for name in cell)
+        before = members.setdefault(name, templates)
+        if odd := sorted(templates ^ before):
+            place.refuse(f"configurations of {name} differ in template {odd[0]}")
+
+
+def _cells(value: list[Any], place: Place) -> list[list[str]]:
+    """Return the cells of a configuration, sorted."""
+    cells = [sorted(_name(one, "a template", place) for one in list_of(cell, "a cell", place))
+             for cell in value]  # fmt: skip
+    names = [name for cell in cells for name in cell]
+    if not names or not all(cells) or len({*names}) < len(names):
+        place.refuse("a configuration has an empty cell or a template twice")
+    return sorted(cells)
 
 
 def _json_lines(path: str | Path) -> Iterator[tuple[Place, Any]]:
@@ -157,6 +212,8 @@ def _focal_set(value: Any, place: Place) -> FocalSet:
 
 
 def _value(value: Any, place: Place) -> str:
+    if isinstance(value, list):  # a configuration
+        return " ".join(f"({' '.join(cell)})" for cell in _cells(value, place))
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):

@@ -184,14 +184,24 @@ def _scales_by_source(
 ) -> FloatArray:
     """Return the median residual of every source, drawn towards the scale of all."""
     scales = np.full(len(statements.sources), pooled)
-    for n in range(len(scales)):
-        mine = np.abs(residual[near & (statements.source == n)])
-        mine = mine[mine < spread]
+    kept = near & (np.abs(np.where(near, residual, 0.0)) < spread)
+    for n, mine in enumerate(_by_source(np.abs(residual), statements, kept)):
         if len(mine):
             known = float(np.median(mine))
             logs = len(mine) * np.log(max(known, 1e-12)) + SCALE_WEIGHT * np.log(pooled)
             scales[n] = np.exp(logs / (len(mine) + SCALE_WEIGHT))
     return scales
+
+
+def _by_source(
+    values: FloatArray, statements: Statements, kept: NDArray[np.bool_] | None = None
+) -> list[FloatArray]:
+    """Return the values of the statements of every source."""
+    chosen = np.arange(len(values)) if kept is None else np.flatnonzero(kept)
+    source = statements.source[chosen]
+    order = np.argsort(source, kind="stable")
+    ends = np.searchsorted(source[order], np.arange(1, len(statements.sources)))
+    return np.split(values[chosen][order], ends)
 
 
 def _degrees(standard: FloatArray, spread: float) -> float:
@@ -211,8 +221,8 @@ def _steps(statements: Statements, values: FloatArray, kind: str) -> dict[str, f
         return {}
     steps = {}
     finest = _step(values[statements.value])
-    for n, source in enumerate(statements.sources):
-        mine = values[statements.value[statements.source == n]]
+    stated = _by_source(values[statements.value], statements)
+    for source, mine in zip(statements.sources, stated, strict=True):
         step = _step(mine) if len(mine) >= MIN_STEP_CLAIMS else finest
         if step > finest:
             steps[source] = step

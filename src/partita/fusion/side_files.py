@@ -165,10 +165,12 @@ def json_kind(path: str | Path) -> str:
     try:
         first = json.loads(line)
     except (ValueError, RecursionError):  # a long line was cut, or its reader reports an error
-        fields = {name for name in ("set", "singletons", "masses") if f'"{name}":' in line}
+        fields = {
+            name for name in ("set", "singletons", "masses", "distribution") if f'"{name}":' in line
+        }
         fields |= {"version"} if line.startswith('{"version":') else set()
     else:
         fields = set(first) if isinstance(first, dict) else set()
     if "version" in fields and fields & {"set", "singletons"}:
         return "reports"
-    return "beliefs" if "masses" in fields and "version" not in fields else ""
+    return "beliefs" if fields & {"masses", "distribution"} and "version" not in fields else ""

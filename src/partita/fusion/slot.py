@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from partita.errors import InputError, TotalConflict
 from partita.fusion import open_slots
-from partita.fusion.belief import Parameters, SlotBelief, Tempering
+from partita.fusion.belief import Parameters, SecondMode, SlotBelief, Tempering
 from partita.fusion.claims import Claims, join_claims
 from partita.fusion.copying import find_copying
 from partita.fusion.dependence import (
@@ -24,9 +24,11 @@ from partita.fusion.estimation import (
     Estimate,
     Problem,
     Rates,
+    best_candidates,
     estimate_rates,
     expect,
     no_relations,
+    rivals_first,
     soundness,
 )
 from partita.fusion.hierarchy import Nesting, deepest
@@ -44,7 +46,7 @@ from partita.fusion.people import Lexicon
 from partita.fusion.tempering import default_tempering, fit_tempering, temper
 from partita.fusion.trust import trust
 from partita.fusion.value_reading import ParsedSlot, Statements, parse_slot
-from partita.records import FloatArray, IntArray, Pair
+from partita.records import BoolArray, FloatArray, IntArray, Pair
 from partita.templates.words import symbol
 
 SHRINKAGE = 0.1  # weak: with few values, a source's habits show soon
@@ -126,8 +128,70 @@ def fuse_slot(claims: Claims, slot: Slot) -> SlotBelief:
         dependence = more
         belief = _believe(parsed, slot, dependence, lexicon)
     tempering = _tempering(parsed, slot, belief)
-    belief = replace(belief, parameters=replace(belief.parameters, tempering=tempering))
+    parameters = replace(belief.parameters, tempering=tempering)
+    belief = replace(belief, parameters=parameters, second=_second_mode(parsed, slot, belief))
     return temper(slot.condition(belief))
+
+
+MODE_CLAIMS = 30_000  # by which a second mode is looked for
+MODE_ROUNDS = 60
+MIN_CONTESTED = 10
+MIN_CHANGED = 0.3  # of the contested objects
+MAX_GAP = 0.3  # nats per contested object
+
+
+def _second_mode(parsed: ParsedSlot, slot: Slot, belief: SlotBelief) -> SecondMode | None:
+    """Return a solution from reversed values, if it explains the claims nearly as well.
+
+    Closed slots always have one (all answers exchanged), so none is looked for there.
+    """
+    if parsed.kind == "closed" or belief.parameters.scales is not None:
+        return None
+    statements = parsed.statements
+    if len(statements) > MODE_CLAIMS:
+        step = -(-len(statements) // MODE_CLAIMS)
+        statements = statements.only(statements.object % step == 0)
+    sampled = replace(parsed, statements=_renumbered(statements))
+    weights = claim_weights(sampled.statements, belief.parameters.dependence)
+    problem, _, _ = _problem(sampled, weights, None)
+    if slot.kind in SETS:
+        problem = replace(problem, spread=None)
+    elif problem.spread is not None:
+        problem = replace(problem, spread=_shared_errors(problem, sampled, slot))
+    fixed = _fixed_rates(problem, sampled, slot)
+    first = estimate_rates(problem, fixed, MODE_ROUNDS)
+    start, contested = rivals_first(problem, first)
+    if contested.sum() < MIN_CONTESTED:
+        return None
+    second = estimate_rates(problem, fixed, MODE_ROUNDS, start)
+    return _compared_modes(problem, first, second, contested, sampled.statements.sources)
+
+
+def _renumbered(statements: Statements) -> Statements:
+    """Return statements with the objects that they are about, without gaps."""
+    used, numbers = np.unique(statements.object, return_inverse=True)
+    return replace(
+        statements, object=numbers, objects=[statements.objects[n] for n in used.tolist()]
+    )
+
+
+def _compared_modes(
+    problem: Problem,
+    first: Estimate,
+    second: Estimate,
+    contested: BoolArray,
+    sources: Sequence[str],
+) -> SecondMode | None:
+    best, other = (best_candidates(problem, one.expected.probability) for one in (first, second))
+    changed = float(np.mean(best[contested] != other[contested]))
+    gap = first.expected.log_likelihood - second.expected.log_likelihood
+    gap = gap / int(contested.sum())
+    if changed < MIN_CHANGED or gap > MAX_GAP:
+        return None
+    wrong = [one.rates.theta[:, 0, open_slots.GUESS] for one in (first, second)]
+    better = np.flatnonzero(wrong[1] < wrong[0] - 0.1)
+    names = tuple(sources[n] for n in better.tolist() if sources[n] != TRUTHS)
+    return SecondMode(gap, changed, int(contested.sum()), names) if names else None
 
 
 def _tempering(parsed: ParsedSlot, slot: Slot, belief: SlotBelief) -> Tempering:

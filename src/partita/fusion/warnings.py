@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.fusion.belief import SlotBelief
+from partita.fusion.belief import SecondMode, SlotBelief
 
 BARE_MAJORITY = 0.6  # of the claims about contested objects that support the best value
 MIN_CONTESTED = 5
@@ -35,13 +35,24 @@ def belief_warnings(belief: SlotBelief) -> Iterator[BeliefWarning]:
         share = f"{support.mean():.0%} of the claims about {len(support):,} contested objects"
         yield BeliefWarning(belief.name, "majority", f"the best values have only {share}")
     for names in _cliques(belief):
-        shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
-        text = f"{shown} nearly always agree and count as about one source"
+        text = f"{_listed(names)} nearly always agree and count as about one source"
         yield BeliefWarning(belief.name, "clique", text)
+    if belief.second is not None:
+        yield BeliefWarning(belief.name, "second solution", _second_text(belief.second))
     few = _few(belief)
     if few > FEW_SHARE:
         text = f"{few:.0%} of the objects have at most {FEW_CLAIMS} claims"
         yield BeliefWarning(belief.name, "few claims", text)
+
+
+def _second_text(second: SecondMode) -> str:
+    names = _listed(second.sources)
+    changed = f"{second.changed:.0%} of the {second.contested:,} contested objects"
+    return f"another solution, which trusts {names} and changes {changed}, is nearly as likely"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
 def _support(belief: SlotBelief) -> np.typing.NDArray[np.float64]:
