@@ -117,7 +117,7 @@ def _resolve_windows(
         one = CoreferenceSet(window, name=f"{message.id}.{number}")
         even = PairProbabilities(one, np.full((len(one), len(one)), 0.5))
         distributions += map(_distribution, stages.solve([even]))
-        chains.add(distributions[-1].most_probable, one)
+        chains.add(distributions[-1].resolved, one)
     if len(cuts) > 2:
         notes = (*notes, windows_note(len(templates), len(cuts) - 1, sizes))
     entities = _window_entities(templates, distributions, chains, stages.schema)

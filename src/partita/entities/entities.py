@@ -92,7 +92,7 @@ def entities_of(distribution: Distribution, schema: Schema) -> tuple[Entity, ...
     tables = SlotTables.of(group.templates, schema)
     place = {name: n for n, name in enumerate(group.ids)}
     entities = []
-    for merged in merge_cells(distribution.most_probable, group, schema):
+    for merged in merge_cells(distribution.resolved, group, schema):
         anchor = anchor_of(merged.members, schema).id
         around = AnchorCells.of(cells, place[anchor])
         cell = tuple(sorted(place[name] for name in merged.ids))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.configurations.joint.posterior import JointPosterior
 from partita.corpora.matching import keyed_labels, match_mentions
 from partita.evaluation.bits import allowed_bits
 from partita.evaluation.calibration import (
@@ -60,7 +61,7 @@ def measure_raw(
     """Measure the mentions found in a document's text, and the model's answer on them."""
     matched = match_mentions(gold.templates, found)
     posterior = resolve(found) if found else None
-    response = (decode or _most_probable)(posterior) if posterior else np.zeros(0, dtype=np.int64)
+    response = (decode or _clusters)(posterior) if posterior else np.zeros(0, dtype=np.int64)
     key, answer = _aligned(gold, matched, response)
     stated, observed = _pairs(posterior, gold, matched)
     probabilities = [float(t.context.get("MENTION_PROBABILITY", 1.0)) for t in found]
@@ -81,7 +82,10 @@ def measure_raw(
     )
 
 
-def _most_probable(posterior: Posterior) -> IntArray:
+def _clusters(posterior: Posterior) -> IntArray:
+    """Return the labels of clusters as `run` reports them."""
+    if isinstance(posterior, JointPosterior):
+        return posterior.clusters()
     labels: IntArray = posterior.best(1).labels[0]
     return labels
 

@@ -26,6 +26,7 @@ from partita.configurations.report import best_or_above, listing, remainder
 from partita.errors import InputError, PartitaError
 from partita.pairs.columns import Columns
 from partita.records import (
+    Configuration,
     Distribution,
     Document,
     Figures,
@@ -380,7 +381,8 @@ def _distribution(
 ) -> Distribution:
     joint = joint_posterior(pairs.set.templates, model, seed=seed, draws=draws)
     compatible = checked_knowledge(pairs).compatible
-    posterior = joint if compatible.all() else constrained(joint, compatible, seed)
+    free = bool(compatible.all())
+    posterior = joint if free else constrained(joint, compatible, seed)
     best = best_or_above(posterior, top, threshold)
     listed = listing(posterior, pairs.set.ids, best)
     bits, count = posterior.log2_count(), posterior.count()
@@ -399,4 +401,5 @@ def _distribution(
         seed=seed,
         posterior=posterior,
         gap=best.gap,
+        clusters=Configuration.from_labels(pairs.set.ids, joint.clusters()) if free else None,
     )

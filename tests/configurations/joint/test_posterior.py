@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -14,7 +15,7 @@ from oracles.joint_mentions import random_model, random_templates
 from partita.configurations.count import bell
 from partita.configurations.enumeration import partitions
 from partita.configurations.joint import codes as code
-from partita.configurations.joint.posterior import JointPosterior
+from partita.configurations.joint.posterior import JointPosterior, average_linkage
 from partita.errors import InputError, Unavailable
 from partita.records import Template
 from partita.training.joint import joint_posterior
@@ -87,6 +88,34 @@ def test_cells_out_of_sight_share_one_probability() -> None:
     far = np.flatnonzero(later.classes == code.OTHER.index("long ago"))
     assert far.tolist() == list(range(9))  # 9 has the same words as this mention
     assert len(set(later.logs[far])) == 1
+
+
+@given(st.integers(2, 9), st.integers(0, 10**6), st.sampled_from([0.25, 0.5]))
+@settings(deadline=None, max_examples=50)
+def test_clusters_are_joined_while_their_mean_pair_probability_is_high(
+    n: int, seed: int, least: float
+) -> None:
+    half = np.triu(np.random.default_rng(seed).random((n, n)), 1)
+    pairs = half + half.T + np.eye(n)
+    cells = [[i] for i in range(n)]
+
+    def mean(a: list[int], b: list[int]) -> float:
+        return float(pairs[np.ix_(a, b)].mean())
+
+    while len(cells) > 1:
+        a, b = max(itertools.combinations(cells, 2), key=lambda two: mean(*two))
+        if mean(a, b) < least:
+            break
+        cells = [*(cell for cell in cells if cell not in (a, b)), a + b]
+    labels = average_linkage(pairs, least)
+    together = {frozenset(cell) for cell in cells}
+    assert {frozenset(np.flatnonzero(labels == c).tolist()) for c in labels} == together
+
+
+def test_clusters_of_few_templates_are_the_most_probable_configuration() -> None:
+    found, many = posterior(6, 1), posterior(40, 2)
+    assert (found.clusters() == found.best(1).labels[0]).all()
+    assert (many.clusters() == average_linkage(many.pairs().value, 0.25)).all()
 
 
 def test_draws_come_as_often_as_their_probability_says() -> None:
