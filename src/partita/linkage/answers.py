@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.configurations.dense.draws import canonical_rows
 from partita.configurations.forest.model import (
     ForestParameters,
     Graph,
@@ -22,8 +23,11 @@ from partita.errors import InputError, PartitaError
 from partita.linkage.sets import Sets
 from partita.records import BoolArray, Budget, Distribution, FloatArray, IntArray, linked_components
 
-DRAWS = 200  # of all sets together, for the intervals of the summary
-SAMPLED = 1000  # draws of a large set
+DRAWS = 100  # of all sets together, for the intervals of the summary
+SAMPLED = 400  # draws of a large set, with which the error of a pair is at most .025
+HELD = 20_000_000  # labels of draws that are held at a time
+DENSE = 1500  # nodes up to which all pairs of a set or block are looked at
+APART = (0.05, 0.2, 0.35, 0.5, 0.7, 0.9, 0.99)  # pairs below do not join blocks
 TOGETHER = 1000  # small sets between two lines of progress
 
 Progress = Callable[[str], None]
@@ -142,7 +146,7 @@ def cluster_sets(
         answer_small(links, small[at : at + TOGETHER], threshold, answers)
         _report(progress, min(at + TOGETHER, len(small)), len(sets))
     for done, k in enumerate(large.tolist()):
-        _answer_large(links, k, apart.get(k), threshold, budget, answers)
+        draws[k] = _answer_large(links, k, apart.get(k), threshold, budget, answers)
         _report(progress, len(small) + done + 1, len(sets))
     return Clustering(sets, node, starts, answers, draws)
 
@@ -151,7 +155,7 @@ def cluster_distributions(
     sets: Sets, distributions: Sequence[Distribution | PartitaError], threshold: float, seed: int
 ) -> Clustering:
     """Answer sets by the distributions of any model: pairs exactly, the rest from draws."""
-    from partita.configurations.forest.batch_kernels import answer_draws
+    from partita.configurations.forest.batch_kernels import add_draws, answer_draws, count_cells
 
     starts, rows = sets.starts, sets.row_starts
     answers = empty_answers(int(starts[-1]), len(sets.left), len(sets), DRAWS)
@@ -160,8 +164,9 @@ def cluster_distributions(
             raise distribution
         rng = np.random.default_rng(seed)
         drawn, p = distribution.posterior.draws(SAMPLED, rng), distribution.marginals.value
-        size = np.ones(drawn.shape[1])
-        answer_draws(drawn, np.ascontiguousarray(p), size, int(starts[k]), threshold, answers)
+        size, first, p = np.ones(drawn.shape[1]), int(starts[k]), np.ascontiguousarray(p)
+        answer_draws(drawn, count_cells(drawn), p, size, first, threshold, answers)
+        add_draws(drawn, size, first, answers)
         inside = slice(rows[k], rows[k + 1])
         answers.pair[inside] = p[sets.left[inside], sets.right[inside]]
         _expect(answers, k, drawn, size)
@@ -281,20 +286,79 @@ def _answer_large(
     threshold: float,
     budget: Budget,
     answers: Answers,
+) -> int:
+    """Answer a set from independent exact draws; return how many."""
+    from partita.configurations.forest.batch_kernels import add_draws, count_cells, row_shares
+
+    graph, first = _graph(links, k, apart), int(links.starts[k])
+    wanted = max(1, min(budget.work or SAMPLED, HELD // len(graph)))
+    limits = Budget(budget.seconds, budget.memory, wanted)
+    rows = SampledForest(graph, limits, int(links.seeds[k])).rows
+    inside = slice(links.row_starts[k], links.row_starts[k + 1])
+    left, right, p = links.left[inside], links.right[inside], answers.pair[inside]
+    row_shares(rows, left, right, p)
+    cells = count_cells(rows)
+    for block in _blocks(len(graph), left, right, p):
+        _answer_block(rows, cells, block, graph.sizes, first, threshold, answers)
+    add_draws(rows, graph.sizes, first, answers)
+    _expect(answers, k, rows, graph.sizes)
+    p[:] = np.where(left == right, 1.0, (p * len(rows) + 0.5) / (len(rows) + 1.0))
+    return len(rows)
+
+
+def _blocks(n: int, left: IntArray, right: IntArray, p: FloatArray) -> list[IntArray]:
+    """Return the nodes in blocks that are clustered each by itself: all of a set, if it fits.
+
+    A block that is too large falls apart at pairs with a low probability, then at higher ones.
+    """
+    todo, blocks = [np.arange(n)], []
+    for least in (0.0, *APART):
+        larger = [block for block in todo if len(block) > DENSE]
+        blocks += [block for block in todo if len(block) <= DENSE]
+        if not larger:
+            return blocks
+        joined = p >= least
+        inside = np.zeros(n, dtype=np.bool_)
+        inside[np.concatenate(larger)] = True
+        joined &= inside[left] & inside[right]
+        home = linked_components(n, left[joined], right[joined])
+        members = np.flatnonzero(inside)
+        members = members[np.argsort(home[members], kind="stable")]
+        todo = np.split(members, np.flatnonzero(np.diff(home[members])) + 1)
+    for block in todo:
+        blocks += np.split(block, range(DENSE, len(block), DENSE))
+    return blocks
+
+
+def _answer_block(
+    rows: IntArray,
+    cells: IntArray,
+    block: IntArray,
+    sizes: FloatArray,
+    first: int,
+    threshold: float,
+    answers: Answers,
 ) -> None:
-    """Answer a set from independent exact draws."""
+    """Answer some nodes of a set as if they were one; positions are then those in the set."""
     from partita.configurations.forest.batch_kernels import answer_draws, shares
 
-    graph = _graph(links, k, apart)
-    limits = Budget(budget.seconds, budget.memory, budget.work or SAMPLED)
-    posterior = SampledForest(graph, limits, int(links.seeds[k]))
-    rows, n = posterior.rows, len(graph)
-    p = np.empty((n, n))
-    shares(rows, p)
-    answer_draws(rows, p, graph.sizes, int(links.starts[k]), threshold, answers)
-    inside = slice(links.row_starts[k], links.row_starts[k + 1])
-    answers.pair[inside] = p[links.left[inside], links.right[inside]]
-    _expect(answers, k, rows, graph.sizes)
+    whole = len(block) == rows.shape[1]
+    drawn = rows if whole else canonical_rows(rows[:, block])
+    cell_sizes = cells
+    if not whole:
+        cell_sizes = np.zeros(drawn.shape, dtype=np.int32)
+        row = np.arange(len(rows))[:, None]
+        cell_sizes[row, drawn] = cells[row, rows[:, block]]
+    p, n = np.empty((len(block), len(block))), len(block)
+    shares(drawn, p)
+    own = empty_answers(n, 0, 1, 0)
+    answer_draws(drawn, cell_sizes, p, sizes[block], 0, threshold, own)
+    places = first + block
+    for name in ("membership", "exact", "side", "split", "merge", "height", "between", "ask"):
+        getattr(answers, name)[places] = getattr(own, name)
+    for name in ("label", "merge_with", "ask_left", "ask_right"):
+        values = getattr(own, name)
+        getattr(answers, name)[places] = np.where(values >= 0, block[values], NONE)
 
 
 def _graph(links: Links, k: int, apart: IntArray | None) -> Graph:
@@ -313,8 +377,9 @@ def _graph(links: Links, k: int, apart: IntArray | None) -> Graph:
 
 def _expect(answers: Answers, k: int, rows: IntArray, size: FloatArray) -> None:
     """Note the mean numbers of entities and of true pairs over draws."""
-    cells = rows.max(axis=1) + 1
-    offset = np.concatenate([[0], np.cumsum(cells)])
-    records = np.bincount((rows + offset[:-1, None]).ravel(), np.tile(size, len(rows)))
-    answers.entities[k] = float(cells.mean())
-    answers.true_pairs[k] = float((records * (records - 1.0)).sum()) / (2.0 * len(rows))
+    pairs = 0.0
+    for row in rows:
+        records = np.bincount(row, size)
+        pairs += float((records * (records - 1.0)).sum()) / 2.0
+    answers.entities[k] = float((rows.max(axis=1) + 1).mean())
+    answers.true_pairs[k] = pairs / len(rows)

@@ -2,6 +2,7 @@
 
 Sets of up to 14 records have tables over all subsets. They hold plain weights and no logarithms:
 a weight is a product of at most 13 edges, each between e^−45 and e^45.
+Subset convolutions fill them.
 """
 
 from __future__ import annotations
@@ -19,19 +20,18 @@ def answer_small(links, chosen, threshold, answers):  # type: ignore[no-untyped-
     most = 1
     for k in chosen:
         most = max(most, links.starts[k + 1] - links.starts[k])
-    tables = np.empty(1 << most), np.empty(1 << most)
+    w, z, sums = np.empty(1 << most), np.empty(1 << most), np.empty(1 << most)
     weights, p = np.empty((most, most)), np.empty((most, most))
     for k in chosen:
         first, last = links.starts[k], links.starts[k + 1]
         n, size = last - first, links.size[first:last]
         _weigh(links, k, first, n, weights)
-        w, z = tables
         _fill_tables(weights, size, links.apart[first:last], w, z)
-        answers.entities[k], answers.true_pairs[k] = _pair_marginals(w, z, size, p)
+        answers.entities[k], answers.true_pairs[k] = _pair_marginals(w, z, size, p, sums)
         _link(p, size, first, threshold, answers)
         _rows(links, k, p, answers)
         _exact_clusters(w, z, n, first, answers)
-        _draw_totals(w, z, size, first, links.seeds[k], answers)
+        _draw_totals(w, z, sums, size, first, links.seeds[k], answers)
 
 
 @kernel()
@@ -50,78 +50,106 @@ def _weigh(links, k, first, n, weights):  # type: ignore[no-untyped-def]
 def _fill_tables(weights, size, apart, w, z):  # type: ignore[no-untyped-def]
     """Fill the weight of every subset as a cell, and the sum over its partitions."""
     n = len(size)
-    inside, work = np.empty(n, dtype=np.int64), np.empty((n, n))
-    w[0], z[0] = 0.0, 1.0
+    links, out = np.empty(1 << n), np.empty(1 << n)
+    for t in range(n):
+        _fill_trees(weights, t, w, links, out)
     for mask in range(1, 1 << n):
-        k, records, possible = 0, 0.0, True
+        records, possible = 0.0, True
         for i in range(n):
             if mask >> i & 1:
-                inside[k] = i
-                k += 1
                 records += size[i]
                 possible &= (apart[i] & mask) == 0
-        for x in range(1, k):
-            for y in range(x):
-                work[x, y] = weights[inside[x], inside[y]]
-        w[mask] = records * _trees(work, k) if possible else 0.0
-        top = 1 << inside[k - 1]
-        others, total = mask ^ top, 0.0
-        c = others
+        w[mask] = records * w[mask] if possible else 0.0
+    w[0], z[0] = 0.0, 1.0
+    for t in range(n):
+        _convolve(w[1 << t : 2 << t], z[: 1 << t], out, t)
+        z[1 << t : 2 << t] = out[: 1 << t]
+
+
+@kernel()
+def _fill_trees(weights, t, trees, links, out):  # type: ignore[no-untyped-def]
+    """Fill the sum over spanning trees of every subset whose last node is t.
+
+    Without t a tree falls into subtrees, each linked to t by one edge; the subtree with the last
+    of the other nodes is one of the subsets that are already filled.
+    """
+    top = 1 << t
+    trees[top], links[0] = 1.0, 0.0
+    for b in range(t):
+        low = 1 << b
+        for c in range(low):
+            links[low | c] = links[c] + weights[t, b]
+    for c in range(1, top):
+        links[c] *= trees[c]
+    for b in range(t):
+        low = 1 << b
+        _convolve(links[low : 2 * low], trees[top : top + low], out, b)
+        trees[top + low : top + 2 * low] = out[:low]
+
+
+@kernel()
+def _convolve(a, b, out, bits):  # type: ignore[no-untyped-def]
+    """Fill out[s] = Σ a[c]·b[s − c] over the subsets c of s; three bits at a time."""
+    if bits < 3:
+        for s in range(1 << bits):
+            total, c = 0.0, s
+            while True:
+                total += a[c] * b[s ^ c]
+                if c == 0:
+                    break
+                c = (c - 1) & s
+            out[s] = total
+        return
+    for h in range(1 << (bits - 3)):
+        o0 = o1 = o2 = o3 = o4 = o5 = o6 = o7 = 0.0
+        c = h
         while True:
-            total += w[top | c] * z[others ^ c]
+            x, y = 8 * c, 8 * (h ^ c)
+            a0, a1, a2, a3 = a[x], a[x + 1], a[x + 2], a[x + 3]
+            a4, a5, a6, a7 = a[x + 4], a[x + 5], a[x + 6], a[x + 7]
+            b0, b1, b2, b3 = b[y], b[y + 1], b[y + 2], b[y + 3]
+            b4, b5, b6, b7 = b[y + 4], b[y + 5], b[y + 6], b[y + 7]
+            o0 += a0 * b0
+            o1 += a0 * b1 + a1 * b0
+            o2 += a0 * b2 + a2 * b0
+            o3 += a0 * b3 + a1 * b2 + a2 * b1 + a3 * b0
+            o4 += a0 * b4 + a4 * b0
+            o5 += a0 * b5 + a1 * b4 + a4 * b1 + a5 * b0
+            o6 += a0 * b6 + a2 * b4 + a4 * b2 + a6 * b0
+            o7 += a0 * b7 + a1 * b6 + a2 * b5 + a3 * b4
+            o7 += a4 * b3 + a5 * b2 + a6 * b1 + a7 * b0
             if c == 0:
                 break
-            c = (c - 1) & others
-        z[mask] = total
+            c = (c - 1) & h
+        s = 8 * h
+        out[s], out[s + 1], out[s + 2], out[s + 3] = o0, o1, o2, o3
+        out[s + 4], out[s + 5], out[s + 6], out[s + 7] = o4, o5, o6, o7
 
 
 @kernel()
-def _trees(work, k):  # type: ignore[no-untyped-def]
-    """Return the sum over spanning trees of the first k nodes; overwrites the weights."""
-    product = 1.0
-    for v in range(k - 1, 0, -1):
-        total = 0.0
-        for a in range(v):
-            total += work[v, a]
-        if total <= 0.0:
-            return 0.0
-        product *= total
-        for a in range(1, v):
-            share = work[v, a] / total
-            if share > 0.0:
-                for b in range(a):
-                    work[a, b] += share * work[v, b]
-    return product
+def _pair_marginals(w, z, size, p, sums):  # type: ignore[no-untyped-def]
+    """Fill the probability of every pair; return the expected numbers of cells and of pairs.
 
-
-@kernel()
-def _pair_marginals(w, z, size, p):  # type: ignore[no-untyped-def]
-    """Fill the probability of every pair; return the expected numbers of cells and of pairs."""
+    `sums` become the probabilities that all of a subset are in one cell.
+    """
     n = len(size)
     full = (1 << n) - 1
-    inside = np.empty(n, dtype=np.int64)
-    p[:n, :n] = 0.0
     cells, pairs = 0.0, 0.0
     for mask in range(1, full + 1):
-        probability = w[mask] * (z[full ^ mask] / z[full])
-        if probability <= 0.0:
-            continue
-        cells += probability
-        k, records = 0, 0.0
-        for i in range(n):
-            if mask >> i & 1:
-                inside[k] = i
-                k += 1
-                records += size[i]
-        for x in range(k):
-            for y in range(x):
-                p[inside[x], inside[y]] += probability
-        pairs += probability * (0.5 * records * (records - 1.0))
+        sums[mask] = w[mask] * (z[full ^ mask] / z[full])
+        cells += sums[mask]
+    for b in range(n):
+        low = 1 << b
+        for block in range(0, full + 1, 2 * low):
+            for mask in range(block, block + low):
+                sums[mask] += sums[mask + low]
     for i in range(n):
         p[i, i] = 1.0
+        pairs += 0.5 * size[i] * (size[i] - 1.0)
         for j in range(i):
-            p[i, j] = min(1.0, p[i, j])
+            p[i, j] = min(1.0, sums[1 << i | 1 << j])
             p[j, i] = p[i, j]
+            pairs += p[i, j] * size[i] * size[j]
     return cells, pairs
 
 
@@ -270,61 +298,127 @@ def _random(state):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _draw_totals(w, z, size, first, seed, answers):  # type: ignore[no-untyped-def]
-    """Add one set to the draws: cells, true pairs, and true pairs within clusters."""
+def _draw_totals(w, z, sums, size, first, seed, answers):  # type: ignore[no-untyped-def]
+    """Add one set to the draws: cells, true pairs, and true pairs within clusters.
+
+    `sums` are overwritten by the cumulative probabilities of the cells of the last node.
+    """
     n = len(size)
     state, labels = np.array([seed], dtype=np.uint64), np.empty(n, dtype=np.int64)
-    counts = np.zeros(n)
+    counts, half, order = np.zeros(n), 1 << (n - 1), _by_cluster(answers.label[first : first + n])
+    total = 0.0
+    for c in range(half):
+        total += w[half | c] * z[half - 1 - c]
+        sums[c] = total
     for d in range(answers.drawn.shape[1]):
-        left, cell = (1 << n) - 1, 0
-        while left > 0:
-            top = 1
-            while top * 2 <= left:
-                top *= 2
-            others = left ^ top
-            u, c = _random(state) * z[left], others
-            while True:
-                u -= w[top | c] * z[others ^ c]
-                if u <= 0.0 or c == 0:
-                    break
-                c = (c - 1) & others
+        c = np.searchsorted(sums[:half], _random(state) * total, side="right")
+        cell = half | min(c, half - 1)
+        left, cells = 2 * half - 1, 0
+        while True:
             for i in range(n):
-                if (top | c) >> i & 1:
-                    labels[i] = cell
-            left ^= top | c
-            cell += 1
-        _add_draw(labels, size, cell, first, d, counts, answers)
+                if cell >> i & 1:
+                    labels[i] = cells
+            left ^= cell
+            cells += 1
+            if left == 0:
+                break
+            cell = _drawn_cell(w, z, left, state)
+        _add_draw(labels, size, order, cells, first, d, counts, answers)
 
 
 @kernel()
-def _add_draw(labels, size, cells, first, d, counts, answers):  # type: ignore[no-untyped-def]
+def _drawn_cell(w, z, left, state):  # type: ignore[no-untyped-def]
+    """Draw the cell of the last of the nodes that are left."""
+    top = 1
+    while top * 2 <= left:
+        top *= 2
+    others = left ^ top
+    u, c = _random(state) * z[left], others
+    while True:
+        u -= w[top | c] * z[others ^ c]
+        if u <= 0.0 or c == 0:
+            return top | c
+        c = (c - 1) & others
+
+
+@kernel()
+def _by_cluster(label):  # type: ignore[no-untyped-def]
+    """Return the nodes cluster by cluster."""
+    n = len(label)
+    place, order = np.zeros(n + 1, dtype=np.int64), np.empty(n, dtype=np.int64)
+    for i in range(n):
+        place[label[i] + 1] += 1
+    for c in range(n):
+        place[c + 1] += place[c]
+    for i in range(n):
+        order[place[label[i]]] = i
+        place[label[i]] += 1
+    return order
+
+
+@kernel()
+def _add_draw(labels, size, order, cells, first, d, counts, answers):  # type: ignore[no-untyped-def]
     n = len(size)
     answers.drawn[0, d] += cells
-    counts[:n] = 0.0
+    counts[:cells] = 0.0
     for i in range(n):
         counts[labels[i]] += size[i]
     for c in range(cells):
         answers.drawn[1, d] += 0.5 * counts[c] * (counts[c] - 1.0)
-    for c in range(n):
-        if answers.label[first + c] == c:
-            counts[:n] = 0.0
-            for i in range(n):
-                if answers.label[first + i] == c:
-                    have = counts[labels[i]]
-                    answers.drawn[2, d] += size[i] * (have + 0.5 * (size[i] - 1.0))
-                    counts[labels[i]] += size[i]
+    counts[:cells] = 0.0
+    x = 0
+    while x < n:
+        y = x
+        while y < n and answers.label[first + order[y]] == answers.label[first + order[x]]:
+            i = order[y]
+            answers.drawn[2, d] += size[i] * (counts[labels[i]] + 0.5 * (size[i] - 1.0))
+            counts[labels[i]] += size[i]
+            y += 1
+        for z in range(x, y):
+            counts[labels[order[z]]] = 0.0
+        x = y
 
 
 @kernel()
-def answer_draws(rows, p, size, first, threshold, answers):  # type: ignore[no-untyped-def]
-    """Answer one set from draws (rows of labels from 0) and the probabilities of its pairs."""
-    n = rows.shape[1]
+def answer_draws(  # type: ignore[no-untyped-def]
+    rows, cell_sizes, p, size, first, threshold, answers
+):
+    """Answer one set from draws (rows of labels from 0) and the probabilities of its pairs.
+
+    `cell_sizes` has for each draw the numbers of nodes with each label.
+    """
     _link(p, size, first, threshold, answers)
-    counts = np.zeros(n)
+    _drawn_clusters(rows, cell_sizes, first, answers)
+
+
+@kernel()
+def add_draws(rows, size, first, answers):  # type: ignore[no-untyped-def]
+    """Add one set to the draws of all sets."""
+    n = rows.shape[1]
+    counts, order = np.zeros(n), _by_cluster(answers.label[first : first + n])
     for d in range(answers.drawn.shape[1]):
         row = rows[d % rows.shape[0]]
-        _add_draw(row, size, row.max() + 1, first, d, counts, answers)
-    _drawn_clusters(rows, first, answers)
+        _add_draw(row, size, order, row.max() + 1, first, d, counts, answers)
+
+
+@kernel()
+def count_cells(rows):  # type: ignore[no-untyped-def]
+    """Return for each draw the numbers of nodes with each label."""
+    cell_sizes = np.zeros(rows.shape, dtype=np.int32)
+    for d in range(rows.shape[0]):
+        for i in range(rows.shape[1]):
+            cell_sizes[d, rows[d, i]] += 1
+    return cell_sizes
+
+
+@kernel()
+def row_shares(rows, left, right, p):  # type: ignore[no-untyped-def]
+    """Fill the share of the draws in which the pair of each row has the same label."""
+    for e in range(len(left)):
+        same = 0
+        for d in range(rows.shape[0]):
+            same += rows[d, left[e]] == rows[d, right[e]]
+        p[e] = same / rows.shape[0]
 
 
 @kernel()
@@ -349,19 +443,15 @@ def shares(rows, p):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _drawn_clusters(rows, first, answers):  # type: ignore[no-untyped-def]
+def _drawn_clusters(rows, cell_sizes, first, answers):  # type: ignore[no-untyped-def]
     """Count for each cluster the draws that have it exactly, split in two, or merged with one."""
-    draws, n = rows.shape
+    n = rows.shape[1]
     sizes, merged = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    cell_sizes = np.zeros((draws, n), dtype=np.int32)
     codes = np.empty(n, dtype=np.int64)
     state = np.array([n], dtype=np.uint64)
     for i in range(n):
         sizes[answers.label[first + i]] += 1
         codes[i] = int(_random(state) * 9.0e18)
-    for d in range(draws):
-        for i in range(n):
-            cell_sizes[d, rows[d, i]] += 1
     members = np.empty(n, dtype=np.int64)
     for c in range(n):
         if sizes[c] == 0:
