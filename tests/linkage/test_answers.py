@@ -219,3 +219,68 @@ def test_bad_input_is_one_line(tmp_path: Path, scores: str, records: str, said: 
     assert len(done.stderr.splitlines()) == 1
     assert re.search(said, done.stderr), done.stderr
     assert not out.exists()
+
+
+def simulated(seed: int, sets: int, shift: float) -> tuple[list[Any], dict[tuple[int, int], int]]:
+    """Scores of pairs whose log-odds are too low by `shift`, and the truth."""
+    rng = np.random.default_rng(seed)
+    rows, truth = [], {}
+    for n in range(sets):
+        same = bool(rng.random() < 0.6)
+        theta = rng.normal(1.5 if same else -1.5, 1.7) - shift
+        rows.append((2 * n, 2 * n + 1, float(1 / (1 + np.exp(-theta)))))
+        truth[2 * n, 2 * n + 1] = int(same)
+    return rows, truth
+
+
+def test_few_labels_move_little_and_many_move_much() -> None:
+    rows, truth = simulated(1, 400, 2.0)
+    labels = [(*ends, same) for ends, same in truth.items()]
+    moved = [partita.cluster(rows, labels=labels[:n]).summary.parameters for n in (5, 20, 400)]
+    biases = [abs(one["bias"]) for one in moved if one is not None]
+    assert biases[0] == 0.0
+    assert biases[0] <= biases[1] <= 2.5
+    assert biases[2] >= 1.5
+
+
+def test_labels_hold_exactly_and_join_sets() -> None:
+    rows = [("a", "b", 0.9), ("b", "c", 0.9), ("d", "e", 0.8), ("f", "g", 0.2)]
+    labels = pd.DataFrame({"left": list("acf"), "right": list("cdg"), "same": [0, 1, 1]})
+    found = partita.cluster(rows, records=list("abcdefg"), labels=labels)
+    cluster = {one.record: one.cluster for one in found}
+    assert cluster["a"] != cluster["c"] == cluster["d"]
+    assert cluster["f"] == cluster["g"]
+    table = found.to_pandas("pairs").set_index(["left", "right"])["probability"]
+    assert table["f", "g"] == 1.0
+    keys = pd.DataFrame({"id": list("abc"), "cluster": [1, 1, 2]})
+    assert partita.cluster(rows, labels=keys).clusters["a"] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ("left,right,same\n1,2,maybe\n", "l.csv, line 2: the label is 'maybe'"),
+        ("left,right,same\n1,2,1\n2,1,0\n", "line 3: labels 2 and 1 both the same and different"),
+        ("left,right,same\n1,2,1\n2,3,1\n1,3,0\n", "1 and 3 are labelled both the same and"),
+        ("left,right,same\n1,99,1\n", "l.csv: labels 99, which is neither in the scores nor"),
+        ("left,right\n1,2\n", "l.csv: has no labels"),
+        ("id,cluster\n1,x\n1,y\n", "line 3: puts 1 into two clusters"),
+    ],
+)
+def test_bad_labels(tmp_path: Path, labels: str, said: str) -> None:
+    (tmp_path / "s.csv").write_text(SCORES)
+    (tmp_path / "l.csv").write_text(labels)
+    done = run("cluster", tmp_path / "s.csv", "--labels", tmp_path / "l.csv")
+    assert done.exit_code == 1
+    assert re.search(said, done.stderr), done.stderr
+
+
+def test_a_large_set_is_answered_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    rows = [(n, n + 1, float(rng.choice([0.03, 0.95]))) for n in range(60)]
+    whole = partita.cluster(rows)
+    monkeypatch.setattr("partita.linkage.answers.DENSE", 20)
+    blocks = partita.cluster(rows)
+    assert whole.clusters == blocks.clusters
+    for one, other in zip(whole, blocks, strict=True):
+        assert one.exact == pytest.approx(other.exact, abs=1e-12)

@@ -63,9 +63,14 @@ def weights(known: Knowledge, a: float = 1.0, c: float = 0.0, unlisted: float = 
         elif known.compatible[i, j]:
             own = 1.0 / (1.0 + math.exp(-x[i, j])) if math.isfinite(x[i, j]) else 0.0
             mean = max(1.0, (degree[i] + degree[j]) / 2.0 - own)
-            least = floor / 2.0 / (degree[i] * degree[j]) ** 0.25
-            result[i, j] = max(math.exp(x[i, j]) / 2.0 / math.sqrt(mean), least)
+            least = floor / 2.0 * math.sqrt(damping(degree[i]) * damping(degree[j]))
+            result[i, j] = max(math.exp(x[i, j]) / 2.0 * damping(mean), least)
     return result
+
+
+def damping(d: float) -> float:
+    """The factor of a pair in a cluster of about d templates."""
+    return math.sqrt(11.0 / (10.0 + d))
 
 
 @lru_cache

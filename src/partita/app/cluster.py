@@ -31,6 +31,7 @@ from partita.linkage.cluster_tables import (
 from partita.linkage.clusters import read_records
 from partita.linkage.frames import IntegerIds
 from partita.linkage.grouping import LINK_ABOVE, Evidence, group
+from partita.linkage.labels import fit, labelled, read_labels
 from partita.linkage.sets import Sets, conditioned
 from partita.records import Budget, Id
 from partita.records.tables import Columns, Tabular
@@ -38,7 +39,7 @@ from partita.records.tables import Columns, Tabular
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
 
-HALF = 0.5  # mean probability from which merging lowers the expected number of wrong pairs
+LEAST = 0.45  # mean probability from which merging raises the expected F1, where that is .9
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,7 @@ def cluster(
     missing: float | None = None,
     soft: bool = False,
     link_above: float = LINK_ABOVE,
+    labels: Any = None,
     assume: Sequence[str] = (),
     budget: Budget | None = None,
     seed: int = 0,
@@ -149,9 +151,14 @@ def cluster(
     list of ids or of dicts, or a file. Every record is in the result, in that order, also where no
     pair mentions it.
 
-    Records are merged while the mean probability between two clusters is at least ½, which keeps
-    the expected number of wrong pairs low; with `cautious`, such as .95, at least that. With
-    `target_precision` the threshold is the lowest from ½ on with which the share of right pairs
+    `labels` are pairs that a person judged: rows of two ids and `same` (1 or 0), or of an id and a
+    cluster. They hold exactly, and the parameters of the forest model are fitted to them, the more
+    the more labels there are.
+
+    Records are merged while the mean probability between two clusters is at least .45, which is
+    best for the expected F1 of pairs where that is .9 (the best threshold is half of it); with
+    `cautious`, such as .95, at least that. With `target_precision` the threshold is the lowest from
+    .45 on with which the share of right pairs
     within clusters is expected to reach the target; `summary` has the expected recall.
     """
     for name, value in (("target_precision", target_precision), ("cautious", cautious)):
@@ -163,19 +170,30 @@ def cluster(
     evidence = None
     if model == "forest" and missing is None:
         evidence = Evidence(learned.unlisted_probability, link_above)
+    known = None if labels is None else read_labels(labels)
+    if known is not None and evidence is None:
+        raise InputError("labels need the model forest, without missing")
+    if evidence is not None and known is not None:
+        apart = group(table, listed=listed, evidence=evidence)
+        fitted = fit(apart, known, learned, seed)
+        learned = fitted.parameters
+        evidence = replace(evidence, joined=known.same())
     grouped = group(table, missing=missing, soft=soft, listed=listed, evidence=evidence)
-    sets = conditioned(grouped, assume)
+    sets = conditioned(grouped if known is None else labelled(grouped, known), assume)
     for error in sets.failed.values():
         raise error
     solver = Solver(model, learned, 1, None, budget or Budget(memory=default_memory()), seed)
-    least = HALF if cautious is None else cautious
+    least = LEAST if cautious is None else cautious
     clustering = _clustering(sets, solver, least, progress)
     if target_precision is not None:
-        least = chosen_threshold(clustering, target_precision, HALF)
+        least = chosen_threshold(clustering, target_precision, LEAST)
         clustering = _clustering(sets, solver, least, progress)
     names = [t.id for t in listed.templates] if listed and not sets.named else []
     order = {name: n for n, name in enumerate(names)}
-    return Clusters(summary(clustering, least, target_precision), clustering, order, ids)
+    told = summary(
+        clustering, least, target_precision, learned, 0 if known is None else len(known.pairs)
+    )
+    return Clusters(told, clustering, order, ids)
 
 
 def _clustering(sets: Sets, solver: Solver, least: float, progress: Progress | None) -> Clustering:

@@ -59,6 +59,15 @@ Review = Annotated[
     Path | None,
     typer.Option(metavar="F", help="Write the pairs to review, the most useful first."),
 ]
+LabelsIn = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        metavar="F",
+        help="Judged pairs (left,right,same) or clusters (id,cluster): they hold exactly and "
+        "calibrate the model.",
+    ),
+]
 LinkAbove = Annotated[
     float,
     typer.Option(metavar="P", callback=options.share, help="Scores up to P connect no clusters."),
@@ -97,6 +106,7 @@ def cluster(
     review: Review = None,
     target_precision: TargetPrecision = None,
     link_above: LinkAbove = 1e-4,
+    labels: LabelsIn = None,
     assume: options.Assume = None,
     parameters: options.Parameters = None,
     json: options.JsonReport = False,
@@ -122,7 +132,7 @@ def cluster(
         from partita.records import Budget
 
         files = {"clusters": out, "alternatives": alternatives, "pairs": pairs, "review": review}
-        _check_outputs(files, [scores, records, parameters])
+        _check_outputs(files, [scores, records, parameters, labels])
         limit = default_memory() if memory is None else options.size_of(memory)
         clusters = cluster_records(
             scores if scores == "-" else Path(scores),
@@ -131,6 +141,7 @@ def cluster(
             columns=(left, right, score),
             target_precision=target_precision,
             link_above=link_above,
+            labels=labels,
             assume=assume or (),
             parameters=parameters,
             budget=Budget(memory=limit, work=work),

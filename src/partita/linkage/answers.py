@@ -146,7 +146,9 @@ def cluster_sets(
         answer_small(links, small[at : at + TOGETHER], threshold, answers)
         _report(progress, min(at + TOGETHER, len(small)), len(sets))
     for done, k in enumerate(large.tolist()):
-        draws[k] = _answer_large(links, k, apart.get(k), threshold, budget, answers)
+        draws[k] = _answer_large(
+            links, k, apart.get(k), threshold, budget, sets.probability, answers
+        )
         _report(progress, len(small) + done + 1, len(sets))
     return Clustering(sets, node, starts, answers, draws)
 
@@ -285,9 +287,14 @@ def _answer_large(
     apart: IntArray | None,
     threshold: float,
     budget: Budget,
+    scores: FloatArray,
     answers: Answers,
 ) -> int:
-    """Answer a set from independent exact draws; return how many."""
+    """Answer a set from independent exact draws; return how many.
+
+    The score of a pair, at half its log-odds, counts as one more draw, so that no probability is
+    0 or 1.
+    """
     from partita.configurations.forest.batch_kernels import add_draws, count_cells, row_shares
 
     graph, first = _graph(links, k, apart), int(links.starts[k])
@@ -302,8 +309,14 @@ def _answer_large(
         _answer_block(rows, cells, block, graph.sizes, first, threshold, answers)
     add_draws(rows, graph.sizes, first, answers)
     _expect(answers, k, rows, graph.sizes)
-    p[:] = np.where(left == right, 1.0, (p * len(rows) + 0.5) / (len(rows) + 1.0))
+    one = _softened(scores[inside])
+    p[:] = np.where(left == right, 1.0, (p * len(rows) + one) / (len(rows) + 1.0))
     return len(rows)
+
+
+def _softened(scores: FloatArray) -> FloatArray:
+    soft: FloatArray = 1.0 / (1.0 + np.exp(-0.5 * log_odds(scores)))
+    return soft
 
 
 def _blocks(n: int, left: IntArray, right: IntArray, p: FloatArray) -> list[IntArray]:

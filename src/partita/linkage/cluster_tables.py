@@ -46,6 +46,8 @@ class Summary:
     largest_cluster: int
     threshold: float
     target_precision: float | None
+    labels: int
+    parameters: Mapping[str, float] | None
     entities: Estimate
     precision: Estimate
     recall: Estimate
@@ -157,7 +159,13 @@ def review(clustering: Clustering, original: Original) -> Columns:
     }
 
 
-def summary(clustering: Clustering, threshold: float, target: float | None) -> Summary:
+def summary(
+    clustering: Clustering,
+    threshold: float,
+    target: float | None,
+    parameters: Any = None,
+    labels: int = 0,
+) -> Summary:
     """Return the expected quality with intervals."""
     sets, answers = clustering.sets, clustering.answers
     sizes = np.bincount(clustering.cluster_of_node()[clustering.node])
@@ -178,6 +186,8 @@ def summary(clustering: Clustering, threshold: float, target: float | None) -> S
         largest_cluster=int(sizes.max(initial=min(1, singles))),
         threshold=threshold,
         target_precision=target,
+        labels=labels,
+        parameters=None if parameters is None else asdict(parameters),
         entities=_estimate(float(answers.entities.sum()) + singles, draws.entities + singles),
         precision=_estimate(_ratio(right, reported), _ratios(draws.right, reported)),
         recall=_estimate(_ratio(right, truth), _ratios(draws.right, draws.true_pairs + lost)),

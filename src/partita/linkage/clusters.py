@@ -205,7 +205,9 @@ def read_records(
     file = str(records) if isinstance(records, str | os.PathLike) else "records"
     seen: dict[str, int] = {}
     unit: Unit = "line"
-    for rows, unit in _record_blocks(records, id_column, file):
+    if not isinstance(records, str | os.PathLike) and not is_frame(records):
+        records = _as_rows(records, id_column)
+    for rows, unit in table_blocks(records, IDS[:1], file):
         name = _id_column(rows.columns, id_column, file)
         values = rows.column(name)
         if ids is not None and not (values and isinstance(values[0], str)):
@@ -224,30 +226,32 @@ def read_records(
     return TemplateList(file, tuple(map(Template, seen)))
 
 
-def _record_blocks(records: Any, id_column: str | None, file: str) -> Iterator[tuple[Rows, Unit]]:
-    """Yield the rows of a table of records; a list of ids is a table with one column."""
-    if not isinstance(records, str | os.PathLike):
-        if not is_frame(records) and not isinstance(records, Iterable):
-            expected = "a data frame, a file, or a list of ids or dicts"
-            raise TypeError(f"records must be {expected}, not {type(records).__name__}")
-        if not is_frame(records) and not any(isinstance(row, Mapping) for row in records):
-            records = [{id_column or IDS[0]: value} for value in records]
-        for rows in object_rows(records, IDS[:1], "a record"):
+def _as_rows(records: Any, id_column: str | None) -> list[Any]:
+    """Return records as dicts; a list of ids is a table with one column."""
+    if not isinstance(records, Iterable):
+        expected = "a data frame, a file, or a list of ids or dicts"
+        raise TypeError(f"records must be {expected}, not {type(records).__name__}")
+    rows = list(records)
+    if any(isinstance(row, Mapping) for row in rows):
+        return rows
+    return [{id_column or IDS[0]: value} for value in rows]
+
+
+def table_blocks(table: Any, names: Sequence[str], file: str) -> Iterator[tuple[Rows, Unit]]:
+    """Yield the rows of a file, a data frame, dicts, or tuples whose values are called `names`."""
+    if not isinstance(table, str | os.PathLike):
+        for rows in object_rows(table, names, "a row"):
             yield rows, "row"
         return
-    suffix = Path(records).suffix.lower()
-    with opened(Path(records)) as stream:
+    suffix = Path(table).suffix.lower()
+    with opened(Path(table)) as stream:
         if suffix in (".parquet", ".pq"):
-            for rows in parquet_rows(stream, file, lambda names: _wanted(names, id_column, file)):
+            for rows in parquet_rows(stream, file):
                 yield rows, "row"
             return
         read_rows = jsonl_rows if suffix in (".jsonl", ".ndjson") else csv_rows
         for rows in read_rows(Lines(stream, file)):
             yield rows, "line"
-
-
-def _wanted(names: list[str], id_column: str | None, file: str) -> list[str]:
-    return [_id_column(names, id_column, file)]
 
 
 def _id_column(columns: Sequence[str], chosen: str | None, file: str) -> str:

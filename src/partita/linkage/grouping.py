@@ -51,11 +51,13 @@ class _Rows:
 class Evidence:
     """How scores count that are evidence and never certain.
 
-    `unlisted` is the probability of two records that were not compared.
+    `unlisted` is the probability of two records that were not compared; `joined` are pairs that
+    are known to be the same.
     """
 
     unlisted: float
     link_above: float = LINK_ABOVE
+    joined: tuple[tuple[str, str], ...] = ()
 
 
 Failure = tuple[int, int, str]  # number of the set, line, problem
@@ -80,7 +82,8 @@ def group(
     p = softened(table.probability) if soft else table.probability
     names = [*table.names, *_unmentioned(table.names, listed)]
     linked = p > (evidence.link_above if evidence else 0.0)
-    nodes = _nodes(table, linked, len(names), missing is not None)
+    joined = _joined(names, evidence)
+    nodes = _nodes(table, linked, len(names), missing is not None, joined)
     nodes = _sorted(nodes if listed is None else _reordered(nodes, names, listed, table))
     rows, across, twice = _rows(table, p, nodes, names)
     failures = [*_spoiled(table, nodes), *twice, *_unplaced(table, nodes, names, listed)]
@@ -100,14 +103,29 @@ def _unmentioned(names: Sequence[str], listed: TemplateList | None) -> list[str]
     return [t.id for t in listed.templates if t.id not in mentioned] if listed else []
 
 
-def _nodes(table: PairTable, linked: BoolArray, names: int, single_set: bool) -> _Nodes:
+def _joined(names: Sequence[str], evidence: Evidence | None) -> list[tuple[int, int]]:
+    """Return the pairs that are known to be the same as numbers; unknown names are left out."""
+    if evidence is None or not evidence.joined:
+        return []
+    number = {name: n for n, name in enumerate(names)}
+    ends = [(number.get(a), number.get(b)) for a, b in evidence.joined]
+    return [(a, b) for a, b in ends if a is not None and b is not None]
+
+
+def _nodes(
+    table: PairTable,
+    linked: BoolArray,
+    names: int,
+    single_set: bool,
+    joined: list[tuple[int, int]],
+) -> _Nodes:
     numbers = np.arange(names)
     if table.sets is not None:
         return _nodes_by_set(table, table.sets, names)
     if single_set:
         return _Nodes(numbers, np.zeros(names, np.int64), numbers, table.left, table.right)
     spoiled = [(b.left, b.right) for b in table.problems if UNKNOWN not in (b.left, b.right)]
-    ends = np.array(spoiled, np.int64).reshape(-1, 2)
+    ends = np.array(spoiled + joined, np.int64).reshape(-1, 2)
     left = np.concatenate([table.left[linked], ends[:, 0]])
     right = np.concatenate([table.right[linked], ends[:, 1]])
     return _Nodes(numbers, linked_components(names, left, right), numbers, table.left, table.right)

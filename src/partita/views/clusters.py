@@ -19,9 +19,17 @@ def summary_text(summary: Summary) -> str:
         f"expected precision  {_share(summary.precision)}",
         f"expected recall     {_share(summary.recall)}",
         f"expected entities   {_count(summary.entities)}",
+        *_labels(summary),
         f"merged from a mean probability of {summary.threshold:.3f} on{_target(summary)}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _labels(summary: Summary) -> list[str]:
+    if not summary.labels or summary.parameters is None:
+        return []
+    scale, bias = summary.parameters["scale"], summary.parameters["bias"]
+    return [f"{summary.labels:,} labelled pairs: scale {scale:.2f}, bias {bias:.2f}"]
 
 
 def _share(value: Estimate) -> str:

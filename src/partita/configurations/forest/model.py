@@ -17,7 +17,8 @@ from partita.errors import InputError
 from partita.records import BoolArray, FloatArray, IntArray, components
 
 CLIP = 1e-9  # scores count as at least this and at most 1 minus this
-POWER = 0.5  # 1: a score between two clusters counts once; 0: with all the pairs between them
+POWER = 0.5  # of the damping in large clusters, whose pairs repeat each other
+FREE = 10.0  # templates that a cluster must have more for the damping to count
 STEEPEST = 45.0  # the largest aθ + c of a pair
 REACH = 10.0  # templates from which the weight of a pair that was not compared falls as 1/n
 
@@ -125,12 +126,13 @@ def log_odds(p: FloatArray) -> FloatArray:
 
 
 def weigh(scores: Scores, parameters: ForestParameters) -> Graph:
-    """Return the weights W_ij = ½·exp(aθ_ij + c)·(½(d_i + d_j))^−POWER, must-links contracted.
+    """Return the weights W_ij = ½·exp(aθ_ij + c)·h(½(d_i + d_j)), must-links contracted.
 
-    d_i = 1 + Σ_k σ(aθ_ik + c) is about the size of the cluster of i: it sums the compared pairs of
-    i but for the pair itself, so that a set of two has the odds exp(aθ + c). A pair that was not
-    compared has the odds exp(unlisted)·min(1, REACH/n) and d of both ends with all their compared
-    pairs, geometric mean; where there are such pairs, no pair has a smaller weight.
+    h(d) = ((FREE + d)/(FREE + 1))^−POWER. d_i = 1 + Σ_k σ(aθ_ik + c) is about the size of the
+    cluster of i: it sums the compared pairs of i but for the pair itself, so that a set of two has
+    the odds exp(aθ + c). A pair that was not compared has the odds exp(unlisted)·min(1, REACH/n)
+    and the geometric mean of h of both ends, with all their compared pairs; where there are such
+    pairs, no pair has a smaller weight.
     """
     n, home = len(scores.home), scores.home
     rate = 0.0 if scores.complete else float(unlisted_rate(parameters, np.array(n)))
@@ -159,11 +161,17 @@ def strengths(
     """
     x = np.clip(parameters.scale * theta + parameters.bias, -STEEPEST, STEEPEST)
     own = _sigmoid(x)
-    d = 1.0 + np.bincount(left, own, n) + np.bincount(right, own, n)
-    s = math.sqrt(0.5) * d ** (-0.5 * POWER)
+    d = (1.0 + np.bincount(left, own, n) + np.bincount(right, own, n)).astype(np.float64)
+    s = math.sqrt(0.5) * _damping(d) ** 0.5
     mean = np.maximum(1.0, 0.5 * (d[left] + d[right]) - own)
-    extra = np.maximum(0.0, 0.5 * np.exp(x) * mean**-POWER - rate * s[left] * s[right])
+    extra = np.maximum(0.0, 0.5 * np.exp(x) * _damping(mean) - rate * s[left] * s[right])
     return s.astype(np.float64), extra.astype(np.float64)
+
+
+def _damping(d: FloatArray) -> FloatArray:
+    """Return the factor of a pair between templates with d in their clusters; 1 for d = 1."""
+    factor: FloatArray = ((FREE + d) / (FREE + 1.0)) ** -POWER
+    return factor
 
 
 def unlisted_rate(parameters: ForestParameters, n: IntArray) -> FloatArray:

@@ -1,0 +1,267 @@
+"""Labels of pairs or clusters: read them, apply them exactly, fit the forest model to them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from partita.configurations.forest.model import ForestParameters
+from partita.errors import InputError
+from partita.files.rows import Rows
+from partita.linkage.answers import cluster_sets
+from partita.linkage.clusters import CLUSTERS, IDS, table_blocks
+from partita.linkage.pair_table import OTHERS, PLAIN, SPLINK, Unit, located
+from partita.linkage.pairs import id_text
+from partita.linkage.sets import Assumed, Sets
+from partita.records import Budget, FloatArray, pair
+
+ENDS = (PLAIN[:2], SPLINK[:2], *(names[:2] for names in OTHERS))
+SAME = ("same", "label", "match", "is_match", "clerical_match_score")
+YES, NO = ("1", "1.0", "true", "yes", "y"), ("0", "0.0", "false", "no", "n")
+
+SCALES = (0.25, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5)
+BIASES = (-2.5, -1.5, -0.75, 0.0, 0.75, 1.5, 2.5)
+UNLISTED = (-9.0, -7.5, -6.5, -5.0, -3.5)
+SHRINKAGE = (1e9, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # the first stays at the start
+FOLDS = 5
+FEWEST = 10  # labelled pairs below which nothing is learned
+ENOUGH = 50  # labelled pairs with which those in huge sets are not used for fitting
+HUGE = 300
+CLIP = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """Pairs of records that a person judged: the same, or different."""
+
+    pairs: dict[tuple[str, str], bool]
+    file: str
+
+    def same(self) -> tuple[tuple[str, str], ...]:
+        """Return the pairs that are the same."""
+        return tuple(both for both, same in self.pairs.items() if same)
+
+
+def read_labels(labels: Any) -> Labels:
+    """Read labels from a file, a data frame, dicts or triples (left, right, same).
+
+    The columns are two ids and `same` (1 or 0), or an id and a cluster, which labels all pairs of
+    the records that are listed.
+    """
+    file = str(labels) if isinstance(labels, str | os.PathLike) else "labels"
+    pairs: dict[tuple[str, str], bool] = {}
+    clusters: dict[str, str] = {}
+    for rows, unit in table_blocks(labels, (*PLAIN[:2], SAME[0]), file):
+        columns = _columns(rows, file)
+        for n, line in enumerate(rows.lines):
+            values = [rows.column(name)[n] for name in columns]
+            if n in rows.problems:
+                raise located(file, unit, line, rows.problems[n])
+            if len(columns) == 2:
+                _add_cluster(clusters, values, file, unit, line)
+            else:
+                _add_pair(pairs, values, file, unit, line)
+    for one, other in combinations(clusters, 2):
+        pairs[pair(one, other)] = clusters[one] == clusters[other]
+    if not pairs:
+        raise InputError("has no labels; expected at least one pair", file=file)
+    return Labels(pairs, file)
+
+
+def _columns(rows: Rows, file: str) -> tuple[str, ...]:
+    ends = next((names for names in ENDS if set(names) <= set(rows.columns)), None)
+    same = next((name for name in SAME if name in rows.columns), None)
+    if ends and same:
+        return (*ends, same)
+    record = next((name for name in IDS if name in rows.columns), None)
+    cluster = next((name for name in CLUSTERS if name in rows.columns), None)
+    if record and cluster:
+        return (record, cluster)
+    found = ", ".join(map(str, rows.columns)) or "nothing"
+    expected = "left, right, same (or Splink's ids), or id, cluster"
+    raise InputError(f"has no labels (expected {expected}); found {found}", file=file)
+
+
+def _add_pair(
+    pairs: dict[tuple[str, str], bool], values: Sequence[Any], file: str, unit: Unit, line: int
+) -> None:
+    left, right = (id_text(value).strip() for value in values[:2])
+    text = str(values[2]).strip().lower()
+    if not left or not right or left == right:
+        raise located(file, unit, line, "needs two different ids")
+    if text not in (*YES, *NO):
+        raise located(file, unit, line, f"the label is {values[2]!r} (expected 1 or 0)")
+    if pairs.setdefault(pair(left, right), text in YES) != (text in YES):
+        raise located(file, unit, line, f"labels {left} and {right} both the same and different")
+
+
+def _add_cluster(
+    clusters: dict[str, str], values: Sequence[Any], file: str, unit: Unit, line: int
+) -> None:
+    record, cluster = (id_text(value).strip() for value in values)
+    if not record or not cluster:
+        raise located(file, unit, line, "needs an id and a cluster")
+    if clusters.setdefault(record, cluster) != cluster:
+        raise located(file, unit, line, f"puts {record} into two clusters")
+
+
+def inside_sets(sets: Sets, labels: Labels) -> dict[int, list[tuple[str, str, bool]]]:
+    """Return the labels by set; pairs in different sets are left out."""
+    ends = sets.starts.tolist()
+    home = {name: k for k in range(len(sets)) for name in sets.ids[ends[k] : ends[k + 1]]}
+    known = {*home, *(template.id for template in sets.singletons)}
+    found: dict[int, list[tuple[str, str, bool]]] = {}
+    for (left, right), same in labels.pairs.items():
+        for name in (left, right):
+            if name not in known:
+                problem = f"labels {name}, which is neither in the scores nor in the records"
+                raise InputError(problem, file=labels.file)
+        if home.get(left, -1) == home.get(right, -2):
+            found.setdefault(home[left], []).append((left, right, same))
+    return found
+
+
+def labelled(sets: Sets, labels: Labels) -> Sets:
+    """Return the sets with the labels as certain knowledge."""
+    assumed = dict(sets.assumed)
+    for k, rows in inside_sets(sets, labels).items():
+        old = assumed.get(k, Assumed())
+        must = {pair(left, right) for left, right, same in rows if same}
+        apart = {pair(left, right) for left, right, same in rows if not same}
+        assumed[k] = Assumed(old.must | must, old.apart | apart)
+    return replace(sets, assumed=assumed)
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Parameters fitted to labels, and how far from their start (0: not at all)."""
+
+    parameters: ForestParameters
+    pairs: int
+    bits_before: float
+    bits_after: float
+
+
+def fit(sets: Sets, labels: Labels, start: ForestParameters, seed: int = 0) -> Fit:
+    """Fit scale, bias and the odds of uncompared pairs to labelled pairs that were compared.
+
+    The likelihood is that of the labels under the marginals of whole sets. How far the parameters
+    move from their start is chosen by cross-validation over sets: the least of what is within one
+    standard error of the best.
+    """
+    study = _Study(sets, labels, seed)
+    if study.pairs < FEWEST:
+        return Fit(start, study.pairs, 0.0, 0.0)
+    grid = [
+        replace(start, scale=start.scale * a, bias=start.bias + c) for a in SCALES for c in BIASES
+    ]
+    chosen = study.choose(start, grid)
+    grid = [replace(chosen, unlisted=start.unlisted + u - UNLISTED[2]) for u in UNLISTED]
+    chosen = study.choose(chosen, grid)
+    before, after = (float(study.losses(p).sum()) / study.pairs for p in (start, chosen))
+    return Fit(chosen, study.pairs, before, after)
+
+
+def _affordable(
+    sets: Sets, inside: dict[int, list[tuple[str, str, bool]]]
+) -> dict[int, list[tuple[str, str, bool]]]:
+    """Leave out labels in huge sets, where there are enough others."""
+    small = {k: rows for k, rows in inside.items() if sets.sizes[k] <= HUGE}
+    return small if sum(map(len, small.values())) >= ENOUGH else inside
+
+
+class _Study:
+    """Labelled pairs of some sets, and the loss of parameters on each set."""
+
+    def __init__(self, sets: Sets, labels: Labels, seed: int) -> None:
+        inside = _affordable(sets, inside_sets(sets, labels))
+        numbers = sorted(inside)
+        self.sets, self.seed = _joined([sets.slice(k, k + 1) for k in numbers]), seed
+        rows, same, home = [], [], []
+        for new, k in enumerate(numbers):
+            for row, value in _compared(self.sets, new, inside[k]):
+                rows.append(row)
+                same.append(value)
+                home.append(new)
+        self.rows, self.home = np.array(rows, dtype=np.int64), np.array(home, dtype=np.int64)
+        self.same = np.array(same, dtype=np.float64)
+        self.pairs = len(rows)
+        self._cache: dict[ForestParameters, FloatArray] = {}
+
+    def losses(self, parameters: ForestParameters) -> FloatArray:
+        """Return the bits of the labels of each set."""
+        if parameters not in self._cache:
+            found = cluster_sets(self.sets, parameters, 0.5, Budget(work=100), self.seed)
+            p = np.clip(found.answers.pair[self.rows], CLIP, 1.0 - CLIP)
+            bits = -np.log2(np.where(self.same > 0.5, p, 1.0 - p))
+            sums = np.bincount(self.home, bits, len(self.sets))
+            self._cache[parameters] = sums.astype(np.float64)
+        return self._cache[parameters]
+
+    def choose(self, start: ForestParameters, grid: list[ForestParameters]) -> ForestParameters:
+        losses = np.stack([self.losses(p) for p in grid])
+        distance = np.array([_distance(p, start) for p in grid])
+        fold = np.arange(losses.shape[1]) % FOLDS
+        scores = np.array([_held_out(losses, s * distance, fold) for s in SHRINKAGE])
+        means = scores.mean(axis=1)
+        best = int(np.argmin(means))
+        error = (scores - scores[best]).std(axis=1) / np.sqrt(scores.shape[1])
+        near = np.flatnonzero(means <= means[best] + error)
+        shrinkage = SHRINKAGE[int(near[0])]
+        return grid[int(np.argmin(losses.sum(axis=1) + shrinkage * distance))]
+
+
+def _distance(one: ForestParameters, other: ForestParameters) -> float:
+    """Return how far parameters are from others, in units of what is usual, squared."""
+    scale = np.log(one.scale / other.scale) / 0.5
+    return float(scale**2 + (one.bias - other.bias) ** 2 + (one.unlisted - other.unlisted) ** 2 / 4)
+
+
+def _held_out(losses: FloatArray, penalty: FloatArray, fold: Any) -> FloatArray:
+    """Return the loss of each set with the parameters that the other folds choose."""
+    held = np.empty(losses.shape[1])
+    for number in range(FOLDS):
+        rest = losses[:, fold != number].sum(axis=1) + penalty
+        held[fold == number] = losses[int(np.argmin(rest)), fold == number]
+    return held
+
+
+def _compared(
+    sets: Sets, k: int, rows: Iterable[tuple[str, str, bool]]
+) -> Iterator[tuple[int, bool]]:
+    """Yield the rows of a set that are labelled."""
+    first, at = int(sets.starts[k]), int(sets.row_starts[k])
+    place = {name: n for n, name in enumerate(sets.ids[first : int(sets.starts[k + 1])])}
+    ends = slice(at, int(sets.row_starts[k + 1]))
+    columns = (sets.left[ends].tolist(), sets.right[ends].tolist())
+    number = {both: at + n for n, both in enumerate(zip(*columns, strict=True))}
+    for left, right, same in rows:
+        a, b = sorted((place[left], place[right]))
+        if (a, b) in number:
+            yield number[a, b], same
+
+
+def _joined(parts: list[Sets]) -> Sets:
+    """Return sets one after the other."""
+    first = parts[0]
+    return replace(
+        first,
+        names=[name for part in parts for name in part.names],
+        ids=[name for part in parts for name in part.ids],
+        starts=_offsets([part.sizes for part in parts]),
+        left=np.concatenate([part.left for part in parts]),
+        right=np.concatenate([part.right for part in parts]),
+        probability=np.concatenate([part.probability for part in parts]),
+        lines=np.concatenate([part.lines for part in parts]),
+        row_starts=_offsets([np.diff(part.row_starts) for part in parts]),
+        assumed={},
+    )
+
+
+def _offsets(sizes: list[Any]) -> Any:
+    return np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
