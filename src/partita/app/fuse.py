@@ -24,7 +24,7 @@ from partita.fusion.accounts import Accounts, merge_accounts
 from partita.fusion.across import FusedAccounts, Task, ThingChange, fuse_accounts
 from partita.fusion.across import changes_without as entity_changes_without
 from partita.fusion.claim_files import claim_columns, read_claims, rows_of
-from partita.fusion.claims import Claims, join_claims
+from partita.fusion.claims import Claims, join_claims, latest_claims
 from partita.fusion.fuse import Change, Fused, Settings, changes_without, fuse
 from partita.fusion.kinds import Reading
 from partita.fusion.mass_functions import (
@@ -49,6 +49,8 @@ from partita.fusion.side_files import (
 )
 from partita.fusion.warnings import belief_warnings
 from partita.records import IntArray
+from partita.templates.schema import Schema
+from partita.templates.words import symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class FuseOptions:
     separator: str | None = None
     discount: bool = False
     without: str | None = None
+    latest: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +85,8 @@ def fuse_files(paths: Sequence[str | Path], options: FuseOptions | None = None) 
     """Fuse files of claims about named objects."""
     chosen, paths = _separate_hierarchy(options or FuseOptions(), paths)
     claims = join_claims(*(read_claims(path, chosen.columns) for path in paths))
+    if chosen.latest:
+        claims = latest_claims(claims, chosen.latest)
     if chosen.objects is not None:
         _refuse_unknown_objects(claims, read_objects(chosen.objects))
     fused = fuse(claims, _settings(chosen, claims))
@@ -212,6 +217,7 @@ class EntityOptions:
     without: str | None = None
     top: int | None = None
     seed: int = 0
+    latest: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -270,12 +276,22 @@ def fuse_entities(
         chosen.tolerance,
         chosen.top,
         seed=chosen.seed,
+        latest=_latest_slots(chosen.latest, model_domain.schema),
     )
     fused = fuse_accounts(accounts, task)
     changes = () if chosen.without is None else entity_changes_without(fused, chosen.without)
     return EntityFusion(
         fused, Path(domain).name, changes, (*accounts.notes, *_account_notes(accounts, fused))
     )
+
+
+def _latest_slots(names: Sequence[str], schema: Schema) -> frozenset[str]:
+    """Return the slots with these names; an unknown one is an error."""
+    slots = {symbol(slot): slot for slot in schema.slots}
+    if unknown := [name for name in names if symbol(name) not in slots]:
+        existing = ", ".join(schema.slots)
+        raise InputError(f"--latest {unknown[0]}: unknown slot (expected one of {existing})")
+    return frozenset(slots[symbol(name)] for name in names)
 
 
 def _plain_tables(kinds: Mapping[str, str]) -> bool:
@@ -299,7 +315,8 @@ def _fuse_tables(kinds: Mapping[str, str], options: EntityOptions) -> EntityFusi
     reliabilities = {} if options.reliability is None else read_reliabilities(options.reliability)
     _refuse_unknown_sources(reliabilities, accounts.sources, options.reliability)
     task = Task(slots.schema, None, reliabilities, options.tolerance, options.top,
-                seed=options.seed, records=True)  # fmt: skip
+                seed=options.seed, records=True,
+                latest=_latest_slots(options.latest, slots.schema))  # fmt: skip
     fused = fuse_accounts(accounts, task)
     changes = () if options.without is None else entity_changes_without(fused, options.without)
     return EntityFusion(fused, "", changes, (*accounts.notes, *_account_notes(accounts, fused)))
@@ -413,6 +430,7 @@ def entity_options(
         files,
         options.tolerance,
         options.without,
+        latest=options.latest,
     )
 
 
@@ -465,6 +483,7 @@ def fuse_masses(
         tolerance=options.tolerance,
         domain=domain,
         parameters=parameters,
+        latest=options.latest,
     )
     fixed = {} if options.reliability is None else read_reliabilities(options.reliability)
     mass_files = _mass_files(source_kinds(paths, files), fixed)

@@ -287,6 +287,7 @@ def fuse(
     one_to_one: str | None = None,
     discount_copies: bool = False,
     without: str | None = None,
+    latest: Sequence[str] = (),
     domain: str = "",
     parameters: str | os.PathLike[str] | TrainedModel | None = None,
 ) -> Belief:
@@ -318,6 +319,7 @@ def fuse(
             separator=one_to_one,
             discount=discount_copies,
             without=without,
+            latest=tuple(latest),
         )
         try:
             fused = fuse_sources(

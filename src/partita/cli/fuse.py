@@ -99,6 +99,15 @@ Without = Annotated[
     str | None,
     typer.Option("--without", metavar="S", help="Show what changes without source S."),
 ]
+Latest = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--latest",
+        metavar="SLOT",
+        help="Slot that changes: the last statement of a source (by the column stated, or by "
+        "the order of lines) supersedes its earlier ones. Repeatable.",
+    ),
+]
 Domain = Annotated[
     str,
     typer.Option(
@@ -148,6 +157,7 @@ def fuse(
     one_to_one: OneToOne = None,
     discount_copies: Discount = False,
     without: Without = None,
+    latest: Latest = None,
     domain: Domain = "",
     parameters: Parameters = None,
     form: Form = None,
@@ -190,6 +200,7 @@ def fuse(
             separator=one_to_one,
             discount=discount_copies,
             without=without,
+            latest=tuple(latest or ()),
         )
         fusion = fuse_sources(sources, fuse_options, domain, parameters)
         for note in fusion.notes:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from partita.errors import InputError
 from partita.files.rows import Rows
 from partita.files.strict import Place
-from partita.fusion.accounts import Account, Accounts, Origin
-from partita.fusion.claim_files import NO_HEADER, ROLES, read_claims, rows_of, says_same
+from partita.fusion.accounts import RECORD, Account, Accounts, Origin
+from partita.fusion.claim_files import (
+    NO_HEADER,
+    ROLES,
+    day_number,
+    read_claims,
+    rows_of,
+    says_same,
+)
 from partita.fusion.set_beliefs import PairBelief
 from partita.fusion.typed import decode_value
 from partita.records import Pair, Template, pair
@@ -180,7 +187,7 @@ def _role(name: str, about: Slots) -> str | None:
     lower = name.strip().lower()
     if _slot_named(name, about) is not None:
         return None
-    for role in ("source", "reliability", "confidence"):
+    for role in ("source", "reliability", "confidence", "stated"):
         if lower in ROLES[role]:
             return role
     if lower in OBJECT_COLUMNS | FILE_IDS:
@@ -223,9 +230,11 @@ def _add_record(
     if thing and columns.roles["object"].strip().lower() in FILE_IDS:
         thing = f"{place.file}#{thing}"
     confidences = dict.fromkeys(slots, CERTAIN if confidence is None else confidence)
+    day = _text(row, columns.roles.get("stated"))
     _add_account(
-        "R", source, thing, slots, confidences, _text(row, columns.roles.get("sort")), place, read
-    )
+        "R", source, thing, slots, confidences, _text(row, columns.roles.get("sort")), place, read,
+        day_number(day, place) if day else 0,
+    )  # fmt: skip
 
 
 def _add_account(
@@ -237,6 +246,7 @@ def _add_account(
     sort: str,
     place: Place,
     read: _Reader,
+    stated: int = 0,
 ) -> None:
     line = place.line or 0
     message = f"{Path(place.file).name}:{line}"
@@ -248,12 +258,11 @@ def _add_account(
         sort = ""
     named = object_ or next((str(slots[s]) for s in slots if isinstance(
         read.about.schema.slots[s], NameType)), "")  # fmt: skip
-    template = Template(name, sort=symbol(sort), slots=dict(slots), rule="record")
+    template = Template(name, sort=symbol(sort), slots=dict(slots), rule=RECORD)
     origin = Origin(source, place.file, line, message, name, named)
     about = read.about.schema
-    read.accounts.append(
-        Account.of(source, message, template, about, [origin], confidence, object_)
-    )
+    account = Account.of(source, message, template, about, [origin], confidence, object_)
+    read.accounts.append(replace(account, stated=stated))
 
 
 def _unknown_sort(value: Any, kind: Any, line: int, read: _Reader) -> bool:

@@ -13,6 +13,8 @@ from partita.records import Pair, Template
 from partita.templates.schema import Schema, Values
 from partita.templates.strings import Strings
 
+RECORD = "record"  # the rule of templates that are rows of a table
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -34,7 +36,8 @@ class Account:
 
     `template` is the most specific template, with all stated values in its slots. `confidence` is
     the probability that the source's own distribution gives to the value of each slot. `object` is
-    the source's own name for the thing, if it has one (records and claims).
+    the source's own name for the thing, if it has one (records and claims). `stated` is the number
+    of the day of the statement, 0 if it is unknown.
     """
 
     source: str
@@ -44,6 +47,7 @@ class Account:
     origins: tuple[Origin, ...]
     confidence: Mapping[str, float] = field(default_factory=dict)
     object: str = ""
+    stated: int = 0
 
     @property
     def id(self) -> str:
@@ -68,6 +72,16 @@ class Account:
         except InputError as error:
             raise InputError(error.problem, file=first.file, line=first.line) from None
         return cls(source, message, named, values, tuple(origins), confidence or {}, object_)
+
+    @property
+    def is_document(self) -> bool:
+        """Whether this is an account of a message, and not of a row of a table."""
+        return self.template.rule != RECORD
+
+    @property
+    def when(self) -> tuple[int, str, int]:
+        """The order of statements: by day, and by file and line where days are equal or unknown."""
+        return self.stated, self.origins[0].file, self.origins[0].line
 
     def slot_confidence(self, slot: str) -> float:
         """Return the probability of the slot's value (1 if the source gives none)."""

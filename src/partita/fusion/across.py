@@ -156,6 +156,7 @@ class Task:
     """The schema of the accounts and the options of fusion.
 
     With `records`, accounts are rows of tables without a domain; how to compare them is learned.
+    In the slots of `latest`, a later statement of a source supersedes its earlier ones.
     """
 
     schema: Schema
@@ -166,6 +167,7 @@ class Task:
     budget: Budget = DEFAULT_BUDGET
     seed: int = 0
     records: bool = False
+    latest: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -396,7 +398,11 @@ def _resolve_sets(sets: Sequence[AcrossSet], task: Task, learned: Learned) -> li
     trusted = learned.reliabilities
     slots_by_view = iter(
         slots_of(
-            [view for set_views in views for view in set_views], task.schema, settings, trusted
+            [view for set_views in views for view in set_views],
+            task.schema,
+            settings,
+            trusted,
+            task.latest,
         )
     )
     return [

@@ -7,24 +7,27 @@ unknown. An account claims each value with the probability given by the message'
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 from partita.entities.values import AnchorCells
 from partita.fusion.accounts import Account
 from partita.fusion.across_sets import Reliabilities
-from partita.fusion.belief import SlotBelief
+from partita.fusion.belief import Parameters, SlotBelief
 from partita.fusion.claims import Claims
 from partita.fusion.conflict import conflict
 from partita.fusion.fuse import Settings, fuse
 from partita.fusion.kinds import Reading
 from partita.fusion.typed import decode_value, display_text, encode_value
-from partita.records import Figure
+from partita.records import Figure, Pair
 from partita.records.cells import Cells
 from partita.templates.schema import SORT, Schema
 from partita.templates.slots import Value
 
+SAME_SOURCE = 0.5  # dependence of two messages of one source that state the same
 MAX_CHOICES = 64  # combinations of accounts considered for one slot
 MIN_CHOICE = 1e-4  # their least probability; the rest counts as unknown
 Row = tuple[str, str, str, str, float]
@@ -63,22 +66,51 @@ class ThingView:
 class _Requests:
     """Objects to fuse: each combination of accounts that fill a slot, once."""
 
+    latest: frozenset[str] = frozenset()
     rows: list[Row] = field(default_factory=list)
+    documents: dict[str, str] = field(default_factory=dict)
+    dependence: dict[Pair, float] = field(default_factory=dict)
     names: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
     uses: dict[str, int] = field(default_factory=dict)
 
     def name(self, slot: str, accounts: Sequence[Account]) -> str:
+        accounts = latest_accounts(accounts) if slot in self.latest else accounts
         key = (slot, tuple(account.id for account in accounts))
         if key not in self.names:
             self.names[key] = self._label(slot, accounts[0])
-            self.rows += [claim_row(account, self.names[key], slot) for account in accounts]
+            self.rows += self._claims(accounts, self.names[key], slot)
         return self.names[key]
+
+    def _claims(self, accounts: Sequence[Account], thing: str, slot: str) -> Iterator[Row]:
+        """Yield the claims; those of several messages of a source are statements of their own."""
+        times = Counter(account.source for account in accounts if account.is_document)
+        several: dict[str, list[str]] = {}
+        for account in accounts:
+            row = claim_row(account, thing, slot)
+            if account.is_document and times[account.source] > 1:
+                document = f"{account.source}, {account.message}"
+                self.documents[document] = account.source
+                several.setdefault(account.source, []).append(document)
+                row = (document, *row[1:])
+            yield row
+        for names in several.values():
+            for a, b in combinations(sorted({*names}), 2):
+                self.dependence[a, b] = SAME_SOURCE
 
     def _label(self, slot: str, first: Account) -> str:
         """Return a unique and readable name for messages about the object."""
         name = ", ".join(filter(None, (first.object or first.id, slot)))
         self.uses[name] = self.uses.get(name, 0) + 1
         return name if self.uses[name] == 1 else f"{name} ({self.uses[name]})"
+
+
+def latest_accounts(accounts: Sequence[Account]) -> list[Account]:
+    """Return the last account of every source."""
+    last: dict[str, Account] = {}
+    for account in accounts:
+        if account.source not in last or account.when > last[account.source].when:
+            last[account.source] = account
+    return [account for account in accounts if last[account.source] is account]
 
 
 def claim_row(account: Account, thing: str, slot: str) -> Row:
@@ -111,10 +143,17 @@ def typed_reading(schema: Schema, tolerance: float = 0.0) -> Reading:
 
 
 def slots_of(
-    things: Sequence[ThingView], schema: Schema, settings: Settings, reliabilities: Reliabilities
+    things: Sequence[ThingView],
+    schema: Schema,
+    settings: Settings,
+    reliabilities: Reliabilities,
+    latest: frozenset[str] = frozenset(),
 ) -> list[dict[str, SlotOfThing]]:
-    """Return the slots of all things; each combination of accounts is fused once."""
-    requests = _Requests()
+    """Return the slots of all things; each combination of accounts is fused once.
+
+    In the slots of `latest`, only the last account of each source counts.
+    """
+    requests = _Requests(latest)
     choices_by_thing = [
         {slot: _account_choices(view, slot, requests) for slot in _filled_slots(view, schema)}
         for view in things
@@ -154,9 +193,20 @@ def _fuse_requests(requests: _Requests, settings: Settings) -> dict[str, list[tu
     if not requests.rows:
         return {}
     slots = {row[2] for row in requests.rows}
-    fixed = {slot: settings.fixed[slot] for slot in sorted(slots)}
-    fused = fuse(Claims.of(requests.rows), replace(settings, fixed=fixed))
+    fixed = {slot: _with_documents(settings.fixed[slot], requests) for slot in sorted(slots)}
+    given = {name: settings.reliabilities[source] for name, source in requests.documents.items()
+             if source in settings.reliabilities}  # fmt: skip
+    reliabilities = {**settings.reliabilities, **given}
+    settings = replace(settings, fixed=fixed, reliabilities=reliabilities)
+    fused = fuse(Claims.of(requests.rows), settings)
     return {name: values for belief in fused.slots for name, values in _values_by_object(belief)}
+
+
+def _with_documents(parameters: Parameters, requests: _Requests) -> Parameters:
+    """Give documents the rates of their source, and make those of one source dependent."""
+    rates = {name: parameters.rates.get(source, parameters.pooled)
+             for name, source in requests.documents.items()}  # fmt: skip
+    return replace(parameters, rates={**parameters.rates, **rates}, dependence=requests.dependence)
 
 
 def _values_by_object(belief: SlotBelief) -> Iterable[tuple[str, list[tuple[str, float]]]]:

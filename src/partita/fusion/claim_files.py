@@ -6,6 +6,7 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,6 +15,7 @@ import numpy as np
 
 from partita.errors import InputError
 from partita.files.rows import Rows, csv_rows, jsonl_rows
+from partita.files.strict import Place
 from partita.files.text import Lines, opened
 from partita.fusion.claims import Claims
 from partita.templates.words import symbol
@@ -29,6 +31,7 @@ ROLES = {
     "left": ("left",),
     "right": ("right",),
     "probability": ("probability",),
+    "stated": ("stated", "stated_on", "as_of"),
 }
 
 
@@ -45,6 +48,7 @@ class ClaimColumns:
     left: str | None
     right: str | None
     probability: str | None
+    stated: str | None
     slots: tuple[str, ...] = ()
 
 
@@ -200,6 +204,7 @@ class _ClaimBuffer:
     confidence: list[float] = field(default_factory=list)
     reliabilities: dict[str, float] = field(default_factory=dict)
     several: set[str] = field(default_factory=set)
+    days: dict[int, int] = field(default_factory=dict)
     empty: int = 0
 
     def error(self, line: int, problem: str) -> InputError:
@@ -227,6 +232,7 @@ def read_claims(path: str | Path, columns: Sequence[str] = ()) -> Claims:
 def _add_rows(rows: Rows, roles: ClaimColumns, buffer: _ClaimBuffer) -> None:
     sources = _sources(rows, roles, buffer)
     _reliabilities(rows, roles, sources, buffer)
+    _days(rows, roles, buffer)
     objects = _objects(rows, roles, buffer)
     confidence = _shares(rows, roles.confidence, "confidence", buffer)
     if roles.value is None and roles.probability is not None:
@@ -374,6 +380,23 @@ def _reliabilities(
             )
 
 
+def _days(rows: Rows, roles: ClaimColumns, buffer: _ClaimBuffer) -> None:
+    """Read the days of the statements, by line; an empty one is unknown."""
+    if roles.stated is None:
+        return
+    for value, line in zip(rows.column(roles.stated), rows.lines, strict=True):
+        if value not in ("", None):
+            buffer.days[line] = day_number(value, Place(buffer.file, line))
+
+
+def day_number(value: Any, place: Place) -> int:
+    """Return the number of a day that is written as 1996-03-12."""
+    try:
+        return date.fromisoformat(str(value).strip()[:10]).toordinal()
+    except ValueError:
+        place.refuse(f"stated {value} is not a day (expected a date such as 1996-03-12)")
+
+
 def _claims(buffer: _ClaimBuffer) -> Claims:
     points = {name: np.array(numbers, dtype=np.int64) for name, numbers in buffer.points.items()}
     notes = (f"{buffer.file}: {buffer.empty:,} values are empty and are ignored",)
@@ -393,4 +416,7 @@ def _claims(buffer: _ClaimBuffer) -> Claims:
         reliabilities=buffer.reliabilities,
         kinds=dict.fromkeys(sorted(buffer.several), "several"),
         notes=notes if buffer.empty else (),
+        stated=np.array([buffer.days.get(n, 0) for n in buffer.points["line"]], dtype=np.int64)
+        if buffer.days
+        else None,
     )

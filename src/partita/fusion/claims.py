@@ -17,7 +17,7 @@ class Claims:
     """Claims as indices into lists of names; `values` are as written.
 
     `reliabilities` and `kinds` are those set for sources and slots; `notes` report what was read
-    but is not a claim.
+    but is not a claim. `stated` are the days of statements, 0 where unknown.
     """
 
     objects: Sequence[str]
@@ -35,6 +35,7 @@ class Claims:
     reliabilities: Mapping[str, float] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    stated: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.object)
@@ -93,6 +94,7 @@ class Claims:
             confidence=self.confidence[chosen],
             file=self.file[chosen],
             line=self.line[chosen],
+            stated=None if self.stated is None else self.stated[chosen],
         )
 
     def without(self, source: str) -> Claims:
@@ -145,4 +147,35 @@ def _join_two(left: Claims, right: Claims) -> Claims:
         reliabilities={**left.reliabilities, **right.reliabilities},
         kinds={**left.kinds, **right.kinds},
         notes=(*left.notes, *right.notes),
+        stated=_joined_days(left, right),
     )
+
+
+def _joined_days(left: Claims, right: Claims) -> IntArray | None:
+    if left.stated is None and right.stated is None:
+        return None
+    days = [np.zeros(len(one), dtype=np.int64) if one.stated is None else one.stated
+            for one in (left, right)]  # fmt: skip
+    return np.concatenate(days)
+
+
+def latest_claims(claims: Claims, slots: Sequence[str]) -> Claims:
+    """Keep, in these slots, only the last statement of every source about every object.
+
+    The last is that of the latest day, or where days are unknown the last one in the files.
+    """
+    if unknown := sorted({*slots} - {*claims.slots}):
+        existing = ", ".join(sorted(claims.slots))
+        raise InputError(f"unknown slot {unknown[0]!r}; there are {existing}")
+    changing = np.isin(claims.slot, [list(claims.slots).index(slot) for slot in slots])
+    days = np.zeros(len(claims), dtype=np.int64) if claims.stated is None else claims.stated
+    columns = (claims.line, claims.file, days, claims.source, claims.object, claims.slot)
+    order = np.lexsort(columns)
+    key = np.stack([claims.slot, claims.object, claims.source])[:, order]
+    last = np.append((key[:, 1:] != key[:, :-1]).any(axis=0), True)
+    group = np.cumsum(np.append(True, last[:-1])) - 1
+    when = np.stack([days, claims.file, claims.line])[:, order]
+    newest = when[:, last][:, group]  # of every claim's group
+    kept = np.ones(len(claims), dtype=bool)
+    kept[order] = (when == newest).all(axis=0)
+    return claims.only(kept | ~changing)
