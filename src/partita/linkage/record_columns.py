@@ -1,0 +1,303 @@
+"""Guess what the columns of a table of records hold, and clean their values for comparison."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from functools import lru_cache
+from itertools import chain, count, pairwise
+from typing import Any
+
+Texts = Sequence[str | None]
+
+SAMPLE = 20_000  # values by which the type of a column is guessed
+FEW = 60  # distinct values of a category, at most
+FILLED = 0.05  # a column with fewer values is left out
+COMMON_TOKEN = 0.02  # a token in a larger share of the records does not help blocking
+KEY_TOKENS = 8  # tokens of one value that are blocking keys, at most
+
+MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", "?", "."}
+LABELS = {"cluster", "cluster_id", "clusterid", "ent_id", "entity_id", "entity", "true_cluster"}
+LABELS |= {"label", "gold", "truth", "true_id", "ground_truth", "match_id", "duplicate_of"}
+IDS = ("unique_id", "id", "record_id", "rec_id", "recid", "recordid", "uid", "uuid", "key", "pk")
+
+HEADERS: Mapping[str, str] = {  # words of a header and the type that they announce
+    **dict.fromkeys(("given", "first", "fname", "forename", "firstname", "middle"), "given name"),
+    **dict.fromkeys(("surname", "last", "lname", "lastname", "family", "maiden"), "surname"),
+    **dict.fromkeys(("dob", "date", "birthdate", "birthday", "born"), "date"),
+    **dict.fromkeys(("email", "mail", "e-mail"), "email"),
+    **dict.fromkeys(("phone", "tel", "telephone", "mobile", "cell", "fax"), "phone"),
+    **dict.fromkeys(("postcode", "zip", "zipcode", "postal", "plz"), "postcode"),
+    **dict.fromkeys(("company", "organisation", "organization", "employer", "firm"), "phrase"),
+    **dict.fromkeys(("business", "venue", "publisher", "manufacturer", "brand"), "phrase"),
+    **dict.fromkeys(("address", "addr", "street", "road"), "phrase"),
+    **dict.fromkeys(("city", "town", "suburb", "place", "locality", "county"), "word"),
+    **dict.fromkeys(("ssn", "passport", "isbn", "issn", "doi", "ean", "upc", "sku"), "identifier"),
+    **dict.fromkeys(("id", "nr", "no", "number", "code", "licence", "license"), "identifier"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table of records, with its type.
+
+    `label` is its name in SQL, `common` are the tokens too frequent to block on.
+    """
+
+    name: str
+    kind: str
+    label: str
+    common: frozenset[str] = frozenset()
+
+    @property
+    def clean(self) -> str:
+        """The name of the column of cleaned values."""
+        return f"clean_{self.label}"
+
+    @property
+    def tokens(self) -> str:
+        """The name of the column of lists of tokens."""
+        return f"tokens_{self.label}"
+
+    @property
+    def keys(self) -> str:
+        """The name of the column of lists of tokens by which records are blocked."""
+        return f"keys_{self.label}"
+
+    @property
+    def has_tokens(self) -> bool:
+        return self.kind in TOKEN_KINDS
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "common": sorted(self.common)}
+
+
+TOKEN_KINDS = ("phrase", "text")
+
+
+def text_of(value: Any) -> str | None:
+    """Return a value of a table as text without outer blanks, None where it is missing."""
+    if value is None or value != value:
+        return None
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    text = value if isinstance(value, str) else str(value)
+    text = text.strip()
+    return None if text.lower() in MISSING else text
+
+
+def guess_columns(table: Mapping[str, Texts], leave_out: Iterable[str]) -> list[Column]:
+    """Return the columns to compare with their types; nearly empty and constant ones are not."""
+    skipped = {*leave_out}
+    columns: list[Column] = []
+    for name, values in table.items():
+        kind = "" if name in skipped else guess_kind(name, values)
+        if kind:
+            common = _common_tokens(values) if kind in TOKEN_KINDS else frozenset()
+            columns.append(Column(name, kind, _label(name, columns), common))
+    return columns
+
+
+def _label(name: str, columns: Sequence[Column]) -> str:
+    """Return a name that needs no quotes in SQL and that no other column has."""
+    label = re.sub(r"[^a-z0-9]+", "_", plain(name)).strip("_") or "column"
+    taken = {column.label for column in columns}
+    numbered = (f"{label}_{n}" for n in count(2))
+    return next(one for one in chain([label], numbered) if one not in taken)
+
+
+def is_label(name: str, values: Texts) -> bool:
+    """Return whether a column seems to hold the answer: its name says so, or a repeated id."""
+    plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    return plain in LABELS or (plain in IDS and len({*values}) < len(values))
+
+
+def guess_kind(name: str, values: Texts) -> str:
+    """Return the type of a column by its values and the words of its header, "" for none."""
+    sample = [value for value in values[:SAMPLE] if value is not None]
+    distinct = {*sample}
+    if len(distinct) < 2 or len(sample) < FILLED * len(values[:SAMPLE]):
+        return ""
+    header = _header_kind(name)
+    for kind, test, needed in _TESTS:
+        announced = header == kind
+        if _share(test, sample) >= (0.5 if announced else needed):
+            return kind
+    if _share(_is_number, sample) > 0.95:
+        return _number_kind(header, sample, distinct)
+    return _text_kind(header, sample, distinct)
+
+
+def _share(test: Callable[[str], Any], sample: Sequence[str]) -> float:
+    return sum(bool(test(value)) for value in sample) / len(sample)
+
+
+_EMAIL = re.compile(r"^[^@\s]+@[^@\s]+$").match
+_PHONE = re.compile(r"^\+?[\d\s().\-/x]{7,22}$").match
+_NUMBER = re.compile(r"^[-+]?\d*[.,]?\d+(?:[eE][-+]?\d+)?$").match
+
+
+def _is_number(value: str) -> bool:
+    return bool(_NUMBER(value))
+
+
+def _is_phone(value: str) -> bool:
+    """Return whether a value is a phone number with the marks that separate its groups."""
+    digits = sum(c.isdigit() for c in value)
+    return bool(_PHONE(value)) and 7 <= digits <= 15 and digits < len(value) and not iso(value)
+
+
+_TESTS: Sequence[tuple[str, Callable[[str], Any], float]] = (
+    ("email", _EMAIL, 0.6),
+    ("date", lambda value: iso(value), 0.8),
+    ("phone", _is_phone, 0.8),
+)
+
+
+def _header_kind(name: str) -> str:
+    """Return the type that a header announces: by its last word that announces one."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    words = [word for word in re.split(r"[^a-z]+", spaced.lower()) if word]
+    kinds = [HEADERS[word] for word in words if word in HEADERS]
+    return kinds[-1] if kinds else ""
+
+
+def _number_kind(header: str, sample: Sequence[str], distinct: set[str]) -> str:
+    whole = all(value.isdigit() for value in distinct)
+    if header in ("phone", "postcode"):
+        return header
+    if whole and _share(lambda value: 1850 <= int(value) <= 2040, sample) > 0.95:
+        return "year"
+    if len(distinct) <= FEW:
+        return "category"
+    lengths = Counter(map(len, sample))
+    regular = whole and lengths.most_common(1)[0][1] > 0.9 * len(sample) and max(lengths) >= 5
+    return "identifier" if whole and (header == "identifier" or regular) else "number"
+
+
+def _text_kind(header: str, sample: Sequence[str], distinct: set[str]) -> str:
+    if header in ("given name", "surname", "postcode", "phone"):
+        return header
+    if len(distinct) <= FEW and len(distinct) < 0.05 * len(sample):
+        return "category"
+    words = sum(len(tokens_of(value)) for value in sample) / len(sample)
+    if words > 5:
+        return "text"
+    if header == "phrase" or words > 1.6:
+        return "phrase"
+    coded = _share(lambda value: any(c.isdigit() for c in value), sample)
+    return "identifier" if coded > 0.7 else "word"
+
+
+def _common_tokens(values: Texts) -> frozenset[str]:
+    """Return the tokens of more than a small share of the records."""
+    counts = Counter(token for value in values if value for token in {*tokens_of(value)})
+    limit = max(10.0, COMMON_TOKEN * len(values))
+    return frozenset(token for token, number in counts.items() if number > limit)
+
+
+@lru_cache(maxsize=1 << 16)
+def plain(value: str) -> str:
+    """Return a value in lower case, without accents, its words separated by single blanks."""
+    letters = value.lower()
+    if not letters.isascii():
+        decomposed = unicodedata.normalize("NFKD", letters)
+        letters = "".join(c for c in decomposed if not unicodedata.combining(c))
+    letters = letters.replace("'", "").replace("’", "")
+    return " ".join("".join(c if c.isalnum() else " " for c in letters).split())
+
+
+def tokens_of(value: str) -> list[str]:
+    """Return the different words of a value in order of the alphabet."""
+    return sorted({*plain(value).split()})
+
+
+_DATES = (
+    (re.compile(r"^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ].*)?$").match, (1, 2, 3)),
+    (re.compile(r"^(\d{4})(\d{2})(\d{2})(?:\.0)?$").match, (1, 2, 3)),
+    (re.compile(r"^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})$").match, (3, 2, 1)),
+)
+
+
+def iso(value: str) -> str | None:
+    """Return a date as YYYY-MM-DD; a month above 12 is taken as the day."""
+    for match, (year, month, day) in _DATES:
+        if found := match(value):
+            numbers = [int(found[n]) for n in (year, month, day)]
+            if numbers[1] > 12 >= numbers[2]:
+                numbers[1:] = numbers[2:0:-1]
+            try:
+                return date(*numbers).isoformat() if numbers[0] >= 1700 else None
+            except ValueError:
+                return None
+    return None
+
+
+def _digits(value: str) -> str | None:
+    digits = "".join(c for c in value if c.isdigit()).lstrip("0")
+    return digits or plain(value) or None
+
+
+def _joined(value: str) -> str | None:
+    return plain(value).replace(" ", "") or None
+
+
+def _number(value: str) -> float | None:
+    try:
+        return float(value.replace(",", "."))
+    except ValueError:
+        return None
+
+
+_CLEANERS: Mapping[str, Callable[[str], Any]] = {
+    "email": lambda value: value.lower().replace(" ", "") or None,
+    "date": lambda value: iso(value) or _joined(value),
+    "phone": _digits,
+    "postcode": _joined,
+    "identifier": _joined,
+    "number": _number,
+}
+
+
+def cleaned(values: Texts, kind: str) -> list[Any]:
+    """Return the values of a column as they are compared."""
+    clean = _CLEANERS.get(kind, lambda value: plain(value) or None)
+    once = {value: clean(value) for value in {*values} if value is not None}
+    return [None if value is None else once[value] for value in values]
+
+
+def key_tokens(values: Texts, common: frozenset[str]) -> list[list[str] | None]:
+    """Return the tokens of each value by which records are blocked: rare ones, the longest."""
+    once = {value: _key_tokens(value, common) for value in {*values} if value is not None}
+    return [None if value is None else once[value] for value in values]
+
+
+def _key_tokens(value: str, common: frozenset[str]) -> list[str]:
+    """Return tokens and, so that two common words can be a key, neighbouring tokens."""
+    words = plain(value).split()
+    rare = {word for word in words if word not in common}
+    both = {f"{a} {b}" for a, b in pairwise(words) if a in common and b in common}
+    return sorted(rare | both, key=lambda token: (-len(token), token))[:KEY_TOKENS]
+
+
+def _rare_tokens(value: str, common: frozenset[str]) -> list[str]:
+    """Return the words of a value without common ones, or all words if all are common."""
+    words = tokens_of(value)
+    return [word for word in words if word not in common] or words
+
+
+def prepared(table: Mapping[str, Texts], columns: Sequence[Column]) -> dict[str, list[Any]]:
+    """Return the columns that are added to a table for comparison and blocking."""
+    added: dict[str, list[Any]] = {}
+    for column in columns:
+        values = table[column.name]
+        added[column.clean] = cleaned(values, column.kind)
+        if column.has_tokens:
+            tokens = {v: _rare_tokens(v, column.common) for v in {*values} if v is not None}
+            added[column.tokens] = [None if v is None else tokens[v] for v in values]
+            added[column.keys] = key_tokens(values, column.common)
+    return added

@@ -1,0 +1,220 @@
+"""Read tables of records from files, data frames and other Python objects."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from partita.errors import InputError
+from partita.files.rows import Rows, csv_rows, jsonl_rows
+from partita.files.text import Lines, opened
+from partita.linkage.frames import frame_rows, is_frame, object_rows, parquet_rows
+from partita.linkage.pair_table import Unit, located
+from partita.linkage.record_columns import IDS, Column, guess_columns, is_label, prepared, text_of
+from partita.records import Id
+from partita.records.tables import optional
+
+SEPARATOR = "-__-"  # Splink's separator of source and id
+ARROW = (".arrow", ".feather", ".ipc")
+
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordTable:
+    """The records of one or several sources: the id and the source of each, and its values."""
+
+    ids: Sequence[Id]
+    sources: Sequence[str]
+    columns: Mapping[str, Sequence[str | None]]
+    to_compare: Sequence[Column]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def source_names(self) -> list[str]:
+        return list(dict.fromkeys(self.sources))
+
+    def for_splink(self) -> dict[str, Sequence[Any]]:
+        """Return the table as Splink reads it: numbered records, values, cleaned values."""
+        values = {name: list(column) for name, column in self.columns.items()}
+        numbers = {"record": list(range(len(self))), "source": list(self.sources)}
+        return {**values, **prepared(self.columns, self.to_compare), **numbers}
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One table as it was read; `unit` is what `places` counts."""
+
+    name: str
+    unit: Unit
+    columns: dict[str, list[str | None]]
+    ids: list[Any]
+    places: list[int]
+
+
+def read_records(
+    tables: Sequence[Any],
+    unique_id: str | None = None,
+    ignore: Sequence[str] = (),
+    note: Note = lambda text: None,
+    columns: Sequence[Column] | None = None,
+) -> RecordTable:
+    """Read one or several tables of records and guess the types of their columns.
+
+    The id column is `unique_id`, or a column with a usual name whose values are unique; else
+    records are numbered. Columns that seem to hold the answer, and those in `ignore`, are not
+    compared.
+    """
+    sources = [_read(table, n, unique_id, note) for n, table in enumerate(_named(tables), 1)]
+    names = list(dict.fromkeys(name for source in sources for name in source.columns))
+    joined = {name: [v for source in sources for v in _values(source, name)] for name in names}
+    if not any(source.places for source in sources):
+        raise InputError("has no rows; expected records", file=sources[0].name)
+    _check_names([*ignore], names, "to ignore")
+    ids = _record_ids(sources)
+    if columns is None:
+        columns = _to_compare(joined, {*ignore}, note)
+    homes = [source.name for source in sources for _ in source.places]
+    return RecordTable(ids, homes, joined, columns)
+
+
+def _values(source: _Source, name: str) -> list[str | None]:
+    return source.columns.get(name) or [None] * len(source.places)
+
+
+def _named(tables: Sequence[Any]) -> list[tuple[str, Any]]:
+    """Return the tables with different names: those of the files, or table_1, table_2."""
+    named: list[tuple[str, Any]] = []
+    for n, table in enumerate(tables, 1):
+        path = isinstance(table, str | os.PathLike)
+        name = Path(table).stem if path else f"table_{n}"
+        taken = {other for other, _ in named}
+        named.append((f"{name}_{n}" if name in taken else name, table))
+    return named
+
+
+def _read(named: tuple[str, Any], number: int, unique_id: str | None, note: Note) -> _Source:
+    name, table = named
+    is_file = isinstance(table, str | os.PathLike)
+    file = str(table) if is_file else f"records {number}" if number > 1 else "records"
+    unit: Unit = "line" if is_file and Path(table).suffix.lower() in TEXT_SUFFIXES else "row"
+    values: dict[str, list[Any]] = {}
+    places: list[int] = []
+    for rows in _rows(table, file):
+        for n, problem in rows.problems.items():
+            raise located(file, unit, rows.lines[n], problem)
+        for column in (*values, *(c for c in rows.columns if c not in values)):
+            empty = [None] * len(rows.lines)
+            so_far = values.setdefault(column, [None] * len(places))
+            so_far.extend(rows.column(column) if column in rows.columns else empty)
+        places.extend(rows.lines)
+    texts = {column: [text_of(value) for value in found] for column, found in values.items()}
+    at = _id_column(texts, unique_id, file)
+    if at is None:
+        note(f"{file}: no column of unique ids (--unique-id COL); records are numbered from 1")
+        return _Source(name, unit, texts, list(range(1, len(places) + 1)), places)
+    _check_ids(texts[at], places, at, file, unit)
+    ids = [_id(value) for value in values[at]]
+    return _Source(name, unit, {c: v for c, v in texts.items() if c != at}, ids, places)
+
+
+TEXT_SUFFIXES = (".csv", ".jsonl", ".ndjson")
+
+
+def _rows(table: Any, file: str) -> Iterator[Rows]:
+    if not isinstance(table, str | os.PathLike):
+        if not is_frame(table) and not isinstance(table, Iterable):
+            expected = "a file, a data frame or a list of dicts"
+            raise TypeError(f"records must be {expected}, not {type(table).__name__}")
+        yield from object_rows(table, (), "a record")
+        return
+    suffix = Path(table).suffix.lower()
+    with opened(Path(table)) as stream:
+        if suffix in (".parquet", ".pq"):
+            yield from parquet_rows(stream, file)
+        elif suffix in ARROW:
+            yield from frame_rows(_arrow_table(stream.read(), file))
+        else:
+            read = jsonl_rows if suffix in (".jsonl", ".ndjson") else csv_rows
+            yield from read(Lines(stream, file))
+
+
+def _arrow_table(data: bytes, file: str) -> Any:
+    arrow = optional("pyarrow", "an Arrow file")
+    for open_format in (arrow.ipc.open_file, arrow.ipc.open_stream):
+        try:
+            return open_format(data).read_all()
+        except (arrow.ArrowException, OSError):
+            continue
+    raise InputError("is not an Arrow file", file=file)
+
+
+def _id(value: Any) -> Id:
+    """Return an id as it was given: an integer, or a text without outer blanks."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) else str(value).strip()
+
+
+def _id_column(
+    columns: Mapping[str, Sequence[str | None]], unique_id: str | None, file: str
+) -> str | None:
+    if unique_id is not None:
+        _check_names([unique_id], list(columns), "of ids", file)
+        return unique_id
+    by_name = {name.lower(): name for name in reversed([*columns])}
+    for name in IDS:
+        values = columns.get(by_name.get(name, ""), ())
+        if values and None not in values and len({*values}) == len(values):
+            return by_name[name]
+    return None
+
+
+def _check_names(
+    wanted: Sequence[str], names: Sequence[str], what: str, file: str | None = None
+) -> None:
+    for name in wanted:
+        if name not in names:
+            raise InputError(f"has no column {name} {what}; found {', '.join(names)}", file=file)
+
+
+def _check_ids(
+    values: Sequence[str | None], places: Sequence[int], name: str, file: str, unit: Unit
+) -> None:
+    first: dict[str, int] = {}
+    for value, place in zip(values, places, strict=True):
+        if value is None:
+            raise located(file, unit, place, f"has no {name} (expected a unique id)")
+        if first.setdefault(value, place) != place:
+            same = f"as in {unit} {first[value]} (expected a unique id)"
+            raise located(file, unit, place, f"the {name} is {value}, {same}")
+
+
+def _record_ids(sources: Sequence[_Source]) -> list[Id]:
+    """Return the ids of all records, with their source where two sources share an id."""
+    plain = [one for source in sources for one in source.ids]
+    if len({*map(str, plain)}) == len(plain):
+        return plain
+    return [f"{source.name}{SEPARATOR}{one}" for source in sources for one in source.ids]
+
+
+def _to_compare(
+    columns: Mapping[str, Sequence[str | None]], ignored: set[str], note: Note
+) -> list[Column]:
+    answers = [name for name, values in columns.items() if is_label(name, values)]
+    for name in answers:
+        if name not in ignored:
+            note(f"column {name} seems to hold clusters or ids that repeat: not compared")
+    guessed = guess_columns(columns, ignored.union(answers))
+    compared = {column.name for column in guessed}
+    for name in columns:
+        if name not in compared and name not in ignored and name not in answers:
+            note(f"column {name} has no or few different values: not compared")
+    if not guessed:
+        raise InputError(f"no column can be compared; found {', '.join(columns) or 'none'}")
+    return guessed

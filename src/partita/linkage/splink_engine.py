@@ -1,0 +1,235 @@
+"""Compare records with Splink on DuckDB: choose blocking rules, train, score pairs."""
+
+from __future__ import annotations
+
+import json
+import logging
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from partita.errors import InputError, Unavailable
+from partita.linkage.agreement_patterns import (
+    Patterns,
+    fit_patterns,
+    random_shares,
+    with_fit,
+)
+from partita.linkage.record_tables import Note, RecordTable
+from partita.linkage.splink_settings import (
+    ALL_PAIRS,
+    Rule,
+    Settings,
+    candidate_rules,
+    choose_rules,
+    default_settings,
+    pair_budget,
+)
+from partita.records import FloatArray, IntArray, linked_components
+
+RANDOM_PAIRS = 2e6  # by which the agreement of random pairs is estimated
+TABLE = "partita_records"
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """Compared pairs by the numbers of their records, with match weights, and the model."""
+
+    left: IntArray
+    right: IntArray
+    weight: FloatArray
+    model: Settings
+
+    @property
+    def probability(self) -> FloatArray:
+        return np.asarray(1.0 / (1.0 + np.exp2(-np.clip(self.weight, -1000.0, 1000.0))))
+
+
+class Engine:
+    """A table of records in DuckDB, compared by Splink."""
+
+    def __init__(self, table: RecordTable, one_to_one: bool, seed: int) -> None:
+        self.duckdb, self.splink = _modules()
+        self.table, self.seed = table, seed
+        self.link_type = "dedupe_only"
+        if len(table.source_names) > 1:
+            self.link_type = "link_only" if one_to_one else "link_and_dedupe"
+        self.connection = self.duckdb.connect()
+        self._create_tables()
+
+    def _create_tables(self) -> None:
+        import pyarrow
+
+        frame = pyarrow.table(dict(self.table.for_splink()))
+        self.connection.register("partita_frame", frame)
+        self.connection.execute(f"CREATE TABLE {TABLE} AS SELECT * FROM partita_frame")
+        self.connection.unregister("partita_frame")
+
+    def linker(self, settings: Settings, threads: int = 1) -> Any:
+        """Return a Splink linker over the table; one thread keeps sums in order."""
+        self.connection.execute(f"SET threads = {threads}")
+        api = self.splink.DuckDBAPI(self.connection)
+        sources = self.table.source_names
+        tables = [api.register(TABLE)] if len(sources) == 1 else []
+        for n, source in enumerate(sources if len(sources) > 1 else ()):
+            part = f"{TABLE}_{n}"
+            name = source.replace("'", "''")
+            query = f"SELECT * FROM {TABLE} WHERE source = '{name}'"
+            self.connection.execute(f"CREATE OR REPLACE TABLE {part} AS {query}")
+            tables.append(api.register(part, dataset_display_name=source))
+        with splink_errors():
+            return self.splink.Linker(tables, settings, log_level=logging.ERROR)
+
+    def counted_pairs(self, rule: Rule) -> int:
+        """Return how many pairs a blocking rule compares."""
+        keys, source = [part.format("") for part in rule.parts], TABLE
+        if rule.exploded:
+            keys, source = ["key"], f"(SELECT unnest({rule.exploded}) AS key FROM {TABLE})"
+        known = " AND ".join(f"{key} IS NOT NULL" for key in keys)
+        groups = f"SELECT count(*) AS n FROM {source} WHERE {known} GROUP BY {', '.join(keys)}"
+        query = f"SELECT coalesce(sum(n * (n - 1) // 2), 0) FROM ({groups})"
+        return int(self.connection.execute(query).fetchall()[0][0])
+
+    def settings(self) -> Settings:
+        """Return default settings: comparisons of all columns, rules within the budget."""
+        columns, records = self.table.to_compare, len(self.table)
+        rules = [{"blocking_rule": "1=1"}]
+        if records * (records - 1) // 2 > ALL_PAIRS:
+            candidates = candidate_rules(columns)
+            pairs = [self.counted_pairs(rule) for rule in candidates]
+            chosen = choose_rules(candidates, pairs, pair_budget(records))
+            rules = [rule.to_splink() for rule in chosen]
+        if not rules:
+            raise InputError("no two records agree in any column: nothing can be compared")
+        return default_settings(columns, rules, self.link_type)
+
+    def train(self, settings: Settings, progress: Progress, note: Note) -> Settings:
+        """Return settings with trained probabilities."""
+        retained = ("retain_matching_columns", "retain_intermediate_calculation_columns")
+        linker = self.linker(settings | dict.fromkeys(retained, True))
+        progress("estimating how often random pairs agree")
+        with splink_errors():
+            linker.training.estimate_u_using_random_sampling(RANDOM_PAIRS, seed=self.seed + 1)
+            model = linker.misc.save_model_to_json()
+        progress("comparing pairs to train the model")
+        u = random_shares(model)
+        patterns = self._patterns(linker, model)
+        progress(f"fitting the model to {patterns.pairs:,.0f} pairs")
+        fit = fit_patterns(patterns, u, len(self.table), self.total_pairs)
+        if not fit.converged:
+            note(f"the model did not converge in {fit.iterations} rounds; check the clusters")
+        return with_fit(model, fit, u) | {name: settings.get(name, False) for name in retained}
+
+    def _patterns(self, linker: Any, model: Settings) -> Patterns:
+        names = [one["output_column_name"] for one in model["comparisons"]]
+        adjusted = [one["output_column_name"] for one in model["comparisons"] if _is_adjusted(one)]
+        with splink_errors():
+            scored = linker.inference.predict(warning_mode="never").physical_name
+        levels = ", ".join(f"gamma_{name}" for name in names)
+        added = " + ".join(f"coalesce(mw_tf_adj_{name}, 0)" for name in adjusted) or "0"
+        query = (
+            f"SELECT {levels}, round(2 * ({added})) / 2 AS added, count(*) AS pairs "
+            f"FROM {scored} GROUP BY ALL ORDER BY ALL"
+        )
+        found = self.connection.execute(query).fetchnumpy()
+        level = np.stack([np.asarray(found[f"gamma_{name}"], np.int64) for name in names], axis=1)
+        adjustment = np.asarray(found["added"], np.float64) * np.log(2.0)
+        return Patterns(level, adjustment, np.asarray(found["pairs"], np.float64))
+
+    @property
+    def total_pairs(self) -> int:
+        """How many pairs there are, whether compared or not."""
+        count = len(self.table)
+        pairs = count * (count - 1) // 2
+        if self.link_type == "link_only":
+            sizes = [self.table.sources.count(name) for name in self.table.source_names]
+            pairs -= sum(size * (size - 1) // 2 for size in sizes)
+        return max(pairs, 1)
+
+    def score(self, model: Settings, link_above: float, threads: int = 2) -> Scored:
+        """Score the pairs of the blocking rules; keep those within connected sets of records."""
+        linker = self.linker(model, threads)
+        with splink_errors():
+            scored = linker.inference.predict(warning_mode="never").physical_name
+        least = float(np.log2(link_above / (1.0 - link_above)))
+        query = f"SELECT record_l AS a, record_r AS b FROM {scored} WHERE match_weight > {least!r}"
+        links = self.connection.execute(query).fetchnumpy()
+        left, right = (np.asarray(links[end], np.int64) for end in "ab")
+        home = linked_components(len(self.table), left, right)
+        return self._within(scored, home, model)
+
+    def _within(self, scored: str, home: IntArray, model: Settings) -> Scored:
+        """Return the scored pairs whose records have the same home."""
+        import pyarrow
+
+        frame = pyarrow.table({"record": np.arange(len(home)), "home": home})
+        self.connection.register("partita_homes", frame)
+        query = (
+            f"SELECT least(record_l, record_r) AS a, greatest(record_l, record_r) AS b, "
+            f"match_weight AS weight FROM {scored} JOIN partita_homes x ON record_l = x.record "
+            f"JOIN partita_homes y ON record_r = y.record WHERE x.home = y.home ORDER BY a, b"
+        )
+        rows = self.connection.execute(query).fetchnumpy()
+        self.connection.unregister("partita_homes")
+        left, right = (np.asarray(rows[end], np.int64) for end in "ab")
+        return Scored(left, right, np.asarray(rows["weight"], np.float64), model)
+
+
+def _is_adjusted(comparison: Mapping[str, Any]) -> bool:
+    return any("tf_adjustment_column" in level for level in comparison["comparison_levels"])
+
+
+def is_trained(settings: Mapping[str, Any]) -> bool:
+    """Return whether settings have the probabilities of a trained model."""
+    levels = [
+        level
+        for comparison in settings.get("comparisons", ())
+        for level in comparison.get("comparison_levels", ())
+        if not level.get("is_null_level")
+    ]
+    return bool(levels) and all("m_probability" in level for level in levels)
+
+
+def read_settings(path: str | Path) -> Settings:
+    """Read Splink settings or a trained model from a JSON file."""
+    try:
+        settings = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+    except ValueError as error:
+        raise InputError(f"is not JSON: {error}", file=str(path)) from error
+    if not isinstance(settings, dict) or "comparisons" not in settings:
+        raise InputError("is not Splink settings (expected comparisons)", file=str(path))
+    return settings
+
+
+@contextmanager
+def splink_errors() -> Iterator[None]:
+    """Turn the errors of Splink and DuckDB into one line, and keep their warnings quiet."""
+    import duckdb
+    from splink.internals.exceptions import SplinkException
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (SplinkException, duckdb.Error, ValueError, TypeError, KeyError) as error:
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        reason = next((line for line in lines if "Error" in line), lines[0] if lines else "")
+        raise InputError(f"Splink could not use the settings: {reason.strip()[:200]}") from error
+
+
+def _modules() -> tuple[Any, Any]:
+    try:
+        import duckdb
+        import splink
+    except ImportError as error:
+        raise Unavailable("link needs Splink; pip install 'partita[link]'") from error
+    return duckdb, splink
