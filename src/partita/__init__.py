@@ -5,6 +5,7 @@ Verbs, the same as the commands:
     run       extract entities from a text and resolve coreference
     solve     compute the distribution over the configurations of one set
     cluster   cluster records by the scores of their pairs
+    link      deduplicate or link tables of records
     fuse      combine what several sources say into one belief
     train     train parameters from keys (gold labels)
     evaluate  measure results against keys
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from partita.app.evaluate import Evaluation, evaluate
     from partita.app.explain import Explanation, explain
     from partita.app.fuse_contents import Belief, fuse
+    from partita.app.link import LinkedRecords, link
     from partita.app.run import ResolvedMessage, run
     from partita.app.solve import solve
     from partita.app.train import TrainedModel, train
@@ -59,6 +61,7 @@ __all__ = [
     "Explanation",
     "InputError",
     "Key",
+    "LinkedRecords",
     "Message",
     "PairProbabilities",
     "PartitaError",
@@ -73,6 +76,7 @@ __all__ = [
     "evidence",
     "explain",
     "fuse",
+    "link",
     "run",
     "solve",
     "train",
@@ -85,6 +89,7 @@ _HOMES = {
         "app.evaluate": ("Evaluation", "evaluate"),
         "app.explain": ("Explanation", "explain"),
         "app.fuse_contents": ("Belief", "fuse"),
+        "app.link": ("LinkedRecords", "link"),
         "app.run": ("ResolvedMessage", "run"),
         "app.solve": ("solve",),
         "app.train": ("TrainedModel", "train"),

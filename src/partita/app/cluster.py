@@ -32,7 +32,7 @@ from partita.linkage.clusters import read_records
 from partita.linkage.frames import IntegerIds
 from partita.linkage.grouping import LINK_ABOVE, Evidence, group
 from partita.linkage.labels import fit, labelled, read_labels
-from partita.linkage.sets import Sets, conditioned
+from partita.linkage.sets import Sets, apart_within, conditioned
 from partita.records import Budget, Id
 from partita.records.tables import Columns, Tabular
 
@@ -134,6 +134,7 @@ def cluster(
     link_above: float = LINK_ABOVE,
     labels: Any = None,
     assume: Sequence[str] = (),
+    sources: Sequence[str] | None = None,
     budget: Budget | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -149,7 +150,8 @@ def cluster(
 
     `records` lists all records: a data frame with a column id or unique_id (or `unique_id`), a
     list of ids or of dicts, or a file. Every record is in the result, in that order, also where no
-    pair mentions it.
+    pair mentions it. `sources` names the source of each of them where sources have no duplicates:
+    two records of one source are then never the same.
 
     `labels` are pairs that a person judged: rows of two ids and `same` (1 or 0), or of an id and a
     cluster. They hold exactly, and the parameters of the forest model are fitted to them, the more
@@ -180,6 +182,9 @@ def cluster(
         evidence = replace(evidence, joined=known.same())
     grouped = group(table, missing=missing, soft=soft, listed=listed, evidence=evidence)
     sets = conditioned(grouped if known is None else labelled(grouped, known), assume)
+    if sources is not None and listed is not None:
+        names = [template.id for template in listed.templates]
+        sets = apart_within(sets, dict(zip(names, sources, strict=True)))
     for error in sets.failed.values():
         raise error
     solver = Solver(model, learned, 1, None, budget or Budget(memory=default_memory()), seed)

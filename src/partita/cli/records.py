@@ -1,9 +1,9 @@
-"""The commands on tables of records: cluster."""
+"""The commands on tables of records: cluster and link."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -88,9 +88,40 @@ Draws = Annotated[
 ]
 
 
+Tables = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RECORDS...",
+        help="CSV, JSONL, Parquet or Arrow files of records; several are linked.",
+    ),
+]
+UniqueId = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL", show_default="id, unique_id, rec_id, …", help="Column of unique ids."
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COL", help="Column that is not compared; repeatable."),
+]
+SettingsIn = Annotated[
+    Path | None,
+    typer.Option("--settings", metavar="F", help="Splink settings or a trained model (JSON)."),
+]
+SettingsOut = Annotated[
+    Path | None,
+    typer.Option(metavar="F", help="Write the trained model as Splink settings (JSON)."),
+]
+OneToOne = Annotated[
+    bool, typer.Option("--one-to-one", help="No file has duplicates of its own records.")
+]
+
+
 def add_to(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(cluster)
+    app.command()(link)
 
 
 def cluster(
@@ -150,6 +181,84 @@ def cluster(
         )
         _write(clusters, files)
         _show(console, clusters, json)
+
+
+def link(
+    records: Tables,
+    unique_id: UniqueId = None,
+    ignore: Ignore = None,
+    settings: SettingsIn = None,
+    settings_out: SettingsOut = None,
+    one_to_one: OneToOne = False,
+    out: Out = None,
+    alternatives: Alternatives = None,
+    pairs: PairsOut = None,
+    review: Review = None,
+    target_precision: TargetPrecision = None,
+    link_above: LinkAbove = 0.01,
+    assume: options.Assume = None,
+    parameters: options.Parameters = None,
+    json: options.JsonReport = False,
+    memory: options.Memory = None,
+    work: Draws = None,
+    seed: options.Seed = 0,
+) -> None:
+    """Deduplicate a table of records, or link several.
+
+    Splink compares the records. By default the columns are compared as their
+    headers and values suggest, and the model is trained without labels. Every
+    record is in the output. Needs: pip install 'partita[link]'
+
+    \b
+    Examples:
+      partita link people.csv --out clusters.csv
+      partita link people.csv --settings-out model.json --review questions.csv
+      partita link clinic.csv register.parquet --one-to-one --out clusters.csv
+    """
+    with error_boundary() as console:
+        from partita.app.link import link as link_records
+        from partita.app.solve import default_memory
+        from partita.records import Budget
+
+        files = {"clusters": out, "alternatives": alternatives, "pairs": pairs, "review": review}
+        inputs: list[str | Path | None] = [*records, settings, parameters]
+        _check_outputs(files, inputs)
+        _check_settings_out(settings_out, inputs)
+        limit = default_memory() if memory is None else options.size_of(memory)
+        clusters = link_records(
+            list(records),
+            unique_id=unique_id,
+            ignore=ignore or (),
+            settings=settings,
+            one_to_one=one_to_one,
+            target_precision=target_precision,
+            link_above=link_above,
+            assume=assume or (),
+            parameters=parameters,
+            budget=Budget(memory=limit, work=work),
+            seed=seed,
+            progress=console.progress,
+            note=console.note,
+        )
+        _write(clusters, files)
+        if settings_out is not None:
+            _write_settings(settings_out, clusters.settings)
+        _show(console, clusters, json)
+
+
+def _check_settings_out(path: Path | None, inputs: list[str | Path | None]) -> None:
+    from partita.files.writing import refuse_inputs
+
+    if path is not None:
+        refuse_inputs(path, inputs)
+
+
+def _write_settings(path: Path, settings: dict[str, Any]) -> None:
+    import json
+
+    from partita.files.writing import write_atomically
+
+    write_atomically(path, json.dumps(settings, indent=2) + "\n")
 
 
 def _check_outputs(files: dict[str, Path | None], inputs: list[str | Path | None]) -> None:

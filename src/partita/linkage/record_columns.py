@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from functools import lru_cache
 from itertools import chain, count, pairwise
 from typing import Any
 
@@ -200,7 +199,6 @@ def _common_tokens(values: Texts) -> frozenset[str]:
     return frozenset(token for token, number in counts.items() if number > limit)
 
 
-@lru_cache(maxsize=1 << 16)
 def plain(value: str) -> str:
     """Return a value in lower case, without accents, its words separated by single blanks."""
     letters = value.lower()
@@ -253,6 +251,10 @@ def _number(value: str) -> float | None:
         return None
 
 
+def _plain_or_none(value: str) -> str | None:
+    return plain(value) or None
+
+
 _CLEANERS: Mapping[str, Callable[[str], Any]] = {
     "email": lambda value: value.lower().replace(" ", "") or None,
     "date": lambda value: iso(value) or _joined(value),
@@ -265,7 +267,7 @@ _CLEANERS: Mapping[str, Callable[[str], Any]] = {
 
 def cleaned(values: Texts, kind: str) -> list[Any]:
     """Return the values of a column as they are compared."""
-    clean = _CLEANERS.get(kind, lambda value: plain(value) or None)
+    clean = _CLEANERS.get(kind, _plain_or_none)
     once = {value: clean(value) for value in {*values} if value is not None}
     return [None if value is None else once[value] for value in values]
 

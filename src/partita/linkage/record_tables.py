@@ -41,9 +41,9 @@ class RecordTable:
 
     def for_splink(self) -> dict[str, Sequence[Any]]:
         """Return the table as Splink reads it: numbered records, values, cleaned values."""
-        values = {name: list(column) for name, column in self.columns.items()}
-        numbers = {"record": list(range(len(self))), "source": list(self.sources)}
-        return {**values, **prepared(self.columns, self.to_compare), **numbers}
+        table: dict[str, Sequence[Any]] = dict(self.columns)
+        table |= prepared(self.columns, self.to_compare)
+        return table | {"record": range(len(self)), "source": self.sources}
 
 
 @dataclass(frozen=True, slots=True)

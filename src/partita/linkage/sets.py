@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -243,3 +244,15 @@ def _add_assumption(assumed: Assumed, assumption: Assumption) -> Assumed:
     if assumption.same:
         return Assumed(assumed.must | both, assumed.apart)
     return Assumed(assumed.must, assumed.apart | both)
+
+
+def apart_within(sets: Sets, sources: Mapping[str, str]) -> Sets:
+    """Return the sets where no two templates of one source are the same."""
+    assumed = dict(sets.assumed)
+    for k in range(len(sets)):
+        ids = sets.ids[sets.starts[k] : sets.starts[k + 1]]
+        same = {pair(a, b) for a, b in combinations(ids, 2) if sources[a] == sources[b]}
+        before = assumed.get(k, Assumed())
+        if same:
+            assumed[k] = Assumed(before.must, before.apart | same)
+    return replace(sets, assumed=assumed)

@@ -118,6 +118,7 @@ class Engine:
         with splink_errors():
             linker.training.estimate_u_using_random_sampling(RANDOM_PAIRS, seed=self.seed + 1)
             model = linker.misc.save_model_to_json()
+            del model["linker_uid"]  # random
         progress("comparing pairs to train the model")
         u = random_shares(model)
         patterns = self._patterns(linker, model)

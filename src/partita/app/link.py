@@ -1,0 +1,192 @@
+"""Link records: from tables to clusters with probabilities."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from partita.app.cluster import Clusters, cluster
+from partita.errors import InputError
+from partita.linkage.record_tables import RecordTable, read_records
+from partita.linkage.splink_engine import (
+    Engine,
+    Scored,
+    is_trained,
+    read_settings,
+    splink_errors,
+)
+from partita.linkage.splink_settings import Settings
+from partita.records import Budget, Id
+
+Progress = Callable[[str], None]
+
+CONNECTING = 0.01  # scores up to here connect no records: most pairs of all are below
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkedRecords(Clusters):
+    """Clusters of records, with the trained Splink model and what was noted on the way.
+
+    `settings` is Splink's JSON: `splink.Linker` and `partita link --settings` read it.
+    """
+
+    settings: Settings
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """What `cluster` is told beside the scores."""
+
+    target_precision: float | None = None
+    cautious: float | None = None
+    link_above: float = CONNECTING
+    assume: Sequence[str] = ()
+    parameters: Any = None
+    budget: Budget | None = None
+    seed: int = 0
+    progress: Progress | None = None
+
+    def cluster(
+        self, scores: Any, records: Sequence[Id], sources: Sequence[str] | None
+    ) -> Clusters:
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return cluster(scores, records, sources=sources, **given)
+
+
+def link(
+    records: Any,
+    *,
+    unique_id: str | None = None,
+    ignore: Sequence[str] = (),
+    settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    one_to_one: bool = False,
+    target_precision: float | None = None,
+    cautious: float | None = None,
+    link_above: float = CONNECTING,
+    assume: Sequence[str] = (),
+    parameters: str | os.PathLike[str] | None = None,
+    budget: Budget | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    note: Callable[[str], None] | None = None,
+) -> LinkedRecords:
+    """Deduplicate a table of records, or link several, with a probability for every cluster.
+
+    `records` is a file (CSV, JSONL, Parquet or Arrow), a data frame, a list of dicts, or a list of
+    files and data frames that are linked; or a Splink linker, whose predictions are clustered.
+    Splink compares the records on DuckDB. By default the columns are compared as their headers and
+    values suggest, except those in `ignore`, and the model is trained without labels. `settings`
+    are Splink settings, which are trained, or a trained model, which is taken as it is; a dict or
+    a JSON file.
+
+    With `one_to_one` no table has duplicates: two records of one table are never the same. The
+    other options are those of `cluster`.
+    """
+    options = ClusterOptions(
+        target_precision, cautious, link_above, assume, parameters, budget, seed, progress
+    )
+    if _is_linker(records):
+        return _from_linker(records, options)
+    notes: list[str] = []
+    noted = _collected(notes, note)
+    report = progress or _silent
+    report("reading records")
+    table = read_records(tables_of(records), unique_id, ignore, noted)
+    if one_to_one and len(table.source_names) < 2:
+        raise InputError("--one-to-one needs at least two tables, each without duplicates")
+    engine = Engine(table, one_to_one, seed)
+    model = trained_model(engine, settings, report, noted)
+    report("scoring pairs")
+    scored = engine.score(model, link_above)
+    report(f"clustering {len(table):,} records")
+    clusters = options.cluster(
+        score_table(scored, table), list(table.ids), list(table.sources) if one_to_one else None
+    )
+    return linked(clusters, model, notes)
+
+
+def _silent(_: str) -> None:
+    return
+
+
+def _collected(notes: list[str], note: Callable[[str], None] | None) -> Callable[[str], None]:
+    def collect(text: str) -> None:
+        notes.append(text)
+        if note is not None:
+            note(text)
+
+    return collect
+
+
+def tables_of(records: Any) -> list[Any]:
+    """Return one table, or the tables of a list; a list of dicts is one table."""
+    many = isinstance(records, list | tuple) and records and not isinstance(records[0], Mapping)
+    return list(records) if many else [records]
+
+
+def trained_model(
+    engine: Engine,
+    settings: Mapping[str, Any] | str | os.PathLike[str] | None,
+    progress: Progress,
+    note: Callable[[str], None],
+) -> Settings:
+    """Return a trained model: the one given, given settings after training, or the default."""
+    if settings is None:
+        return engine.train(engine.settings(), progress, note)
+    given = dict(settings) if isinstance(settings, Mapping) else read_settings(Path(settings))
+    own = {"unique_id_column_name": "record", "source_dataset_column_name": "source"}
+    given |= own | {"link_type": engine.link_type}
+    return given if is_trained(given) else engine.train(given, progress, note)
+
+
+def score_table(scored: Scored, table: RecordTable) -> Any:
+    """Return scores by the ids of records, as `cluster` takes them."""
+    import pyarrow
+
+    ids = table.ids
+    left, right = ([ids[n] for n in ends.tolist()] for ends in (scored.left, scored.right))
+    columns = {"left": left, "right": right, "probability": scored.probability}
+    if not left:  # all records are alone
+        columns = {"left": [ids[0]], "right": [ids[-1]], "probability": [0.0]}
+    if len(ids) < 2:
+        raise InputError("has one record (expected at least two)", file="records")
+    return pyarrow.table(columns)
+
+
+def linked(clusters: Clusters, model: Settings, notes: Iterable[str]) -> LinkedRecords:
+    """Return clusters together with the model that scored them."""
+    values = {field.name: getattr(clusters, field.name) for field in fields(Clusters)}
+    return LinkedRecords(**values, settings=model, notes=tuple(notes))
+
+
+def _is_linker(records: Any) -> bool:
+    return hasattr(records, "inference") and hasattr(records, "misc")
+
+
+def _from_linker(linker: Any, options: ClusterOptions) -> LinkedRecords:
+    """Cluster the predictions of a trained Splink linker; all its records are in the result."""
+    with splink_errors():
+        scores = linker.inference.predict(warning_mode="never").as_pyarrow_table()
+        model = linker.misc.save_model_to_json()
+    if not scores.num_rows:
+        raise InputError("the linker predicts no pairs")
+    return linked(options.cluster(scores, _linker_ids(linker), None), model, ())
+
+
+def _linker_ids(linker: Any) -> list[Id]:
+    """Return the ids of a linker's records as its predictions spell them."""
+    from partita.linkage.record_tables import SEPARATOR
+
+    settings = linker.misc.save_model_to_json()
+    name = settings.get("unique_id_column_name", "unique_id")
+    tables = linker._input_tables_dict
+    several = settings["link_type"] != "dedupe_only"
+    ids: list[Id] = []
+    for source, table in tables.items():
+        values = table.as_pyarrow_table().column(name).to_pylist()
+        ids += [f"{source}{SEPARATOR}{value}" if several else value for value in values]
+    return ids

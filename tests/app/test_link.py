@@ -1,0 +1,119 @@
+"""From tables of records to clusters, by Splink on DuckDB."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pandas
+import polars
+import pytest
+from typer.testing import CliRunner
+
+import partita
+from oracles.people import people
+from partita.cli import app
+
+RECORDS, TRUTH = people(120)
+
+
+@pytest.fixture(scope="module")
+def linked() -> partita.LinkedRecords:
+    return partita.link(RECORDS)
+
+
+def pairs(labels: list[Any]) -> set[tuple[int, int]]:
+    return {(a, b) for a, b in combinations(range(len(labels)), 2) if labels[a] == labels[b]}
+
+
+def f1(found: partita.Clusters, truth: list[int]) -> float:
+    guessed, true = pairs([row.cluster for row in found]), pairs(truth)
+    return 2 * len(guessed & true) / (len(guessed) + len(true))
+
+
+def test_duplicates_are_found(linked: partita.LinkedRecords) -> None:
+    assert [row.record for row in linked] == [record["id"] for record in RECORDS]
+    assert f1(linked, TRUTH) > 0.95
+    assert linked.notes == ()
+
+
+def test_other_tables_of_the_same_records_give_the_same(
+    linked: partita.LinkedRecords, tmp_path: Path
+) -> None:
+    frame = pandas.DataFrame(RECORDS)
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    polars.DataFrame(RECORDS).write_parquet(tmp_path / "people.parquet")
+    files = [tmp_path / "people.csv", tmp_path / "people.parquet"]
+    for records in (*files, polars.DataFrame(RECORDS)):
+        assert partita.link(records, settings=linked.settings).to_dict() == linked.to_dict()
+
+
+def test_the_command_writes_tables_and_the_model(
+    linked: partita.LinkedRecords, tmp_path: Path
+) -> None:
+    path = tmp_path / "people.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    out, model = tmp_path / "clusters.csv", tmp_path / "model.json"
+    arguments = ["link", path, "--out", out, "--settings-out", model]
+    result = CliRunner().invoke(app, [*map(str, arguments)])
+    assert result.exit_code == 0, result.output
+    rows = pandas.read_csv(out)
+    assert rows["cluster"].tolist() == [row.cluster for row in linked]
+    assert rows["membership"].tolist() == [row.membership for row in linked]
+    assert json.loads(model.read_text()) == linked.settings
+
+
+def test_settings_of_splink_are_trained_and_linkers_are_taken() -> None:
+    import splink
+    import splink.comparison_library as library
+
+    settings = splink.SettingsCreator(
+        link_type="dedupe_only",
+        comparisons=[library.NameComparison(name) for name in ("first_name", "surname")]
+        + [library.ExactMatch("email")],
+        blocking_rules_to_generate_predictions=[splink.block_on("town")],
+    ).create_settings_dict("duckdb")
+    found = partita.link(RECORDS, settings=settings)
+    assert len(found) == len(RECORDS)
+    assert f1(found, TRUTH) > 0.5
+    frame = pandas.DataFrame(RECORDS).rename(columns={"id": "unique_id"})
+    model = found.settings | {"unique_id_column_name": "unique_id"}
+    linker = splink.Linker(splink.DuckDBAPI().register(frame), model)
+    taken = partita.link(linker)
+    assert len(taken) == len(RECORDS)
+    assert f1(taken, [*map(hash, [row.cluster for row in found])]) == pytest.approx(1.0)
+
+
+def test_one_to_one_keeps_records_of_a_table_apart() -> None:
+    one, other = RECORDS[::2], RECORDS[1::2]
+    free = partita.link([one, other])
+    strict = partita.link([one, other], one_to_one=True)
+    sources = {str(r["id"]): n for n, table in enumerate((one, other)) for r in table}
+    assert len(strict) == len(free) == len(RECORDS)
+    for members in strict.clusters.values():
+        assert len({sources[str(record)] for record in members}) == len(members)
+    groups = free.clusters.values()
+    within = [
+        len({sources[str(r)] for r in group}) < len(group) for group in free.clusters.values()
+    ]
+    assert any(within)
+
+
+@pytest.mark.parametrize(
+    ("records", "options", "problem"),
+    [
+        (RECORDS, {"unique_id": "nr"}, "has no column nr of ids"),
+        (RECORDS, {"ignore": ["nr"]}, "has no column nr to ignore"),
+        (RECORDS, {"one_to_one": True}, "--one-to-one needs at least two tables"),
+        (RECORDS, {"settings": {"comparisons": [{"x": 1}]}}, "Splink could not use the settings"),
+        (RECORDS[:1], {}, "no column can be compared"),
+        ([], {}, "has no rows"),
+    ],
+)
+def test_bad_input_is_one_line(records: Any, options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(partita.InputError) as raised:
+        partita.link(records, **options)
+    assert problem in str(raised.value)
+    assert "\n" not in str(raised.value)

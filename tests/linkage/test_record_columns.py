@@ -1,0 +1,132 @@
+"""The types of columns, their cleaned values, and the tables that are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from oracles.people import people
+from partita.errors import InputError
+from partita.linkage.agreement_patterns import Patterns, fit_patterns
+from partita.linkage.record_columns import cleaned, guess_columns, guess_kind, iso, text_of
+from partita.linkage.record_tables import read_records
+from partita.linkage.splink_settings import Rule, candidate_rules, choose_rules, comparison
+
+COLUMNS = {name: [str(row[name]) for row in people(50)[0]] for name in people(1)[0][0]}
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "kind"),
+    [
+        ("fname_c1", ["FRANK", "MARTIN", "UTE"], "given name"),
+        ("LastName", ["Meier", "Bauer", "Jung"], "surname"),
+        ("x", ["a@b.de", "c.d@e.org", "oops"], "email"),
+        ("by", ["1949", "1968", "1930"], "year"),
+        ("geboren", ["1949-07-22", "22.07.1949", "19680727"], "date"),
+        ("tel", ["0612/443", "443", "+49 612 44"], "phone"),
+        ("x", ["(212) 555-0100", "212-555-0101", "212 555 0102"], "phone"),
+        ("zip", ["80331", "10115", "20095"], "postcode"),
+        ("name", ["Café du Nord", "Zum goldenen Hirsch", "The Old Oak"], "phrase"),
+        ("notes", ["a b c d e f g", "h i j k l m n o", "p q r s t u v"], "text"),
+        ("soc_sec_id", [str(1234567 + n) for n in range(100)], "identifier"),
+        ("price", [f"{n}.{n}" for n in range(100)], "number"),
+        ("bm", [str(n % 12) for n in range(100)], "category"),
+        ("constant", ["x", "x", None], ""),
+        ("empty", [None] * 99 + ["x", "y"], ""),
+    ],
+)
+def test_types_are_guessed_from_headers_and_values(
+    name: str, values: list[str | None], kind: str
+) -> None:
+    assert guess_kind(name, values) == kind
+
+
+def test_values_are_cleaned_by_type() -> None:
+    assert cleaned(["  Müller-Lüdenscheidt ", None], "surname") == ["muller ludenscheidt", None]
+    assert cleaned(["22.07.1949", "07/22/1949"], "date") == ["1949-07-22"] * 2
+    assert cleaned(["+49 (612) 44-3"], "phone") == ["49612443"]
+    assert [text_of(value) for value in (" NA ", "", None, float("nan"), 3.0)] == [None] * 4 + ["3"]
+    assert iso("1949-02-30") is None
+
+
+def test_labels_of_columns_are_unique_and_need_no_quotes() -> None:
+    table = {"Straße (1)": ["a", "b"], "strasse_1": ["c", "d"], "stra e 1": ["e", "f"]}
+    labels = [column.label for column in guess_columns(table, ())]
+    assert len({*labels}) == 3
+    assert all(label.isidentifier() for label in labels)
+
+
+def test_rules_keep_within_the_budget() -> None:
+    columns = guess_columns(COLUMNS, ())
+    rules = candidate_rules(columns)
+    pairs = [10 * (n + 1) for n in range(len(rules))]
+    chosen = choose_rules(rules, pairs, 500)
+    assert 0 < sum(pairs[rules.index(rule)] for rule in chosen) <= 500
+    assert choose_rules([Rule(("a",), ("a",)), Rule(("a", "b"), ("a", "b"))], [9, 3], 20) == [
+        Rule(("a",), ("a",))
+    ]
+
+
+def test_the_last_level_of_a_comparison_is_different() -> None:
+    for column in guess_columns(COLUMNS, ()):
+        levels = comparison(column)["comparison_levels"]
+        assert levels[0]["is_null_level"]
+        assert levels[-1]["sql_condition"] == "ELSE"
+
+
+def test_the_fit_finds_the_probabilities_that_made_the_patterns() -> None:
+    rng = np.random.default_rng(0)
+    m, u, pairs, matches = [0.1, 0.2, 0.7], [0.9, 0.09, 0.01], 400_000, 4_000
+    same = np.arange(pairs) < matches
+    columns = [np.where(same, rng.choice(3, pairs, p=m), rng.choice(3, pairs, p=u)) for _ in "1234"]
+    levels = np.stack(columns, axis=1)
+    found, count = np.unique(levels, axis=0, return_counts=True)
+    patterns = Patterns(found, np.zeros(len(found)), count.astype(float))
+    fit = fit_patterns(patterns, [np.array(u)] * 4, 100, float(pairs))
+    assert fit.converged
+    assert fit.match == pytest.approx(matches / pairs, rel=0.05)
+    for fitted in fit.m:
+        assert fitted == pytest.approx(m, abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("id,name\n", "has no rows"),
+        ("id,name\n1,Ann\n1,Bob\n", ", line 3: the id is 1, as in line 2"),
+        ("id,name\n1,Ann\n,Bob\n", ", line 3: has no id"),
+        ("id,name\n1,Ann\n2,Bob,x\n", ", line 3: has 3 values"),
+        ("id\n1\n2\n", "no column can be compared"),
+        ("name\nAnn\nBob\n", "has no column id of ids; found name"),
+    ],
+)
+def test_bad_tables_are_one_line(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as raised:
+        read_records([path], "id")
+    assert problem in str(raised.value)
+
+
+def test_ids_and_answers_are_not_compared() -> None:
+    notes: list[str] = []
+    rows = [
+        {"unique_id": "7", "cluster": "a", "name": "Ann B"},
+        {"unique_id": "7", "cluster": "b", "name": "Bob C"},
+    ]
+    table = read_records([rows], note=notes.append)
+    assert [column.name for column in table.to_compare] == ["name"]
+    assert list(table.ids) == [1, 2]
+    assert [note for note in notes if "not compared" in note] == [
+        f"column {name} seems to hold clusters or ids that repeat: not compared"
+        for name in ("unique_id", "cluster")
+    ]
+
+
+def test_ids_of_two_tables_are_told_apart() -> None:
+    one = [{"id": 1, "name": "Ann"}, {"id": 2, "name": "Bob"}]
+    table = read_records([one, [{"id": 2, "name": "Cyd"}]])
+    assert list(table.ids) == ["table_1-__-1", "table_1-__-2", "table_2-__-2"]
+    assert list(table.sources) == ["table_1", "table_1", "table_2"]
