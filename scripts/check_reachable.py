@@ -55,7 +55,7 @@ INDIRECT = {
     "vl-convert-python": "used by Altair to write SVG and PNG",
     "httptools": "used by uvicorn",
 }
-EXTRAS = ("frames", "store", "charts", "service", "spacy", "link", "spark")
+EXTRAS = ("frames", "store", "charts", "service", "spacy", "link")
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 Name = tuple[str, str]  # a module and a name at its top level

@@ -29,7 +29,6 @@ class Dialect:
 
 
 DUCKDB = Dialect("jaro_winkler_similarity", "list_intersect", "array_union", "len")
-SPARK = Dialect("jaro_winkler", "array_intersect", "array_union", "size")
 
 
 def comparison(column: Column, dialect: Dialect = DUCKDB) -> dict[str, Any]:
