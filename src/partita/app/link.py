@@ -44,6 +44,7 @@ class ClusterOptions:
     target_precision: float | None = None
     cautious: float | None = None
     link_above: float = CONNECTING
+    labels: Any = None
     assume: Sequence[str] = ()
     parameters: Any = None
     budget: Budget | None = None
@@ -67,6 +68,7 @@ def link(
     target_precision: float | None = None,
     cautious: float | None = None,
     link_above: float = CONNECTING,
+    labels: Any = None,
     assume: Sequence[str] = (),
     parameters: str | os.PathLike[str] | None = None,
     budget: Budget | None = None,
@@ -87,7 +89,7 @@ def link(
     other options are those of `cluster`.
     """
     options = ClusterOptions(
-        target_precision, cautious, link_above, assume, parameters, budget, seed, progress
+        target_precision, cautious, link_above, labels, assume, parameters, budget, seed, progress
     )
     if _is_linker(records):
         return _from_linker(records, options)

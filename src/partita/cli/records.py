@@ -196,6 +196,7 @@ def link(
     review: Review = None,
     target_precision: TargetPrecision = None,
     link_above: LinkAbove = 0.01,
+    labels: LabelsIn = None,
     assume: options.Assume = None,
     parameters: options.Parameters = None,
     json: options.JsonReport = False,
@@ -221,7 +222,7 @@ def link(
         from partita.records import Budget
 
         files = {"clusters": out, "alternatives": alternatives, "pairs": pairs, "review": review}
-        inputs: list[str | Path | None] = [*records, settings, parameters]
+        inputs: list[str | Path | None] = [*records, settings, parameters, labels]
         _check_outputs(files, inputs)
         _check_settings_out(settings_out, inputs)
         limit = default_memory() if memory is None else options.size_of(memory)
@@ -233,6 +234,7 @@ def link(
             one_to_one=one_to_one,
             target_precision=target_precision,
             link_above=link_above,
+            labels=labels,
             assume=assume or (),
             parameters=parameters,
             budget=Budget(memory=limit, work=work),
