@@ -27,6 +27,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import partita
+from few_keys import few_keys
 from measure_groups import GroupScores, Tags, group_scores, grouping, tree_files, trees
 from partita.app.authoring import assess_tagger, measure_corpus
 from partita.corpora.corefud import corefud_files
@@ -514,6 +515,7 @@ FIGURES = {
     "depots-paper-size": Figure(lambda: paper_size()[6]),
     "depots-paper-size-means": Figure(lambda: paper_size()[7]),
     "depots-models": Figure(partial(table_of, "experiment {corpus} --splits 0", 6)),
+    "few-keys": Figure(few_keys, needs=("gum",)),
     "keys-gum": Figure(
         partial(confirmation, f"{KEYS_OF_GUM} --seed 1 --rule saved"), needs=("gum",)
     ),

@@ -12,7 +12,8 @@ from partita.configurations.joint.model import JointModel, joint_model_text, wri
 from partita.corpora.documents import read_documents
 from partita.domains import find_domain, schema_of
 from partita.errors import InputError
-from partita.evaluation.learning_curves import Taught, lesson, teach
+from partita.evaluation.learning_curves import Lesson, Taught, lesson, teach
+from partita.evaluation.recalibration import recalibrate
 from partita.evaluation.splits import Cut, cut
 from partita.evaluation.training import Plan, Selections, train_pairs
 from partita.pairs.characteristics import PAPER
@@ -33,7 +34,8 @@ from partita.views import evaluation as selections_view
 Progress = Callable[[str], None]
 CHARACTERISTICS = {"paper": PAPER, "extended": EXTENDED}
 MODELS = "greedy, merging, evidential, scaled"
-KEYS, PAIRS = "keys", "pairs"
+RECALIBRATED = "temperatures of evidential, scaled, merging"
+KEYS, PAIRS, CALIBRATION = "keys", "pairs", "calibration"
 _Start = tuple[PairParameters, str]
 
 
@@ -126,7 +128,8 @@ def train(
 
     `fit="keys"` maximises the likelihood of whole keys under `model`, with a prior around the
     parameters of `start` (a file or a trained model; those of the domain, or the shipped ones, by
-    default). All other methods fit pairs from scratch, as the paper does. "auto" is "keys" unless
+    default). `fit="calibration"` keeps all weights and learns only a temperature for each model.
+    All other methods fit pairs from scratch, as the paper does. "auto" is "keys" unless
     characteristics are named or selected. The other arguments are the options of the command
     `partita train`.
     """
@@ -137,9 +140,12 @@ def train(
     learned_from = about or _names(paths, len(listed))
     if model == "joint":
         return _joint(documents, select, fit, seed, learned_from, report)
-    whole = fit == KEYS or (fit == "auto" and characteristics is None and not select)
-    _check_options(whole, characteristics, select, start)
+    whole = fit in (KEYS, CALIBRATION)
+    whole = whole or (fit == "auto" and characteristics is None and not select)
+    _check_options(whole, characteristics, select, start, KEYS if fit == "auto" else fit)
     cuts = _cuts(documents, domain, paths, report)
+    if fit == CALIBRATION:
+        return _recalibrated(cuts, _start(start, domain), learned_from, seed, report)
     if whole:
         return _from_keys(cuts, _start(start, domain), model, learned_from, report)
     method = "auto" if fit == PAIRS else fit
@@ -149,17 +155,21 @@ def train(
     return TrainedModel(MODELS, _figures(learned), learned, selected)
 
 
-def _check_options(whole: bool, characteristics: str | None, select: bool, start: Any) -> None:
+def _check_options(
+    whole: bool, characteristics: str | None, select: bool, start: Any, fit: str
+) -> None:
     if characteristics is not None and characteristics not in CHARACTERISTICS:
         expected = ", ".join(CHARACTERISTICS)
         raise InputError(f"no characteristics named {characteristics!r} (expected {expected})")
     if whole and (characteristics is not None or select):
         raise InputError(
-            "--fit keys keeps the characteristics that it starts from; "
+            f"--fit {fit} keeps the characteristics that it starts from; "
             "use --fit pairs with --characteristics or --select"
         )
     if not whole and start is not None:
-        raise InputError("--start is for --fit keys; all other methods start from scratch")
+        raise InputError(
+            "--start is for --fit keys and calibration; all other methods start from scratch"
+        )
 
 
 def _start(start: str | os.PathLike[str] | TrainedModel | None, domain: str | None) -> _Start:
@@ -180,10 +190,7 @@ def _from_keys(
 ) -> TrainedModel:
     """Learn from whole keys, starting from parameters."""
     parameters, name = start
-    progress("observing characteristics")
-    lessons = [lesson(cut, parameters) for cut in cuts if cut.sets]
-    if not lessons:
-        raise InputError("no key leaves anything to decide (expected sets with compatible pairs)")
+    lessons = _lessons(cuts, parameters, progress)
     progress(f"learning from {len(lessons):,} keys")
     source = f"{learned_from}, starting from {name}"
     taught = teach(parameters, lessons, model=model, learned_from=source)
@@ -193,6 +200,32 @@ def _from_keys(
     figures |= {"scale": taught.parameters.scaled.scale, "bias": taught.parameters.scaled.bias}
     figures |= {"excluded": taught.parameters.excluded}
     return TrainedModel(MODELS, figures, taught.parameters, taught=taught)
+
+
+def _lessons(cuts: Sequence[Cut], parameters: PairParameters, progress: Progress) -> list[Lesson]:
+    progress("observing characteristics")
+    lessons = [lesson(cut, parameters) for cut in cuts if cut.sets]
+    if not lessons:
+        raise InputError("no key leaves anything to decide (expected sets with compatible pairs)")
+    return lessons
+
+
+def _recalibrated(
+    cuts: Sequence[Cut], start: _Start, learned_from: str, seed: int, progress: Progress
+) -> TrainedModel:
+    """Learn a temperature for each model, with all weights as they are."""
+    parameters, _ = start
+    lessons = _lessons(cuts, parameters, progress)
+    progress(f"temperatures from {len(lessons):,} keys")
+    found = recalibrate(parameters, lessons, learned_from, seed)
+    figures: dict[str, float] = {}
+    for one in found.temperatures:
+        figures |= {
+            f"temperature of {one.model}": one.value,
+            f"held-out bits per set of {one.model} before": one.before,
+            f"held-out bits per set of {one.model} after": one.after,
+        }
+    return TrainedModel(RECALIBRATED, figures, found.parameters)
 
 
 def key_rows(taught: Taught) -> list[dict[str, Any]]:

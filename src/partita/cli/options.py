@@ -66,7 +66,7 @@ FORMATS = ("csv", "jsonl", "parquet")
 SOURCES = ("messages", "keys", "corefud")
 STUDIED = (*SOURCES, "muc")
 CHARACTERISTICS = ("paper", "extended")
-FITS = ("auto", "keys", "pairs", "newton", "lbfgs", "iis")
+FITS = ("auto", "keys", "calibration", "pairs", "newton", "lbfgs", "iis")
 
 Store = Annotated[
     str | None,
@@ -281,9 +281,9 @@ Fit = Annotated[
         metavar="NAME",
         callback=one_of(FITS),
         help="Fitting method: keys (likelihood of whole keys, with a prior around existing "
-        "parameters); pairs (pair by pair from scratch, as in the paper), also by newton, lbfgs or "
-        "iis (improved iterative scaling; slow); auto (pairs with --select or --characteristics, "
-        "otherwise keys).",
+        "parameters); calibration (only a temperature for each model); pairs (pair by pair from "
+        "scratch, as in the paper), also by newton, lbfgs or iis (improved iterative scaling; "
+        "slow); auto (pairs with --select or --characteristics, otherwise keys).",
     ),
 ]
 Start = Annotated[
@@ -292,7 +292,7 @@ Start = Annotated[
         "--start",
         metavar="F",
         show_default="parameters of the domain, or the shipped ones",
-        help="Parameters that --fit keys starts from, as written by train.",
+        help="Parameters that --fit keys or calibration starts from, as written by train.",
     ),
 ]
 About = Annotated[

@@ -54,6 +54,7 @@ def train(
       partita train gum/train --model joint --out joint.json
       partita train keys.jsonl --characteristics paper --select --out m.json
       partita train keys.jsonl --start parameters.json --out better.json
+      partita train keys.jsonl --fit calibration --out calibrated.json
       partita train keys.jsonl --fit iis --out parameters.json
     """
     with error_boundary() as console:

@@ -41,7 +41,8 @@ from partita.training.pair_parameters import (
     training_of,
 )
 
-PRIOR = KeyPrior(scale=1.0, bias=1.0, feature=5.0)
+PRIOR = KeyPrior(scale=8.0, bias=1.0, feature=3.0)  # docs/keys.md has the study
+TEMPERINGS = (0.0, 0.25, 0.5, 0.75, 1.0)  # shares of the start's scale and bias
 SCALED_PRECISION = 4.0  # of the prior around scale and bias
 PRECISION = 5.0  # of the prior of pairs around what is there, for the study of which sets to label
 BEFORE = 10.0  # sets that a share which is there counts for
@@ -144,19 +145,25 @@ def adapt_parameters(
 
     Weights are the most probable ones by the likelihood of whole keys under a prior around the
     start. Evidential and scaled share weights: they are learned for evidential unless `model` is
-    scaled.
+    scaled. The prior of evidential is around the start or, as far as that makes the keys more
+    probable, around its scaled log-odds: pairs of one cell repeat each other's evidence.
     """
     if not lessons:
         return start
-    data = _training_data(start, lessons)
-    scaled = start.scaled if model == "scaled" else UNSCALED
-    every = fit_weights(data.product, data.every, start.every_pair.weights, prior, scaled)
+    data = training_data(start, lessons)
+    by_scaled = model == "scaled"
+    scaled = start.scaled if by_scaled else UNSCALED
+    tempered = UNSCALED if by_scaled else _tempering(start, data)
+    every = fit_weights(
+        data.product, data.every, scaled_weights(start.every_pair, tempered), prior, scaled
+    )
     questions = fit_weights(data.merging, data.questions, start.questions.weights, prior)
     learned = _with_weights(start, every, questions)
-    cuts, digest = [key.cut for key in lessons], _digest(start, lessons)
+    cuts, digest = [key.cut for key in lessons], digest_of(start, lessons)
     for share in (1.0, 0.5, 0.25, 0.125, 0.0):
         part = between(start, learned, share)
-        part = replace(part, scaled=_fit_scale(start.scaled, data, part))
+        around = _relative_scale(start.scaled, tempered, share)
+        part = replace(part, scaled=_fit_scale(around, data, part))
         if not share or data.no_worse(start, part):
             break
     return replace(
@@ -175,8 +182,35 @@ def adapt_parameters(
     )
 
 
+def scaled_weights(model: MaximumEntropy, scaled: ScaledParameters) -> FloatArray:
+    """Return the weights that give every pair its scaled log-odds."""
+    weights: FloatArray = scaled.scale * model.weights + scaled.bias / len(model.characteristics)
+    return weights
+
+
+def _tempering(start: PairParameters, data: TrainingData) -> ScaledParameters:
+    """Return how much of the start's scale and bias makes the keys most probable; none if equal."""
+    odds = start.every_pair.weights[data.every].sum(axis=1)
+
+    def part(share: float) -> ScaledParameters:
+        return ScaledParameters(start.scaled.scale**share, start.scaled.bias * share)
+
+    def value(one: ScaledParameters) -> float:
+        return data.product(one.scale * odds + one.bias)[0]
+
+    return max(map(part, TEMPERINGS), key=value)
+
+
+def _relative_scale(
+    scaled: ScaledParameters, tempered: ScaledParameters, share: float
+) -> ScaledParameters:
+    """Return the scale and bias that mean the same for weights that are partly tempered."""
+    scale = scaled.scale / max(1 - share + share * tempered.scale, 1e-3)
+    return ScaledParameters(scale, scaled.bias - scale * share * tempered.bias)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class _TrainingData:
+class TrainingData:
     """The keyed sets under both models, and the features of all their pairs."""
 
     product: KeyLikelihood
@@ -196,11 +230,11 @@ class _TrainingData:
         return bool((self.log_likelihoods(learned) >= self.log_likelihoods(start)).all())
 
 
-def _training_data(start: PairParameters, lessons: Sequence[Lesson]) -> _TrainingData:
+def training_data(start: PairParameters, lessons: Sequence[Lesson]) -> TrainingData:
     sets = tuple(one for key in lessons for one in key.sets)
     every = np.concatenate([key.pairs[key.places] for key in lessons])
     questions = np.concatenate([key.by_merger[key.places] for key in lessons])
-    return _TrainingData(
+    return TrainingData(
         KeyLikelihood(sets),
         KeyLikelihood(sets, merging=True),
         feature_indices(every, sizes_of(start.every_pair)),
@@ -247,7 +281,7 @@ def between(start: PairParameters, learned: PairParameters, share: float) -> Pai
 
 
 def _fit_scale(
-    start: ScaledParameters, data: _TrainingData, learned: PairParameters
+    start: ScaledParameters, data: TrainingData, learned: PairParameters
 ) -> ScaledParameters:
     odds = learned.every_pair.weights[data.every].sum(axis=1)
     if not len(odds):
@@ -257,7 +291,7 @@ def _fit_scale(
 
 
 def _described(
-    model: MaximumEntropy, learned_from: str, digest: str, data: _TrainingData
+    model: MaximumEntropy, learned_from: str, digest: str, data: TrainingData
 ) -> MaximumEntropy:
     merging = model.training == QUESTIONS
     likelihood, indices = (data.merging, data.questions) if merging else (data.product, data.every)
@@ -353,7 +387,7 @@ def _share(before: float, count: float, of: float) -> float:
     return round((before * BEFORE + count) / (BEFORE + of), DIGITS)
 
 
-def _digest(start: PairParameters, lessons: Sequence[Lesson]) -> str:
+def digest_of(start: PairParameters, lessons: Sequence[Lesson]) -> str:
     """Return a digest of the previous parameters and of all keys, in order."""
     parts = (start.sha256, *(key.sha256 for key in lessons))
     return hashlib.sha256("".join(parts).encode()).hexdigest()
@@ -429,7 +463,7 @@ def learning_curve(
         raise InputError(
             f"model {model} learns no pairs from keys; expected {', '.join(PAIR_MODELS)}"
         )
-    folds = _folds(lessons, seed)
+    folds = folds_of(lessons, seed)
     if not lessons:
         return ()
     taught = [[key for key, f in zip(lessons, folds, strict=True) if f != away] for away in folds]
@@ -477,7 +511,7 @@ def _interval(answers: Sequence[KeyAnswer], seed: int) -> tuple[float, float]:
     return interval.low, interval.high
 
 
-def _folds(lessons: Sequence[Lesson], seed: int) -> list[int]:
+def folds_of(lessons: Sequence[Lesson], seed: int) -> list[int]:
     """Return the fold of each key; few messages are left out one at a time."""
     names = list(dict.fromkeys(key.cut.document.name for key in lessons))
     order = np.random.default_rng(seed).permutation(len(names))
