@@ -32,15 +32,17 @@ fuzz: $(VENV)/.dev
 traps: $(VENV)/.dev
 	$(BIN)/python benchmarks/traps.py --sets $(SETS) --seed $(SEED)
 
+# The pages that are made from the code, and the site in site/ (open site/index.html).
 docs: $(VENV)/.dev
 	$(BIN)/python docs/make.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # The quick tables of the documentation; with ALL=1 also the slow ones; with ONLY=NAME just one.
 figures: $(VENV)/.dev
 	$(BIN)/python scripts/figures.py $(if $(ALL),--slow) $(addprefix --only ,$(ONLY))
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:

@@ -34,6 +34,19 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             _converse(code, tmp_path)
 
 
+def test_the_site_has_every_page_no_broken_link_and_nothing_from_elsewhere(tmp_path: Path) -> None:
+    """Strict mode fails for broken links and for pages that the navigation leaves out."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=quiet, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    loaded = re.compile(r"<(?:script|img|link|iframe)[^>]+(?:src|href)=\"(?:https?:)?//[^\"]*")
+    pages = sorted(tmp_path.rglob("*.html"))
+    assert len(pages) > len(PAGES) / 2
+    for page in pages:
+        assert not loaded.findall(page.read_text(encoding="utf-8")), page.name
+
+
 def _converse(code: str, folder: Path) -> None:
     """Every command of a console block, and what it should have printed."""
     for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
