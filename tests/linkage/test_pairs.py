@@ -235,6 +235,13 @@ def test_a_bad_row_fails_its_set_only(written, row, said):
     assert not sets.singletons
 
 
+def test_a_very_long_id_is_refused(written):
+    path = written(f"{HEAD}A,{'B' * 10_001},.5\n")
+    problem = "line 3: an id has 10,001 characters; expected at most 10,000"
+    with pytest.raises(InputError, match=problem):
+        sets_of(path)
+
+
 def test_a_bad_row_fails_the_set_it_names(written):
     path = written("left,right,probability,set\nA,B,.5,x\nA,B,7,y\nB,C,.5,x\nA,B,.5,\nC,D,.5,z\n")
     sets = sets_of(path)

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 
@@ -234,7 +235,7 @@ def run(
     options of the command `partita run`; `parameters` is a trained model or a file of parameters.
     """
     settings = run_settings(domain, model, parameters, top, threshold, budget, seed, gazetteer)
-    runner = Runner(settings).load()
+    runner = _default_runner(settings) if _is_default(settings) else Runner(settings).load()
     single = isinstance(source, str | Message | os.PathLike) or is_doc(source)
     if not single and not isinstance(source, Iterable):
         raise TypeError(_unknown(source))
@@ -247,6 +248,17 @@ def run(
     if single and len(documents) == 1 and not (isinstance(source, Path) and source.is_dir()):
         return documents[0]
     return documents
+
+
+def _is_default(settings: Settings) -> bool:
+    """Return whether everything in use comes with the package, so that it does not change."""
+    own = settings.parameters or settings.gazetteer
+    return settings.domain == DOMAIN and not own
+
+
+@lru_cache(maxsize=2)
+def _default_runner(settings: Settings) -> Runner:
+    return Runner(settings).load()
 
 
 def run_settings(

@@ -56,6 +56,9 @@ def _first_naming(rows: Rows, file: str, unit: Unit, chosen: Chosen) -> Naming:
     raise InputError(names, file=file, line=1 if unit == "line" else None)
 
 
+LONGEST_ID = 10_000  # characters
+
+
 class _Codes(dict[str, int]):
     """A number for each name, by first appearance; surrounding blanks are ignored."""
 
@@ -98,6 +101,7 @@ class _TableBuilder:
     def add(self, rows: Rows) -> None:
         count = len(rows.lines)
         left, right = self._ids(rows)
+        self._refuse_long((left, right), rows)
         ends = self.names.of(chain.from_iterable(zip(left, right, strict=True)), 2 * count)
         sets = np.zeros(count, np.int64)
         if self.naming.set is not None:
@@ -117,6 +121,13 @@ class _TableBuilder:
             return left, right
         of_left, of_right = (_texts(_column(rows, name)) for name in self.naming.datasets)
         return _prefixed(of_left, left), _prefixed(of_right, right)
+
+    def _refuse_long(self, ends: tuple[Sequence[str], Sequence[str]], rows: Rows) -> None:
+        for ids in ends:
+            if max(map(len, ids), default=0) > LONGEST_ID:
+                n = next(n for n, one in enumerate(ids) if len(one) > LONGEST_ID)
+                problem = f"an id has {len(ids[n]):,} characters; expected at most {LONGEST_ID:,}"
+                raise located(self.file, self.unit, int(rows.lines[n]), problem)
 
     def _problems(
         self, rows: Rows, part: tuple[NDArray[Any], ...], given: Sequence[Any]
