@@ -30,7 +30,7 @@ MOST = 40.0
 BOOK_RUN = """
 import resource, sys, partita
 result = partita.run(sys.stdin.read())
-print(len(result.templates), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(len(result.resolved.templates), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 

@@ -18,6 +18,19 @@ from partita.text.analysis import lemma_of, shipped_analyser
 from partita.text.analysis_models import analyser_bytes, parse_analyser, read_analyser
 from partita.text.expressions import PlacedSentence, expressions
 from partita.text.layout import parse_layout
+from partita.text.parser_kernels import (
+    MORE,
+    PLACES,
+    RIGHTS,
+    States,
+    copy_state,
+    counts_of,
+    load,
+    parse,
+    score_moves,
+    states_of,
+    take,
+)
 from partita.text.trees import feature
 
 TEXT = (
@@ -172,3 +185,46 @@ def test_what_is_not_an_analyser_is_refused(tmp_path: Any) -> None:
 def test_there_and_back() -> None:
     data = analyser_bytes(shipped_analyser())
     assert analyser_bytes(parse_analyser(data, "a.npz")) == data
+
+
+def sentence_states(words: list[str]) -> tuple[States, Any, Any]:
+    """Return the first state of a sentence, its counts, and the arguments of its models."""
+    analyser = shipped_analyser()
+    parser, ends = analyser.parser, np.array([len(words)])
+    numbers, rows = analyser.forms.of(words)
+    tags = analyser.tagger.tag_rows(numbers, rows, ends)
+    seen = np.zeros((len(words) + 3, RIGHTS + 1 + rows.shape[1] - MORE), dtype=np.uint32)
+    load(numbers, rows, tags, parser.coarse, 0, len(words), seen)
+    return states_of(seen, len(words)), counts_of(tags, parser.kinds), parser
+
+
+def every_score(states: States, counts: Any, parser: Any, steps: int) -> list[float]:
+    """Return log P of every complete sequence of transitions."""
+    if not steps:
+        return [float(states.score[0])]
+    room = (np.zeros(PLACES, dtype=np.int64), np.empty(1000, dtype=np.uint32))
+    scores, logs = np.empty(64, dtype=np.int32), np.full(3, -np.inf)
+    score_moves(states, 0, counts, parser.moves, parser.scales[0], *room, scores, logs)
+    found = []
+    for move in np.flatnonzero(np.isfinite(logs)).tolist():
+        after = states_of(states.seen[0], len(states.above[0]) - 2)
+        copy_state(states, 0, after, 0)
+        after.score[0] = logs[move]
+        labels, scale = len(parser.labels), parser.scales[1]
+        take(after, 0, move, counts, parser.names, labels, scale, *room, scores)
+        found += every_score(after, counts, parser, steps - 1)
+    return found
+
+
+@pytest.mark.parametrize("text", ["Go home .", "She left him", "Old dogs and cats sleep"])
+def test_the_beam_finds_the_best_tree_of_short_sentences(text: str) -> None:
+    words = text.split()
+    start, counts, parser = sentence_states(words)
+    best = parse(
+        start.seen[0], counts, parser.moves, parser.names, len(parser.labels), parser.scales
+    )
+    scores = every_score(start, counts, parser, 2 * len(words))
+    assert len(scores) > 1
+    assert best.score[0] == pytest.approx(max(scores))
+    heads = best.above[0, 1 : len(words) + 1]
+    assert sorted(heads.tolist()).count(len(words) + 1) == 1  # one root

@@ -114,8 +114,8 @@ class Analyser:
         formed = [n for n, place in enumerate(places) if _is_formed(texts, *place)]
         if not formed or self.mentions is None or COMPANY not in self.mentions.sorts:
             return found
-        before = {places[n][2] - 1 for n in formed}
-        kept = [n for n, place in enumerate(places) if place[2] not in before]
+        names = {word for n in formed for word in _name_words(texts, *places[n][1:])}
+        kept = [n for n, (_, _, last) in enumerate(places) if last not in names]
         chances = found.chances.copy()
         own = 1 - chances[formed, 0]
         chances[formed, 1:] *= 1 - LEGAL_FORM
@@ -125,14 +125,14 @@ class Analyser:
     def agreed(self, found: Found, texts: Sequence[str]) -> Found:
         """Move the sorts of mentions towards the mean of those with the same head in the text.
 
-        Where the head of a name is its legal form, the word before that counts, and the sort of
+        Where the head of a name is its legal form, its first word counts, and the sort of
         such a name counts as much as those of several others.
         """
         places = found.places[:, :3].tolist()
         formed = [_is_formed(texts, *place) for place in places]
         heads = [
-            texts[head - (of_form and head == last)].lower()
-            for (head, _, last), of_form in zip(places, formed, strict=True)
+            texts[_name_words(texts, first, last)[0] if of_form and head == last else head].lower()
+            for (head, first, last), of_form in zip(places, formed, strict=True)
         ]
         numbers = {head: n for n, head in enumerate(dict.fromkeys(heads))}
         of = np.array([numbers[head] for head in heads], dtype=np.int64)
@@ -266,8 +266,19 @@ def _is_formed(texts: Sequence[str], head: int, first: int, last: int) -> bool:
     """Return whether a mention is a name with a legal form: capitalised words from its head on."""
     if last == first or not is_legal_form(texts[last]):
         return False
-    name = texts[min(head, last - 1) : last]
-    return all(word[0].isupper() or not word[0].isalpha() for word in name)
+    return all(map(_in_name, texts[min(head, last - 1) : last]))
+
+
+def _in_name(word: str) -> bool:
+    return word[0].isupper() or not word[0].isalpha()
+
+
+def _name_words(texts: Sequence[str], first: int, last: int) -> range:
+    """Return the capitalised words, numbers and signs before a legal form."""
+    start = last
+    while start > first and _in_name(texts[start - 1]):
+        start -= 1
+    return range(start, last)
 
 
 def _moved(mention: Mention, places: Sequence[int]) -> Mention:

@@ -30,7 +30,7 @@ from partita.text.tagger_models import (
     tagger_bytes,
 )
 
-VERSION = 1
+VERSION = 2
 ARRAYS = {
     "about": (np.uint8, 1), "tagger": (np.uint8, 1), "possible": (np.bool_, 1),
     "groups": (np.uint8, 2), "scales": (np.float64, 1),
@@ -71,7 +71,7 @@ def analyser_bytes(analyser: Analyser) -> bytes:
         "tagger": np.frombuffer(tagger_bytes(analyser.tagger), dtype=np.uint8),
         "possible": model.possible,
         "groups": analyser.groups,
-        "scales": model.scales,
+        "scales": np.concatenate([analyser.parser.scales, model.scales]),
         **{f"{name}_used": each.used for name, each in models.items()},
         **{f"{name}_weights": each.table for name, each in models.items()},
     }
@@ -93,7 +93,7 @@ def parse_analyser(data: bytes, file: str) -> Analyser:
     about = checked_about(text, ABOUT, "analyser", VERSION, _features(), place)
     tagger = parse_tagger(arrays["tagger"].tobytes(), file)
     labels, sorts = _texts(about, "labels", place), _texts(about, "sorts", place)
-    if arrays["possible"].shape != (len(tagger.tags),) or len(arrays["scales"]) != len(FEATURES):
+    if arrays["possible"].shape != (len(tagger.tags),) or len(arrays["scales"]) != len(MODELS):
         place.refuse("possible or scales do not fit the tags and the models")
     places = {"moves": move_places(), "labels": label_places(), **mention_places()}
     models = {
@@ -103,13 +103,13 @@ def parse_analyser(data: bytes, file: str) -> Analyser:
     try:
         return Analyser(
             tagger,
-            Parser(tagger.tags, labels, models["moves"], models["labels"]),
+            Parser(tagger.tags, labels, models["moves"], models["labels"], arrays["scales"][:2]),
             MentionModel(
                 sorts,
                 arrays["possible"],
                 roles_of(labels),
                 {name: models[name] for name in FEATURES},
-                arrays["scales"],
+                arrays["scales"][2:],
             ),
             arrays["groups"],
             _table(about, "lemmas", place),

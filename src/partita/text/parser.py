@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.records import IntArray
+from partita.records import FloatArray, IntArray
 from partita.text.tagger import COLUMNS as TAGGER_COLUMNS
 from partita.text.tagger import PADDING, Rows
 
@@ -138,18 +138,22 @@ KINDS: Mapping[str, int] = {"PUNCT": 1, "VERB": 2, "AUX": 2}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parser:
-    """Learned models of transitions and of labels; tags are numbered as the tagger's."""
+    """Learned models of transitions and of labels; tags are numbered as the tagger's.
+
+    `scales` are the weights of 1 in the two models; the last class of labels is that of no arc.
+    """
 
     tags: tuple[str, ...]
     labels: tuple[str, ...]
     moves: HashedModel
     names: HashedModel
+    scales: FloatArray
     coarse: NDArray[np.uint8] = field(init=False, repr=False)
     kinds: NDArray[np.uint8] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not 0 < len(self.labels) <= PADDING:
-            raise ValueError(f"a parser has 1 to {PADDING} labels, not {len(self.labels)}")
+        if not 0 < len(self.labels) < PADDING:
+            raise ValueError(f"a parser has 1 to {PADDING - 1} labels, not {len(self.labels)}")
         checked(self.moves)
         checked(self.names)
         coarse, kinds = coarse_tags(self.tags)
@@ -164,7 +168,7 @@ class Parser:
 
         return parse_all(
             words, rows, tags, self.coarse, self.kinds, ends, self.moves, self.names,
-            len(self.labels),
+            len(self.labels), self.scales,
         )  # fmt: skip
 
 

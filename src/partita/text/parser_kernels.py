@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel
-from partita.records import IntArray
+from partita.records import FloatArray, IntArray
 from partita.text.parser import HashedModel
 from partita.text.tagger_kernels import ALL_LOWER, ALL_UPPER, sentence_case
 
@@ -23,6 +25,20 @@ GAP, DEEP_GAP, SIGNS, VERBS, DIRECTION = 0, 1, 2, 3, 4
 SHIFT, LEFT, RIGHT = 0, 1, 2
 # Positions of a state, as in parser.POSITIONS.
 PLACES = 22
+BEAM = 4  # states that are kept at each step
+LIKELY = 8.0  # nats by which a state that is kept may be less probable than the best one
+
+
+class States(NamedTuple):
+    """States of one sentence: words with their dependents so far, stack, place ahead, log P."""
+
+    seen: NDArray[np.uint32]
+    stack: IntArray
+    sides: IntArray
+    above: IntArray
+    depth: IntArray
+    ahead: IntArray
+    score: FloatArray
 
 
 @kernel()
@@ -36,6 +52,7 @@ def parse_all(
     moves: HashedModel,
     names: HashedModel,
     labels: int,
+    scales: FloatArray,
 ) -> tuple[IntArray, NDArray[np.uint8]]:
     """Return the head (a position in the sentence, -1 for the root) and label of every word."""
     heads = np.full(len(words), -1, dtype=np.int64)
@@ -46,11 +63,12 @@ def parse_all(
             size = end - start
             seen = np.zeros((size + 3, RIGHTS + 1 + rows.shape[1] - MORE), dtype=np.uint32)
             load(words, rows, tags, coarse, start, end, seen)
-            above = np.full(size + 2, -1, dtype=np.int64)
-            parse(seen, counts_of(tags[start:end], kinds), above, moves, names, labels)
+            counts = counts_of(tags[start:end], kinds)
+            best = parse(seen, counts, moves, names, labels, scales)
             for place in range(size):
-                heads[start + place] = above[place + 1] - 1 if above[place + 1] <= size else -1
-                relations[start + place] = seen[place + 1, RELATION] - 1
+                head = best.above[0, place + 1]
+                heads[start + place] = head - 1 if head <= size else -1
+                relations[start + place] = best.seen[0, place + 1, RELATION] - 1
         start = end
     return heads, relations
 
@@ -103,48 +121,134 @@ def counts_of(tags: NDArray[np.uint8], kinds: NDArray[np.uint8]) -> IntArray:
 def parse(
     seen: Seen,
     counts: IntArray,
-    above: IntArray,
     moves: HashedModel,
     names: HashedModel,
     labels: int,
-) -> None:
-    """Attach every word of a sentence: greedy arc-hybrid transitions, the best label of each."""
-    root = len(seen) - 2
-    stack = np.empty(root + 1, dtype=np.int64)
-    sides = np.zeros((root + 1, 4), dtype=np.int64)
+    scales: FloatArray,
+) -> States:
+    """Attach every word of a sentence by arc-hybrid transitions; return states, the best first.
+
+    A beam keeps the most probable states. The probability of a state is the product of those of
+    its transitions and of the best labels of its arcs; label number `labels` is that of no arc.
+    """
+    size = len(seen) - 3
+    states, others = states_of(seen, size), states_of(seen, size)
     at = np.zeros(PLACES, dtype=np.int64)
-    move_codes = np.empty(len(moves.places), dtype=np.uint32)
-    label_codes = np.empty(len(names.places), dtype=np.uint32)
-    scores = np.empty(max(labels, 3), dtype=np.int32)
-    depth, ahead = 0, 1
-    while ahead < root or depth > 0:
-        move = SHIFT
-        if depth > 0:
-            describe(seen, stack, depth, ahead, sides, counts, at)
-            codes_at(seen, at, moves.places, move_codes)
-            add_scores(move_codes, moves, 3, scores)
-            move = best_move(scores, depth, ahead, root)
-        if move == SHIFT:
-            stack[depth] = ahead
-            depth, ahead = depth + 1, ahead + 1
-            continue
-        word = stack[depth - 1]
-        head = ahead if move == LEFT else stack[depth - 2]
-        depth -= 1
-        describe_arc(seen, word, head, root, sides, counts, at)
-        codes_at(seen, at, names.places, label_codes)
-        add_scores(label_codes, names, labels, scores)
-        attach(seen, sides, above, word, head, int(np.argmax(scores[:labels])))
+    codes = np.empty(max(len(moves.places), len(names.places)), dtype=np.uint32)
+    scores = np.empty(64, dtype=np.int32)
+    logs = np.empty(3 * BEAM)
+    live = 1
+    for _ in range(2 * size):
+        logs[:] = -np.inf
+        for n in range(live):
+            score_moves(states, n, counts, moves, scales[0], at, codes, scores, logs)
+        order = np.argsort(-logs)[:BEAM]
+        live = 0
+        for choice in order:
+            if not logs[choice] >= logs[order[0]] - LIKELY:
+                break
+            n, move = choice // 3, choice % 3
+            copy_state(states, n, others, live)
+            others.score[live] = logs[choice]
+            take(others, live, move, counts, names, labels, scales[1], at, codes, scores)
+            live += 1
+        states, others = others, states
+    copy_state(states, int(np.argmax(states.score[:live])), others, 0)
+    return others
 
 
 @kernel()
-def best_move(scores: NDArray[np.int32], depth: int, ahead: int, root: int) -> int:
-    """Return the transition with the greatest score among those allowed."""
-    best = -1
+def states_of(seen: Seen, size: int) -> States:
+    """Return room for the states of a beam, each at the start of the sentence."""
+    rows = np.empty((BEAM, seen.shape[0], seen.shape[1]), dtype=np.uint32)
+    rows[:] = seen
+    return States(
+        rows,
+        np.zeros((BEAM, size + 2), dtype=np.int64),
+        np.zeros((BEAM, size + 2, 4), dtype=np.int64),
+        np.full((BEAM, size + 2), -1, dtype=np.int64),
+        np.zeros(BEAM, dtype=np.int64),
+        np.ones(BEAM, dtype=np.int64),
+        np.zeros(BEAM),
+    )
+
+
+@kernel()
+def copy_state(source: States, n: int, target: States, m: int) -> None:
+    """Copy a state to another place."""
+    target.seen[m] = source.seen[n]
+    target.stack[m] = source.stack[n]
+    target.sides[m] = source.sides[n]
+    target.above[m] = source.above[n]
+    target.depth[m] = source.depth[n]
+    target.ahead[m] = source.ahead[n]
+    target.score[m] = source.score[n]
+
+
+@kernel()
+def score_moves(
+    states: States,
+    n: int,
+    counts: IntArray,
+    moves: HashedModel,
+    scale: float,
+    at: IntArray,
+    codes: Codes,
+    scores: NDArray[np.int32],
+    logs: FloatArray,
+) -> None:
+    """Write log P of a state after each transition that it allows."""
+    seen, depth, ahead = states.seen[n], states.depth[n], states.ahead[n]
+    root = len(seen) - 2
+    if depth == 0:
+        logs[3 * n + SHIFT] = states.score[n]
+        return
+    describe(seen, states.stack[n], depth, ahead, states.sides[n], counts, at)
+    codes_at(seen, at, moves.places, codes)
+    add_scores(codes[: len(moves.places)], moves, 3, scores)
+    top, total = -np.inf, 0.0
     for move in range(3):
-        if allowed(move, depth, ahead, root) and (best < 0 or scores[move] > scores[best]):
-            best = move
-    return best
+        if allowed(move, depth, ahead, root):
+            top = max(top, scores[move] * scale)
+    for move in range(3):
+        if allowed(move, depth, ahead, root):
+            total += np.exp(scores[move] * scale - top)
+    for move in range(3):
+        if allowed(move, depth, ahead, root):
+            logs[3 * n + move] = states.score[n] + scores[move] * scale - top - np.log(total)
+
+
+@kernel()
+def take(
+    states: States,
+    n: int,
+    move: int,
+    counts: IntArray,
+    names: HashedModel,
+    labels: int,
+    scale: float,
+    at: IntArray,
+    codes: Codes,
+    scores: NDArray[np.int32],
+) -> None:
+    """Take a transition: shift a word, or attach one with its best label."""
+    seen, stack, depth, ahead = states.seen[n], states.stack[n], states.depth[n], states.ahead[n]
+    if move == SHIFT:
+        stack[depth] = ahead
+        states.depth[n] += 1
+        states.ahead[n] += 1
+        return
+    word = stack[depth - 1]
+    head = ahead if move == LEFT else stack[depth - 2]
+    states.depth[n] -= 1
+    describe_arc(seen, word, head, len(seen) - 2, states.sides[n], counts, at)
+    codes_at(seen, at, names.places, codes)
+    add_scores(codes[: len(names.places)], names, labels + 1, scores)
+    label, total = int(np.argmax(scores[:labels])), 0.0
+    for each in range(labels + 1):
+        total += np.exp((scores[each] - scores[label]) * scale)
+    states.score[n] -= np.log(total)
+    attach(seen, states.sides[n], states.above[n], word, head, label)
 
 
 @kernel()

@@ -76,10 +76,13 @@ def is_legal_form(word: str) -> bool:
 
 
 def head_lemma(tree: Tree, head: int, inside: Container[int]) -> str:
-    """Return the lemma of the head in lower case; of a name before a legal form its last word."""
+    """Return the lemma of the head in lower case; of a name that ends in a legal form, which is
+    its head, that of the first word."""
     word = tree.words[head]
-    if word.upos == "PROPN" and head - 1 in inside and is_legal_form(word.form):
-        word = tree.words[head - 1]
+    if word.upos == "PROPN" and is_legal_form(word.form):
+        while head - 1 in inside and tree.words[head - 1].form[:1].isupper():
+            head -= 1
+        word = tree.words[head]
     return (word.lemma if word.lemma != "_" else word.form).lower()
 
 

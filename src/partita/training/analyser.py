@@ -95,6 +95,7 @@ class ParserSettings:
     explored: float = 0.9  # share of steps that follow the parser and not the best right step
     upper: float = 0.3  # share of sentences also used in upper case
     lower: float = 0.15
+    softened: tuple[float, float] = (0.5, 0.7)  # factors of the weights of transitions and labels
 
 
 class ParserData(NamedTuple):
@@ -148,7 +149,10 @@ def train_parser(
             if progress and pass_ >= 0:
                 passes = f"pass {pass_ + 1} of {chosen.passes}"
                 progress(f"parser, run {run + 1} of {chosen.runs}, {passes}: {said}")
-    return Parser(tags, labels, moves.model(chosen.least)[0], names.model(chosen.least)[0])
+    summed = chosen.runs * (chosen.passes - chosen.passes // 2)
+    (by_move, move_step), (by_name, name_step) = (one.model(chosen.least) for one in (moves, names))
+    steps = np.array([move_step, name_step]) / summed
+    return Parser(tags, labels, by_move, by_name, steps * np.array(chosen.softened))
 
 
 def _parser_pass(
@@ -617,7 +621,7 @@ def fold_models(
 def _no_parser(names: Inventory) -> Parser:
     table, used = np.zeros(1 + PADDING, dtype=np.int8), np.zeros(USED, dtype=np.uint8)
     moves, labels = (HashedModel(places, used, table) for places in (move_places(), label_places()))
-    return Parser(names.tags, names.labels, moves, labels)
+    return Parser(names.tags, names.labels, moves, labels, np.ones(2))
 
 
 def read_text(

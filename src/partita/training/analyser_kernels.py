@@ -111,10 +111,13 @@ def parser_pass(
             depth -= 1
             describe_arc(seen, word, head, root, sides, counts, at)
             codes_at(seen, at, names.places, label_work.codes)
-            right, is_right = labels[start + word - 1], head == gold[word]
-            state, label = learn_label(names, label_work, many, right, is_right, pace, state)
+            is_right = head == gold[word]
+            right = labels[start + word - 1] if is_right else many
+            state, label = learn_label(names, label_work, many + 1, right, pace, state)
             wrong_heads += not is_right
             wrong_labels += is_right and label != right
+            if label == many:  # no arc, and yet it must have a label
+                label = right if is_right else int(np.argmax(label_work.scores[:many]))
             attach(seen, sides, above, word, head, label)
     return len(words), wrong_heads, wrong_labels
 
@@ -150,9 +153,9 @@ def learn_move(
 
 @kernel()
 def learn_label(
-    model: Learned, work: Work, many: int, right: int, is_right: bool, pace: Pace, state: np.uint64
+    model: Learned, work: Work, many: int, right: int, pace: Pace, state: np.uint64
 ) -> tuple[np.uint64, int]:
-    """Learn the label of one arc, if it is a right one; return the best label."""
+    """Learn one of several classes; return the best one."""
     if pace.least < 0:
         count(work.codes, model.times)
         return state, right
@@ -163,8 +166,7 @@ def learn_label(
         work.bases[:kept], model.table, many, work.right, -1, 0, 0, work.scores,
         1 / (1 - pace.dropped),
     )  # fmt: skip
-    if is_right:
-        follow(work.bases[:kept], model, many, work.scores, pace.rate)
+    follow(work.bases[:kept], model, many, work.scores, pace.rate)
     return state, label
 
 
@@ -297,7 +299,7 @@ def examples_pass(
     wrong = 0
     for example in order:
         work.codes[:] = codes[example]
-        state, best = learn_label(model, work, classes, right[example], True, pace, state)
+        state, best = learn_label(model, work, classes, right[example], pace, state)
         wrong += best != right[example]
     return wrong
 
