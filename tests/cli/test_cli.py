@@ -430,3 +430,16 @@ def test_a_small_set_loads_nothing_heavy(pairs):
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "LOADED"
+
+
+def test_debug_shows_the_traceback(tmp_path, monkeypatch):
+    monkeypatch.setenv("PARTITA_DEBUG", "1")  # restored afterwards
+    monkeypatch.delenv("PARTITA_DEBUG")
+    arguments = ["solve", str(tmp_path / "missing.csv")]
+    plain = CliRunner().invoke(app, arguments)
+    assert plain.exit_code == 1
+    assert len(plain.stderr.splitlines()) == 1
+    shown = CliRunner().invoke(app, ["--debug", *arguments])
+    assert shown.exit_code == 1
+    assert shown.stderr.startswith(plain.stderr)
+    assert "Traceback (most recent call last)" in shown.stderr

@@ -206,3 +206,17 @@ def test_any_json_is_answered(client: httpx.Client, body: Any) -> None:
     answer = client.post("/api/solve", content=json.dumps(body), headers=JSON)
     assert answer.status_code == 422
     assert line_of(answer)
+
+
+def test_an_unexpected_error_has_an_id_and_a_logged_traceback(caplog):
+    from partita.web.error_responses import request_error
+
+    try:
+        [][1]
+    except IndexError as error:
+        problem = request_error(error)
+    assert problem.status == 500
+    assert problem.line.startswith("internal error in Partita (IndexError); fault ")
+    [(_, _, logged)] = caplog.record_tuples
+    assert logged.startswith(f"fault {problem.line.split()[-1]}\nTraceback")
+    assert "IndexError: list index out of range" in logged

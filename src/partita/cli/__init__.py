@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -43,8 +44,13 @@ def partita(
             "--version", callback=_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of every error.")
+    ] = False,
 ) -> None:
     """Resolve who is who in messages and records, with probabilities.
 
     Example: partita solve pairs.csv
     """
+    if debug:
+        os.environ["PARTITA_DEBUG"] = "1"  # worker processes get it too

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -121,6 +122,9 @@ def error_boundary() -> Iterator[Console]:
     except PartitaError as error:
         if str(error):  # sets that failed one by one are already reported
             console.note(str(error))
+        if "PARTITA_DEBUG" in os.environ:
+            console.clear()
+            traceback.print_exc()
         raise typer.Exit(1) from error
     except KeyboardInterrupt as error:
         console.note(f"interrupted{'; ' if error.args else ''}{' '.join(map(str, error.args))}")

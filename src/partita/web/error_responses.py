@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
 from collections.abc import Mapping
 from http import HTTPStatus
+from traceback import format_exception
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,6 +15,8 @@ from pydantic import ValidationError
 from partita.errors import PartitaError, StoreTrouble, Unknown
 
 Headers = Mapping[str, str]
+
+_log = logging.getLogger(__name__)
 
 
 class RequestError(Exception):
@@ -45,8 +50,16 @@ def request_error(error: Exception) -> RequestError:
         return RequestError(HTTPStatus.SERVICE_UNAVAILABLE, f"system error: {error.strerror}")
     if isinstance(error, MemoryError):
         return RequestError(HTTPStatus.SERVICE_UNAVAILABLE, "not enough memory for this request")
-    name = type(error).__name__
-    return RequestError(HTTPStatus.INTERNAL_SERVER_ERROR, f"internal error in Partita ({name})")
+    line = f"internal error in Partita ({type(error).__name__}); fault {_log_fault(error)}"
+    return RequestError(HTTPStatus.INTERNAL_SERVER_ERROR, line)
+
+
+def _log_fault(error: Exception) -> str:
+    """Log an unexpected error with its traceback; return the id that the caller gets."""
+    trace = "".join(format_exception(error))
+    fault = hashlib.sha256(trace.encode("utf-8", "replace")).hexdigest()[:12]
+    _log.error("fault %s\n%s", fault, trace)
+    return fault
 
 
 def _status(error: PartitaError) -> int:
