@@ -53,7 +53,7 @@ class EnumeratedJoint:
 
 
 DRAWS, FEWEST_DRAWS, MOST_DRAWS = 128, 32, 8192
-WIDTH, NARROW = 64, 8
+WIDTH, NARROW = 64, 10  # of the beam; NARROW is the usual length of a list
 FEW = 100  # templates; of more, each draw takes longer, and a narrow beam finds as good a list
 LINKED = 0.25  # chosen on documents of GUM's training part that the model had not seen
 TOGETHER = 1024  # draws that are made at a time
