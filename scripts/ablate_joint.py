@@ -9,6 +9,12 @@ what a part is worth, in a tenth of the time. The table has
 bits per mention with certain sorts, without sorts and with uncertain ones (as a model of sorts
 might predict them), and for certain sorts the mean difference to the whole model over documents
 with its 95 % interval (paired bootstrap).
+
+    python scripts/ablate_joint.py ../shared/data/gum/train --types
+
+starts from the raw text of the documents held out, with the shipped models, which have not seen
+them: CoNLL scores with the probabilities of types as evidence, with the most probable type taken as
+certain, with pairs of different most probable types excluded as well, and without types.
 """
 
 from __future__ import annotations
@@ -21,13 +27,19 @@ import numpy as np
 
 from partita.configurations.joint import codes as code
 from partita.configurations.joint import features
-from partita.configurations.joint.model import JointModel, layout
+from partita.configurations.joint.model import JointModel, layout, shipped_joint_model
+from partita.configurations.joint.posterior import LINKED, average_linkage
 from partita.corpora.corefud import read_corefud
-from partita.records import Document, FloatArray
+from partita.corpora.matching import match_mentions
+from partita.evaluation.raw import raw_scores
+from partita.evaluation.scores import Scores
+from partita.records import Document, FloatArray, IntArray, Template
+from partita.text.analysis import shipped_analyser
 from partita.training.joint import (
     CHOOSABLE,
     Settings,
     concatenate_decisions,
+    joint_posterior,
     key_decisions,
     lexicon_of,
     train_decisions,
@@ -36,6 +48,7 @@ from partita.training.joint import (
     without_sorts,
 )
 from partita.training.joint_kernels import Decisions, gradient
+from partita.training.text_models import text_templates
 
 LEXICAL = (
     {code.C_RARITY, code.C_CLASS, code.C_COSINE, code.C_NEAREST_COSINE, code.C_RELATION,
@@ -137,14 +150,78 @@ def folded(
     return bits
 
 
+def _clusters(model: JointModel, found: Sequence[Template], gate: bool) -> IntArray:
+    """Return clusters; with a gate, pairs of different types have probability 0."""
+    posterior = joint_posterior(found, model)
+    pairs = posterior.pairs().value
+    sorts = np.array([template.sort for template in found])
+    allowed = np.where(sorts[:, None] == sorts[None, :], pairs, 0.0) if gate else pairs
+    return average_linkage(allowed, LINKED)
+
+
+def _typed(found: Sequence[Template], types: str) -> list[Template]:
+    """Return templates with their probable types as they are, as certain ones, or without."""
+    if types == "probabilities":
+        return list(found)
+    return [
+        replace(t, sort=t.sort if types == "certain" else "",
+                context={k: v for k, v in t.context.items() if k != "SORT_PROBABILITIES"})
+        for t in found
+    ]  # fmt: skip
+
+
+TYPES = (
+    ("probabilities as evidence", "probabilities", False),
+    ("most probable type as certain", "certain", False),
+    ("… and different types never corefer", "certain", True),
+    ("no types", "none", False),
+)
+
+
+def types_table(documents: Sequence[Document]) -> None:
+    """Print CoNLL scores from raw text with types used in different ways."""
+    analyser, model = shipped_analyser(), shipped_joint_model()
+    texts = [text_templates(analyser, d.name, d.text) for d in documents]
+    print("| types | CoNLL | difference | with singletons |")
+    print("| --- | --- | --- | --- |")
+    first: list[Scores] = []
+    for name, types, gate in TYPES:
+        both = [
+            raw_scores(d, match_mentions(d.templates, f), _clusters(model, _typed(f, types), gate))
+            for d, f in zip(documents, texts, strict=True)
+        ]
+        scored = [one for one, _ in both]
+        first = first or scored
+        total, singletons = sum(scored, Scores()), sum((one for _, one in both), Scores())
+        print(f"| {name} | {100 * total.conll:.1f} | {_points(scored, first)} | "
+              f"{100 * singletons.conll:.1f} |", flush=True)  # fmt: skip
+
+
+def _points(scored: Sequence[Scores], first: Sequence[Scores]) -> str:
+    chosen = np.random.default_rng(0).integers(len(scored), size=(500, len(scored)))
+
+    def conll(rows: Sequence[Scores], places: Sequence[int]) -> float:
+        return 100 * sum((rows[n] for n in places), Scores()).conll
+
+    whole = conll(scored, range(len(scored))) - conll(first, range(len(first)))
+    low, high = np.quantile(
+        [conll(scored, row) - conll(first, row) for row in chosen.tolist()], [0.025, 0.975]
+    )
+    return f"{whole:+.1f} ({low:+.1f} to {high:+.1f})"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpus")
     parser.add_argument("--folds", type=int, default=0)
     parser.add_argument("--members", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=Settings().epochs)
+    parser.add_argument("--types", action="store_true")
     options = parser.parse_args()
     documents = list(read_corefud(options.corpus))
+    if options.types:
+        types_table([d for d in documents if d.genre in HELD_OUT])
+        return
     settings = replace(Settings(), members=options.members, epochs=options.epochs)
     places = range(len(documents))
     other = [n for n in places if documents[n].genre in HELD_OUT]

@@ -106,6 +106,13 @@ def benchmark(name: str) -> str:
     return _output([str(ROOT / "benchmarks" / f"{name}.py")])
 
 
+@cache
+def script(command: str) -> str:
+    """Return the table that a script prints."""
+    name, *words = (word.format(data=DATA) for word in shlex.split(command))
+    return tables(_output([str(ROOT / "scripts" / f"{name}.py"), *words]))[0]
+
+
 def _output(arguments: Sequence[str]) -> str:
     paths = os.pathsep.join(str(ROOT / folder) for folder in ("src", "tests"))
     settings = {"PYTHONPATH": paths, "PYTHONUTF8": "1", "COLUMNS": "80", "PARTITA_DATA": str(DATA)}
@@ -511,6 +518,12 @@ FIGURES = {
     "gum-joint": Figure(joint_card, needs=("gum",)),
     "raw-text": Figure(partial(table_of, RAW, 0), needs=("gum",)),
     "raw-text-by-genre": Figure(partial(table_of, RAW, 1), needs=("gum",)),
+    "raw-text-types": Figure(
+        partial(script, "ablate_joint {data}/gum/train --types"), needs=("gum",)
+    ),
+    "joint-ablation": Figure(
+        partial(script, "ablate_joint {data}/gum/train --epochs 4"), needs=("gum",)
+    ),
     "raw-text-upper": Figure(partial(table_of, f"{RAW} --case upper", 0), needs=("gum",)),
     "depots-paper-size": Figure(lambda: paper_size()[6]),
     "depots-paper-size-means": Figure(lambda: paper_size()[7]),

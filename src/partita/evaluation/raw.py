@@ -62,7 +62,6 @@ def measure_raw(
     matched = match_mentions(gold.templates, found)
     posterior = resolve(found) if found else None
     response = (decode or _clusters)(posterior) if posterior else np.zeros(0, dtype=np.int64)
-    key, answer = _aligned(gold, matched, response)
     stated, observed = _pairs(posterior, gold, matched)
     probabilities = [float(t.context.get("MENTION_PROBABILITY", 1.0)) for t in found]
     return RawMeasure(
@@ -71,8 +70,7 @@ def measure_raw(
         _tally(int((matched >= 0).sum()), gold, found),
         _tally(_same_spans(gold, found), gold, found),
         _types(gold, found, matched),
-        scores(_without_singletons(key), _without_singletons(answer)),
-        scores(key, answer),
+        *raw_scores(gold, matched, response),
         _bits(posterior, keyed_labels(gold, matched)),
         _gold_bits(gold, matched, resolve),
         stated,
@@ -88,6 +86,13 @@ def _clusters(posterior: Posterior) -> IntArray:
         return posterior.clusters()
     labels: IntArray = posterior.best(1).labels[0]
     return labels
+
+
+def raw_scores(gold: Document, matched: IntArray, response: IntArray) -> tuple[Scores, Scores]:
+    """Return the scores of labels of found mentions, without singletons and with them."""
+    key, answer = _aligned(gold, matched, response)
+    without = scores(_without_singletons(key), _without_singletons(answer))
+    return without, scores(key, answer)
 
 
 def _tally(right: int, gold: Document, found: Sequence[Template]) -> Tally:

@@ -15,6 +15,7 @@ from oracles.joint_mentions import random_model, random_templates
 from partita.configurations.count import bell
 from partita.configurations.enumeration import partitions
 from partita.configurations.joint import codes as code
+from partita.configurations.joint.kernels import LONG_AGO
 from partita.configurations.joint.posterior import JointPosterior, average_linkage
 from partita.errors import InputError, Unavailable
 from partita.records import Template
@@ -80,6 +81,7 @@ def test_cells_out_of_sight_share_one_probability() -> None:
     """A cell of one mention that shares no word is far once LONG_AGO mentions have passed."""
     words = [f"the {a}{b}" for a in "bcdfghjklm" for b in "aeiouy"] + ["the zebra"]
     templates = [certain(n, text, "") for n, text in enumerate(words * 2)]
+    assert len(words) == LONG_AGO + 1
     found = joint_posterior(templates, random_model(np.random.default_rng(0)))
     alone = np.arange(len(templates))
     classes = decision(found.mentions, found.network, alone, len(words)).classes

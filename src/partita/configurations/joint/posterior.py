@@ -92,6 +92,7 @@ class JointPosterior:
     converged: bool = True
     _small: EnumeratedJoint | None = field(default=None, repr=False)
     _sampled: Estimates | None = field(default=None, repr=False)
+    _marginals: Marginals | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not len(self.order):
@@ -148,6 +149,11 @@ class JointPosterior:
     def pairs(self) -> Marginals:
         if self.size <= LARGEST:
             return self._enumerated().pairs()
+        if self._marginals is None:
+            self._marginals = self._estimated_pairs()
+        return self._marginals
+
+    def _estimated_pairs(self) -> Marginals:
         estimates = self._draws()
         value, error = self._in_text_order(estimates.value), self._in_text_order(estimates.error)
         np.fill_diagonal(value, 1.0)
