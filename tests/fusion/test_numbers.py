@@ -139,3 +139,13 @@ def rows_of(claims):
             claims.source, claims.object, claims.slot, claims.value, strict=True
         )
     ]  # fmt: skip
+
+
+def test_guesses_anywhere_are_not_errors_of_a_scale():
+    rng = np.random.default_rng(0)
+    rows = [
+        (f"s{s}", f"o{n}", "code", str(n * 100 if rng.random() < 0.7 else rng.integers(20_000)))
+        for n in range(200)
+        for s in range(6)
+    ]
+    assert fuse(Claims.of(rows), Settings(kinds=KINDS)).slots[0].parameters.scales is None

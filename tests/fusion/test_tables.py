@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from partita.app.fuse import EntityOptions, fuse_entities
+from partita.app.fuse import (
+    EntityFusion,
+    EntityOptions,
+    FuseOptions,
+    Fusion,
+    fuse_entities,
+    fuse_sources,
+)
 from partita.fusion.account_files import Slots, column_texts, record_accounts
 from partita.fusion.accounts import merge_accounts
 from partita.fusion.across import Task, add_accounts, fuse_accounts
@@ -132,3 +139,13 @@ def test_edit_similarity_is_that_of_rapidfuzz(texts):
 )
 def test_columns_are_typed_by_their_values(values, kind):
     assert column_kind(values) == kind
+
+
+def test_tables_with_ids_of_their_own_are_linked(tmp_path):
+    (tmp_path / "a.csv").write_text("id,name,city\na1,Acme Foods Ltd,Rome\na2,Borealis AG,Oslo\n")
+    (tmp_path / "b.csv").write_text("id,name,city\nb7,ACME Foods,Rome\nb9,Borealis,Oslo\n")
+    linked = fuse_sources([tmp_path / "a.csv", tmp_path / "b.csv"], FuseOptions())
+    assert isinstance(linked, EntityFusion)
+    (tmp_path / "c.csv").write_text("id,name,city\na1,Acme,Rome\n")
+    named = fuse_sources([tmp_path / "a.csv", tmp_path / "c.csv"], FuseOptions())
+    assert isinstance(named, Fusion)

@@ -250,7 +250,24 @@ def needs_linkage(kinds: Mapping[str, str], domain: str) -> bool:
     """Return whether the sources must be linked first: reports, or records without objects."""
     if domain or "reports" in kinds.values():
         return True
-    return any(kind == "records" and _lacks_objects(path) for path, kind in kinds.items())
+    tables = [path for path, kind in kinds.items() if kind == "records"]
+    return any(map(_lacks_objects, tables)) or _own_ids(tables)
+
+
+def _own_ids(tables: Sequence[str]) -> bool:
+    """Return whether several tables have ids of their own: no id stands in two of them."""
+    seen: set[str] = set()
+    for path in tables:
+        ids: set[str] = set()
+        for rows in rows_of(path):
+            columns = {name.strip().lower(): name for name in rows.columns}
+            if "id" not in columns or "source" in columns:
+                return False
+            ids.update(str(value) for value in rows.column(columns["id"]))
+        if ids & seen:
+            return False
+        seen |= ids
+    return len(tables) > 1
 
 
 def fuse_entities(

@@ -30,6 +30,7 @@ from partita.records import FloatArray, IntArray
 
 DEGREES = (1.0, 2.0, 4.0, 8.0, 30.0)  # of freedom of Student's t
 MIN_NEAR = 8  # claims near others before errors are learned
+MIN_NEAR_SHARE = 0.1  # of the claims that do not agree exactly
 MAX_SCALE = 0.1  # of the spread of all values, where many claims agree exactly
 MIN_TIED = 0.2  # share of claims that agree exactly, below which any scale is accepted
 SCALE_WEIGHT = 3.0  # of the scale of all sources, in claims
@@ -38,6 +39,7 @@ QUICK_ROUNDS = 12  # of the estimation of rates while scales are learned
 SCALE_TOLERANCE = 0.02
 OFFSETS = np.array([-4.0, -1.5, -0.5, 0.5, 1.5, 4.0])  # of cells, in scales
 MAX_CELLS = 36  # of one object
+MANY_CLAIMS, FEW_CELLS = 200_000, 8  # fewer cells save memory
 LEAST_FACTOR = 0.01  # of the probability of a guess; nearness below it is none
 MIN_STEP_CLAIMS = 10
 STEP_SHARE = 0.97  # of a source's claims that are multiples of its step
@@ -52,7 +54,7 @@ class ErrorScales:
     `relative` says that they are differences of logarithms, `spread` is the range of all values,
     `grain` the distance between two values that can be stated, `degrees` is that of Student's t,
     `steps` are those to which sources round. Values within the `margin` count as one; it is 0 where
-    true values are usually stated exactly.
+    true values are usually stated exactly. An object has at most so many `cells`.
     """
 
     relative: bool
@@ -63,6 +65,7 @@ class ErrorScales:
     scales: Mapping[str, float] = field(default_factory=dict)
     steps: Mapping[str, float] = field(default_factory=dict)
     margin: float = 0.0
+    cells: int = MAX_CELLS
 
     def positions(self, values: FloatArray) -> FloatArray:
         """Return where values lie on the line on which errors are measured."""
@@ -106,13 +109,23 @@ def first_scales(parsed: ParsedSlot) -> ErrorScales | None:
         return None
     share, pooled = _mixture(np.abs(residual[near]), spread)
     many_tied = tied.mean() > MIN_TIED
-    if share * near.sum() < MIN_NEAR or (many_tied and pooled > MAX_SCALE * spread):
+    if share < max(MIN_NEAR_SHARE, MIN_NEAR / near.sum()) or (
+        many_tied and pooled > MAX_SCALE * spread
+    ):
         return None
     by_source = _scales_by_source(statements, residual, near, pooled, spread)
     degrees = _degrees(residual[near] / by_source[statements.source[near]], spread / pooled)
     named = dict(zip(statements.sources, by_source.tolist(), strict=True))
     grain = _grain(values[used], relative, spread / max(len(used), MIN_VALUES[parsed.kind]))
-    return replace(scales, spread=spread, grain=grain, pooled=pooled, degrees=degrees, scales=named)
+    return replace(
+        scales,
+        spread=spread,
+        grain=grain,
+        pooled=pooled,
+        degrees=degrees,
+        scales=named,
+        cells=MAX_CELLS if len(statements) <= MANY_CLAIMS else FEW_CELLS,
+    )
 
 
 def _grain(values: FloatArray, relative: bool, most: float) -> float:
@@ -291,7 +304,7 @@ def _cells(
     thing = statements.object[owner]
     rank = np.lexsort((where, np.abs(offset), fine, thing))
     start = np.searchsorted(thing[rank], thing[rank], "left")
-    kept = rank[np.arange(len(rank)) - start < MAX_CELLS]
+    kept = rank[np.arange(len(rank)) - start < scales.cells]
     kept = kept[np.lexsort((where[kept], thing[kept]))]
     thing, where, fine = thing[kept], where[kept], fine[kept]
     gap = np.diff(where)
