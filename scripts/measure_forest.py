@@ -1,10 +1,13 @@
 """Measure the models over pair scores on the tables of scripts/score_records.py.
 
-python scripts/measure_forest.py SCORES [--only NAME]
+python scripts/measure_forest.py SCORES [--only NAME] [--write docs/clusters.md]
 
-For every table: bits per set and bits per compared pair in sets of at most MOST records by all
-models, then forest and the raw scores in sets of every size. Pairs that were not compared have
-probability .5 for evidential, merging and scaled.
+For every table, as Markdown: bits per set and per compared pair, and the reliability error of
+pairs, of all models in sets of at most MOST records (the first SETS); then, in sets of every
+size, raw scores, forest, and forest with LABELS labelled pairs, with F1 of pairs and B³, beside
+connected components at .5 and at the best of 20 thresholds. Pairs that were not compared have
+probability .5 for evidential, merging and scaled. Labelled pairs are not counted in the row that
+uses them. With --write the table replaces the one between the marks in a document.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 import argparse
 import csv
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,9 +23,15 @@ import numpy as np
 
 from partita.app.solve import learned_parameters
 from partita.configurations.dense.draws import canonical_rows
-from partita.configurations.forest.model import Scores, log_odds, weigh
+from partita.configurations.forest.model import ForestParameters, Scores, log_odds, weigh
 from partita.configurations.forest.posterior import of_graph
 from partita.configurations.solve import solve
+from partita.linkage.answers import cluster_sets
+from partita.linkage.clusters import read_records
+from partita.linkage.grouping import Evidence, group
+from partita.linkage.labels import fit, labelled, read_labels
+from partita.linkage.pairs import read_pairs
+from partita.linkage.sets import Sets
 from partita.records import (
     Budget,
     CoreferenceSet,
@@ -35,6 +44,12 @@ from partita.records import (
 MOST = 9
 LEAST = 1e-9
 PAPER = ("evidential", "merging", "scaled")
+SETS = 300
+LABELS = 200
+DRAWS = 400
+CUT = 0.45  # the threshold of partita cluster
+START, END = "<!-- records -->", "<!-- end of records -->"
+HEADER = ("table", "sets", "model", "bits per set", "bits per pair", "error", "F1", "B³")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,33 +74,139 @@ class Sums:
     stated: list[FloatArray] = field(default_factory=list)
     true: list[FloatArray] = field(default_factory=list)
 
-    def row(self, name: str) -> str:
+    def cells(self) -> list[str]:
         p, y = np.concatenate(self.stated), np.concatenate(self.true)
-        p = np.clip(p, LEAST, 1.0 - LEAST)
-        pair_bits = -float((y * np.log2(p) + (1 - y) * np.log2(1 - p)).mean())
-        bins = np.minimum((10 * p).astype(int), 9)
-        error = sum(abs((p - y)[bins == k].sum()) for k in range(10)) / len(p)
-        sets = f"{np.mean(self.bits):8.3f}" if self.bits else "       –"
-        return f"  {name:12s} {sets} bits a set {pair_bits:7.4f} bits a pair  error {error:.3f}"
+        sets = f"{np.mean(self.bits):.3f}" if self.bits else ""
+        return [sets, *quality(p, y)]
+
+
+def quality(p: FloatArray, y: FloatArray) -> list[str]:
+    """Return bits per pair and the reliability error."""
+    if not len(p):
+        return ["", ""]
+    p = np.clip(p, LEAST, 1.0 - LEAST)
+    bits = -float((y * np.log2(p) + (1 - y) * np.log2(1 - p)).mean())
+    bins = np.minimum((10 * p).astype(int), 9)
+    error = sum(abs((p - y)[bins == k].sum()) for k in range(10)) / len(p)
+    return [f"{bits:.4f}", f"{error:.3f}"]
 
 
 def main() -> None:
-    """Print a table for each file."""
+    """Print or write the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("scores", type=Path)
     parser.add_argument("--only", action="append")
+    parser.add_argument("--write", type=Path)
     given = parser.parse_args()
+    lines = [_line(HEADER), _line(["---"] * len(HEADER))]
     for truth in sorted(given.scores.glob("*.truth.csv")):
         name = truth.name.removesuffix(".truth.csv")
-        if given.only and name not in given.only:
-            continue
-        sets = list(components(given.scores / f"{name}.csv", truth))
-        small = [one for one in sets if len(one.labels) <= MOST]
-        print(f"{name}: {len(sets)} sets, {len(small)} of at most {MOST} records")
-        for model in (*PAPER, "forest", "raw"):
-            print(measured(small, model).row(model), flush=True)
-        for model in ("forest", "raw"):
-            print(measured(sets, model).row(f"{model}, all"), flush=True)
+        if not given.only or name in given.only:
+            for row in table_rows(name, given.scores / f"{name}.csv", truth):
+                lines.append(_line(row))
+                print(lines[-1], flush=True)
+    if given.write:
+        before, _, rest = given.write.read_text(encoding="utf-8").partition(START)
+        after = rest.partition(END)[2]
+        text = "\n".join([START, *lines, END])
+        given.write.write_text(before + text + after, encoding="utf-8")
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def table_rows(name: str, scores: Path, truth: Path) -> Iterator[list[str]]:
+    """Yield the rows of one table of scores."""
+    small = [one for one in components(scores, truth) if len(one.labels) <= MOST][:SETS]
+    for model in (*PAPER, "forest", "raw"):
+        yield [name, f"≤ {MOST}", model, *measured(small, model).cells(), "", ""]
+    whole = Whole(scores, truth)
+    yield [name, "all", "components at .5", "", *whole.raw(), *whole.components(0.5)]
+    best = max((whole.components(t), t) for t in np.linspace(0.05, 0.99, 20).tolist())
+    yield [name, "all", f"components at {best[1]:.2f} (best)", "", "", "", *best[0]]
+    yield [name, "all", "forest", "", *whole.forest(learned_parameters("forest"))]
+    yield [name, "all", f"forest, {LABELS} labels", "", *whole.with_labels()]
+
+
+class Whole:
+    """A whole table of scores with the true clusters."""
+
+    def __init__(self, scores: Path, truth: Path) -> None:
+        self.table, self.listed = read_pairs(scores), read_records(str(truth))
+        with truth.open(encoding="utf-8", newline="") as stream:
+            self.truth = {row["id"]: row["cluster"] for row in csv.DictReader(stream)}
+        self.sets = self._grouped()
+
+    def _grouped(self, joined: tuple[tuple[str, str], ...] = ()) -> Sets:
+        evidence = Evidence(learned_parameters("forest").unlisted_probability, joined=joined)
+        return group(self.table, listed=self.listed, evidence=evidence)
+
+    def _same(self, sets: Sets) -> FloatArray:
+        number = {name: n for n, name in enumerate(dict.fromkeys(self.truth.values()))}
+        numbers = np.array([number[self.truth[name]] for name in sets.ids])
+        offset = np.repeat(sets.starts[:-1], np.diff(sets.row_starts))
+        same = numbers[sets.left + offset] == numbers[sets.right + offset]
+        return same.astype(np.float64)
+
+    def raw(self) -> list[str]:
+        return quality(self.sets.probability, self._same(self.sets))
+
+    def components(self, threshold: float) -> tuple[str, str]:
+        place = {name: n for n, name in enumerate(self.truth)}
+        number = np.array([place[name] for name in self.table.names])
+        kept = self.table.probability >= threshold
+        left, right = number[self.table.left[kept]], number[self.table.right[kept]]
+        return agreement(linked_components(len(place), left, right), list(self.truth.values()))
+
+    def forest(
+        self, parameters: ForestParameters, sets: Sets | None = None, hidden: Sequence[int] = ()
+    ) -> list[str]:
+        sets = self.sets if sets is None else sets
+        found = cluster_sets(sets, parameters, CUT, Budget(work=DRAWS))
+        counted = np.ones(len(sets.left), dtype=np.bool_)
+        counted[list(hidden)] = False
+        figures = quality(found.answers.pair[counted], self._same(sets)[counted])
+        alone = [template.id for template in sets.singletons]
+        clusters = found.cluster_of_node()[found.node].tolist()
+        labels = np.array(clusters + [-1 - n for n in range(len(alone))])
+        truth = [self.truth[name] for name in (*sets.ids, *alone)]
+        return [*figures, *agreement(labels, truth)]
+
+    def with_labels(self) -> list[str]:
+        """Label random pairs, fit, and count the others."""
+        names, table = self.table.names, self.table
+        chosen = np.random.default_rng(0).permutation(len(table.left))[:LABELS]
+        ends = [(names[table.left[k]], names[table.right[k]]) for k in chosen.tolist()]
+        judged = [(a, b, int(self.truth[a] == self.truth[b])) for a, b in ends]
+        labels = read_labels(judged)
+        fitted = fit(self.sets, labels, learned_parameters("forest")).parameters
+        sets = labelled(self._grouped(labels.same()), labels)
+        known = {frozenset(both) for both in ends}
+        offset = np.repeat(sets.starts[:-1], np.diff(sets.row_starts))
+        rows = zip((sets.left + offset).tolist(), (sets.right + offset).tolist(), strict=True)
+        hidden = [
+            n for n, (a, b) in enumerate(rows) if frozenset((sets.ids[a], sets.ids[b])) in known
+        ]
+        return self.forest(fitted, sets, hidden)
+
+
+def agreement(labels: IntArray, truth: list[str]) -> tuple[str, str]:
+    """Return F1 of pairs and B³."""
+    numbers = {name: n for n, name in enumerate(dict.fromkeys(truth))}
+    true = np.array([numbers[name] for name in truth])
+    both = np.unique(np.stack([labels, true], axis=1), axis=0, return_inverse=True)[1].ravel()
+    mine, yours, shared = (_sizes(a) for a in (labels, true, both))
+    right, made, real = (float((_sizes(a) - 1.0).sum()) for a in (both, labels, true))
+    precision, recall = float((shared / mine).mean()), float((shared / yours).mean())
+    f1 = 2.0 * right / max(made + real, 1.0)
+    return f"{f1:.4f}", f"{2.0 * precision * recall / (precision + recall):.4f}"
+
+
+def _sizes(labels: IntArray) -> FloatArray:
+    """Return for each record the size of its group."""
+    inverse = np.unique(labels, return_inverse=True)[1].ravel()
+    return np.bincount(inverse)[inverse].astype(np.float64)
 
 
 def components(scores: Path, truth: Path) -> Iterator[KeyedScores]:

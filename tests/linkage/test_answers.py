@@ -284,3 +284,14 @@ def test_a_large_set_is_answered_in_blocks(monkeypatch: pytest.MonkeyPatch) -> N
     assert whole.clusters == blocks.clusters
     for one, other in zip(whole, blocks, strict=True):
         assert one.exact == pytest.approx(other.exact, abs=1e-12)
+
+
+def test_many_cannot_links_of_a_large_set_hold_in_the_clusters() -> None:
+    names = [f"r{n}" for n in range(40)]
+    rows = [(a, b, 0.7) for a, b in combinations(names, 2)]
+    labels = [(names[n], names[n + 20], 0) for n in range(20)]
+    found = partita.cluster(rows, labels=labels)
+    cluster = {one.record: one.cluster for one in found}
+    assert all(cluster[left] != cluster[right] for left, right, _ in labels)
+    table = found.to_pandas("pairs").set_index(["left", "right"])["probability"]
+    assert all(table[left, right] == 0.0 for left, right, _ in labels)

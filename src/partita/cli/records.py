@@ -83,7 +83,7 @@ TargetPrecision = Annotated[
 Draws = Annotated[
     int | None,
     typer.Option(
-        "--work", metavar="N", min=1, show_default="1000", help="Draws for each large set."
+        "--work", metavar="N", min=1, show_default="250", help="Draws for each large set."
     ),
 ]
 

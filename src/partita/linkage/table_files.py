@@ -37,7 +37,8 @@ def write_table(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
         if path.suffix.lower() == ".csv":
             writer = csv.writer(text, lineterminator="\n")
             writer.writerow(columns)
-            writer.writerows([_flat(value) for value in row] for row in rows)
+            listed = [isinstance(column[0], list) for column in columns.values() if column]
+            writer.writerows(([_flat(v) for v in row] for row in rows) if any(listed) else rows)
             return
         for row in rows:
             text.write(json.dumps(dict(zip(columns, row, strict=True))) + "\n")

@@ -12,6 +12,7 @@ import numpy as np
 from partita.compilation import kernel
 
 NONE = -1
+NEVER = 1e9  # against a pair that must differ, so that no mean with it is a reason to merge
 
 
 @kernel()
@@ -28,8 +29,12 @@ def answer_small(links, chosen, threshold, answers):  # type: ignore[no-untyped-
         _weigh(links, k, first, n, weights)
         _fill_tables(weights, size, links.apart[first:last], w, z)
         answers.entities[k], answers.true_pairs[k] = _pair_marginals(w, z, size, p, sums)
-        _link(p, size, first, threshold, answers)
         _rows(links, k, p, answers)
+        for i in range(n):
+            for j in range(n):
+                if links.apart[first + i] >> j & 1:
+                    p[i, j] = -NEVER
+        _link(p, size, first, threshold, answers)
         _exact_clusters(w, z, n, first, answers)
         _draw_totals(w, z, sums, size, first, links.seeds[k], answers)
 
@@ -172,7 +177,7 @@ def _link(p, sizes, first, threshold, answers):  # type: ignore[no-untyped-def]
         best = mean[a, b]
         together = together and best >= threshold
         _ask(p, n, cluster, a, b, first + step, answers)
-        answers.height[first + step] = best
+        answers.height[first + step] = max(0.0, best)
         answers.between[first + step] = size[a] * size[b]
         for i in range(n):
             if cluster[i] == b:
@@ -185,7 +190,7 @@ def _link(p, sizes, first, threshold, answers):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _closest(mean, size, nearest):  # type: ignore[no-untyped-def]
-    a, best = 0, -1.0
+    a, best = 0, -np.inf
     for i in range(len(size)):
         if size[i] > 0.0 and nearest[i] >= 0 and mean[i, nearest[i]] > best:
             a, best = i, mean[i, nearest[i]]
@@ -210,7 +215,7 @@ def _merge(mean, size, nearest, a, b):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _nearest(mean, size, i, n):  # type: ignore[no-untyped-def]
-    found, best = NONE, -1.0
+    found, best = NONE, -np.inf
     for j in range(n):
         if j != i and size[j] > 0.0 and mean[i, j] > best:
             found, best = j, mean[i, j]
@@ -409,6 +414,21 @@ def count_cells(rows):  # type: ignore[no-untyped-def]
         for i in range(rows.shape[1]):
             cell_sizes[d, rows[d, i]] += 1
     return cell_sizes
+
+
+@kernel()
+def mean_counts(rows, size):  # type: ignore[no-untyped-def]
+    """Return the mean numbers of cells and of pairs of records within cells."""
+    cells, pairs = 0.0, 0.0
+    counts = np.zeros(rows.shape[1])
+    for d in range(rows.shape[0]):
+        counts[:] = 0.0
+        for i in range(rows.shape[1]):
+            counts[rows[d, i]] += size[i]
+        for count in counts:
+            cells += count > 0.0
+            pairs += 0.5 * count * (count - 1.0) if count > 0.0 else 0.0
+    return cells / rows.shape[0], pairs / rows.shape[0]
 
 
 @kernel()
