@@ -518,9 +518,6 @@ FIGURES = {
     "gum-joint": Figure(joint_card, needs=("gum",)),
     "raw-text": Figure(partial(table_of, RAW, 0), needs=("gum",)),
     "raw-text-by-genre": Figure(partial(table_of, RAW, 1), needs=("gum",)),
-    "raw-text-types": Figure(
-        partial(script, "ablate_joint {data}/gum/train --types"), needs=("gum",)
-    ),
     "joint-ablation": Figure(
         partial(script, "ablate_joint {data}/gum/train --epochs 4"), needs=("gum",)
     ),
