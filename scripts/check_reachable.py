@@ -24,7 +24,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "partita"
-PUBLIC = ("partita", "partita.__main__", "partita.coreference", "partita.evidence")
+PUBLIC = ("partita", "partita.__main__", "partita.coreference", "partita.evidence", "partita.spark")
 REGISTERING = {
     "command", "callback", "get", "post", "put", "delete", "patch", "middleware", "overload",
     "exception_handler", "register", "overload_method", "intrinsic", "lower_builtin",
@@ -55,7 +55,7 @@ INDIRECT = {
     "vl-convert-python": "used by Altair to write SVG and PNG",
     "httptools": "used by uvicorn",
 }
-EXTRAS = ("frames", "store", "charts", "service", "spacy", "link")
+EXTRAS = ("frames", "store", "charts", "service", "spacy", "link", "spark")
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 Name = tuple[str, str]  # a module and a name at its top level
