@@ -54,6 +54,9 @@ BLOCK = re.compile(
 
 GUM = "experiment --from corefud {data}/gum/train --test {data}/gum/dev"
 RAW = "experiment --from corefud --test {data}/gum/dev --raw"
+RAW_LEARNED = (
+    "experiment --from corefud {data}/gum/train {data}/ewt/train.conllu --test {data}/gum/dev --raw"
+)
 MUC = "experiment --from muc {data}/muc4/dev --test {data}/muc4/tst1 --test {data}/muc4/tst2"
 KEYS_OF_GUM = "study-keys {data}/gum/train"
 KEYS_OF_DEPOTS = "study-keys {corpus} --shipped"
@@ -517,6 +520,7 @@ FIGURES = {
     "gum-small-sets-by-size": Figure(partial(table_of, f"{GUM} --largest 9", 1), needs=("gum",)),
     "gum-joint": Figure(joint_card, needs=("gum",)),
     "raw-text": Figure(partial(table_of, RAW, 0), needs=("gum",)),
+    "raw-text-learned": Figure(partial(table_of, RAW_LEARNED, 0), needs=("ewt", "gum")),
     "raw-text-by-genre": Figure(partial(table_of, RAW, 1), needs=("gum",)),
     "joint-ablation": Figure(
         partial(script, "ablate_joint {data}/gum/train --epochs 4"), needs=("gum",)

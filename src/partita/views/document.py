@@ -60,8 +60,10 @@ def by_mentions(entities: Iterable[Entity]) -> list[Entity]:
 
 
 def label(entity: Entity) -> str:
-    """Return the name of an entity, or its first description."""
-    return one_line(entity.name or next(iter(entity.descriptions), entity.anchor))
+    """Return the name of an entity, or the first description that looks like one, or the first."""
+    like_names = (text for text in entity.descriptions if " " in text and text.istitle())
+    first = next(iter(entity.descriptions), entity.anchor)
+    return one_line(entity.name or next(like_names, first))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
