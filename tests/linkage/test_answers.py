@@ -295,3 +295,4 @@ def test_many_cannot_links_of_a_large_set_hold_in_the_clusters() -> None:
     assert all(cluster[left] != cluster[right] for left, right, _ in labels)
     table = found.to_pandas("pairs").set_index(["left", "right"])["probability"]
     assert all(table[left, right] == 0.0 for left, right, _ in labels)
+    assert found.summary.relaxed_sets == 1

@@ -98,13 +98,17 @@ def empty_answers(nodes: int, rows: int, sets: int, draws: int) -> Answers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clustering:
-    """Answers for sets: the node of every record, and which sets come from draws."""
+    """Answers for sets: the node of every record, and which sets come from draws.
+
+    `relaxed` counts the sets in which cannot-links hold for their own pairs only.
+    """
 
     sets: Sets
     node: IntArray
     starts: IntArray
     answers: Answers
     draws: IntArray
+    relaxed: int = 0
 
     @property
     def set_of_node(self) -> IntArray:
@@ -145,12 +149,14 @@ def cluster_sets(
     for at in range(0, len(small), TOGETHER):
         answer_small(links, small[at : at + TOGETHER], threshold, answers)
         _report(progress, min(at + TOGETHER, len(small)), len(sets))
+    relaxed = 0
     for done, k in enumerate(large.tolist()):
-        draws[k] = _answer_large(
+        draws[k], free = _answer_large(
             links, k, apart.get(k), threshold, budget, sets.probability, answers
         )
+        relaxed += free
         _report(progress, len(small) + done + 1, len(sets))
-    return Clustering(sets, node, starts, answers, draws)
+    return Clustering(sets, node, starts, answers, draws, relaxed)
 
 
 def cluster_distributions(
@@ -294,8 +300,9 @@ def _answer_large(
     budget: Budget,
     scores: FloatArray,
     answers: Answers,
-) -> int:
-    """Answer a set from independent exact draws; return how many.
+) -> tuple[int, bool]:
+    """Answer a set from independent exact draws; return how many, and whether they break
+    cannot-links.
 
     The score of a pair, at half its log-odds, counts as one more draw, so that no probability is
     0 or 1.
@@ -310,7 +317,7 @@ def _answer_large(
     graph, first = _graph(links, k, apart), int(links.starts[k])
     wanted = max(1, min(budget.work or SAMPLED, HELD // len(graph)))
     limits = Budget(budget.seconds, budget.memory, wanted)
-    rows = _rows_of(graph, limits, int(links.seeds[k]))
+    rows, free = _rows_of(graph, limits, int(links.seeds[k]))
     inside = slice(links.row_starts[k], links.row_starts[k + 1])
     left, right, p = links.left[inside], links.right[inside], answers.pair[inside]
     row_shares(rows, left, right, p)
@@ -325,20 +332,20 @@ def _answer_large(
     if known:
         ends = zip(np.minimum(left, right).tolist(), np.maximum(left, right).tolist(), strict=True)
         p[[n for n, both in enumerate(ends) if both in known]] = 0.0
-    return len(rows)
+    return len(rows), free
 
 
-def _rows_of(graph: Graph, budget: Budget, seed: int) -> IntArray:
-    """Return draws that keep all cannot-links or, where hardly any do, the others.
+def _rows_of(graph: Graph, budget: Budget, seed: int) -> tuple[IntArray, bool]:
+    """Return draws that keep all cannot-links or, where hardly any do, the others and True.
 
     Then the cannot-links hold for their pairs and in the clusters, and the probabilities of other
     pairs know only that there is no direct link.
     """
     try:
-        return SampledForest(graph, budget, seed).rows
+        return SampledForest(graph, budget, seed).rows, False
     except Unavailable:
         free = replace(graph, apart=graph.apart[:0])
-        return SampledForest(free, budget, seed).rows
+        return SampledForest(free, budget, seed).rows, True
 
 
 def _softened(scores: FloatArray) -> FloatArray:

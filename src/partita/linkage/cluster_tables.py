@@ -33,7 +33,8 @@ class Estimate:
 class Summary:
     """The quality of clusters as the distribution expects it.
 
-    `across` counts compared pairs whose scores are too low to connect sets.
+    `across` counts compared pairs whose scores are too low to connect sets, `relaxed_sets` the sets
+    in which cannot-links hold for their own pairs only, because hardly any draw keeps them all.
     """
 
     records: int
@@ -41,6 +42,7 @@ class Summary:
     across: int
     sets: int
     sampled_sets: int
+    relaxed_sets: int
     largest_set: int
     clusters: int
     largest_cluster: int
@@ -181,6 +183,7 @@ def summary(
         across=len(sets.across.left),
         sets=len(sets),
         sampled_sets=int((clustering.draws > 0).sum()),
+        relaxed_sets=clustering.relaxed,
         largest_set=int(sets.sizes.max(initial=min(1, singles))),
         clusters=len(sizes) + singles,
         largest_cluster=int(sizes.max(initial=min(1, singles))),

@@ -15,6 +15,8 @@ def summary_text(summary: Summary) -> str:
     ]
     if summary.across:
         lines.append(f"{summary.across:,} pairs have scores too low to connect sets")
+    if summary.relaxed_sets:
+        lines.append(f"in {summary.relaxed_sets:,} sets cannot-links hold for their own pairs only")
     lines += [
         f"expected precision  {_share(summary.precision)}",
         f"expected recall     {_share(summary.recall)}",
