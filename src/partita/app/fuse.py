@@ -277,6 +277,7 @@ def fuse_entities(
     chosen = options or EntityOptions()
     kinds = source_kinds(paths, chosen.kinds)
     if not chosen.domain and chosen.parameters is None and _plain_tables(kinds):
+        _refuse_one_source(kinds)
         return _fuse_tables(kinds, chosen)
     domain = chosen.domain or _domain(kinds) or DOMAIN
     model_domain = find_domain(domain)
@@ -322,6 +323,17 @@ def _plain_tables(kinds: Mapping[str, str]) -> bool:
     slots = _slots(find_domain(DOMAIN))
     return any(unknown_columns(rows.columns, slots)
                for path in tables for rows in rows_of(path))  # fmt: skip
+
+
+def _refuse_one_source(kinds: Mapping[str, str]) -> None:
+    """Raise an error if there is one table of one source: nothing to fuse, or a missing header."""
+    if len(kinds) > 1:
+        return
+    for path in kinds:
+        for rows in rows_of(path):
+            problem = claim_columns(rows.columns)
+            if isinstance(problem, str) and "source" not in map(str.lower, rows.columns):
+                raise InputError(problem, file=path)
 
 
 def _fuse_tables(kinds: Mapping[str, str], options: EntityOptions) -> EntityFusion:
