@@ -51,13 +51,13 @@ def book(length: int) -> str:
     paths = sorted(GUM.glob("*.conllu"))
     texts = [one.text for path in paths for one in read_placed(path)] if paths else news()
     whole = "\n\n".join(texts * (1 + length // words(texts)))
-    ends, count = [], 0
+    kept, count = [], 0
     for paragraph in whole.split("\n\n"):
-        ends.append(paragraph)
+        kept.append(paragraph)
         count += len(paragraph.split())
         if count >= length:
             break
-    return "\n\n".join(ends)
+    return "\n\n".join(kept)
 
 
 def small_pipeline(texts: list[str]) -> Any:

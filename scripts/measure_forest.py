@@ -26,6 +26,7 @@ from partita.configurations.dense.draws import canonical_rows
 from partita.configurations.forest.model import ForestParameters, Scores, log_odds, weigh
 from partita.configurations.forest.posterior import of_graph
 from partita.configurations.solve import solve
+from partita.evaluation.calibration import reliability, reliability_error
 from partita.linkage.answers import cluster_sets
 from partita.linkage.clusters import read_records
 from partita.linkage.grouping import Evidence, group
@@ -86,8 +87,7 @@ def quality(p: FloatArray, y: FloatArray) -> list[str]:
         return ["", ""]
     p = np.clip(p, LEAST, 1.0 - LEAST)
     bits = -float((y * np.log2(p) + (1 - y) * np.log2(1 - p)).mean())
-    bins = np.minimum((10 * p).astype(int), 9)
-    error = sum(abs((p - y)[bins == k].sum()) for k in range(10)) / len(p)
+    error = reliability_error(reliability(p, y > 0.5, equal_width=True))
     return [f"{bits:.4f}", f"{error:.3f}"]
 
 

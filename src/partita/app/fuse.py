@@ -329,11 +329,11 @@ def _refuse_one_source(kinds: Mapping[str, str]) -> None:
     """Raise an error if there is one table of one source: nothing to fuse, or a missing header."""
     if len(kinds) > 1:
         return
-    for path in kinds:
-        for rows in rows_of(path):
-            problem = claim_columns(rows.columns)
-            if isinstance(problem, str) and "source" not in map(str.lower, rows.columns):
-                raise InputError(problem, file=path)
+    [path] = kinds
+    columns = _header(path) or ()
+    problem = claim_columns(columns)
+    if isinstance(problem, str) and "source" not in map(str.lower, columns):
+        raise InputError(problem, file=path)
 
 
 def _fuse_tables(kinds: Mapping[str, str], options: EntityOptions) -> EntityFusion:
@@ -352,8 +352,14 @@ def _fuse_tables(kinds: Mapping[str, str], options: EntityOptions) -> EntityFusi
 
 
 def _lacks_objects(path: str) -> bool:
+    columns = _header(path)
+    return columns is not None and isinstance(claim_columns(columns), str)
+
+
+def _header(path: str) -> Sequence[str] | None:
+    """Return the columns of a file's first rows, or None if it has no rows."""
     first = next(rows_of(path), None)
-    return first is not None and isinstance(claim_columns(first.columns), str)
+    return None if first is None else first.columns
 
 
 def _domain(kinds: Mapping[str, str]) -> str:

@@ -56,6 +56,13 @@ def size_of(value: str) -> int:
     return int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
 
 
+def memory_limit(value: str | None) -> int:
+    """Return a size in bytes; None is the usual limit of this machine."""
+    from partita.app.solve import default_memory
+
+    return default_memory() if value is None else size_of(value)
+
+
 def not_empty(value: str | None) -> str | None:
     if value == "":
         raise typer.BadParameter("'' is not a store (expected a file or postgresql://…)")

@@ -13,6 +13,7 @@ from partita.cli.console import error_boundary
 if TYPE_CHECKING:
     from partita.app.cluster import Clusters
     from partita.cli.console import Console
+    from partita.records import Budget
 
 Scores = Annotated[
     str,
@@ -159,12 +160,9 @@ def cluster(
     """
     with error_boundary() as console:
         from partita.app.cluster import cluster as cluster_records
-        from partita.app.solve import default_memory
-        from partita.records import Budget
 
         files = {"clusters": out, "alternatives": alternatives, "pairs": pairs, "review": review}
         _check_outputs(files, [scores, records, parameters, labels])
-        limit = default_memory() if memory is None else options.size_of(memory)
         clusters = cluster_records(
             scores if scores == "-" else Path(scores),
             records,
@@ -175,7 +173,7 @@ def cluster(
             labels=labels,
             assume=assume or (),
             parameters=parameters,
-            budget=Budget(memory=limit, work=work),
+            budget=_budget(memory, work),
             seed=seed,
             progress=console.progress,
         )
@@ -218,14 +216,10 @@ def link(
     """
     with error_boundary() as console:
         from partita.app.link import link as link_records
-        from partita.app.solve import default_memory
-        from partita.records import Budget
 
         files = {"clusters": out, "alternatives": alternatives, "pairs": pairs, "review": review}
         inputs: list[str | Path | None] = [*records, settings, parameters, labels]
-        _check_outputs(files, inputs)
-        _check_settings_out(settings_out, inputs)
-        limit = default_memory() if memory is None else options.size_of(memory)
+        _check_outputs(files, inputs, settings_out)
         clusters = link_records(
             list(records),
             unique_id=unique_id,
@@ -237,7 +231,7 @@ def link(
             labels=labels,
             assume=assume or (),
             parameters=parameters,
-            budget=Budget(memory=limit, work=work),
+            budget=_budget(memory, work),
             seed=seed,
             progress=console.progress,
             note=console.note,
@@ -248,11 +242,10 @@ def link(
         _show(console, clusters, json)
 
 
-def _check_settings_out(path: Path | None, inputs: list[str | Path | None]) -> None:
-    from partita.files.writing import refuse_inputs
+def _budget(memory: str | None, work: int | None) -> Budget:
+    from partita.records import Budget
 
-    if path is not None:
-        refuse_inputs(path, inputs)
+    return Budget(memory=options.memory_limit(memory), work=work)
 
 
 def _write_settings(path: Path, settings: dict[str, Any]) -> None:
@@ -263,16 +256,21 @@ def _write_settings(path: Path, settings: dict[str, Any]) -> None:
     write_atomically(path, json.dumps(settings, indent=2) + "\n")
 
 
-def _check_outputs(files: dict[str, Path | None], inputs: list[str | Path | None]) -> None:
+def _check_outputs(
+    files: dict[str, Path | None],
+    inputs: list[str | Path | None],
+    settings_out: Path | None = None,
+) -> None:
     from partita.errors import InputError
     from partita.files.writing import refuse_inputs
     from partita.linkage.table_files import check_suffix
 
     seen: dict[Path, str] = {}
-    for name, path in files.items():
+    for name, path in {**files, "settings": settings_out}.items():
         if path is None:
             continue
-        check_suffix(path)
+        if name in files:
+            check_suffix(path)
         refuse_inputs(path, inputs)
         if (other := seen.setdefault(path.resolve(), name)) != name:
             raise InputError(f"is named for {other} and for {name}", file=str(path))

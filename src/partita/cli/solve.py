@@ -160,15 +160,10 @@ def _solver(
 
 def _budget(seconds: float | None, memory: str | None, work: int | None) -> Budget:
     """Return the budget for a set: with an amount of work no clock is looked at by default."""
-    from partita.app.solve import default_memory
     from partita.records import Budget
 
     usual = float("inf") if work is not None else Budget().seconds
-    return Budget(
-        usual if seconds is None else seconds,
-        default_memory() if memory is None else options.size_of(memory),
-        work,
-    )
+    return Budget(usual if seconds is None else seconds, options.memory_limit(memory), work)
 
 
 def _note_parameters(console: Console, model: str, parameters: Path | None) -> None:
