@@ -15,7 +15,7 @@ import pytest
 
 import partita
 from browser.person import Person, installed
-from partita.app.runner import Settings, usual_budget
+from partita.app.runner import Settings, model_for, usual_budget
 from partita.app.workspace import open_workspace
 from partita.cli.demo import demo
 from partita.text.raw_messages import RawMessage
@@ -27,6 +27,9 @@ WORK = ("msg-043", "msg-050", "dev-001", "dev-014", "msg-034", "new-074")
 BOOM = "<img src=x onerror=\"window.boom='{0}'\">"
 SCRIPT = "<script>window.boom='text'</script>"
 LINK = "javascript:window.boom='link'"
+NEWS = """GUERRILLAS ATTACKED A POLICE STATION IN CALI. THE GUERRILLAS KILLED TWO POLICEMEN.
+A BOMB EXPLODED NEAR THE STATION. THE MAYOR OF CALI CONDEMNED THE ATTACK. HE BLAMED THE GUERRILLAS.
+"""
 HOSTILE = BOOM.format("run")
 HOSTILE_MESSAGE = f"m/{BOOM.format('message')}{SCRIPT}?#%2F.."
 HOSTILE_TEXT = f"""Subj: Kinston {SCRIPT} Depot
@@ -77,6 +80,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     workspace.ingest([harm], settings, name=HOSTILE, workers=1)
     messages = [CORPUS / f"{name}.txt" for name in WORK]
     workspace.ingest(messages, settings, name="work", workers=1)
+    for domain in ("general", "incidents"):
+        model = model_for(domain, None)
+        settings = Settings(domain, model, budget=usual_budget(model))
+        workspace.ingest([RawMessage("news", NEWS, "test")], settings, name=domain, workers=1)
     workspace.close()
     _more_harm(found / "partita.db")
     _demonstrated(found / "partita.db")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import httpx
@@ -103,6 +104,11 @@ def test_a_key_teaches_and_the_distribution_and_the_curve_change(
     person.button("Train on the keys").click()
     link = person.sees(".status.saved a")
     assert link.text != "demo"
+    before_bits, after_bits = re.findall(r"[\d.]+(?= bits?)", person.sees(".key-bits").text)
+    assert float(after_bits) < float(before_bits)
+    name, *figures = person.sees(".before-after tbody tr").text.split()
+    assert name == "kinston.1"
+    assert float(figures[1]) > float(figures[0])
     was = client.get("/runs/demo/sets/kinston.1").json()["configurations"]
     link.click()
     person.until(lambda: person.run("return document.getElementById('run').value") != "demo", "run")

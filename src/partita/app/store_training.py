@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,9 @@ from partita.app.train import key_rows
 from partita.domains import HASH_DIGITS, PAIRS, find_domain
 from partita.errors import InputError
 from partita.evaluation.learning_curves import Taught
-from partita.records import CoreferenceSet
+from partita.records import Configuration, CoreferenceSet, pair
 from partita.records.keys import Key
-from partita.results.saved_results import Result, result_of
+from partita.results.template_json import template_of
 from partita.store import keys, reading, runs
 from partita.store.shapes import PLACE
 from partita.store.store import Store
@@ -28,6 +28,8 @@ from partita.training.parameter_files import pair_parameters_text, parse_pair_pa
 
 Progress = Callable[[str], None]
 SHORT = 8  # digits of a model's hash in the name of a run
+MOST_CHANGED = 10  # sets that are listed after training
+MOST_PAIRS = 40_000  # of the sets that are compared for the next key: about half a second
 LEARNING = ("greedy", "merging", "evidential", "scaled", "forest")
 
 
@@ -95,17 +97,57 @@ def train(
     with store.writing() as connection:
         runs.add_model(connection, _row(name, text, learned, data, report))
     new = _again(store, data, text, name, workers, progress)
-    return {"model": name, "run": new, "report": report}
+    changes = _changes(store, run, new, data.keys)
+    return {"model": name, "run": new, "report": report, "elsewhere": changes}
+
+
+def untrainable(row: Mapping[str, Any], kind: str | None) -> str:
+    """Return why a run cannot be trained on its keys, or "". `kind` is of its parameters."""
+    name, model = row["run"], row["model"]
+    if model not in LEARNING:
+        problem = f"run {name} is of the model {model}, which is not trained from keys"
+        return f"{problem}; expected a run of {', '.join(LEARNING)}"
+    if kind != PAIRS:
+        return f"run {name} is of the domain {row['domain']}, which has its own training"
+    return ""
 
 
 def _refuse_untrainable(data: TrainingData) -> None:
-    name, model = data.row["run"], data.row["model"]
-    if model not in LEARNING:
-        problem = f"run {name} is of the model {model}, which is not trained from keys"
-        raise InputError(f"{problem}; expected a run of {', '.join(LEARNING)}")
-    if not data.pairs:
-        domain = data.row["domain"]
-        raise InputError(f"run {name} is of the domain {domain}, which has its own training")
+    if reason := untrainable(data.row, PAIRS if data.pairs else None):
+        raise InputError(reason)
+
+
+def _changes(store: Store, before: str, after: str, keyed: Collection[str]) -> dict[str, Any]:
+    """Return how training changed the sets that have no key, those that changed most first."""
+    with store.reading() as connection:
+        old, new = (reading.best_configurations(connection, run) for run in (before, after))
+    rows = [
+        _change(row, new[name])
+        for name, row in old.items()
+        if name in new and name not in keyed and before != after
+    ]
+    rows.sort(key=lambda row: (row["same"], -abs(row["after"] - row["before"]), row["set"]))
+    return {
+        "sets": len(rows),
+        "changed": sum(not row["same"] for row in rows),
+        "bits": {
+            "before": sum(row["bits"]["before"] for row in rows),
+            "after": sum(row["bits"]["after"] for row in rows),
+        },
+        "most": rows[:MOST_CHANGED],
+    }
+
+
+def _change(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the probability of the best configuration before and after, and whether it is one."""
+    return {
+        "set": old["set_name"],
+        "message": old["message"],
+        "same": Configuration(old["cells"]) == Configuration(new["cells"]),
+        "before": old["probability"],
+        "after": new["probability"],
+        "bits": {"before": old["entropy_bits"] or 0.0, "after": new["entropy_bits"] or 0.0},
+    }
 
 
 def _taught(data: TrainingData) -> Taught:
@@ -187,12 +229,27 @@ def curve(store: Store, run: str) -> dict[str, Any]:
 
 
 def next_sets(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
-    """Return the sets without a key, the most useful first."""
+    """Return the sets without a key, the most useful first.
+
+    Of a run that is not trained on keys these are the least certain ones, without a gain.
+    """
+    with store.reading() as connection:
+        row = runs.read_run(connection, run)
+        if untrainable(row, runs.model_kind(connection, row["model_id"])):
+            keyed = {one["set"] for one in keys.counting(keys.read_keys(connection, run))}
+            return [
+                {"set": one.pop("set_name"), "gain": None, **one}
+                for one in reading.uncertain_sets(connection, run, sorted(keyed), limit)
+            ]
+    return _by_gain(store, run, limit)
+
+
+def _by_gain(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
     data = training_data(store, run)
     with store.reading() as connection:
-        names = reading.set_names(connection, run)
-        rest = _spread([name for name in names if name not in data.keys])
-        lines = {name: reading.read_set(connection, run, name) for name in [*data.keys, *rest]}
+        sizes = reading.set_sizes(connection, run)
+        rest = _spread([(name, size) for name, size in sizes if name not in data.keys])
+        lines = reading.read_templates(connection, run, [*data.keys, *rest])
     gains = label_choice.next_sets(
         [_set(line) for line in lines.values()],
         data.latest,
@@ -203,16 +260,23 @@ def next_sets(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
     return [_next(lines[name], gain) for name, gain in gains]
 
 
-def _spread(names: list[str]) -> list[str]:
-    """Return as many names as are compared, evenly spread over a long run."""
-    step = max(1.0, len(names) / label_choice.SAMPLE_SIZE)
-    return [names[int(n * step)] for n in range(min(len(names), label_choice.SAMPLE_SIZE))]
+def _spread(sizes: list[tuple[str, int]]) -> list[str]:
+    """Return as many names as are compared, evenly spread over a long run; fewer large sets."""
+    count = min(len(sizes), label_choice.SAMPLE_SIZE)
+    while True:
+        step = len(sizes) / max(1, count)
+        sample = [sizes[int(n * step)] for n in range(count)]
+        if count <= 1 or sum(size * size // 2 for _, size in sample) <= MOST_PAIRS:
+            return [name for name, _ in sample]
+        count //= 2
 
 
 def _set(line: dict[str, Any]) -> CoreferenceSet:
-    result = result_of(line, PLACE)
-    assert isinstance(result, Result)
-    return result.set
+    templates = tuple(template_of(template, PLACE) for template in line["templates"])
+    apart, must = (
+        frozenset(pair(*ends) for ends in line[name]) for name in ("incompatible", "must")
+    )
+    return CoreferenceSet(templates, apart, must, line["set"])
 
 
 def _next(line: dict[str, Any], gain: float) -> dict[str, Any]:

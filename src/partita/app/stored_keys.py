@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from partita.app.recording import now
-from partita.errors import InputError
+from partita.errors import InputError, Unknown
 from partita.files.strict import Place, fields, integer_of, list_of, number_of, text_of
 from partita.records import Configuration
 from partita.records.keys import Alternative, Key
@@ -25,9 +25,12 @@ Row = Mapping[str, Any]
 def keyed_sets(connection: Connection, run: str) -> dict[str, Key]:
     """Return the keys by name of set, in the order in which the sets were first keyed."""
     rows_by_set = keys.by_set(keys.counting(keys.read_keys(connection, run)))
+    lines = reading.read_templates(connection, run, list(rows_by_set))
     keyed = {}
     for name, rows in rows_by_set.items():
-        line = reading.read_set(connection, run, name)
+        if name not in lines:
+            raise Unknown(f"run {run} has no set {name}")
+        line = lines[name]
         templates = tuple(template_of(template, STORED) for template in line["templates"])
         ids = {template.id for template in templates}
         valid = [row for row in rows if set(row["templates"]) == ids]

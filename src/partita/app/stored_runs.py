@@ -184,6 +184,17 @@ def explain(store: Store, run: str, name: str, left: str, right: str) -> Explana
     return explain_result(result, left, right, pairs, row["asked"]["domain"], f"run {run}")
 
 
+def explain_text(text: str, runner: Runner, name: str, left: str, right: str) -> Explanation:
+    """Explain two templates of a text that is in no store."""
+    line = next((one for one in resolved(text, runner)["sets"] if one["set"] == name), None)
+    if line is None:
+        raise Unknown(f"the text has no set {name}")
+    result, settings = result_of(line, PLACE), runner.settings
+    assert isinstance(result, Result)
+    path = Path(settings.parameters) if settings.parameters else None
+    return explain_result(result, left, right, path, settings.domain, "the text")
+
+
 def evaluate(
     store: Store, run: str, seed: int = 0, progress: Callable[[str], None] | None = None
 ) -> dict[str, Any]:

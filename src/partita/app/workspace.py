@@ -75,7 +75,11 @@ class Workspace:
         with self.store.reading() as connection:
             runs.read_run(connection, name)
             (row,) = runs.list_runs(connection, name)
-            return _run(row) | {"sorts": reading.sorts(connection, name)}
+            kind = runs.model_kind(connection, row["model_id"])
+            return _run(row) | {
+                "sorts": reading.sorts(connection, name),
+                "untrainable": store_training.untrainable(row, kind),
+            }
 
     def messages(
         self,
@@ -152,7 +156,10 @@ class Workspace:
         return store_training.curve(self.store, run)
 
     def next(self, run: str, limit: int = 10) -> list[Object]:
-        """Return the sets to key next, the most informative first."""
+        """Return the sets to key next, the most informative first.
+
+        Of a run that is not trained on keys, the least certain first.
+        """
         return store_training.next_sets(self.store, run, limit)
 
     def evaluate(self, run: str, progress: Progress | None = None) -> Object:
@@ -162,6 +169,10 @@ class Workspace:
     def explain(self, run: str, set: str, left: str, right: str) -> Object:  # noqa: A002
         """Explain why two templates were or were not resolved as the same."""
         return stored_runs.explain(self.store, run, set, left, right).to_dict()
+
+    def explain_text(self, text: str, settings: Settings, **ends: str) -> Object:
+        """Explain two templates of a text without storing it."""
+        return stored_runs.explain_text(text, self.runner(settings), **ends).to_dict()
 
     def fuse(
         self,

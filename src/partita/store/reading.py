@@ -54,6 +54,69 @@ def read_set(connection: Connection, run: str, name: str) -> Row:
     return _sets(connection, run, message, templates, entities, name)[0]
 
 
+def read_templates(connection: Connection, run: str, names: Sequence[str]) -> dict[str, Row]:
+    """Return sets by name with their templates and constraints, without their distributions."""
+    at, of = tables.sets.c, tables.templates.c
+    columns = (at.set_name, at.message, at.entropy_bits, at.incompatible, at.more)
+    query = select(*columns).where(at.run == run, at.set_name.in_(names))
+    rows = {row["set_name"]: row for row in connection.execute(query).mappings()}
+    where = (of.run == run, of.set_name.in_(names))
+    templates = _grouped(_rows(connection, tables.templates, *where, by="position"), "set_name")
+    antecedents = _antecedents(connection, run, {row["message"] for row in rows.values()})
+    return {
+        name: {
+            "set": name,
+            "message": row["message"],
+            "entropy_bits": row["entropy_bits"],
+            "incompatible": row["incompatible"],
+            "must": row["more"].get("must", []),
+            "templates": [
+                shapes.template_again(one, antecedents.get((row["message"], one["template"]), ()))
+                for one in templates.get(name, ())
+            ],
+        }
+        for name in names
+        if (row := rows.get(name)) is not None
+    }
+
+
+def _antecedents(
+    connection: Connection, run: str, messages: Iterable[str]
+) -> dict[tuple[str, str], list[Any]]:
+    at = tables.antecedents.c
+    query = select(tables.antecedents).where(at.run == run, at.message.in_(list(messages)))
+    by_template: dict[tuple[str, str], list[Any]] = {}
+    for row in connection.execute(query.order_by(at.rank)).mappings():
+        by_template.setdefault((row["message"], row["template"]), []).append(row)
+    return by_template
+
+
+def uncertain_sets(
+    connection: Connection, run: str, without: Sequence[str], limit: int
+) -> list[Row]:
+    """Return the least certain sets with their sizes, except some."""
+    at, of = tables.sets.c, tables.templates.c
+    size = select(func.count()).where(of.run == at.run, of.set_name == at.set_name)
+    query = (
+        select(at.set_name, at.message, at.entropy_bits, size.scalar_subquery().label("templates"))
+        .where(at.run == run, at.entropy_bits > 0, at.set_name.not_in(without))
+        .order_by(at.entropy_bits.desc(), at.set_name)
+        .limit(limit)
+    )
+    return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def best_configurations(connection: Connection, run: str) -> dict[str, Row]:
+    """Return the most probable configuration of every set by name."""
+    at, of = tables.configurations.c, tables.sets.c
+    query = (
+        select(of.set_name, of.message, of.entropy_bits, at.cells, at.probability)
+        .where(of.run == run, at.run == run, at.set_name == of.set_name, at.rank == 1)
+        .order_by(of.set_name)
+    )
+    return {row["set_name"]: dict(row) for row in connection.execute(query).mappings()}
+
+
 Homed = list[tuple[str | None, Row]]  # objects with the name of their set
 
 
@@ -184,12 +247,14 @@ def list_entities(
     }
 
 
-def set_names(connection: Connection, run: str) -> list[str]:
-    """Return the names of all sets, in the order of messages."""
-    at, of = tables.sets.c, tables.messages.c
+def set_sizes(connection: Connection, run: str) -> list[tuple[str, int]]:
+    """Return the names of all sets and their numbers of templates, in the order of messages."""
+    at, of, has = tables.sets.c, tables.messages.c, tables.templates.c
     where = [at.run == run, of.run == run, of.message == at.message]
     query = select(at.set_name).where(*where).order_by(of.position, of.message, at.position)
-    return list(connection.scalars(query))
+    count = select(has.set_name, func.count()).where(has.run == run, has.set_name.is_not(None))
+    sizes = {row[0]: row[1] for row in connection.execute(count.group_by(has.set_name))}
+    return [(name, sizes.get(name, 0)) for name in connection.scalars(query)]
 
 
 def sorts(connection: Connection, run: str) -> list[str]:

@@ -136,6 +136,12 @@ def model_of(connection: Connection, run: Mapping[str, Any]) -> Row | None:
     return read_model(connection, run["model_id"]) if run["model_id"] else None
 
 
+def model_kind(connection: Connection, name: str | None) -> str | None:
+    """Return the kind of some parameters; None if there are none."""
+    at = tables.models.c
+    return connection.execute(select(at.kind).where(at.id == name)).scalar()
+
+
 def count_methods(connection: Connection, run: str) -> Counter[tuple[str, bool]]:
     """Count the sets by method and by whether chains have not converged."""
     at = tables.sets.c

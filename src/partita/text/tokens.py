@@ -90,6 +90,10 @@ REMEMBERED = 1 << 16
 LONGEST = 40
 _TOKEN = re.compile("|".join(PATTERNS))
 _WORD = re.compile(r"\S+")
+# emoji, and marks of direction and of width zero: blanks, so that no name holds one
+_WORDLESS = re.compile(
+    "[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff\U0001f000-\U0001faff]"
+)
 
 Scanned = tuple[list[str], list[int], list[int]]
 
@@ -250,11 +254,11 @@ class Tokens:
 
 def tokenize(message: Message) -> Tokens:
     """Return the tokens of all regions; no sentence crosses a region."""
-    tokens = Tokens()
+    tokens, text = Tokens(), _WORDLESS.sub(" ", message.text)
     for place, region in enumerate(message.regions):
-        texts, starts, ends = scan(message.text, region.start, region.end)
+        texts, starts, ends = scan(text, region.start, region.end)
         if texts:
-            _append(tokens, texts, starts, ends, place, message.text)
+            _append(tokens, texts, starts, ends, place, text)
     return tokens
 
 

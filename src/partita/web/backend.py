@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import FastAPI, Response
+from fastapi import FastAPI, Request, Response
 
 from partita.web.config import ServiceConfig
+from partita.web.error_responses import RequestError
 from partita.web.jobs import JobQueue
 from partita.web.metrics import Metrics
 from partita.web.process_pool import ProcessPool
 from partita.web.wire_format import request_frame
 
 JSON = "application/json"
+CLIENT_CLOSED_REQUEST = 499  # as proxies log it; no client receives it
+
+
+async def until_disconnected(request: Request, answer: Coroutine[Any, Any, Response]) -> Response:
+    """Return an answer; stop its computation if the client closes the connection first."""
+    working = asyncio.ensure_future(answer)
+    leaving = asyncio.ensure_future(request.receive())  # the body was read: only a disconnect
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise RequestError(CLIENT_CLOSED_REQUEST, "the client closed the connection")
+    finally:
+        for task in (working, leaving):
+            task.cancel()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

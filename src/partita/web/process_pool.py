@@ -18,6 +18,8 @@ from partita.web.error_responses import RequestError
 from partita.web.wire_format import ANSWER, ERROR, HEADER, PROGRESS, READY
 
 START_TIMEOUT = 300.0  # seconds: kernels are compiled the first time on a machine
+# there is a process per core: threads of numerical libraries would only wait for each other
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
 KILLED = "the process working on this request was killed; try again"
 
 Progress = Callable[[str], None]
@@ -45,7 +47,8 @@ class WorkerProcess:
             stdin=PIPE,
             stdout=PIPE,
             start_new_session=True,
-            env={**os.environ, VARIABLE: self._store},  # not an argument: it may hold a password
+            # the store is not an argument, because it may hold a password
+            env={**os.environ, VARIABLE: self._store, **ONE_THREAD},
         )
 
     async def call(
@@ -66,7 +69,7 @@ class WorkerProcess:
             await self._restart()
             raise ProcessDied from error
         except asyncio.CancelledError:
-            self.kill()
+            await self._restart()
             raise
 
     async def _wait_until_ready(self) -> None:

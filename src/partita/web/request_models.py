@@ -91,6 +91,14 @@ class ResolveRequest(RequestModel):
     )
 
 
+class WhyRequest(ResolveRequest):
+    """Two templates of a message to explain, as resolve answers them."""
+
+    set: Name
+    left: Name
+    right: Name
+
+
 class SolveRequest(RequestModel):
     """Pairs of names, each with the probability that both are the same."""
 

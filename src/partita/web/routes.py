@@ -18,7 +18,7 @@ from partita.configurations import MODELS
 from partita.domains import describe_domains
 from partita.results.result_lines import schema
 from partita.web import request_models as models
-from partita.web.backend import JSON, Backend
+from partita.web.backend import JSON, Backend, until_disconnected
 from partita.web.error_responses import json_bytes
 from partita.web.jobs import State
 from partita.web.wire_format import request_frame
@@ -155,6 +155,11 @@ def _add_computing_routes(app: FastAPI) -> None:
         **_answers("The message with its sets, templates and entities."),
         openapi_extra=models.openapi_body(models.ResolveRequest),
     )(resolve)
+    post(
+        "/api/why",
+        **_answers("The contribution of each feature and of the other templates."),
+        openapi_extra=models.openapi_body(models.WhyRequest),
+    )(why_text)
     post(
         "/api/solve",
         **_answers("A result: templates, pairs, configurations."),
@@ -329,21 +334,29 @@ async def resolve(backend: Here, request: Request) -> Response:
     """Resolve a message, from text to entities, without storing it."""
     body = await request.body()
     models.check(models.ResolveRequest, body)
-    return await backend.compute("resolve", body)
+    return await until_disconnected(request, backend.compute("resolve", body))
+
+
+async def why_text(backend: Here, request: Request) -> Response:
+    """Explain two templates of a message without storing it."""
+    body = await request.body()
+    models.check(models.WhyRequest, body)
+    return await until_disconnected(request, backend.compute("why_text", body))
 
 
 async def solve(backend: Here, request: Request) -> Response:
     """Return the distribution over configurations for pair probabilities."""
     body = await request.body()
     models.check(models.SolveRequest, body)
-    return await backend.compute("solve", body, seconds=SOLVE_SHARE * backend.config.timeout)
+    seconds = SOLVE_SHARE * backend.config.timeout
+    return await until_disconnected(request, backend.compute("solve", body, seconds=seconds))
 
 
 async def fuse(backend: Here, request: Request) -> Response:
     """Fuse sources, which may contradict each other, into values with probabilities."""
     body = await request.body()
     models.check(models.FuseRequest, body)
-    return await backend.compute("fuse", body)
+    return await until_disconnected(request, backend.compute("fuse", body))
 
 
 async def ingest(backend: Here, request: Request, run: Run) -> Response:

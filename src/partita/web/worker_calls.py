@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from partita.app.workspace import Workspace, open_workspace
 from partita.errors import InputError
@@ -22,8 +22,12 @@ from partita.web.request_models import (
     SolveRequest,
     Source,
     TrainRequest,
+    WhyRequest,
     parse,
 )
+
+if TYPE_CHECKING:
+    from partita.app.runner import Settings
 
 WARM_UP_TEXT = "A depot was found. The depot is empty. An ammunition depot is near."
 
@@ -91,6 +95,7 @@ class ComputingCalls:
             "fuse": self.fuse,
             "ingest": self.ingest,
             "why": self.why,
+            "why_text": self.why_text,
             "next": self.next,
             "curve": self.curve,
             "evaluation": self.evaluation,
@@ -101,12 +106,13 @@ class ComputingCalls:
         return calls[call](body, **arguments)
 
     def resolve(self, body: bytes) -> bytes:
-        from partita.app.runner import Settings, model_for, usual_budget
-
         request = parse(ResolveRequest, body)
-        model = model_for(request.domain, request.model)
-        settings = Settings(request.domain, model, budget=usual_budget(model))
-        return json_bytes(self._workspace.resolve(request.text, settings))
+        return json_bytes(self._workspace.resolve(request.text, _settings(request)))
+
+    def why_text(self, body: bytes) -> bytes:
+        request = parse(WhyRequest, body)
+        ends = {"name": request.set, "left": request.left, "right": request.right}
+        return json_bytes(self._workspace.explain_text(request.text, _settings(request), **ends))
 
     def fuse(self, body: bytes) -> bytes:
         from partita.app.fuse_contents import Content, Options
@@ -168,6 +174,13 @@ class ComputingCalls:
         """Train in this process alone: the other processes are for requests."""
         parse(TrainRequest, body)
         return json_bytes(self._workspace.train(run, workers=1, progress=self._progress))
+
+
+def _settings(request: ResolveRequest) -> Settings:
+    from partita.app.runner import Settings, model_for, usual_budget
+
+    model = model_for(request.domain, request.model)
+    return Settings(request.domain, model, budget=usual_budget(model))
 
 
 def _solve(body: bytes, seconds: float) -> bytes:

@@ -21,9 +21,15 @@ function queryString(parameters) {
   return text ? `?${text}` : "";
 }
 
-/** @param {string} path @param {any} [body] @returns {Promise<any>} */
-async function call(path, body) {
-  const response = await fetch(`api/${path}`, requestOptions(body)).catch(() => {
+/**
+ * @param {string} path
+ * @param {any} [body]
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<any>}
+ */
+async function call(path, body, signal) {
+  const options = { ...requestOptions(body), signal };
+  const response = await fetch(`api/${path}`, options).catch(() => {
     throw new ServiceError(
       0,
       "The service is not responding; check that partita serve is running.",
@@ -65,7 +71,7 @@ export const runs = () => call("runs");
 /** @returns {Promise<{domains: string[], models: string[], about: Record<string, string>}>} */
 export const domains = () => call("domains");
 
-/** @param {string} run @returns {Promise<{sorts?: string[]}>} */
+/** @param {string} run @returns {Promise<{sorts?: string[], untrainable: string}>} */
 export const run = (run) => call(`runs/${encode(run)}`);
 
 /**
@@ -121,9 +127,18 @@ export const curve = (run) => call(`runs/${encode(run)}/curve`);
  */
 export const entities = (run, page) => call(`runs/${encode(run)}/entities${queryString(page)}`);
 
-/** @param {string} text @param {string} domain @param {string} model @returns {Promise<Message>} */
-export const resolve = (text, domain, model) =>
-  call("resolve", { text, domain, model: model || null });
+/**
+ * @param {string} text
+ * @param {string} domain
+ * @param {string} model
+ * @param {AbortSignal} signal
+ * @returns {Promise<Message>}
+ */
+export const resolve = (text, domain, model, signal) =>
+  call("resolve", { text, domain, model: model || null }, signal);
+
+/** Explain a pair of a text. @param {any} asked @returns {Promise<import("./types.js").Explanation>} */
+export const whyText = (asked) => call("why", asked);
 
 /** @param {any} request @returns {Promise<import("./types.js").Fused>} */
 export const fuse = (request) => call("fuse", request);

@@ -91,7 +91,7 @@
  * @typedef {object} NextSet
  * @property {string} set
  * @property {string} message
- * @property {number} gain in bits
+ * @property {number|null} gain in bits; null where the run is not trained on keys
  * @property {number} entropy_bits
  * @property {number} templates how many
  */
@@ -104,9 +104,16 @@
  * @typedef {object} Job
  * @property {"waiting"|"running"|"done"|"failed"} state
  * @property {string} progress
- * @property {{run: string}|null} result
+ * @property {Trained|null} result
  * @property {string|null} error
  */
+
+/** @typedef {{before: number, after: number}} Change */
+/** @typedef {{set: string, bits: Change, probability: Change}} KeyChange */
+/** @typedef {Change & {set: string, message: string, same: boolean}} SetChange */
+/** @typedef {{sets: number, changed: number, bits: Change, most: SetChange[]}} Elsewhere */
+/** @typedef {{keys: number, bits: Change, note: string|null, sets: KeyChange[]}} TrainingReport */
+/** @typedef {{run: string, report: TrainingReport, elsewhere: Elsewhere}} Trained */
 
 /** @typedef {{feature: string, weight: number, documentation: string}} Contribution */
 /** @typedef {{templates: string[], before: number, after: number}} Influence */

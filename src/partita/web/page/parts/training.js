@@ -2,7 +2,7 @@
 
 import * as api from "../api.js";
 import { announce, button, el, replaceContent } from "../dom.js";
-import { bits } from "../format.js";
+import { bits, plural, probability } from "../format.js";
 import { hrefFor } from "../router.js";
 import { refreshRuns } from "../run_menu.js";
 import { errorPanel } from "./panels.js";
@@ -57,7 +57,7 @@ async function followJob(panel, job) {
     const result = await waitForJob(panel, job, status);
     if (!result) return;
     sessionStorage.removeItem(jobKey(panel.run));
-    await showResult(panel, result.run);
+    await showResult(panel, result);
   } catch (error) {
     sessionStorage.removeItem(jobKey(panel.run));
     drawOffer(
@@ -84,20 +84,68 @@ async function waitForJob(panel, job, status) {
   return null;
 }
 
-/** @param {Training} panel @param {string} run the new run */
-async function showResult(panel, run) {
-  const runs = await refreshRuns();
-  const [before, after] = [panel.run, run].map((name) => runs.find((item) => item.name === name));
+/** @typedef {import("../types.js").Trained} Trained */
+
+/** @param {Training} panel @param {Trained} trained */
+async function showResult(panel, trained) {
+  await refreshRuns();
+  const { run, report } = trained;
   const link = el("a", { href: hrefFor("read", { run, set: "" }) }, run);
-  const status = el(
-    "p",
-    { class: "status saved", role: "status" },
-    "Trained. The new run is ",
-    link,
-  );
-  const [bitsBefore, bitsAfter] = [before, after].map((item) => bits(item?.entropy_bits));
-  const change = `Uncertainty: ${bitsBefore} in this run, ${bitsAfter} in the new one.`;
-  drawOffer(panel, status, el("p", {}, change));
+  const text = run === panel.run ? "Trained. Nothing changed: " : "Trained. The new run is ";
+  const status = el("p", { class: "status saved", role: "status" }, text, link);
+  drawOffer(panel, status, ...reportNodes(report), ...elsewhereNodes(trained));
   announce(`Trained. The new run is ${run}`);
   panel.done();
 }
+
+/** What training did to the keys: in sum, and for each keyed set. @param {Trained["report"]} report */
+function reportNodes({ keys, bits: sum, sets, note }) {
+  const rows = [...sets]
+    .sort((a, b) => b.bits.before - b.bits.after - (a.bits.before - a.bits.after))
+    .map((row) => [row.set, probability(row.probability.before), probability(row.probability.after)]);
+  return [
+    el("h3", {}, `The ${plural(keys, "key")}`),
+    el("p", { class: "key-bits" }, `In sum ${bits(sum.before)} before, ${bits(sum.after)} after.`),
+    note ? el("p", { class: "notice" }, note) : null,
+    beforeAfter("Probability of the key", rows),
+  ].filter((node) => node !== null);
+}
+
+/** What changed in the sets without keys. @param {Trained} trained */
+function elsewhereNodes({ run, elsewhere }) {
+  if (!elsewhere.sets) return [];
+  const { changed, most, sets, bits: sum } = elsewhere;
+  const moved = changed ? `${plural(changed, "set")} of ${sets}` : `none of ${plural(sets, "set")}`;
+  const rows = most.map((row) => [
+    el("a", { href: hrefFor("read", { run, message: row.message, set: row.set }) }, row.set),
+    probability(row.before),
+    probability(row.after),
+    row.same ? "" : "another",
+  ]);
+  return [
+    el("h3", {}, "Elsewhere"),
+    el(
+      "p",
+      { class: "elsewhere" },
+      `The most probable configuration changed in ${moved} without a key; their uncertainty was ` +
+        `${bits(sum.before)} and is ${bits(sum.after)}.`,
+    ),
+    beforeAfter("Probability of the best configuration", rows),
+  ];
+}
+
+/** @param {string} caption @param {(Node|string)[][]} rows */
+function beforeAfter(caption, rows) {
+  const wide = rows.some((row) => row[3]);
+  const names = ["Set", "Before", "After", ...(wide ? ["Configuration"] : [])];
+  const head = el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name)));
+  const body = rows.map((row) =>
+    el("tr", {}, ...row.slice(0, names.length).map((cell, n) => el("td", cellClass(n), cell))),
+  );
+  const table = el("table", { class: "plain before-after" }, el("caption", {}, caption));
+  table.append(el("thead", {}, head), el("tbody", {}, ...body));
+  return el("div", { class: "wide" }, table);
+}
+
+/** @param {number} column */
+const cellClass = (column) => (column === 1 || column === 2 ? { class: "number" } : {});

@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import { learningCurve, reliabilityDiagram } from "../charts/learning.js";
 import { responsive } from "../charts/svg.js";
-import { bar, el, replaceContent } from "../dom.js";
+import { append, bar, el, replaceContent } from "../dom.js";
 import { bits, plural } from "../format.js";
 import { emptyPanel, errorPanel } from "../parts/panels.js";
 import { trainingPanel } from "../parts/training.js";
@@ -14,6 +14,7 @@ import { hrefFor } from "../router.js";
 
 const MAX_SETS = 10;
 const SETS_HINT = "The key for the first set is expected to improve the model most.";
+const UNCERTAIN_HINT = "The least certain sets first.";
 
 /** @param {HTMLElement} root @param {import("../router.js").Route} route */
 export async function show(root, { run }) {
@@ -21,23 +22,34 @@ export async function show(root, { run }) {
     replaceContent(root, emptyPanel("Nothing to key", "There are no runs yet."));
     return {};
   }
-  const [sets, learning] = [titledPanel("Sets to key next"), titledPanel("Effect of the keys")];
+  const { untrainable } = await api.run(run);
+  const sets = titledPanel("Sets to key next");
+  const title = el("h1", { class: "visually-hidden" }, "Sets to key next");
+  const column = el("div", { class: "column" }, sets);
+  const loadSets = () => fillPanel(sets, async () => setRows(run, await api.next(run, MAX_SETS)));
+  if (untrainable) {
+    const note = el("section", { class: "panel", "aria-label": "Train" }, el("h2", {}, "Train"));
+    append(note, el("p", { class: "quiet" }, untrainableText(untrainable)));
+    replaceContent(root, title, column, note);
+    loadSets();
+    return {};
+  }
+  const learning = titledPanel("Effect of the keys");
   const load = () => {
-    fillPanel(sets, async () => setRows(run, await api.next(run, MAX_SETS)));
+    loadSets();
     fillPanel(learning, async () => learningCharts(await api.curve(run)));
   };
   const training = trainingPanel(run, load);
   const train = el("section", { class: "panel", "aria-label": "Train" });
-  replaceContent(train, el("h2", {}, "Train"), training.node);
-  const title = el(
-    "h1",
-    { class: "visually-hidden" },
-    "Sets to key next, and the effect of the keys",
-  );
-  replaceContent(root, title, el("div", { class: "column" }, sets, train), learning);
+  append(column, append(train, el("h2", {}, "Train"), training.node));
+  replaceContent(root, title, column, learning);
   load();
   return { close: () => (training.open = false) };
 }
+
+/** @param {string} reason why the run is not trained */
+const untrainableText = (reason) =>
+  `Keys of this run are for evaluation: ${reason}. partita train has the other ways to train.`;
 
 /** @param {string} title */
 function titledPanel(title) {
@@ -62,18 +74,24 @@ async function fillPanel(node, load) {
 /** @param {string} run @param {NextSet[]} sets */
 function setRows(run, sets) {
   if (!sets.length) return [el("p", {}, "All informative sets are keyed.")];
-  const highest = Math.max(...sets.map((set) => set.gain), 1e-9);
+  const highest = Math.max(...sets.map(valueOf), 1e-9);
   const rows = sets.map((set) => setRow(run, set, highest));
-  return [el("p", { class: "quiet" }, SETS_HINT), el("ol", { class: "next-rows" }, ...rows)];
+  const hint = sets[0].gain === null ? UNCERTAIN_HINT : SETS_HINT;
+  return [el("p", { class: "quiet" }, hint), el("ol", { class: "next-rows" }, ...rows)];
 }
+
+/** The gain, or the uncertainty where there is none. @param {NextSet} set */
+const valueOf = (set) => set.gain ?? set.entropy_bits;
 
 /** @param {string} run @param {NextSet} set @param {number} highest */
 function setRow(run, set, highest) {
   const href = hrefFor("key", { run, message: set.message, set: set.set });
-  const detail = ` ${plural(set.templates, "template")}, ${bits(set.entropy_bits)} of uncertainty`;
+  const uncertainty = set.gain === null ? "" : `, ${bits(set.entropy_bits)} of uncertainty`;
+  const detail = ` ${plural(set.templates, "template")}${uncertainty}`;
   const name = el("span", {}, el("a", { href }, set.set), el("span", { class: "quiet" }, detail));
-  const number = el("span", { class: "number" }, `gain ${bits(set.gain)}`);
-  return el("li", {}, name, el("span", { class: "figure-line" }, number, bar(set.gain / highest)));
+  const text = set.gain === null ? bits(set.entropy_bits) : `gain ${bits(set.gain)}`;
+  const number = el("span", { class: "number" }, text);
+  return el("li", {}, name, el("span", { class: "figure-line" }, number, bar(valueOf(set) / highest)));
 }
 
 /** @param {Learning} learning */
