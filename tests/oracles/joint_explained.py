@@ -32,6 +32,7 @@ from partita.configurations.joint.kernels import (
     RELATIVE_NEW,
     describe_new,
     fill_relative,
+    no_counts,
     relate,
 )
 from partita.configurations.joint.network_kernels import (
@@ -150,7 +151,7 @@ def decision(mentions: Mentions, network: Network, labels: IntArray, j: int) -> 
     look(mentions, network, cells, used, count, row, j, view)
     near, keys = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2, dtype=np.int64)
     alike = such[: such_mentions(mentions, j, such)]
-    found, _ = relate(mentions, grown, cells, view.facts, row, alike, 0, j, near, keys)
+    found, _ = relate(mentions, grown, cells, view.facts, row, alike, 0, j, near, keys, no_counts())
     firsts = cells.columns[grown.cells[0, :count], FIRST]
     codes = view.codes[cells.slots[grown.cells[0, near[:found]]], : len(code.CELL)].copy()
     new = np.zeros(len(code.NEW), dtype=np.uint8)

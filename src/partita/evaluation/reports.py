@@ -14,7 +14,7 @@ from partita.evaluation.bits import Excluded, excluded_bits, log2_rest
 from partita.evaluation.calibration import Statements
 from partita.evaluation.measure import Measure, SetMeasure, assemble_configurations
 from partita.evaluation.scores import b_cubed, expected, lea, scores
-from partita.records import FloatArray, IntArray, restricted_growth
+from partita.records import FloatArray, IntArray, restricted_growth, restricted_growth_rows
 from partita.records.cells import cell_shares
 
 DRAWS = 100
@@ -56,7 +56,7 @@ class Answer:
         """
         if len(kept) == len(self.members):
             return replace(self, members=places)
-        rows = np.array([restricted_growth(row) for row in self.rows[:, kept].tolist()])
+        rows = restricted_growth_rows(self.rows[:, kept])
         distinct, which = np.unique(rows, axis=0, return_inverse=True)
         mass = np.zeros(len(distinct))
         np.add.at(mass, which.ravel(), self.probabilities)

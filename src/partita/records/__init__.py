@@ -2,7 +2,12 @@
 
 from partita.records.arrays import BoolArray, FloatArray, IntArray, components, linked_components
 from partita.records.cells import Border, PartialCell, PartialConfiguration
-from partita.records.configurations import Cell, Configuration, restricted_growth
+from partita.records.configurations import (
+    Cell,
+    Configuration,
+    restricted_growth,
+    restricted_growth_rows,
+)
 from partita.records.distributions import (
     Budget,
     Distribution,
@@ -64,4 +69,5 @@ __all__ = [
     "linked_components",
     "pair",
     "restricted_growth",
+    "restricted_growth_rows",
 ]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -110,14 +109,17 @@ def _listed_cells(distribution: Distribution) -> Cells:
 
 def cell_shares(rows: IntArray, shares: FloatArray) -> dict[Places, float]:
     """Return the share of every cell in the rows of labels."""
-    totals: Counter[Places] = Counter()
-    for row, share in zip(rows.tolist(), shares.tolist(), strict=True):
-        cells: dict[int, list[int]] = {}
-        for place, label in enumerate(row):
-            cells.setdefault(label, []).append(place)
-        for members in cells.values():
-            totals[tuple(members)] += share
-    return dict(totals)
+    totals: dict[Places, float] = {}
+    members = np.argsort(rows, axis=1, kind="stable")
+    labels = np.take_along_axis(rows, members, axis=1)
+    changes = np.ones(rows.shape, dtype=np.bool_)
+    changes[:, 1:] = labels[:, 1:] != labels[:, :-1]
+    for row, begins, share in zip(members.tolist(), changes, shares.tolist(), strict=True):
+        edges = [*np.flatnonzero(begins).tolist(), len(row)]
+        for first, last in pairwise(edges):
+            cell = tuple(row[first:last])
+            totals[cell] = totals.get(cell, 0.0) + share
+    return totals
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,3 +81,17 @@ def restricted_growth(labels: Iterable[int]) -> IntArray:
     """Renumber labels by first appearance: equal partitions get equal arrays."""
     numbers: dict[int, int] = {}
     return np.array([numbers.setdefault(int(n), len(numbers)) for n in labels], dtype=np.int64)
+
+
+def restricted_growth_rows(rows: IntArray) -> IntArray:
+    """Renumber the labels of each row, whole numbers from 0 on, by first appearance."""
+    count, size = rows.shape
+    if not rows.size:
+        return np.zeros((count, size), dtype=np.int64)
+    places, each = np.arange(size), np.arange(count)[:, None]
+    firsts = np.full((count, int(rows.max()) + 1), size)
+    np.minimum.at(firsts, (each, rows), places)
+    homes = firsts[each, rows]
+    numbers = np.cumsum(homes == places, axis=1) - 1
+    renumbered: IntArray = numbers[each, homes]
+    return renumbered

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -223,7 +224,12 @@ class Loaded:
 
 
 def installed_domains() -> dict[str, EntryPoint]:
-    """Return the domains of all installed packages, by name."""
+    """Return the domains of all installed packages, by name; they are looked for once."""
+    return dict(_installed_in(tuple(sys.path)))
+
+
+@lru_cache
+def _installed_in(path: tuple[str, ...]) -> dict[str, EntryPoint]:
     from importlib.metadata import entry_points
 
     installed: dict[str, EntryPoint] = {}

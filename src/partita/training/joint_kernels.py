@@ -32,6 +32,7 @@ from partita.configurations.joint.kernels import (
     describe_cell,
     describe_new,
     fill_relative,
+    no_counts,
     relate,
 )
 from partita.configurations.joint.network_kernels import (
@@ -83,6 +84,7 @@ def decisions_of(mentions: Mentions, labels: IntArray) -> Decisions:
         np.full(n, -1, np.int64),
     )
     facts, described = np.zeros((n, FACTS), np.int32), np.zeros((n, CODES), np.uint8)
+    counts = no_counts()
     for j in range(n):
         count = meet(grown, 0, 1, cells, 0)
         if rows + count + 1 > len(codes):
@@ -98,7 +100,7 @@ def decisions_of(mentions: Mentions, labels: IntArray) -> Decisions:
             else:
                 others[j, cells.classes[cell]] += 1
         alike = such[: such_mentions(mentions, j, such)]
-        found, _ = relate(mentions, grown, cells, facts, row, alike, 0, j, near, keys)
+        found, _ = relate(mentions, grown, cells, facts, row, alike, 0, j, near, keys, counts)
         for r in range(found):
             codes[rows + r] = described[cells.slots[grown.cells[0, near[r]]]]
             fill_relative(keys[r], RELATIVE, codes[rows + r])

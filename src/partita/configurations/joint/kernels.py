@@ -7,6 +7,8 @@ of RELATIVE_NEW. Cells are counted from the most recent one on.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -165,6 +167,24 @@ def _facts(mention: Small, cell: Small, seen: Small, bits: int, out: Codes, fact
     facts[F_SENTENCES] = out[code.C_SENTENCES]
 
 
+class Counts(NamedTuple):
+    """Room to count the cells of a configuration: in all, by level, by similarity."""
+
+    totals: IntArray
+    levels: IntArray
+    better: IntArray
+
+
+@kernel()
+def no_counts() -> Counts:
+    """Return counts of nothing."""
+    return Counts(
+        np.zeros(TOTALS, np.int64),
+        np.zeros(LEVEL_COUNT, np.int64),
+        np.zeros(COSINES * COSINES + 1, np.int64),
+    )
+
+
 @kernel()
 def relate(
     mentions: Mentions,
@@ -177,6 +197,7 @@ def relate(
     j: int,
     near: IntArray,
     keys: IntArray,
+    counts: Counts,
 ) -> tuple[int, int]:
     """Fill the places of the cells near mention j in configuration b, and their keys.
 
@@ -185,22 +206,27 @@ def relate(
     """
     columns, slots, classes = cells.columns, cells.slots, cells.classes
     homes, row_of_cells = grown.homes[b], grown.cells[b]
-    totals, levels = np.zeros(TOTALS, np.int64), np.zeros(LEVEL_COUNT, np.int64)
-    better, count = np.zeros(COSINES * COSINES + 1, np.int64), grown.counts[b]
-    totals[BIGGEST], found, others = 1, 0, 0
+    totals, levels, better, count = counts.totals, counts.levels, counts.better, grown.counts[b]
+    totals[:] = 0
+    levels[:] = 0
+    totals[BIGGEST], found, others, most = 1, 0, 0, 0
     for at in range(count):
         which = classes[row_of_cells[at]]
         if which == NEAR:
             slot = slots[row_of_cells[at]]
             keys[found] = _count(facts, slot, totals, levels)
-            better[facts[slot, F_SIMILARITY]] += 1
+            similarity = facts[slot, F_SIMILARITY]
+            if similarity > most:
+                better[most + 1 : similarity + 2] = 0
+                most = similarity
+            better[similarity] += 1
             near[found] = at
             found += 1
         elif which != LONG_AGO_CLASS:
             near[count - others] = at
             others += 1
     near[found + 1 : found + 1 + others] = near[count - others + 1 : count + 1].copy()
-    for k in range(len(better) - 2, -1, -1):
+    for k in range(most - 1, 0, -1):
         better[k] += better[k + 1]
     usual, latest = habit(such, homes)
     best, met, heads, biggest = totals[BEST], False, totals[ALL_HEADS], totals[BIGGEST]

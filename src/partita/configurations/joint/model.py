@@ -74,7 +74,7 @@ class JointModel:
         from partita.configurations.joint.network_kernels import Network
 
         return Network(
-            _whole(self.table),
+            np.vstack([_whole(self.table), np.zeros((1, self.units), np.int16)]),
             self.bias.astype(np.float32),
             self.out.astype(np.float32),
             self.other.astype(np.float32),

@@ -41,9 +41,11 @@ from partita.configurations.joint.kernels import (
     RELATIVE,
     RELATIVE_NEW,
     Codes,
+    Counts,
     classify,
     describe_cell,
     describe_new,
+    no_counts,
     relate,
 )
 from partita.records import FloatArray, IntArray
@@ -58,7 +60,9 @@ SCALE = code.SCALE
 STATIC_OWN = np.array([k for k in range(OWN) if k not in RELATIVE])
 STATIC_CELL = np.array([k for k in range(OWN, CODES) if k not in RELATIVE])
 STATIC_NEW = np.array([k for k in range(NEW_CODES) if k not in RELATIVE_NEW])
-FEW_CHANGES = 16  # of codes
+FEW_CHANGES = 20  # of codes, so that their rows cost less than all of them
+RECENT = 4  # patterns among which a similar one is looked for
+LOW_BITS, LOWEST_BITS = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x0101010101010101)  # of bytes
 CODE_BYTES = 8 * -(-CODES // 8)
 NEW_PATTERN = 0
 TOGETHER = 2**18  # places of cells in the configurations that grow together
@@ -74,7 +78,8 @@ class Layout(NamedTuple):
 class Network(NamedTuple):
     """Weights: the table, bias and output of joining and starting, scores of far cells.
 
-    The table holds whole numbers, weights times SCALE, so that sums of its rows are exact.
+    The table holds whole numbers, weights times SCALE, so that sums of its rows are exact. Its last
+    row is of zeros.
     `temperature` holds a and b: scores are multiplied by exp(a + b log(cells + 1)).
     """
 
@@ -117,7 +122,7 @@ class Choice(NamedTuple):
     `near` holds the places of near cells, of a new cell, and of far cells that are not long ago;
     scores and shares, e^score, are of the near ones and the new cell. `far_scores` and `far_shares`
     are those of one far cell of each class. `found` is the number of near cells, that of the others
-    and the sum of all shares.
+    and the sum of all shares. The last three are room for work.
     """
 
     scores: FloatArray
@@ -128,6 +133,8 @@ class Choice(NamedTuple):
     far_shares: FloatArray
     found: FloatArray
     sums: Small
+    rows: IntArray
+    counts: Counts
 
 
 @kernel()
@@ -165,25 +172,26 @@ def _no_choice(n: int, units: int) -> Choice:
         np.zeros(CLASSES),
         np.zeros(3),
         np.zeros(units, np.int32),
+        np.zeros(len(RELATIVE_NEW), np.int64),
+        no_counts(),
     )
 
 
 @kernel()
 def _add_rows(table: Whole, rows: IntArray, sums: Small) -> None:
-    """Add rows of the table, four at a time."""
-    k = 0
-    while k + 3 < len(rows):
-        first, second = table[rows[k]], table[rows[k + 1]]
-        third, fourth = table[rows[k + 2]], table[rows[k + 3]]
+    """Add rows of the table, eight at a time; a last row of zeros fills up."""
+    zeros, n = len(table) - 1, len(rows)
+    for k in range(0, n, 8):
+        a, b = table[rows[k]], table[rows[k + 1] if k + 1 < n else zeros]
+        c = table[rows[k + 2] if k + 2 < n else zeros]
+        d = table[rows[k + 3] if k + 3 < n else zeros]
+        e = table[rows[k + 4] if k + 4 < n else zeros]
+        f = table[rows[k + 5] if k + 5 < n else zeros]
+        g = table[rows[k + 6] if k + 6 < n else zeros]
+        h = table[rows[k + 7] if k + 7 < n else zeros]
         for q in range(len(sums)):
-            pair = np.int32(first[q]) + np.int32(second[q])
-            sums[q] += pair + np.int32(third[q]) + np.int32(fourth[q])
-        k += 4
-    while k < len(rows):
-        row = table[rows[k]]
-        for q in range(len(sums)):
-            sums[q] += row[q]
-        k += 1
+            four = np.int32(a[q]) + np.int32(b[q]) + np.int32(c[q]) + np.int32(d[q])
+            sums[q] += four + np.int32(e[q]) + np.int32(f[q]) + np.int32(g[q]) + np.int32(h[q])
 
 
 @kernel()
@@ -192,16 +200,6 @@ def _list_rows(starts: IntArray, which: IntArray, codes: Codes, rows: IntArray) 
     for k in range(len(which)):
         rows[k] = starts[which[k]] + codes[which[k]]
     return len(which)
-
-
-@kernel(fastmath={"reassoc"})
-def _output(out: Single, bias: Single, sums: Small) -> float:
-    total = np.float32(0.0)
-    for q in range(len(sums)):
-        hidden = np.float32(sums[q]) * np.float32(1.0 / SCALE) + bias[q]
-        active = max(hidden, np.float32(SLOPE) * hidden)
-        total += out[q] * active
-    return float(total)
 
 
 @kernel()
@@ -222,6 +220,7 @@ def look(
     see(mentions, cells, used, row, j)
     table, examples = np.zeros(_room(count), np.int32), np.full(j + 1, -1, np.int32)
     own, rows, patterns = np.zeros(network.table.shape[1], np.int32), np.zeros(CODES, np.int64), 1
+    recent = np.full(RECENT, -1, np.int32)
     for slot in range(count):
         cell, codes = cells.met[slot], view.codes[slot]
         if cells.classes[cell] != NEAR:
@@ -232,10 +231,27 @@ def look(
             _add_rows(network.table, rows[:listed], own)
         first = cells.columns[cell, FIRST]
         if _pattern(view, table, slot, patterns) == patterns:
-            _sum_rows(network, view, slot, examples[first], own, rows)
+            recent[0] = examples[first]
+            _sum_rows(network, view, slot, _most_similar(view.words, slot, recent), own, rows)
+            recent[1 + patterns % (RECENT - 1)] = slot
             patterns += 1
         examples[first] = slot
     return patterns
+
+
+@kernel()
+def _most_similar(words: NDArray[np.uint64], slot: int, others: Small) -> int:
+    """Return the slot among some others whose codes differ least, -1 if all differ in many."""
+    found, fewest = -1, FEW_CHANGES
+    for other in others:
+        changed = 0 if other >= 0 else fewest
+        for k in range(words.shape[1] if other >= 0 else 0):
+            differs = words[slot, k] ^ words[other, k]
+            differs = ((differs & LOW_BITS) + LOW_BITS | differs) & ~LOW_BITS
+            changed += np.int64((differs >> np.uint64(7)) * LOWEST_BITS >> np.uint64(56))
+        if changed < fewest:
+            found, fewest = other, changed
+    return found
 
 
 @kernel()
@@ -243,26 +259,27 @@ def _sum_rows(
     network: Network, view: View, slot: int, example: int, own: Small, rows: IntArray
 ) -> None:
     """Sum the table's rows of a pattern: as of an example with similar codes, if there is one."""
-    starts, codes, pattern, changed = network.layout.cell, view.codes, view.patterns[slot], 0
-    if example >= 0:
-        for k in STATIC_CELL:
-            if codes[slot, k] != codes[example, k]:
-                rows[2 * changed] = starts[k] + codes[slot, k]
-                rows[2 * changed + 1] = starts[k] + codes[example, k]
-                changed += 1
-                if changed == FEW_CHANGES:
-                    break
-    if example < 0 or changed == FEW_CHANGES:
-        view.sums[pattern] = own
+    starts, codes, sums = network.layout.cell, view.codes, view.sums[view.patterns[slot]]
+    if example < 0:
+        sums[:] = own
         listed = _list_rows(starts, STATIC_CELL, codes[slot], rows)
-        _add_rows(network.table, rows[:listed], view.sums[pattern])
+        _add_rows(network.table, rows[:listed], sums)
         return
-    sums = view.sums[pattern]
-    sums[:] = view.sums[view.patterns[example]]
-    for k in range(changed):
+    changed, zeros = 0, len(network.table) - 1
+    for k in STATIC_CELL:
+        if codes[slot, k] != codes[example, k]:
+            rows[2 * changed] = starts[k] + codes[slot, k]
+            rows[2 * changed + 1] = starts[k] + codes[example, k]
+            changed += 1
+    rows[2 * changed] = rows[2 * changed + 1] = zeros
+    base = view.sums[view.patterns[example]]
+    for k in range(0, max(1, changed), 2):
         new, old = network.table[rows[2 * k]], network.table[rows[2 * k + 1]]
+        newer, older = network.table[rows[2 * k + 2]], network.table[rows[2 * k + 3]]
         for q in range(len(sums)):
-            sums[q] += np.int32(new[q]) - np.int32(old[q])
+            more = np.int32(new[q]) + np.int32(newer[q])
+            sums[q] = base[q] + more - np.int32(old[q]) - np.int32(older[q])
+        base = sums
 
 
 @kernel()
@@ -312,16 +329,34 @@ def _pattern(view: View, table: Small, slot: int, patterns: int) -> int:
 
 
 @kernel()
-def _score(network: Network, view: View, pattern: int, key: int, sums: Small) -> float:
-    starts = pattern == NEW_PATTERN
-    rows = np.zeros(len(RELATIVE_NEW), np.int64)
+def _score(network: Network, view: View, pattern: int, key: int, choice: Choice) -> float:
+    """Return the score of a pattern with a key."""
+    starts, table, sums, rows = pattern == NEW_PATTERN, network.table, choice.sums, choice.rows
     relative = RELATIVE_NEW if starts else RELATIVE
     begin, which = (network.layout.new, START) if starts else (network.layout.cell, JOIN)
     for k in range(len(relative)):
         rows[k] = begin[relative[k]] + ((key >> (KEY_BITS * k)) & KEY_MASK)
-    sums[:] = view.sums[pattern]
-    _add_rows(network.table, rows[: len(relative)], sums)
+    base, a, b, c, d = (
+        view.sums[pattern],
+        table[rows[0]],
+        table[rows[1]],
+        table[rows[2]],
+        table[rows[3]],
+    )
+    for q in range(len(sums)):
+        sums[q] = base[q] + (np.int32(a[q]) + np.int32(b[q]) + np.int32(c[q]) + np.int32(d[q]))
+    _add_rows(table, rows[4 : len(relative)], sums)
     return _output(network.out[which], network.bias[which], sums)
+
+
+@kernel(fastmath={"reassoc"})
+def _output(out: Single, bias: Single, sums: Small) -> float:
+    total = np.float32(0.0)
+    for q in range(len(sums)):
+        hidden = np.float32(sums[q]) * np.float32(1.0 / SCALE) + bias[q]
+        active = max(hidden, np.float32(SLOPE) * hidden)
+        total += out[q] * active
+    return float(total)
 
 
 @kernel()
@@ -344,7 +379,9 @@ def choose(
     """
     count, slots, row_of_cells = grown.counts[b], cells.slots, grown.cells[b]
     scores, near, keys, patterns = choice.scores, choice.near, choice.keys, view.patterns
-    found, others = relate(mentions, grown, cells, view.facts, row, such, b, j, near, keys)
+    found, others = relate(
+        mentions, grown, cells, view.facts, row, such, b, j, near, keys, choice.counts
+    )
     heads, known_keys, known_scores, following = (
         known.heads,
         known.keys,
@@ -364,7 +401,7 @@ def choose(
             known.used[0] += 1
             known_keys[entry], following[entry] = key, heads[pattern]
             heads[pattern] = entry
-            known_scores[entry] = _score(network, view, pattern, key, choice.sums)
+            known_scores[entry] = _score(network, view, pattern, key, choice)
         scores[r] = scale * known_scores[entry]
         top = max(top, scores[r])
     group = CLASSES * KIND_GROUPS[mentions.attributes[j, code.KIND]]
@@ -595,17 +632,21 @@ def _spread(cells: Cells, values: FloatArray, row: FloatArray) -> None:
 @kernel()
 def _strongest(pool: FloatArray, width: int) -> tuple[IntArray, float]:
     """Return the places of the highest values, highest first, and the highest one left out."""
-    possible = np.flatnonzero(pool > -np.inf)
-    values = pool[possible]
-    if len(values) > width:
-        edge = np.partition(values, len(values) - width)[len(values) - width]
-        possible = possible[values >= edge]
-    order = np.argsort(-pool[possible], kind="mergesort")
-    chosen = possible[order[:width]]
-    left = -np.inf
-    if len(values) > len(chosen):
-        lowest = pool[chosen[-1]]
-        below = values[values < lowest]
-        tied = len(possible) > len(chosen)
-        left = lowest if tied else (below.max() if len(below) else -np.inf)
-    return chosen, left
+    chosen, kept, left = np.zeros(width, np.int64), 0, -np.inf
+    for n in range(len(pool)):
+        value = pool[n]
+        if value == -np.inf:
+            continue
+        if kept == width:
+            lowest = pool[chosen[width - 1]]
+            left = max(left, min(value, lowest))
+            if value <= lowest:
+                continue
+        else:
+            kept += 1
+        k = kept - 1
+        while k > 0 and pool[chosen[k - 1]] < value:
+            chosen[k] = chosen[k - 1]
+            k -= 1
+        chosen[k] = n
+    return chosen[:kept], left

@@ -13,7 +13,16 @@ from scipy.special import gammaln
 from partita.configurations.count import bell
 from partita.configurations.enumeration import LARGEST, enumerated_marginals, partitions
 from partita.errors import InputError, Unavailable
-from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method, restricted_growth
+from partita.records import (
+    Best,
+    Figure,
+    FloatArray,
+    IntArray,
+    Marginals,
+    Method,
+    restricted_growth,
+    restricted_growth_rows,
+)
 
 if TYPE_CHECKING:
     from partita.configurations.joint.features_kernels import Mentions
@@ -52,7 +61,7 @@ class EnumeratedJoint:
         return Best(partitions(self.size)[order], self.logs[order])
 
 
-DRAWS, FEWEST_DRAWS, MOST_DRAWS = 128, 32, 8192
+DRAWS, FEWEST_DRAWS, MOST_DRAWS = 64, 20, 8192
 WIDTH, NARROW = 64, 10  # of the beam; NARROW is the usual length of a list
 FEW = 100  # templates; of more, each draw takes longer, and a narrow beam finds as good a list
 LINKED = 0.25  # chosen on documents of GUM's training part that the model had not seen
@@ -135,7 +144,7 @@ class JointPosterior:
 
     def decided(self, rows: IntArray) -> IntArray:
         """Return labels in text order as labels in the order of decisions."""
-        return np.array([restricted_growth(row) for row in rows[:, self.order].tolist()])
+        return restricted_growth_rows(rows[:, self.order])
 
     def count(self) -> int | None:
         return bell(self.size) if self.size <= COUNTED else None
@@ -222,7 +231,7 @@ class JointPosterior:
     def _in_text(self, rows: IntArray) -> IntArray:
         placed = np.empty_like(rows)
         placed[:, self.order] = rows
-        return np.array([restricted_growth(row) for row in placed.tolist()], dtype=np.int64)
+        return restricted_growth_rows(placed)
 
     def _in_text_order(self, lower: FloatArray) -> FloatArray:
         matrix = np.empty_like(lower)
@@ -242,7 +251,7 @@ class JointPosterior:
 
 
 def _sample(posterior: JointPosterior) -> Estimates:
-    """Return means over independent draws, with their standard errors."""
+    """Return means over draws, with the standard errors that independent draws would have."""
     n, rng = posterior.size, np.random.default_rng(posterior.seed)
     sums, squares = np.zeros((n, n)), np.zeros((n, n))
     rows: list[IntArray] = []
@@ -250,7 +259,7 @@ def _sample(posterior: JointPosterior) -> Estimates:
     bests: list[Best] = []
     count, wanted = 0, posterior.draw_count
     while count < wanted:
-        uniforms = rng.random((min(TOGETHER, wanted - count), n))
+        uniforms = spread_uniforms(min(TOGETHER, wanted - count), n, rng)
         width = 0 if bests else posterior._width
         drawn, entropies, best = posterior._explored(uniforms, width, sums, squares)
         rows.append(drawn)
@@ -267,6 +276,17 @@ def _sample(posterior: JointPosterior) -> Estimates:
     bits = Figure.estimate(float(each.mean()) / math.log(2), spread / math.log(2))
     value = np.clip(sums / count, 0.0, 1.0)
     return Estimates(value, error, bits, np.concatenate(rows), bests[0])
+
+
+def spread_uniforms(draws: int, decisions: int, rng: np.random.Generator) -> FloatArray:
+    """Return uniforms of which each decision has one in every equal part from 0 to 1.
+
+    This is Latin hypercube sampling. Each draw has the distribution of an independent one, and
+    means over the draws vary about half as much.
+    """
+    parts = np.argsort(rng.random((draws, decisions)), axis=0)
+    uniforms: FloatArray = (parts + rng.random((draws, decisions))) / draws
+    return uniforms
 
 
 def _variances(sums: FloatArray, squares: FloatArray, count: int) -> FloatArray:

@@ -37,6 +37,7 @@ from partita.records import (
     Marginals,
     Method,
     restricted_growth,
+    restricted_growth_rows,
 )
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ class SampledPosterior:
         """Draw states far enough apart by continuing one of the chains."""
         state = state_of(self.near, self.last[rng.integers(len(self.last))])
         rows = wander(self.near, state, count, _fresh(self.summary), rng)
-        return np.array([restricted_growth(row) for row in rows]).reshape(count, self.size)
+        return restricted_growth_rows(np.asarray(rows, dtype=np.int64).reshape(count, self.size))
 
 
 def sampled(
