@@ -248,7 +248,7 @@ def _most_similar(words: NDArray[np.uint64], slot: int, others: Small) -> int:
         for k in range(words.shape[1] if other >= 0 else 0):
             differs = words[slot, k] ^ words[other, k]
             differs = ((differs & LOW_BITS) + LOW_BITS | differs) & ~LOW_BITS
-            changed += np.int64((differs >> np.uint64(7)) * LOWEST_BITS >> np.uint64(56))
+            changed += int((differs >> np.uint64(7)) * LOWEST_BITS >> np.uint64(56))
         if changed < fewest:
             found, fewest = other, changed
     return found
