@@ -44,8 +44,9 @@ def score_muc(
 ) -> None:
     """Score answers to the MUC-4 exam.
 
-    Answers are scored by the rules of the exam. Entities are also scored by role,
-    aligned one to one with those of the key.
+    Answers are scored by the rules of the exam. Entities are also scored by role:
+    by CEAF-REE as published (Du et al. 2021), and more leniently by the exam's rules
+    for strings.
 
     \b
     Examples:
@@ -62,14 +63,14 @@ def score_muc(
         keys = [key, *(more or ())]
         marks = [_marked(console, keys, one) for one in responses]
         found = dict(zip(names, marks, strict=True))
-        told = {name: exam_json(one.score, one.entities) for name, one in found.items()}
+        told = {name: exam_json(one) for name, one in found.items()}
         if json:
             console.say(dumps(told if len(told) > 1 else next(iter(told.values()))) + "\n")
         elif len(found) > 1:
             console.say(systems_markdown({name: one.score for name, one in found.items()}))
         else:
             (marked,) = found.values()
-            for piece in report(marked.score, marked.entities, messages):
+            for piece in report(marked, messages):
                 console.say(piece)
         console.flush()
 

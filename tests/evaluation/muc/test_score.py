@@ -17,6 +17,7 @@ from partita.evaluation.muc.fills import compare
 from partita.evaluation.muc.score import (
     Tally,
     alike,
+    ceaf_ree,
     count,
     gain,
     map_templates,
@@ -112,6 +113,45 @@ def test_entities_of_a_role_are_found_once() -> None:
     assert found["victim"] == Tally(correct=1)
     twice = [incident("M", hum_tgt_name="ANN LEE"), incident("M", hum_tgt_name="BOB RAY")]
     assert score_entities(twice, key)["victim"] == Tally(correct=1, spurious=1)
+
+
+def test_ceaf_ree_is_strict_about_strings_and_counts_names_and_optional_fills() -> None:
+    key = [incident("M", 1, hum_tgt_name="ANN LEE", phys_tgt_id="THE OIL PIPELINE")]
+    response = [incident("M", hum_tgt_name="Ann Lee", phys_tgt_id="PIPELINE")]
+    tallies = ceaf_ree(response, key)
+    assert tallies["victim"] == Tally(correct=1)
+    assert tallies["target"] == Tally(spurious=1, missing=1)
+    assert ceaf_ree([incident("M", phys_tgt_id="oil pipeline")], key)["target"] == Tally(correct=1)
+    described = [incident("M", hum_tgt_desc="MAYOR")]
+    assert ceaf_ree(described, described)["victim"] == Tally()
+    optional = Incident("M", "1", {9: (Fill(("REBELS",), optional=True),)}, optional=True)
+    assert ceaf_ree([], [optional])["perpetrator individual"] == Tally(missing=1)
+
+
+@given(
+    st.lists(st.sets(st.sampled_from("ABCDE"), min_size=1, max_size=3), max_size=4),
+    st.lists(st.sets(st.sampled_from("ABCDE"), min_size=1, max_size=3), max_size=4),
+)
+def test_ceaf_ree_aligns_as_well_as_any_alignment(
+    response: list[set[str]], key: list[set[str]]
+) -> None:
+    def entities(sets: list[set[str]]) -> list[set[str]]:
+        kept: list[set[str]] = []
+        for one in sets:
+            kept += [] if any(one <= other or other <= one for other in kept) else [one]
+        return kept
+
+    def incidents(sets: list[set[str]]) -> list[Incident]:
+        return [Incident("M", str(n), {9: (Fill(tuple(one)),)}) for n, one in enumerate(sets)]
+
+    left, right = entities(response), entities(key)
+    shorter, longer = sorted((left, right), key=len)
+    best = max(
+        sum((a <= b) if shorter is left else (b <= a) for a, b in zip(shorter, order, strict=False))
+        for order in permutations(longer)
+    )
+    tally = ceaf_ree(incidents(response), incidents(key))["perpetrator individual"]
+    assert tally == Tally(best, 0, 0, len(left) - best, len(right) - best)
 
 
 @pytest.mark.corpus

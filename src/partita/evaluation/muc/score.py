@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import punctuation
 
 import numpy as np
 
@@ -76,8 +78,6 @@ _REQUIRED = 1e-3
 
 def count(slot: Slot, response: Sequence[Fill], key: Sequence[Fill]) -> Tally:
     """Count the fills of two lists.
-
-    What is left over on both sides is incorrect; beyond that, spurious or missing.
 
     What is left over on both sides is incorrect; beyond that, spurious or missing.
     """
@@ -205,7 +205,7 @@ def _total(parts: Iterable[Tallies], kind: str = "") -> Tally:
 
 def score(messages: Iterable[str], response: Sequence[Incident], key: Sequence[Incident]) -> Score:
     """Score all messages of the key; the response's templates for others are spurious."""
-    responses, keys = _by_message(response), _by_message(key)
+    responses, keys = _incidents_by_message(response), _incidents_by_message(key)
     parts: tuple[dict[str, Tally], ...] = ({}, {}, {})
     by_message: dict[str, Tallies] = {}
     for message in dict.fromkeys((*messages, *responses)):
@@ -214,13 +214,6 @@ def score(messages: Iterable[str], response: Sequence[Incident], key: Sequence[I
         for part, tallies in zip(parts, tallies_of_parts, strict=True):
             part.update(_sum_tallies(part, tallies))
     return Score(by_message, *parts)
-
-
-def _by_message(incidents: Iterable[Incident]) -> dict[str, list[Incident]]:
-    by_message: dict[str, list[Incident]] = defaultdict(list)
-    for incident in incidents:
-        by_message[incident.message].append(incident)
-    return dict(by_message)
 
 
 def _message(
@@ -283,8 +276,8 @@ def score_entities(response: Iterable[Incident], key: Iterable[Incident]) -> dic
     }
 
 
-def _incidents_by_message(incidents: Iterable[Incident]) -> dict[str, list[Incident]]:
-    by_message: dict[str, list[Incident]] = defaultdict(list)
+def _incidents_by_message(incidents: Iterable[Incident]) -> defaultdict[str, list[Incident]]:
+    by_message: defaultdict[str, list[Incident]] = defaultdict(list)
     for incident in incidents:
         by_message[incident.message].append(incident)
     return by_message
@@ -339,12 +332,66 @@ def _inside(strings: frozenset[str], entity: frozenset[str]) -> bool:
     )
 
 
+# The published metric counts victims by their names alone.
+REE_ROLES: Mapping[str, int] = {
+    role: 18 if role == "victim" else slots[0] for role, slots in ROLES.items()
+}
+_PUNCTUATION = str.maketrans("", "", punctuation)
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+Strings = tuple[str, ...]
+
+
+def ceaf_ree(response: Iterable[Incident], key: Iterable[Incident]) -> dict[str, Tally]:
+    """Return the counts of CEAF-REE (Du et al. 2021) for each role.
+
+    The templates of a message are one event. An entity of the response is right if all its strings
+    are strings of the key's entity with which it is aligned one to one; case, punctuation and
+    articles do not count. Optional templates and fills of the key count as the others.
+    """
+    responses, keys = _incidents_by_message(response), _incidents_by_message(key)
+    messages = {*responses, *keys}
+    return {
+        role: sum((_ree_tally(responses[m], keys[m], slot) for m in messages), Tally())
+        for role, slot in REE_ROLES.items()
+    }
+
+
+def _ree_tally(response: Sequence[Incident], key: Sequence[Incident], slot: int) -> Tally:
+    response_entities, key_entities = _ree_entities(response, slot), _ree_entities(key, slot)
+    hits = 0
+    if response_entities and key_entities:
+        from scipy.optimize import linear_sum_assignment
+
+        table = np.array(
+            [[float(set(r) <= set(k)) for k in key_entities] for r in response_entities]
+        )
+        hits = round(table[linear_sum_assignment(table, maximize=True)].sum())
+    return Tally(hits, 0, 0, len(response_entities) - hits, len(key_entities) - hits)
+
+
+def _ree_entities(incidents: Sequence[Incident], slot: int) -> list[Strings]:
+    """Return the entities of a slot; one whose strings are within another's, or contain them, is
+    the same as the one before."""
+    entities: list[set[str]] = []
+    for incident in incidents:
+        for fill in incident.of(slot):
+            strings = {text.lower() for text in fill.values}
+            if not any(strings <= entity or entity <= strings for entity in entities):
+                entities.append(strings)
+    return [tuple(map(_ree_string, sorted(entity))) for entity in entities]
+
+
+def _ree_string(text: str) -> str:
+    return " ".join(_ARTICLE.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Marked:
     """The score by slots and by roles, and what in the files was not as it should be."""
 
     score: Score
     entities: dict[str, Tally]
+    ceaf_ree: dict[str, Tally]
     problems: tuple[Problem, ...]
     unanswered: tuple[str, ...]
 
@@ -358,6 +405,7 @@ def mark(keys: Sequence[Path], response: Path) -> Marked:
     return Marked(
         score(known.messages, given.incidents, known.incidents),
         score_entities(given.incidents, known.incidents),
+        ceaf_ree(given.incidents, known.incidents),
         (*known.problems, *given.problems),
         tuple(message for message in known.messages if message not in given.messages),
     )
