@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SECONDS ?= 600
+INPUTS ?= 200000
 SEED ?= 0
 SETS ?= 250
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
@@ -25,8 +25,9 @@ check: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m pytest benchmarks -o python_files="bench_*.py" -o pythonpath="tests benchmarks scripts" --benchmark-columns=min,median,rounds -q
 
+# Campaigns: docs/campaigns.md. Changed files and bodies for every reader and for the service.
 fuzz: $(VENV)/.dev
-	$(BIN)/python benchmarks/fuzz.py --seconds $(SECONDS) --seed $(SEED)
+	$(BIN)/python scripts/fuzz.py --inputs $(INPUTS) --seed $(SEED)
 
 # The verdicts of the sampler on sets with hidden modes and on ordinary sets, against exact answers.
 traps: $(VENV)/.dev

@@ -115,3 +115,21 @@ def test_bad_input_is_one_line(records: Any, options: dict[str, Any], problem: s
         partita.link(records, **options)
     assert problem in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"comparisons": 7}', "comparisons of Splink settings is not a list of objects"),
+        ('{"comparisons": [{"comparison_levels": [0.5]}]}', "comparison_levels of Splink settings"),
+        ("[" * 100_000, "is nested too deeply"),
+        ('{"comparisons": ', "is not JSON"),
+    ],
+)
+def test_a_file_of_settings_that_splink_could_not_have_written(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text(text)
+    with pytest.raises(partita.InputError, match=problem):
+        partita.link(RECORDS, settings=path)

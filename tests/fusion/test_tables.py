@@ -19,6 +19,7 @@ from partita.app.fuse import (
     fuse_entities,
     fuse_sources,
 )
+from partita.app.fuse_contents import Content, Options, fuse_contents
 from partita.fusion.account_files import Slots, column_texts, record_accounts
 from partita.fusion.accounts import merge_accounts
 from partita.fusion.across import Task, add_accounts, fuse_accounts
@@ -149,3 +150,20 @@ def test_tables_with_ids_of_their_own_are_linked(tmp_path):
     (tmp_path / "c.csv").write_text("id,name,city\na1,Acme,Rome\n")
     named = fuse_sources([tmp_path / "a.csv", tmp_path / "c.csv"], FuseOptions())
     assert isinstance(named, Fusion)
+
+
+SITES = """object,slot,source,value,confidence,date
+depot,city,a,Lima,0.9,1997-01-05
+depot,city,b,Oslo,0.5,1997-01-06
+depot,tanks,a,12,1,1997-01-05
+depot,tanks,c,14,0.8,1997-01-07
+bridge,city,b,Bonn,0.7,1997-01-06
+bridge,city,c,Bonn,0.7,1997-01-06
+"""
+
+
+def test_a_source_that_is_always_right_leaves_no_nan():
+    """Its records that differ in a slot cannot be the same thing, which is no undefined 0 / 0."""
+    fused = fuse_contents([Content("a.csv", SITES)], Options(reliabilities={"a": 1.0}))
+    assert len(fused["entities"]) > 1
+    assert all(0.0 <= thing["probability"] <= 1.0 for thing in fused["entities"])

@@ -46,6 +46,7 @@ SMOOTHING = 0.5
 TEMPER = 0.65  # columns are not independent; chosen on seeds of benchmarks/noisy_tables.py
 DISTINCT = 0.03  # repeated records of a source, as a share of all, below which none is repeated
 MIN_FREQUENCY = 0.2  # of the mean one: rarer values do not count more
+IMPOSSIBLE = 1e-300  # probability of what sources of reliability 1 never state
 AGREE = np.isin(np.arange(LEVELS), AGREEING)
 
 
@@ -397,8 +398,9 @@ def _evidence(
         rare = mean / np.maximum(alike.frequency[seen, c], MIN_FREQUENCY * mean)
         right = rho * estimate.right[c, level] * np.where(AGREE[level], rare, 1.0)
         wrong = (1.0 - rho) * estimate.wrong[c, level]
-        both[seen, c] = right / (right + wrong)
-        ratio[seen] += np.log((right + wrong) / estimate.chance[c, level])
+        either = np.maximum(right + wrong, IMPOSSIBLE)
+        both[seen, c] = right / either
+        ratio[seen] += np.log(either / estimate.chance[c, level])
     return ratio, both
 
 

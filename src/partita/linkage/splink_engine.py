@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from partita.errors import InputError, Unavailable
+from partita.files.strict import json_problem
+from partita.files.text import whole_text
 from partita.linkage.agreement_patterns import (
     Patterns,
     fit_patterns,
@@ -201,14 +203,22 @@ def is_trained(settings: Mapping[str, Any]) -> bool:
 def read_settings(path: str | Path) -> Settings:
     """Read Splink settings or a trained model from a JSON file."""
     try:
-        settings = json.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
-    except ValueError as error:
-        raise InputError(f"is not JSON: {error}", file=str(path)) from error
+        settings = json.loads(whole_text(path))
+    except (ValueError, RecursionError) as error:
+        raise InputError(json_problem(error), file=str(path)) from error
     if not isinstance(settings, dict) or "comparisons" not in settings:
         raise InputError("is not Splink settings (expected comparisons)", file=str(path))
+    for comparison in _objects(settings, "comparisons", path):
+        _objects(comparison, "comparison_levels", path)
     return settings
+
+
+def _objects(holder: Mapping[str, Any], name: str, path: str | Path) -> list[Mapping[str, Any]]:
+    """Return a field that is a list of objects; it may be absent."""
+    items = holder.get(name, [])
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise InputError(f"{name} of Splink settings is not a list of objects", file=str(path))
+    return items
 
 
 @contextmanager
