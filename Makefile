@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INPUTS ?= 200000
+KILLS ?= 500
+MUTATIONS ?= 200
 SEED ?= 0
 SETS ?= 250
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench fuzz traps docs figures clean
+.PHONY: demo test check bench fuzz kill load mutate traps docs figures clean
 
 demo: $(VENV)/.ready
 	$(BIN)/partita demo
@@ -28,6 +30,18 @@ bench: $(VENV)/.dev
 # Campaigns: docs/campaigns.md. Changed files and bodies for every reader and for the service.
 fuzz: $(VENV)/.dev
 	$(BIN)/python scripts/fuzz.py --inputs $(INPUTS) --seed $(SEED)
+
+# Runs that are killed while they write, a jumping clock, a full disk, a read-only folder.
+kill: $(VENV)/.dev
+	$(BIN)/python scripts/kill.py --kills $(KILLS) --seed $(SEED)
+
+# 64 clients with 2,000 requests of all kinds while training jobs run.
+load: $(VENV)/.dev
+	$(BIN)/python -m pytest benchmarks/bench_service.py -o python_files="bench_*.py" -o pythonpath="tests benchmarks scripts" -q
+
+# Small mutations of the core rooms, and whether the tests notice them.
+mutate: $(VENV)/.dev
+	$(BIN)/python scripts/mutate.py --mutations $(MUTATIONS) --seed $(SEED)
 
 # The verdicts of the sampler on sets with hidden modes and on ordinary sets, against exact answers.
 traps: $(VENV)/.dev

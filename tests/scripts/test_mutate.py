@@ -1,0 +1,67 @@
+"""The short version of `make mutate`: what is mutated, and that a mutation is noticed or not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from mutate import ROOMS, Mutation, chosen, mutations
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "mutate.py"
+SOURCE = '''"""A module."""
+
+
+@kernel
+def fast(a):
+    return a + 1
+
+
+def size(a, b=2):
+    """Return é."""
+    if a < b and not a == 1:
+        return "é", a - b
+    return True
+'''
+CALL = """
+import sys
+from mutate import Mutation, noticed, PACKAGE
+source = (PACKAGE / "errors.py").read_text()
+at = source.index("if line is None") + len("if ")
+end = at + len("line is None")
+for new, test in (("line is not None", 1), ("line is  None", 0)):
+    mutation = Mutation("errors.py", 1, at, end, "line is None", new, 1)
+    tests = [(0.0, "tests/files/test_writing.py"), (0.0, "tests/linkage/test_template_list.py")]
+    assert noticed(mutation, tests) == bool(test), new
+"""
+
+
+def test_the_mutations_of_a_source(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(SOURCE, encoding="utf-8")
+    found = mutations(path, "module.py")
+    assert [(m.line, m.old, m.new) for m in found] == [
+        (11, "<", "<="),
+        (11, "and", "or"),
+        (11, "not ", ""),
+        (11, "==", "!="),
+        (11, "1", "2"),
+        (12, "-", "+"),
+        (13, "True", "False"),
+    ]
+    assert {m.function for m in found} == {9}
+    assert 'return "é", a + b' in found[5].apply(SOURCE)
+
+
+def test_the_draw_is_even_and_repeatable() -> None:
+    drawn = chosen(24, 0, list(ROOMS))
+    assert {room: len(found) for room, found in drawn.items()} == dict.fromkeys(ROOMS, 2)
+    assert drawn == chosen(24, 0, list(ROOMS))
+    assert all(isinstance(one, Mutation) for found in drawn.values() for one in found)
+
+
+def test_a_mutation_is_noticed_and_a_harmless_one_is_not() -> None:
+    """In a process of its own: pytest runs once in a process."""
+    command = [sys.executable, "-c", CALL]
+    done = subprocess.run(command, cwd=SCRIPT.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
