@@ -147,9 +147,12 @@ def written(count: int, rng: np.random.Generator) -> list[tuple[str, str]]:
     return found
 
 
-def table_figures(seed: int, entities: int = 300) -> dict[str, float]:
+REPEATS = 0.3  # of the rows of two sources, in the second table
+
+
+def table_figures(seed: int, entities: int = 300, repeats: float = 0.0) -> dict[str, float]:
     """Fuse five noisy tables of companies without a domain; return F, stated and right things."""
-    rows = noisy_tables(seed, entities)
+    rows = noisy_tables(seed, entities, repeats=repeats)
     with TemporaryDirectory() as folder:
         paths = [Path(folder, f"{source}.csv") for source in QUALITY]
         for path in paths:
@@ -188,12 +191,11 @@ def pair_f(groups: Sequence[Counter[int]], sizes: Counter[int]) -> float:
 def tables_quality() -> Iterator[str]:
     heads = ["F", "name F", "stated", "right", *QUALITY]
     lines = []
-    for seed in SEEDS:
-        found = table_figures(seed)
-        lines.append([str(seed), *(share(found[head]) for head in heads)])
-    yield table(
-        ["seed", "F", "F of equal names", "things, stated", "things, right", *QUALITY], lines
-    )
+    for seed, repeats in product(SEEDS, (0.0, REPEATS)):
+        found = table_figures(seed, repeats=repeats)
+        lines.append([str(seed), share(repeats), *(share(found[head]) for head in heads)])
+    columns = ["seed", "repeated", "F", "F of equal names", "things, stated", "things, right"]
+    yield table([*columns, *QUALITY], lines)
 
 
 def costs() -> Iterator[str]:

@@ -11,6 +11,7 @@ import numpy as np
 COLUMNS = ("name", "city", "industry", "founded", "employees", "phone")
 QUALITY = {"registry": 0.95, "chamber": 0.9, "yearbook": 0.83, "web": 0.75, "forum": 0.65}
 COVERAGE = 0.7
+REPEATING = ("chamber", "web")
 LEGAL = ("Ltd", "GmbH", "Inc", "AG", "LLC", "Corporation", "S.A.", "Company")
 SPELLED = {"Ltd": "Limited", "Inc": "Incorporated", "Corporation": "Corp.", "Company": "Co",
            "S.A.": "SA", "GmbH": "G.m.b.H.", "AG": "A.G.", "LLC": "L.L.C."}  # fmt: skip
@@ -33,14 +34,23 @@ class Row:
     cells: dict[str, str]
 
 
-def noisy_tables(seed: int, entities: int = 300, coverage: float = COVERAGE) -> list[Row]:
-    """Return the rows of five sources, each about a share of the entities."""
+def noisy_tables(
+    seed: int, entities: int = 300, coverage: float = COVERAGE, repeats: float = 0.0
+) -> list[Row]:
+    """Return the rows of five sources, each about a share of the entities.
+
+    The second and the fourth source have another row for a share of theirs: `repeats`.
+    """
     rng = np.random.default_rng(seed)
     companies = [_company(rng) for _ in range(entities)]
     rows = []
     for source, quality in QUALITY.items():
         for n in rng.permutation(entities)[: int(coverage * entities)].tolist():
-            rows.append(Row(source, n, _cells(companies[n], companies, quality, rng)))
+            twice = source in REPEATING and repeats > 0.0 and rng.random() < repeats
+            rows += [
+                Row(source, n, _cells(companies[n], companies, quality, rng))
+                for _ in range(1 + twice)
+            ]
     return rows
 
 

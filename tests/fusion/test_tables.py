@@ -18,6 +18,8 @@ from partita.app.fuse import (
     Fusion,
     fuse_entities,
     fuse_sources,
+    needs_linkage,
+    source_kinds,
 )
 from partita.app.fuse_contents import Content, Options, fuse_contents
 from partita.fusion.account_files import Slots, column_texts, record_accounts
@@ -49,6 +51,12 @@ def test_five_noisy_tables_are_linked_with_honest_probabilities():
     assert sorted(order, key=lambda source: -found[source]) == order
 
 
+def test_tables_with_repeated_rows_are_linked_with_honest_probabilities():
+    found = table_figures(5, entities=200, repeats=0.3)
+    assert found["F"] >= 0.9
+    assert abs(found["stated"] - found["right"]) <= 0.08
+
+
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tables")
@@ -63,6 +71,46 @@ def things(fused):
         tuple(sorted(account.id for account in thing.accounts)): thing.probability.value
         for thing in fused.things
     }
+
+
+def with_ids(tables, folder, first):
+    """Copy tables with a column of ids: numbers from `first(table)` on."""
+    paths = []
+    for n, path in enumerate(tables):
+        header, *lines = path.read_text(encoding="utf-8").splitlines()
+        numbered = [f"{first(n) + k},{line}" for k, line in enumerate(lines)]
+        paths.append(folder / path.name)
+        paths[-1].write_text("\n".join([f"id,{header}", *numbered, ""]), encoding="utf-8")
+    return paths
+
+
+@pytest.mark.parametrize("first", [lambda n: 1, lambda n: 1000 * n], ids=["shared", "apart"])
+def test_ids_of_rows_name_no_things(tables, tmp_path, first):
+    paths = with_ids(tables, tmp_path, first)
+    assert needs_linkage(source_kinds(paths, {}), "")
+    fusion = fuse_entities(paths)
+    assert things(fusion.fused) == things(fuse_entities(tables).fused)
+    assert any("linked by their values" in note for note in fusion.notes) == (first(1) == 1)
+
+
+def test_ids_with_the_same_values_are_those_of_things(tmp_path):
+    lines = [f"{n},Company {n},{n % 7}" for n in range(30)]
+    for name in ("one", "two"):
+        text = "\n".join(["id,name,size", *lines, ""])
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    kinds = source_kinds([tmp_path / "one.csv", tmp_path / "two.csv"], {})
+    assert not needs_linkage(kinds, "")
+
+
+def test_names_are_spelled_as_most_tables_spell_them(tmp_path):
+    for name, said in {"a": "Ada Lovelace", "b": "ADA LOVELACE", "c": "Ada Lovelace"}.items():
+        others = "".join(f"Person {k},18{k:02}-01-01\n" for k in range(10, 30))
+        text = f"name,born\n{said},1815-12-10\n{others}"
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    fused = fuse_entities([tmp_path / f"{name}.csv" for name in "abc"]).fused
+    ada = next(thing for thing in fused.things if "love" in thing.name.lower())
+    assert ada.name == ada.slots["name"].values[0].text == "Ada Lovelace"
+    assert ada.slots["name"].values[0].value == "Ada Lovelace"
 
 
 def test_the_order_of_tables_does_not_matter(tables):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from partita.fusion.account_files import (
     unknown_columns,
 )
 from partita.fusion.account_results import result_accounts, result_domain
-from partita.fusion.accounts import Accounts, merge_accounts
+from partita.fusion.accounts import Accounts, merge_accounts, row_id
 from partita.fusion.across import FusedAccounts, Task, ThingChange, fuse_accounts
 from partita.fusion.across import changes_without as entity_changes_without
 from partita.fusion.claim_files import claim_columns, read_claims, rows_of
@@ -254,20 +255,46 @@ def needs_linkage(kinds: Mapping[str, str], domain: str) -> bool:
     return any(map(_lacks_objects, tables)) or _own_ids(tables)
 
 
+MIN_COMPARED = 20  # values with which two tables are compared by ids
+MIN_EXCESS = 0.05  # agreement under equal ids beyond that by chance, if the ids mean the same
+
+
 def _own_ids(tables: Sequence[str]) -> bool:
-    """Return whether several tables have ids of their own: no id stands in two of them."""
-    seen: set[str] = set()
+    """Return whether several tables have ids of their own.
+
+    This holds if no id stands in two tables, or if values under equal ids agree no more often than
+    others.
+    """
+    read: list[dict[str, dict[str, str]]] = []
     for path in tables:
-        ids: set[str] = set()
+        by_id: dict[str, dict[str, str]] = {}
         for rows in rows_of(path):
-            columns = {name.strip().lower(): name for name in rows.columns}
+            columns = [name.strip().lower() for name in rows.columns]
             if "id" not in columns or "source" in columns:
                 return False
-            ids.update(str(value) for value in rows.column(columns["id"]))
-        if ids & seen:
-            return False
-        seen |= ids
-    return len(tables) > 1
+            for values in zip(*rows.values, strict=True):
+                texts = ("" if one is None else str(one).strip().lower() for one in values)
+                row = dict(zip(columns, texts, strict=True))
+                by_id.setdefault(row.pop("id"), row)
+        read.append(by_id)
+    return len(tables) > 1 and not _ids_agree(read)
+
+
+def _ids_agree(tables: Sequence[Mapping[str, Mapping[str, str]]]) -> bool:
+    """Return whether equal ids of tables mean the same, as far as their values tell."""
+    shared, agreeing, by_chance, compared = False, 0, 0, 0
+    for left, right in combinations(tables, 2):
+        ids = sorted(left.keys() & right.keys())
+        shared |= bool(ids)
+        for one, other in zip(ids, [*ids[1:], *ids[:1]], strict=True):
+            for name in left[one].keys() & right[one].keys() & right[other].keys():
+                if left[one][name] and right[one][name] and right[other][name]:
+                    compared += 1
+                    agreeing += left[one][name] == right[one][name]
+                    by_chance += left[one][name] == right[other][name]
+    if compared < MIN_COMPARED:
+        return shared
+    return agreeing > by_chance + MIN_EXCESS * compared
 
 
 def fuse_entities(
@@ -348,7 +375,21 @@ def _fuse_tables(kinds: Mapping[str, str], options: EntityOptions) -> EntityFusi
                 latest=_latest_slots(options.latest, slots.schema))  # fmt: skip
     fused = fuse_accounts(accounts, task)
     changes = () if options.without is None else entity_changes_without(fused, options.without)
-    return EntityFusion(fused, "", changes, (*accounts.notes, *_account_notes(accounts, fused)))
+    notes = (*accounts.notes, *_row_id_notes(accounts), *_account_notes(accounts, fused))
+    return EntityFusion(fused, "", changes, notes)
+
+
+def _row_id_notes(accounts: Accounts) -> Iterator[str]:
+    """Say that equal ids of two tables are not taken for the same thing."""
+    sources: dict[str, str] = {}
+    for account in accounts.accounts:
+        name = account.object.removeprefix(row_id(account.origins[0].file, ""))
+        if account.has_row_id and sources.setdefault(name, account.source) != account.source:
+            yield (
+                f"ids such as {name} stand in several tables, and the values under them do not "
+                "agree: records are linked by their values (name the column object to link by ids)"
+            )
+            return
 
 
 def _lacks_objects(path: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from partita.errors import InputError
 from partita.files.rows import Rows
 from partita.files.strict import Place
-from partita.fusion.accounts import RECORD, Account, Accounts, Origin
+from partita.fusion.accounts import RECORD, Account, Accounts, Origin, row_id
 from partita.fusion.claim_files import (
     NO_HEADER,
     ROLES,
@@ -228,7 +228,7 @@ def _add_record(
     confidence = _share(_text(row, columns.roles.get("confidence")), "confidence", place)
     thing = _text(row, columns.roles.get("object"))
     if thing and columns.roles["object"].strip().lower() in FILE_IDS:
-        thing = f"{place.file}#{thing}"
+        thing = row_id(place.file, thing)
     confidences = dict.fromkeys(slots, CERTAIN if confidence is None else confidence)
     day = _text(row, columns.roles.get("stated"))
     _add_account(

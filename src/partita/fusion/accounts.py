@@ -16,6 +16,11 @@ from partita.templates.strings import Strings
 RECORD = "record"  # the rule of templates that are rows of a table
 
 
+def row_id(file: str, name: str) -> str:
+    """Return the object of a row that has an id of its table."""
+    return f"{file}#{name}"
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """The place a template comes from; `start` and `end` are character offsets in the message."""
@@ -52,6 +57,11 @@ class Account:
     @property
     def id(self) -> str:
         return self.template.id
+
+    @property
+    def has_row_id(self) -> bool:
+        """Whether `object` is the id of a row, which holds in its own table only."""
+        return self.object.startswith(row_id(self.origins[0].file, ""))
 
     @classmethod
     def of(

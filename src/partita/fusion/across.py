@@ -422,6 +422,15 @@ def _views(set_: AcrossSet) -> Iterable[ThingView]:
     return [view_of_cell(set_.accounts, cells, cell) for cell in sorted(members)]
 
 
+def _thing_name(
+    accounts: Sequence[Account], slots: Mapping[str, SlotOfThing], schema: Schema
+) -> str:
+    """Return the longest name, or the most probable one if there is no domain."""
+    longest = longest_name([one.template for one in accounts], schema)
+    likeliest = _name(slots, schema)
+    return likeliest or longest if schema.sorts is None else longest or likeliest
+
+
 def _thing(view: ThingView, slots: Mapping[str, SlotOfThing], schema: Schema) -> Thing:
     accounts = tuple(view.accounts[n] for n in view.cell)
     share = view.around.cells.shares.get(view.cell, 0.0)
@@ -430,7 +439,7 @@ def _thing(view: ThingView, slots: Mapping[str, SlotOfThing], schema: Schema) ->
     return Thing(
         id="",
         sort=sort.values[0].text if sort and sort.values else "",
-        name=longest_name([one.template for one in accounts], schema) or _name(slots, schema),
+        name=_thing_name(accounts, slots, schema),
         accounts=accounts,
         anchor=view.anchor,
         probability=figure,

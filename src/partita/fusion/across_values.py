@@ -24,6 +24,7 @@ from partita.fusion.kinds import Reading
 from partita.fusion.typed import decode_value, display_text, encode_value
 from partita.records import Figure, Pair
 from partita.records.cells import Cells
+from partita.templates.name import Name
 from partita.templates.schema import SORT, Schema
 from partita.templates.slots import Value
 
@@ -225,19 +226,20 @@ def _mix_choices(
 ) -> SlotOfThing:
     """Average over all combinations; values with the same text are added up."""
     kind = schema.slot(slot)
+    spelled = _spellings(view, slot) if schema.sorts is None else {}
     shares: dict[str, float] = {}
     forms: dict[str, Value] = {}
     for name, share in choices:
-        for text, p in answers[name]:
-            value = kind.read(decode_value(text))
-            label = display_text(value)
+        for encoded, p in answers[name]:
+            value = kind.read(decode_value(encoded))
+            label = spelled.get(text := display_text(value), text)
             shares[label] = shares.get(label, 0.0) + share * p
             forms.setdefault(label, value)
     order = sorted(shares, key=lambda label: (-shares[label], label))
     members = [view.accounts[n] for n in view.cell if slot in view.accounts[n].values]
     values = tuple(
         FusedValue(
-            forms[label].json(),
+            label if spelled else forms[label].json(),
             label,
             view.around.cells.figure(shares[label]),
             tuple(account.id for account in members
@@ -255,3 +257,13 @@ def _mix_choices(
     }
     unknown = max(0.0, 1.0 - sum(value.probability.value for value in values))
     return SlotOfThing(values, unknown, conflict(masses, kind))
+
+
+def _spellings(view: ThingView, slot: str) -> dict[str, str]:
+    """Return the most frequent spelling of each name, as the accounts have it."""
+    texts: dict[str, Counter[str]] = {}
+    for account in view.accounts:
+        if isinstance(value := account.values.get(slot), Name):
+            text = str(account.template.slots[slot])
+            texts.setdefault(display_text(value), Counter())[text] += 1
+    return {name: max(sorted(count), key=count.__getitem__) for name, count in texts.items()}

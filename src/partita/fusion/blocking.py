@@ -124,17 +124,17 @@ def candidates(
         accounts_by_id[account.id] = account
 
 
-def cannot_match(left: Account, right: Account, schema: Schema) -> bool:
+def cannot_match(left: Account, right: Account, schema: Schema, *, rows: bool = False) -> bool:
     """Return whether two accounts cannot be the same thing.
 
     This holds for incompatible sorts, for one and several, for two accounts of one message, and for
-    two objects that a source names differently.
+    two objects that a source names differently. With `rows`, the ids that a table gives its rows
+    name no objects: a table may have two rows for one thing.
     """
     if left.object and left.object == right.object:
         return False
-    if left.source == right.source and (
-        left.message == right.message or (left.object and right.object)
-    ):
+    named = left.object and right.object and not (rows and left.has_row_id and right.has_row_id)
+    if left.source == right.source and (left.message == right.message or named):
         return True
     return not compatible(left, right, schema)
 

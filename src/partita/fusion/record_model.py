@@ -44,7 +44,7 @@ START_WRONG = np.array([0.01, 0.01, 0.01, 0.3, 0.07, 0.6])
 START_ODDS = 1.0  # matches of each record, to start with
 SMOOTHING = 0.5
 TEMPER = 0.65  # columns are not independent; chosen on seeds of benchmarks/noisy_tables.py
-DISTINCT = 0.03  # repeated records of a source, as a share of all, below which none is repeated
+DISTINCT = 0.03  # repeated records, as a share of a source's, below which it repeats none
 MIN_FREQUENCY = 0.2  # of the mean one: rarer values do not count more
 IMPOSSIBLE = 1e-300  # probability of what sources of reliability 1 never state
 AGREE = np.isin(np.arange(LEVELS), AGREEING)
@@ -72,10 +72,10 @@ class RecordModel:
     """What was learned: the columns, reliabilities by source and column, and prior log-odds.
 
     `prior` is that of two records of different sources, `repeated` of two records of one source.
-    `bias` makes up for the prior of a record that is alone, which the pairs do not know. With
-    `distinct`, a source describes each thing once. `claims` are those of each source in each
-    column that were compared with others, and how many are right; `filled` is how many there are.
-    `common` are the blocking keys that too many records have.
+    `distinct` are the sources that describe each thing once. For them, `bias` makes up for the
+    prior of a record that is alone, which the pairs do not know. `claims` are those of each source
+    in each column that were compared with others, and how many are right; `filled` is how many
+    there are. `common` are the blocking keys that too many records have.
     """
 
     columns: Mapping[str, ColumnModel]
@@ -84,7 +84,7 @@ class RecordModel:
     prior: float
     repeated: float
     bias: float = 0.0
-    distinct: bool = False
+    distinct: frozenset[str] = frozenset()
     claims: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
     filled: Mapping[tuple[str, str], int] = field(default_factory=dict)
     common: frozenset[str] = frozenset()
@@ -119,12 +119,9 @@ class RecordComparer:
 
     def cannot_match(self, left: Account, right: Account) -> bool:
         """Return whether two records cannot be the same thing."""
-        apart = left.source == right.source and self.model.distinct
-        return (
-            (apart and left.object != right.object)
-            or (apart and not left.object)
-            or cannot_match(left, right, self.schema)
-        )
+        apart = left.source == right.source and left.source in self.model.distinct
+        named = bool(left.object) and left.object == right.object
+        return (apart and not named) or cannot_match(left, right, self.schema, rows=True)
 
     def compare(
         self, accounts: Mapping[str, Account], pairs: Sequence[Two]
@@ -281,7 +278,9 @@ def learn_records(
     table = RecordTable.of(accounts, schema)
     common = table.common()
     pairs = np.array(table.candidates(common), dtype=np.int64).reshape(-1, 2)
-    allowed = [not cannot_match(accounts[a], accounts[b], schema) for a, b in pairs.tolist()]
+    allowed = [
+        not cannot_match(accounts[a], accounts[b], schema, rows=True) for a, b in pairs.tolist()
+    ]
     left, right = pairs[np.array(allowed, dtype=bool)].T if len(pairs) else (pairs[:, 0],) * 2
     alike = table.alike(left, right)
     others = _sampled(table, {(a, b) for a, b in pairs.tolist()})
@@ -303,8 +302,12 @@ def learn_records(
         estimate.prior = _prior(across, totals[0]), _prior(within, totals[1])
         if np.max(np.abs(match - before), initial=0.0) < TOLERANCE:
             break
-    model = _model(table, estimate, sizes, good, float(match[same_source].sum()))
-    return replace(model, common=common, bias=_bias(match, (left, right), len(table.cells)))
+    repeats: FloatArray = np.bincount(
+        table.source[left[same_source]], match[same_source], minlength=len(table.sources)
+    ).astype(np.float64)
+    model = replace(_model(table, estimate, sizes, good, repeats), common=common)
+    share = np.isin(np.array(table.sources)[table.source], list(model.distinct)).mean()
+    return replace(model, bias=float(share) * _bias(match, (left, right), len(table.cells)))
 
 
 def _bias(match: FloatArray, ends: tuple[IntArray, IntArray], records: int) -> float:
@@ -464,7 +467,11 @@ def _wrong(counts: FloatArray, chance: FloatArray) -> FloatArray:
 
 
 def _model(
-    table: RecordTable, estimate: _Estimate, sizes: FloatArray, good: FloatArray, repeats: float
+    table: RecordTable,
+    estimate: _Estimate,
+    sizes: FloatArray,
+    good: FloatArray,
+    repeats: FloatArray,
 ) -> RecordModel:
     columns = {
         column: ColumnModel(
@@ -482,13 +489,14 @@ def _model(
     cells = [(n, s, c, column) for n, s in enumerate(table.sources)
              for c, column in enumerate(table.columns)]  # fmt: skip
     pooled = estimate.rates.mean(axis=0)
+    records = np.bincount(table.source, minlength=len(table.sources))
     return RecordModel(
         columns,
         {(s, column): float(estimate.rates[n, c]) for n, s, c, column in cells},
         dict(zip(table.columns, pooled.tolist(), strict=True)),
         *estimate.prior,
         0.0,
-        repeats < DISTINCT * len(table.cells),
+        frozenset(np.array(table.sources)[repeats < DISTINCT * records].tolist()),
         {(s, column): (float(sizes[n, c]), float(good[n, c])) for n, s, c, column in cells},
         {
             (s, column): int((table.cells[table.source == n, c] >= 0).sum())
