@@ -134,13 +134,13 @@ def _watch_writes(shared: mmap.mmap) -> None:
 
     write, count = recording.write_message, 0
 
-    def watched(*given: object) -> bool:
+    def watched(*given: object, **options: object) -> bool:
         nonlocal count
         count += 1
         shared[1:5] = count.to_bytes(4, "little")
         shared[0] = 1
         try:
-            return write(*given)  # type: ignore[arg-type]
+            return write(*given, **options)  # type: ignore[arg-type]
         finally:
             shared[0] = 0
 

@@ -244,3 +244,16 @@ def test_all_kernels_use_the_decorator():
     assert [
         path for path, text in texts.items() if re.search(r"\b(n?jit|g?u?vectorize)\b", text)
     ] == []
+
+
+def test_kernels_are_loaded_without_the_linear_algebra_of_scipy() -> None:
+    """Numba imports it to look for BLAS, which takes longer than loading the kernels."""
+    code = (
+        "import sys, numpy as np\n"
+        "from partita.configurations.elimination.order_kernels import degeneracy\n"
+        "degeneracy(np.zeros((2, 2), dtype=np.bool_))\n"
+        "assert 'numba.np.arraymath' in sys.modules\n"
+        "assert 'scipy.linalg' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

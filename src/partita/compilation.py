@@ -25,6 +25,7 @@ import llvmlite
 import numba
 import numpy as np
 from numba.core import caching
+from numba.np import linalg
 
 ENTRIES = 1000  # index files kept in the cache, the most recently used first
 LIBRARIES = {"llvmlite", "math", "numba", "numpy"}  # identified by their versions
@@ -122,6 +123,19 @@ def _package(value: Any) -> str:
     return module.partition(".")[0]
 
 
+def _load_without_scipy() -> None:
+    """Load Numba's array functions without SciPy, which they would import to check for BLAS.
+
+    No kernel multiplies matrices by BLAS, and the import takes longer than all kernels of a set.
+    """
+    check = linalg.ensure_blas
+    linalg.ensure_blas = lambda: None
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        linalg.ensure_blas = check
+
+
 class _Unopened(caching.NullCache):
     """Stands for the cache of a kernel until its first call."""
 
@@ -130,6 +144,7 @@ class _Unopened(caching.NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         files: Any = caching.NullCache()
+        _load_without_scipy()
         if folder():
             files = _Files(self._dispatcher.py_func)  # type: ignore[no-untyped-call]
         self._dispatcher._cache = files

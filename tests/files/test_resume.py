@@ -176,3 +176,27 @@ def test_a_device_remembers_nothing():
     assert finished(os.devnull) == {}
     with growing(Path(os.devnull), {}) as file:
         file.add("a", lines("a"))
+
+
+@pytest.mark.parametrize("kept", [0, 7, 40])
+def test_zeros_that_a_power_cut_left_are_an_unfinished_line(tmp_path, kept):
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(whole("a") + whole("b")[:kept] + b"\0" * 100)
+    assert run_over(path, ["a", "b"]) == ["b"]
+    assert path.read_bytes() == whole("a", "b")
+
+
+@pytest.mark.parametrize("durable", [False, True])
+def test_every_message_waits_for_the_disk_if_it_is_to(tmp_path, monkeypatch, durable):
+    """At the end the file and its folder are on the disk in any case."""
+    synced: list[int] = []
+    sync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(number) or sync(number))
+    path = tmp_path / "out.jsonl"
+    with growing(path, {}, durable) as file:
+        for name in "abc":
+            file.add(name, lines(name))
+        assert len(synced) == (3 if durable else 0)
+        assert not synced or {*synced} == {file.stream.fileno()}
+    assert len(synced) == (3 if durable else 0) + 2
+    assert path.read_bytes() == whole("a", "b", "c")

@@ -17,6 +17,7 @@ from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve import solve
 from partita.files.strict import Place
 from partita.records import Distribution, PairProbabilities, cells
+from partita.records.posterior import least_cells
 from partita.records.templates import CoreferenceSet, Template
 from partita.results.result_lines import result_line
 from partita.results.saved_results import Result, result_of
@@ -145,3 +146,21 @@ def test_the_table_of_parts():
     table = found.to_pandas("parts")
     assert [tuple(row) for row in table["templates"]] == [p.templates for p in found.partial.parts]
     assert (table["cell_low"] <= table["cell"]).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_number_of_cells_is_known_without_enumeration(seed: int) -> None:
+    posterior = solved(instance(seed, 6)).posterior
+    assert least_cells(posterior) == len(dict(posterior.cells()))
+
+
+def test_more_cells_than_are_used_are_not_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, 65,537 of the million cells of 20 templates were listed and thrown away."""
+    distribution = solved(instance(0, 9))
+    monkeypatch.setattr(cells, "MOST", 100)
+    listed = cells.cells_of(solved(instance(0, 6)))
+    monkeypatch.setattr(
+        type(distribution.posterior), "cells", lambda posterior: pytest.fail("listed")
+    )
+    drawn = cells.cells_of(distribution)
+    assert (listed.kind, drawn.kind) == ("exact", "estimate")

@@ -251,3 +251,20 @@ def test_the_given_object_is_not_changed(store):
     before = copy.deepcopy(given_)
     write_message(store, "r", 0, given_)
     assert given_ == before
+
+
+@pytest.mark.parametrize(("durable", "level"), [(False, 1), (True, 2)])
+def test_a_durable_message_waits_for_the_disk(tmp_path, durable, level):
+    """SQLite: synchronous is NORMAL (1) or FULL (2) while a message is written."""
+    store = open_store(str(tmp_path / "store.db"))
+    seen: list[int] = []
+
+    @event.listens_for(store.engine, "commit")
+    def look(connection):
+        seen.append(connection.exec_driver_sql("PRAGMA synchronous").scalar_one())
+
+    begin(store)
+    seen.clear()
+    assert write_message(store, "r", 0, message("m"), durable=durable)
+    assert seen == [level]
+    store.close()

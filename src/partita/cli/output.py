@@ -216,15 +216,15 @@ class ResumedFile(Sink):
 
     resumable = True
 
-    def __init__(self, path: Path, earlier: Mapping[str, Stretch]) -> None:
-        self.path, self.place, self.earlier = path, str(path), earlier
+    def __init__(self, path: Path, earlier: Mapping[str, Stretch], durable: bool = False) -> None:
+        self.path, self.place, self.earlier, self.durable = path, str(path), earlier, durable
         self.file: Growing
 
     @contextmanager
     def opened(self) -> Iterator[None]:
         from partita.files.resume import growing
 
-        with growing(self.path, self.earlier) as self.file:
+        with growing(self.path, self.earlier, self.durable) as self.file:
             yield
 
     def write(self, outcome: Outcome) -> None:

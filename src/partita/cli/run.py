@@ -113,6 +113,14 @@ Seconds = Annotated[
         help="Time limit per set.",
     ),
 ]
+Durable = Annotated[
+    bool,
+    typer.Option(
+        "--durable",
+        help="Wait until each message is on disk, in --out and in a store (SQLite), so that a "
+        "power cut loses none that was finished. Slower.",
+    ),
+]
 Workers = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, show_default="all cores", help="Number of processes."),
@@ -144,6 +152,7 @@ def run(
     workers: Workers = None,
     encoding: Encoding = None,
     json: Json = False,
+    durable: Durable = False,
 ) -> None:
     """Extract entities and resolve coreference in messages.
 
@@ -166,6 +175,7 @@ def run(
         from partita.app.runner import Runner, Settings, model_for, usual_budget
 
         _refuse_name_without_store(store, name)
+        _refuse_durable(durable, out if to == "jsonl" else None, store)
         _refuse_overwriting(out, store, [*inputs, parameters, gazetteer, mentions])
         model = model_for(domain, model or ("scaled" if to == "muc" else None))
         budget = usual_budget(model, seconds, work)
@@ -194,8 +204,8 @@ def run(
                 width=console.width,
                 colour=console.colour,
             )
-            with _record(store, runner, inputs, name) as record:
-                output = _output(console, forms, out, stretches, record)
+            with _record(store, runner, inputs, name, durable) as record:
+                output = _output(console, forms, out, stretches, record, durable)
                 earlier = _earlier(out, stretches, record)
                 output.write(run_messages(messages, runner, forms, earlier, workers))
     if output.failed:
@@ -219,6 +229,13 @@ def _refuse_overwriting(
     for file in (out, None if store is None or "://" in store else store):
         refuse_inputs(file, inputs)
         refuse_folders(file, folders)
+
+
+def _refuse_durable(durable: bool, out: Path | None, store: str | None) -> None:
+    from partita.errors import InputError
+
+    if durable and out is None and store is None:
+        raise InputError("--durable needs --store, or --out with --to jsonl")
 
 
 def _refuse_name_without_store(store: str | None, name: str | None) -> None:
@@ -255,10 +272,11 @@ def _output(
     out: Path | None,
     stretches: dict[str, Stretch],
     record: Recording | None,
+    durable: bool,
 ) -> Output:
     sinks: list[Sink] = [] if record is None else [StoredRun(record)]
     if out is not None:
-        sinks.append(ResumedFile(out, stretches))
+        sinks.append(ResumedFile(out, stretches, durable))
 
     def summary(output: Output) -> str:
         from partita.views.message import counted
@@ -324,7 +342,7 @@ def _count(messages: int) -> str:
 
 @contextmanager
 def _record(
-    url: str | None, runner: Runner, inputs: list[str], name: str | None
+    url: str | None, runner: Runner, inputs: list[str], name: str | None, durable: bool
 ) -> Iterator[Recording | None]:
     """Open the run in the store, if one is named."""
     if url is None:
@@ -335,7 +353,7 @@ def _record(
 
     store = open_store(url)
     try:
-        with recording(store, runner, inputs, name) as record:
+        with recording(store, runner, inputs, name, durable=durable) as record:
             yield record
     finally:
         store.close()

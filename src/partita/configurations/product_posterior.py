@@ -21,6 +21,7 @@ from partita.records import (
     Posterior,
     restricted_growth,
 )
+from partita.records.posterior import least_cells
 
 ORDER: tuple[Kind, ...] = ("exact", "interval", "estimate")
 METHODS: tuple[Method, ...] = ("exact", "certified", "sampled")
@@ -100,6 +101,9 @@ class Product:
             )
             kinds.append(ORDER.index(marginals.kind))
         return Marginals(value, low, high, ORDER[max(kinds)])
+
+    def least_cells(self) -> int:
+        return sum(least_cells(part.posterior) for part in self.parts)
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
         for part in self.parts:
@@ -207,6 +211,9 @@ class Contracted:
         return Marginals(
             marginals.value[spread], marginals.low[spread], marginals.high[spread], marginals.kind
         )
+
+    def least_cells(self) -> int:
+        return least_cells(self.groups)
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
         for cell, probability in self.groups.cells():

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from partita.errors import InputError
 from partita.files.strict import Place, parsed
-from partita.files.writing import replacing_bytes, try_lock, write_errors
+from partita.files.writing import replacing_bytes, sync, try_lock, write_errors
 
 LINE_START = b'{"version":'  # of every line of results
 SOLVED = b',"unlisted":{"count":'  # in every line of a set that solve wrote
@@ -103,7 +103,8 @@ def _check_tail(tail: bytes, place: Place) -> None:
     """Raise an error unless the tail is an unfinished line of results of run."""
     if SOLVED in tail:
         place.refuse(f"was written by partita solve, not by run; {ADVICE}")
-    if not (tail.startswith(LINE_START) or LINE_START.startswith(tail)):
+    written = tail.rstrip(b"\0")  # a power cut may leave zeros where data was to come
+    if not (written.startswith(LINE_START) or LINE_START.startswith(written)):
         place.refuse(f"is not a results line; {ADVICE}")
 
 
@@ -136,15 +137,18 @@ class Growing:
     stream: FileIO  # without a buffer, which could not be emptied if the disk is full
     done: dict[str, Stretch]
     end: int
+    durable: bool = False  # wait for the disk after every message
     order: list[str] = field(default_factory=list)
 
     def add(self, message: str, lines: Sequence[str]) -> None:
-        """Append a message and flush it."""
+        """Append a message."""
         data = "".join(f"{line}\n" for line in lines).encode("utf-8")
         rest = memoryview(data)
         try:
             while rest:
                 rest = rest[self.stream.write(rest) :]
+            if self.durable:
+                os.fsync(self.stream.fileno())
         except OSError as error:
             self._cut()
             raise InputError(f"cannot be written: {error.strerror}", file=str(self.path)) from error
@@ -163,10 +167,10 @@ class Growing:
 
 
 @contextmanager
-def growing(path: Path, done: Mapping[str, Stretch]) -> Iterator[Growing]:
-    """Open a results file without its unfinished tail, and reorder it at the end.
+def growing(path: Path, done: Mapping[str, Stretch], durable: bool = False) -> Iterator[Growing]:
+    """Open a results file without its unfinished tail; reorder and sync it at the end.
 
-    Whatever interrupts the writing, finished messages are kept.
+    Whatever interrupts the writing, finished messages are kept; in a power cut only if `durable`.
     """
     end = max((one.end for one in done.values()), default=0)
     with write_errors(path):
@@ -175,8 +179,11 @@ def growing(path: Path, done: Mapping[str, Stretch]) -> Iterator[Growing]:
             stream.truncate(end)
             stream.seek(end)
     with stream:
-        file = Growing(path, stream, dict(done), end)
+        file = Growing(path, stream, dict(done), end, durable)
         yield file
+        if path.is_file():
+            with write_errors(path):
+                sync(stream, path)
     _reorder(file)
 
 

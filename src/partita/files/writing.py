@@ -119,6 +119,18 @@ def _move_into_place(stream: BinaryIO, partial: Path, place: Path) -> None:
             number = stream.fileno()
             os.link(DESCRIPTORS / str(number), partial, src_dir_fd=number, follow_symlinks=True)
         partial.replace(place)
+        sync(stream, place)
+
+
+def sync(stream: IO[bytes], place: Path) -> None:
+    """Wait until the contents of an open file and its name are on the disk."""
+    os.fsync(stream.fileno())
+    with suppress(OSError):  # a system that cannot open folders
+        folder = os.open(place.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def _remove_abandoned(place: Path) -> None:

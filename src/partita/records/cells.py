@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
@@ -13,7 +14,7 @@ import numpy as np
 
 from partita.errors import Unavailable
 from partita.records.arrays import BoolArray, FloatArray, IntArray
-from partita.records.posterior import DrawnPosterior, Figure, Kind, Marginals
+from partita.records.posterior import DrawnPosterior, Figure, Kind, Marginals, least_cells
 
 if TYPE_CHECKING:
     from partita.records.distributions import Distribution
@@ -71,10 +72,10 @@ def _error(share: float, draws: int) -> float:
 
 def cells_of(distribution: Distribution) -> Cells:
     """Return all cells if they are known and few enough, else those of draws or of the list."""
-    try:
-        cells = dict(islice(distribution.posterior.cells(), MOST + 1))
-    except Unavailable:
-        cells = {}
+    cells: dict[Places, float] = {}
+    if least_cells(distribution.posterior) <= MOST:
+        with suppress(Unavailable):
+            cells = dict(islice(distribution.posterior.cells(), MOST + 1))
     if cells and len(cells) <= MOST:
         return Cells(cells)
     try:

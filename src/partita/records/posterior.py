@@ -134,3 +134,16 @@ class DrawnPosterior(Protocol):
 
     def drawn_rows(self) -> IntArray:
         """Return the draws, as rows of labels."""
+
+
+@runtime_checkable
+class CountedPosterior(Protocol):
+    """A posterior that knows without enumeration how many cells it has."""
+
+    def least_cells(self) -> int:
+        """Return a number of cells that it has at least."""
+
+
+def least_cells(posterior: Posterior) -> int:
+    """Return a number of cells that a posterior has at least; 0 if it does not know."""
+    return posterior.least_cells() if isinstance(posterior, CountedPosterior) else 0

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 LONGEST = 120  # characters of a title
 
 
-def write_message(store: Store, run: str, position: int, message: Object) -> bool:
-    """Write a message; return whether it was new.
+def write_message(
+    store: Store, run: str, position: int, message: Object, *, durable: bool = False
+) -> bool:
+    """Write a message; return whether it was new. If `durable`, wait for the disk.
 
     A message that failed before is replaced. `message` is an object as from `read_message`, with
     `place`, `text_hash` and `error`.
     """
-    with store.writing(hurried=True) as connection:
+    with store.writing(hurried=not durable) as connection:
         _forget_failed(connection, run, message["message"])
         if not add_if_new(connection, tables.messages, _message_row(message, run, position)):
             return False

@@ -121,6 +121,9 @@ class DensePosterior:
     def pairs(self) -> Marginals:
         return Marginals.exact(np.clip(doubles(self.cell_table), 0.0, 1.0))
 
+    def least_cells(self) -> int:
+        return int(np.isfinite(self.tables.log_w).sum())
+
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
         for mask in map(int, np.flatnonzero(np.isfinite(self.tables.log_w))):
             yield members(mask), float(self.cell_table[mask])
