@@ -9,7 +9,7 @@ SEED ?= 0
 SETS ?= 250
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench fuzz kill load mutate traps docs figures clean
+.PHONY: demo test check bench fuzz kill load mutate traps docs figures screenshots clean
 
 demo: $(VENV)/.ready
 	$(BIN)/partita demo
@@ -55,6 +55,10 @@ docs: $(VENV)/.dev
 # The quick tables of the documentation; with ALL=1 also the slow ones; with ONLY=NAME just one.
 figures: $(VENV)/.dev
 	$(BIN)/python scripts/figures.py $(if $(ALL),--slow) $(addprefix --only ,$(ONLY))
+
+# Every view of the page at 1440 and 390 pixels, in light and dark, into screenshots/.
+screenshots: $(VENV)/.dev
+	PARTITA_SCREENSHOTS=screenshots $(BIN)/python -m pytest tests/browser/test_views.py -q -n 0 -k test_a_view
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks site

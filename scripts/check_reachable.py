@@ -24,7 +24,10 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "partita"
-PUBLIC = ("partita", "partita.__main__", "partita.coreference", "partita.evidence", "partita.spark")
+PUBLIC = (
+    *("partita", "partita.__main__", "partita.client", "partita.coreference"),
+    *("partita.evidence", "partita.spark"),
+)
 REGISTERING = {
     "command", "callback", "get", "post", "put", "delete", "patch", "middleware", "overload",
     "exception_handler", "register", "overload_method", "intrinsic", "lower_builtin",
@@ -32,6 +35,15 @@ REGISTERING = {
 ALLOWED = {
     "partita.store.migrations.env": "run by Alembic",
     "partita.store.migrations.versions.version_0001": "run by Alembic",
+    "partita.store.migrations.versions.version_0002": "run by Alembic",
+    **{
+        f"partita.client.Client.{name}": "documented in docs/service.md"
+        for name in (
+            "add_message",
+            "save_key",
+            "withdraw_key",
+        )
+    },
     "partita.web.worker": "started as a process of its own",
     "partita._HOMES": "read by the module's __getattr__",
     "partita.records.tables.Tabular.to_pandas": "for users of the Python API",
@@ -48,7 +60,7 @@ ALLOWED = {
     "partita.compilation._Locator.get_disambiguator": "called by Numba",
     "partita.compilation._Locator.from_function": "called by Numba",
 }
-IMPORT_NAMES = {"pyyaml": "yaml"}
+IMPORT_NAMES = {"pyyaml": "yaml", "typing-extensions": "typing_extensions"}
 INDIRECT = {
     "pandas": "imported by name in records.tables",
     "psycopg": "loaded by SQLAlchemy for URLs of PostgreSQL",

@@ -99,7 +99,17 @@ def test_lists_of_messages(read):
 
 @pytest.mark.parametrize(
     ("search", "found"),
-    [("DEPOT", 2), ("small/", 1), ("100 km", 1), ("%", 0), ("_", 0), ("", 3), ("'; --", 0)],
+    [
+        ("DEPOT", 2),
+        ("small/", 1),
+        ("100 km", 1),
+        ("depot small", 1),
+        ("one km", 0),
+        ("%", 0),
+        ("_", 0),
+        ("", 3),
+        ("'; --", 0),
+    ],
 )
 def test_search_of_messages_takes_everything_as_words(read, search, found):
     assert read.messages("r", search)["total"] == found

@@ -12,7 +12,7 @@ import pytest
 from partita.app import evaluate as judging
 from partita.app.explain import explain
 from partita.app.runner import Settings, usual_budget
-from partita.app.stored_keys import merge_votes
+from partita.app.stored_keys import agreement, merge_votes
 from partita.app.workspace import Workspace, open_workspace
 from partita.cli.demo import MESSAGE
 from partita.corpora.keys import read_keys
@@ -209,13 +209,21 @@ def row(author: str, cells: list, alternatives: list | None = None) -> dict:
     return told | {"alternatives": alternatives or []}
 
 
-def test_most_votes_win_and_the_newest_of_equals():
+def test_most_votes_win_and_of_equals_what_agrees_best():
     same, apart = [["A", "B"]], [["A"], ["B"]]
     best, authors, time, rest = merge_votes([row("a", same), row("b", apart), row("c", same)])
     assert [list(map(list, best)), authors, time] == [same, "a, b, c", "time of c"]
     assert [one.weight for one in rest] == [0.5]  # one vote beside two
-    best, *_ = merge_votes([row("a", same), row("b", apart)])
-    assert list(map(list, best)) == apart
+    best, _, _, rest = merge_votes([row("a", same), row("b", apart)])
+    assert list(map(list, best)) == same  # not who was last; both count alike
+    assert [one.weight for one in rest] == [1.0]
+    one, two, middle = [["A", "B", "C"]], [["A"], ["B"], ["C"]], [["A", "B"], ["C"]]
+    best, *_ = merge_votes([row("a", one), row("b", two), row("c", middle)])
+    assert list(map(list, best)) == middle
+    assert agreement([row("a", same), row("b", apart)])["disputed"]
+    told = agreement([row("a", same), row("b", apart), row("c", same)])
+    assert (told["disputed"], told["authors"]) == (False, 3)
+    assert told["votes"][0] == {"cells": same, "votes": 2.0, "authors": ["a", "c"]}
     unsure = row("b", apart, [{"cells": same, "weight": 0.5}])
     best, *_ = merge_votes([row("a", same), unsure])
     assert list(map(list, best)) == same

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import httpx
+import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
@@ -31,7 +32,12 @@ def test_the_papers_message_steps_through_its_seven_configurations(
     listed = client.get("/runs/demo/messages/kinston").json()["sets"][0]["configurations"]
     assert len(listed) == len(person.all(".configuration")) == 7
     person.sees(".remainder", "all configurations listed")
-    person.run("document.querySelector('.tag').focus()")
+    best = [one.text for one in person.all(".entity h3")]
+    assert "Kinston Military Rail Depot\nA rail depot" not in best
+    assert (
+        person.sees(".configuration").get_attribute("title")
+        == "Kinston Military Rail Depot = A rail depot = the depot\nthe ammunition depot"
+    )
     seen = []
     for rank, one in enumerate(listed):
         assert colours_of(one["cells"], person.marks())
@@ -40,6 +46,7 @@ def test_the_papers_message_steps_through_its_seven_configurations(
         seen.append(person.sees(".changes").text)
         person.presses(Keys.ARROW_RIGHT)
     assert len(set(seen)) == 7
+    assert [one.text for one in person.all(".entity h3")] != best  # as in the last configuration
     assert (
         seen[1] == "Compared with the most probable configuration: T7 leaves T1 and T2, joins T4."
     )
@@ -70,18 +77,23 @@ def test_why_goes_from_the_pair_alone_to_the_marginal(person: Person, client: ht
     assert [one.split()[0] for one in steps[1:-1]] == [
         step["templates"][0] for step in told["rest"]["influences"]
     ]
+    assert person.sees(".sentence").text == "Alone 72 %, overall 2 %: T7 fits T1 and T2 better."
     person.button("Show all").click()
-    weighty = [one for one in told["pair"]["contributions"] if one["weight"]]
-    person.until(
-        lambda: (
-            len(person.all(".waterfall")[0].find_elements("css selector", ".label"))
-            == len(weighty) + 1
-        ),
-        "all features",
-    )
+    person.until(lambda: len(labels(person)) > 14, "all features")
+    assert labels(person)[0] == "starting point"
+    rows = person.run("return document.querySelectorAll('.answer details tbody tr').length")
+    assert rows == len(labels(person)) - 1  # the chart has the total too
+    described = person.run("return document.querySelector('.answer details').textContent")
+    assert "How many words the expression “the depot” has." in described
+    total = sum(one["weight"] for one in told["pair"]["contributions"])
+    assert total == pytest.approx(told["pair"]["log_odds"])
     for template in ("T1", "T2"):
         person.run(f"document.querySelector('.mark[data-template={template}]').click()")
     person.sees(".answer h2", "T1 “Kinston Military Rail Depot” = T2 “A rail depot”")
+
+
+def labels(person: Person) -> list[str]:
+    return [one.text for one in person.all(".waterfall")[0].find_elements("css selector", ".label")]
 
 
 def test_a_key_teaches_and_the_distribution_and_the_curve_change(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import httpx
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from browser.person import Person
@@ -161,3 +162,62 @@ def network(person: Person, offline: bool) -> None:
         "Network.emulateNetworkConditions",
         {"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1},
     )
+
+
+def test_save_and_next_by_keyboard_then_a_key_is_withdrawn(
+    person: Person, client: httpx.Client
+) -> None:
+    first = client.get("/runs/work/next?limit=1").json()[0]
+    person.go("key", run="work", message=first["message"], set=first["set"])
+    person.presses(Keys.TAB, Keys.ENTER)  # skip to the content
+    tab_to(person, f"return Boolean({HELD})", most=3)
+    person.writes("#author", "Gil")
+    ActionChains(person.driver).key_down(Keys.CONTROL).send_keys(Keys.ENTER).key_up(
+        Keys.CONTROL
+    ).perform()
+    person.until(lambda: f"set={first['set']}" not in person.driver.current_url, "another set")
+    assert keys_of(client, first["set"])["Gil"]
+    then = client.get("/runs/work/next?limit=1").json()[0]
+    person.sees("h1", f"Key for {then['set']}")
+    person.go("key", run="work", message=first["message"], set=first["set"])
+    person.clicks("Withdraw my key")
+    person.until(
+        lambda: (
+            not any(
+                key["counts"]
+                for key in client.get(f"/runs/work/sets/{first['set']}/keys").json()
+                if key["author"] == "Gil"
+            )
+        ),
+        "the key withdrawn",
+    )
+
+
+def test_a_contradiction_is_saved_only_on_purpose(person: Person, client: httpx.Client) -> None:
+    text = "A fuel depot is at Kinston. A rail depot is at Tarboro. The depot is empty."
+    client.post("/runs/work/messages", json={"id": "apart", "text": text}).raise_for_status()
+    person.go("key", run="work", message="apart")
+    person.writes("#author", "Hal")
+    person.run(
+        "const s = document.querySelector('.cell-tools select'); s.selectedIndex = 1;"
+        "s.dispatchEvent(new Event('change'))"
+    )
+    person.sees(".status.failed", "are known to differ")
+    assert client.get("/runs/work/sets/apart.1/keys").json() == []
+    person.clicks("Save nevertheless")
+    person.sees(".status.saved", "by Hal")
+
+
+def test_disagreement_is_shown_and_settled_by_agreement(
+    person: Person, client: httpx.Client
+) -> None:
+    there = "/runs/work/sets/new-074.1/keys"
+    ids = [one["id"] for one in client.get("/runs/work/sets/new-074.1").json()["templates"]]
+    apart = {"cells": [[one] for one in ids], "author": "Ida"}
+    client.post(there, json=apart).raise_for_status()
+    person.go("key", run="work", message="new-074")
+    person.writes("#author", "Jo")
+    person.clicks("Confirm")
+    person.sees(".agreement", "Disputed: Ida against Jo")
+    client.post(there, json=apart | {"author": "Kim"}).raise_for_status()
+    person.sees(".agreement", "2 of 3 authors agree (Ida, Kim)")

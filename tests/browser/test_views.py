@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import axe_core_python
 import httpx
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
@@ -15,7 +16,8 @@ from partita.web.config import ServiceConfig
 from partita.web.server import running
 from patience import PATIENCE
 
-PAGE = Path(partita.__file__).parent / "service/page"
+PAGE = Path(partita.__file__).parent / "web/page"
+AXE = Path(axe_core_python.__file__).parent / "axe.min.js"
 PICTURES = Path(__file__).parents[2] / "docs/pictures"
 SHOWN = {
     "read": ({"message": "msg-043"}, ".entity"),
@@ -93,11 +95,37 @@ def test_a_view(person: Person, view: str, tmp_path: Path) -> None:
     for scheme in ("dark", "light"):
         person.colours(scheme)
         assert person.run(FAINT) == []
+        assert serious(person) == []
+    screenshots(person, view)
     person.picture(_picture(tmp_path, view), tallest=960)
     person.size(400, 900)
     wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     person.until(lambda: person.run(wide) <= 0, "a narrow page that is not wider than the window")
     assert person.log() == []
+
+
+def serious(person: Person) -> list[tuple[str, str]]:
+    """What axe-core finds that is serious or critical, with the first place of each."""
+    person.run(AXE.read_text(encoding="utf-8"))
+    script = "axe.run().then(arguments[0], (error) => arguments[0](String(error)))"
+    found = person.driver.execute_async_script(script)
+    return [
+        (one["id"], one["nodes"][0]["html"][:200])
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def screenshots(person: Person, view: str) -> None:
+    """In both widths and colours, into the folder that `make screenshots` names."""
+    if folder := os.environ.get("PARTITA_SCREENSHOTS"):
+        for width in (1440, 390):
+            for scheme in ("light", "dark"):
+                person.size(width, 900)
+                person.colours(scheme)
+                person.picture(Path(folder) / f"{view}-{width}-{scheme}.png", tallest=3000)
+        person.size(1280, 900)
+        person.colours("light")
 
 
 def _picture(tmp_path: Path, view: str) -> Path:

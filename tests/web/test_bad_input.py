@@ -14,19 +14,24 @@ from hypothesis import strategies as st
 from patience import PATIENCE
 
 AT = "/api/runs/demo"
+PROBLEM = ["type", "title", "status", "detail", "errors", "trace"]
 JSON = {"content-type": "application/json"}
 KEYS = f"{AT}/sets/kinston.1/keys"
 CELLS = [["T1"], ["T2"], ["T4"], ["T7"]]
 
 
 def line_of(answer: httpx.Response) -> str:
-    """The one line of an error, and nothing besides."""
+    """The one line of an error, beside all problems and the id of the request."""
     told = answer.json()
-    assert list(told) == ["error"]
-    assert "\n" not in told["error"]
-    assert "Traceback" not in told["error"]
+    assert list(told) == PROBLEM
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert told["status"] == answer.status_code
+    assert told["trace"] == answer.headers["x-trace-id"]
+    assert told["errors"]
+    assert "\n" not in told["detail"]
+    assert "Traceback" not in told["detail"]
     assert answer.headers["x-content-type-options"] == "nosniff"
-    return str(told["error"])
+    return str(told["detail"])
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
+from partita.web import middleware
 from partita.web.config import ServiceConfig
 from partita.web.error_responses import RequestError
-from partita.web.middleware import check_access
+from partita.web.middleware import MAX_FAILURES, Throttle, check_access
 from partita.web.server import running
 from patience import PATIENCE
 
@@ -21,7 +23,7 @@ LOCAL = (b"host", b"127.0.0.1:8765")
 def status_of(headers: list[tuple[bytes, bytes]], config: ServiceConfig, **changed: Any) -> int:
     scope = {"method": "GET", "path": "/api/runs", "headers": headers, **changed}
     try:
-        check_access(scope, config)
+        check_access(scope, config, Throttle())
     except RequestError as refusal:
         return refusal.status
     return 200
@@ -110,11 +112,30 @@ def test_a_wrong_token_over_the_wire(guarded: httpx.Client) -> None:
     answer = guarded.get("/api/runs", headers={"authorization": "Bearer wrong"})
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"] == "Bearer"
-    assert "token" in answer.json()["error"]
+    assert "token" in answer.json()["detail"]
     assert TOKEN not in answer.text
     right = guarded.get("/api/runs", headers={"authorization": f"Bearer {TOKEN}"})
     assert right.status_code == 200
     assert guarded.get("/").status_code == 200
+
+
+def test_an_address_that_guesses_tokens_is_made_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    throttle, config = Throttle(), ServiceConfig(token=TOKEN)
+
+    def status(token: str, address: str = "192.0.2.1") -> int:
+        scope = {"method": "GET", "path": "/api/runs", "headers": [LOCAL, bearer(token)]}
+        try:
+            check_access(scope | {"client": (address, 1)}, config, throttle)
+        except RequestError as refusal:
+            return refusal.status
+        return 200
+
+    assert [status(f"guess {n}") for n in range(MAX_FAILURES)] == [401] * MAX_FAILURES
+    assert (status("guess"), status(TOKEN)) == (429, 429)
+    assert status(TOKEN, "192.0.2.2") == 200
+    later = time.monotonic() + 61
+    monkeypatch.setattr(middleware.time, "monotonic", lambda: later)
+    assert status(TOKEN) == 200
 
 
 def test_encoding_the_path_does_not_get_past_the_token(guarded: httpx.Client) -> None:

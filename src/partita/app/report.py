@@ -210,7 +210,7 @@ def report_html(workspace: Workspace, run: str, most: int = MAX_FULL) -> str:
         rows,
         tuple(_message(workspace.message(run, rows[n].id)) for n in chosen),
         {method_label(*how): count for how, count in methods.items()},
-        workspace.evaluate(run) if workspace.keys(run) else None,
+        workspace.evaluate(run) if description["keyed"] else None,
     )
     return report_page(report, most)
 
@@ -218,6 +218,8 @@ def report_html(workspace: Workspace, run: str, most: int = MAX_FULL) -> str:
 def _settings(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return the description of a run, then the settings of its results."""
     settings = {"run": run["name"]} | {name: run[name] for name in RUN_FIELDS if run.get(name)}
+    if "inputs" in settings:  # a report is passed on: no names of folders
+        settings["inputs"] = [Path(name).name for name in settings["inputs"]]
     return settings | dict(run["settings"]) | {"versions": run["versions"]}
 
 

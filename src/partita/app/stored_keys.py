@@ -41,20 +41,55 @@ def keyed_sets(connection: Connection, run: str) -> dict[str, Key]:
 
 
 def merge_votes(rows: Sequence[Row]) -> tuple[Configuration, str, str, tuple[Alternative, ...]]:
-    """Return the configuration with most votes (the newest of equals), and the alternatives.
+    """Return the configuration with most votes, and the alternatives.
 
-    Their weights are relative to the votes of the first.
+    Their weights are relative to the votes of the first. Of equals the one that agrees best with
+    all keys is first, then the one that was saved first; the other keeps the same weight.
     """
-    votes: dict[Configuration, float] = {}
-    for row in reversed(rows):
-        for cells, share in _vote_shares(row):
-            votes[cells] = votes.get(cells, 0.0) + share
-    best = max(votes, key=lambda cells: votes[cells])
-    rest = tuple(
-        Alternative(cells, vote / votes[best]) for cells, vote in votes.items() if cells != best
-    )
+    (best, most), *others = _votes(rows)
+    rest = tuple(Alternative(cells, vote / most) for cells, vote in others)
     authors = ", ".join(dict.fromkeys(row["author"] for row in rows))
     return best, authors, rows[-1]["time"], rest
+
+
+def agreement(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return how the authors of a set agree: every configuration with its votes and authors.
+
+    A set is disputed if no configuration has more votes than every other.
+    """
+    votes = _votes(rows) if rows else []
+    authors = {
+        cells: [row["author"] for row in rows if Configuration(row["cells"]) == cells]
+        for cells, _ in votes
+    }
+    disputed = len(votes) > 1 and votes[0][1] - votes[1][1] < EQUAL
+    return {
+        "authors": len(rows),
+        "disputed": disputed,
+        "votes": [
+            {"cells": [list(cell) for cell in cells], "votes": vote, "authors": authors[cells]}
+            for cells, vote in votes
+        ],
+    }
+
+
+def _votes(rows: Sequence[Row]) -> list[tuple[Configuration, float]]:
+    """Return the configurations of all keys with their votes, the one that counts first."""
+    votes: dict[Configuration, float] = {}
+    for row in rows:
+        for cells, share in _vote_shares(row):
+            votes[cells] = votes.get(cells, 0.0) + share
+    return sorted(votes.items(), key=lambda item: (-round(item[1], 9), _distance(item[0], votes)))
+
+
+def _distance(one: Configuration, votes: Mapping[Configuration, float]) -> float:
+    """Return the mean number of pairs by which a configuration differs from the keys."""
+    pairs = _joined(one)
+    return sum(vote * len(pairs ^ _joined(other)) for other, vote in votes.items())
+
+
+def _joined(cells: Configuration) -> frozenset[tuple[str, str]]:
+    return frozenset((a, b) for cell in cells for a in cell for b in cell if a < b)
 
 
 def _vote_shares(row: Row) -> list[tuple[Configuration, float]]:
@@ -67,6 +102,7 @@ def _vote_shares(row: Row) -> list[tuple[Configuration, float]]:
 
 
 PLACE = Place("the key")
+EQUAL = 1e-9  # votes that differ by less are equal
 LONGEST = 200  # characters of an author
 
 
@@ -78,8 +114,12 @@ def save(
     author: str,
     alternatives: Iterable[Mapping[str, Any]] = (),
     based_on: int | None = None,
+    override: bool = False,
 ) -> dict[str, Any]:
-    """Save a key; return its number and the conflicting keys that its author has not seen."""
+    """Save a key; return its number and the conflicting keys that its author has not seen.
+
+    A key that contradicts what is known of its templates is refused, unless `override`.
+    """
     with store.writing() as connection:
         runs.read_run(connection, run)
         line = reading.read_set(connection, run, name)
@@ -94,8 +134,32 @@ def save(
             "time": now(),
             "based_on": None if based_on is None else integer_of(based_on, "based_on", PLACE),
         }
+        if not override:
+            for listed in (key, *key["alternatives"]):
+                _refuse_contradiction(listed["cells"], line)
         number, conflicts = keys.add_key(connection, run, key)
     return {"key": number, "conflicts": conflicts}
+
+
+def withdraw(store: Store, run: str, name: str, author: str) -> dict[str, Any]:
+    """Withdraw the keys of an author for a set; they stay in the store and no longer count."""
+    with store.writing() as connection:
+        runs.read_run(connection, run)
+        count = keys.withdraw(connection, run, name, _author(author), now())
+    if not count:
+        raise Unknown(f"{author} has no key for set {name}")
+    return {"withdrawn": count}
+
+
+def _refuse_contradiction(cells: Sequence[Sequence[str]], line: Row) -> None:
+    """Refuse cells that join templates known to differ, or part templates known to be the same."""
+    cell_of = {template: n for n, cell in enumerate(cells) for template in cell}
+    known = (("incompatible", True, "differ"), ("must", False, "be the same"))
+    for name, together, said in known:
+        for left, right in line[name]:
+            if (cell_of[left] == cell_of[right]) is together:
+                problem = f"{left} and {right} are known to {said}"
+                PLACE.refuse(f"{problem}; set override to save the key nevertheless")
 
 
 def configuration(cells: Any, ids: Sequence[str]) -> list[list[str]]:

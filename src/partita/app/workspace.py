@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from partita.app import store_training, stored_keys, stored_runs
+from partita.app.recording import now
 from partita.app.runner import Runner, Settings
 from partita.errors import InputError
-from partita.store import keys, reading, runs
+from partita.store import jobs, keys, reading, runs
 from partita.store.opening import open_store
 from partita.store.store import Store
 from partita.text.raw_messages import RawMessage
@@ -138,12 +139,49 @@ class Workspace:
         author: str,
         alternatives: Iterable[Mapping[str, Any]] = (),
         based_on: int | None = None,
+        override: bool = False,
     ) -> Object:
         """Save a key and return its number and conflicts.
 
-        Conflicts are keys that others have saved since the key that this one is based on.
+        Conflicts are keys that others have saved since the key that this one is based on. A key
+        that contradicts what is known is refused unless `override`.
         """
-        return stored_keys.save(self.store, run, set, cells, author, alternatives, based_on)
+        more = (alternatives, based_on, override)
+        return stored_keys.save(self.store, run, set, cells, author, *more)
+
+    def withdraw(self, run: str, set: str, author: str) -> Object:  # noqa: A002
+        """Withdraw the keys of an author for a set."""
+        return stored_keys.withdraw(self.store, run, set, author)
+
+    def agreement(self, run: str, set: str) -> Object:  # noqa: A002
+        """Return how the authors of a set agree."""
+        return stored_keys.agreement(keys.counting(self.keys(run, set)))
+
+    def add_job(self, job: str, run: str, request: Object) -> Object:
+        """Add a job that waits, and return it."""
+        row: Object = {"job": job, "run": run, "request": request}
+        row |= {"state": "waiting", "progress": ""}
+        row |= {"result": None, "error": None, "created": now(), "changed": now()}
+        with self.store.writing() as connection:
+            runs.read_run(connection, run)
+            jobs.add_job(connection, row)
+        return row
+
+    def change_job(self, job: str, **values: Any) -> Object:
+        """Change the state, progress, result or error of a job, and return it."""
+        with self.store.writing() as connection:
+            jobs.change_job(connection, job, changed=now(), **values)
+            return jobs.read_job(connection, job)
+
+    def job(self, job: str) -> Object:
+        """Return a job by its id."""
+        with self.store.reading() as connection:
+            return jobs.read_job(connection, job)
+
+    def open_jobs(self) -> list[Object]:
+        """Return the jobs that have not ended, oldest first."""
+        with self.store.reading() as connection:
+            return jobs.open_jobs(connection)
 
     def train(
         self, run: str, workers: int | None = None, progress: Progress | None = None

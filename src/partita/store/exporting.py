@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 FORMS = ("csv", "jsonl", "parquet")
 TABLES = tuple(table.name for table in tables.metadata.sorted_tables)
 CHUNK = 1000  # rows at a time
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # spreadsheets take such text as a formula
 
 
 def table_named(name: str) -> Table:
@@ -73,7 +74,9 @@ def _csv(rows: Sequence[Any]) -> str:
 
 
 def _cell(value: object) -> object:
-    """Return lists, objects and booleans as JSON."""
+    """Return lists, objects and booleans as JSON, and text so that no spreadsheet runs it."""
+    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
+        return f"'{value}"
     return _json(value) if isinstance(value, bool | list | dict) else value
 
 

@@ -1,4 +1,4 @@
-"""Stored keys: each saved key is a row, and the newest of each author counts."""
+"""Stored keys: each saved key is a row, and the newest of each author counts unless withdrawn."""
 
 from __future__ import annotations
 
@@ -27,14 +27,18 @@ def family(connection: Connection, run: str) -> list[str]:
 
 
 def read_keys(connection: Connection, run: str, sets: Sequence[str] | None = None) -> list[Row]:
-    """Return the keys, oldest first; `counts` marks the newest of each author."""
+    """Return the keys, oldest first; `counts` marks the newest of each author, if not withdrawn."""
     table = tables.keys
     query = select(table).where(table.c.run.in_(family(connection, run))).order_by(table.c.id)
     if sets is not None:
         query = query.where(table.c.set_name.in_(sets))
     rows = list(connection.execute(query).mappings())
     newest = {(row["set_name"], row["author"]): row["id"] for row in rows}
-    return [_key(row) | {"counts": row["id"] in newest.values()} for row in rows]
+    counting_ids = set(newest.values())
+    return [
+        _key(row) | {"counts": row["id"] in counting_ids and row["withdrawn"] is None}
+        for row in rows
+    ]
 
 
 def counting(keys: Iterable[Row]) -> list[Row]:
@@ -62,6 +66,19 @@ def add_key(connection: Connection, run: str, key: Mapping[str, Any]) -> tuple[i
     return int(number), unseen
 
 
+def withdraw(connection: Connection, run: str, name: str, author: str, time: str) -> int:
+    """Mark the keys of an author for a set as withdrawn; return how many counted until now."""
+    _lock(connection, run, name)
+    table = tables.keys
+    where = (
+        table.c.run.in_(family(connection, run)),
+        table.c.set_name == name,
+        table.c.author == author,
+        table.c.withdrawn.is_(None),
+    )
+    return connection.execute(table.update().where(*where).values(withdrawn=time)).rowcount
+
+
 def _lock(connection: Connection, run: str, name: str) -> None:
     """Lock the set, so that another author waits and then sees this key."""
     at = tables.sets.c
@@ -73,4 +90,4 @@ def _lock(connection: Connection, run: str, name: str) -> None:
 def _key(row: Any) -> Row:
     key = {"key": row["id"], "run": row["run"], "set": row["set_name"]}
     names = ("message", "templates", "cells", "alternatives", "author", "time", "based_on")
-    return key | {name: row[name] for name in names}
+    return key | {name: row[name] for name in (*names, "withdrawn")}

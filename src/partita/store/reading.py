@@ -211,10 +211,8 @@ def list_messages(
     """Return messages in order, or the least certain first."""
     at = tables.messages.c
     where = [at.run == run]
-    if search:
-        where.append(
-            or_(*(_contains(column, search) for column in (at.message, at.title, at.text)))
-        )
+    for word in search.split():
+        where.append(or_(*(_contains(column, word) for column in (at.message, at.title, at.text))))
     order = (at.entropy_bits.desc(), at.position) if uncertain else (at.position,)
     columns = (at.message, at.title, at.entropy_bits, at.templates, at.sets, at.entities, at.error)
     query = select(*columns).where(*where).order_by(*order, at.message)
@@ -232,8 +230,7 @@ def list_entities(
     where = [at.run == run, of.run == run, of.message == at.message]
     if sort:
         where.append(at.sort == sort)
-    if search:
-        where.append(_matches_search(search))
+    where += [_matches_search(word) for word in search.split()]
     query = select(tables.entities).where(*where).order_by(of.position, of.message, at.position)
     rows = connection.execute(query.offset(offset).limit(limit)).mappings().all()
     values = _values(connection, run, rows)
@@ -265,21 +262,21 @@ def sorts(connection: Connection, run: str) -> list[str]:
     )
 
 
-def _contains(column: ColumnElement[Any], search: str) -> ColumnElement[bool]:
-    return func.strpos(func.lower(column), search.lower()) > 0
+def _contains(column: ColumnElement[Any], word: str) -> ColumnElement[bool]:
+    return func.strpos(func.lower(column), word.lower()) > 0
 
 
-def _matches_search(search: str) -> ColumnElement[bool]:
+def _matches_search(word: str) -> ColumnElement[bool]:
     """Match the name, a description or a slot value."""
     at, of = tables.entities.c, tables.slot_values.c
     value = exists().where(
         of.run == at.run,
         of.message == at.message,
         of.entity == at.entity,
-        _contains(of.value, search),
+        _contains(of.value, word),
     )
-    words = cast(at.descriptions, Text)
-    return or_(_contains(at.name, search), _contains(words, search), value)
+    descriptions = cast(at.descriptions, Text)
+    return or_(_contains(at.name, word), _contains(descriptions, word), value)
 
 
 def _count(connection: Connection, where: list[ColumnElement[bool]]) -> int:
@@ -292,7 +289,7 @@ def _keyed(connection: Connection, run: str, names: list[str]) -> dict[str, int]
     at = tables.keys.c
     query = (
         select(at.message, func.count(at.set_name.distinct()))
-        .where(at.run.in_(family(connection, run)), at.message.in_(names))
+        .where(at.run.in_(family(connection, run)), at.message.in_(names), at.withdrawn.is_(None))
         .group_by(at.message)
     )
     return {row[0]: row[1] for row in connection.execute(query)}

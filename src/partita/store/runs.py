@@ -76,7 +76,9 @@ def _none() -> Row:
 
 def _keyed(connection: Connection) -> dict[str, set[str]]:
     sets_by_run: dict[str, set[str]] = {}
-    for run, name in connection.execute(select(tables.keys.c.run, tables.keys.c.set_name)):
+    at = tables.keys.c
+    query = select(at.run, at.set_name).where(at.withdrawn.is_(None)).distinct()
+    for run, name in connection.execute(query):
         sets_by_run.setdefault(run, set()).add(name)
     return sets_by_run
 

@@ -257,6 +257,21 @@ keys = Table(
     _text("author"),
     _text("time"),
     _whole("based_on", null=True),
+    _text("withdrawn", null=True),
     ForeignKeyConstraint(["run", "set_name"], ["sets.run", "sets.set_name"]),
     Index("keys_of_sets", "run", "set_name"),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    _text("job", primary_key=True),
+    Column("run", Text, ForeignKey("runs.run", ondelete="CASCADE"), nullable=False),
+    _json("request"),
+    _text("state"),
+    _text("progress"),
+    _json("result", null=True),
+    _text("error", null=True),
+    _text("created"),
+    _text("changed"),
 )

@@ -19,6 +19,9 @@ from partita.web.process_pool import ProcessPool
 from partita.web.wire_format import request_frame
 
 JSON = "application/json"
+SMALL_CALLS = ("resolve", "solve", "why", "why_text", "next", "ingest")
+SMALL_BODY = 4096  # bytes
+SMALL_TIMEOUT = 5.0  # seconds after which work is large
 CLIENT_CLOSED_REQUEST = 499  # as proxies log it; no client receives it
 
 
@@ -39,12 +42,14 @@ async def until_disconnected(request: Request, answer: Coroutine[Any, Any, Respo
 @dataclass(frozen=True, slots=True, eq=False)
 class Backend:
     """The processes of one service. A store has a single writer at a time: keys have their own
-    process, so that reads never wait behind a write that waits for the store's lock."""
+    process, so that reads never wait behind a write that waits for the store's lock. Small work
+    has its own process, so that it never waits behind large work."""
 
     config: ServiceConfig
     metrics: Metrics
     readers: ProcessPool
     writer: ProcessPool
+    small: ProcessPool
     workers: ProcessPool
     jobs: JobQueue
 
@@ -53,10 +58,12 @@ class Backend:
         answer = await self.readers.call_shared(request_frame(call, arguments))
         return Response(answer, media_type=JSON)
 
-    async def write(self, call: str, body: bytes, **arguments: Any) -> Response:
+    async def write(
+        self, call: str, body: bytes, *, status: int = HTTPStatus.CREATED, **arguments: Any
+    ) -> Response:
         """Write to the store. Never retried: a retry could write the same key twice."""
         answer = await self.writer.call(request_frame(call, arguments, body), retry=False)
-        return Response(answer, HTTPStatus.CREATED, media_type=JSON)
+        return Response(answer, status, media_type=JSON)
 
     async def compute(
         self,
@@ -68,13 +75,24 @@ class Backend:
         **arguments: Any,
     ) -> Response:
         """Make a call that takes computing time."""
-        answer = await self.workers.call(request_frame(call, arguments, body))
+        answer = await self._computed(call, request_frame(call, arguments, body), len(body))
         return Response(answer, status, media_type=media_type)
+
+    async def _computed(self, call: str, request: bytes, size: int) -> bytes:
+        """Answer small work at once; what turns out to be large goes on among the large."""
+        if self.workers.idle or call not in SMALL_CALLS or size > SMALL_BODY:
+            return await self.workers.call(request)
+        try:
+            return await self.small.call(request)
+        except RequestError as error:
+            if error.status != HTTPStatus.GATEWAY_TIMEOUT:
+                raise
+        return await self.workers.call(request)
 
     @asynccontextmanager
     async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
         """Start the processes with the service and stop them with it."""
-        pools = (self.readers, self.writer, self.workers)
+        pools = (self.readers, self.writer, self.small, self.workers)
         for pool in pools:
             await pool.start()
         training = asyncio.create_task(self.jobs.run_jobs())

@@ -1,11 +1,13 @@
-"""Errors as HTTP answers: a status and one clear line."""
+"""Errors as HTTP answers: problem details (RFC 9457) with one clear line and a trace id."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import logging
-from collections.abc import Mapping
+import secrets
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from http import HTTPStatus
 from traceback import format_exception
 from typing import Any
@@ -15,21 +17,51 @@ from pydantic import ValidationError
 from partita.errors import PartitaError, StoreTrouble, Unknown
 
 Headers = Mapping[str, str]
+Problems = Sequence[Mapping[str, str]]
+PROBLEM_JSON = "application/problem+json"
+TRACE: ContextVar[str] = ContextVar("trace", default="")  # the id of the request in hand
 
 _log = logging.getLogger(__name__)
 
 
 class RequestError(Exception):
-    """An error answer to a request: a status, one line and optional headers."""
+    """An error answer: a status, one line, optional headers, and every problem with its field."""
 
-    def __init__(self, status: int, line: str, headers: Headers | None = None) -> None:
+    def __init__(
+        self, status: int, line: str, headers: Headers | None = None, problems: Problems = ()
+    ) -> None:
         self.status, self.line, self.headers = status, line, dict(headers or {})
+        self.problems = list(problems)
         super().__init__(line)
 
 
-def error_body(line: str) -> bytes:
+def new_trace() -> str:
+    """Return the id of a request, by which its error is found in the log."""
+    return secrets.token_hex(6)
+
+
+def error_body(error: RequestError) -> bytes:
     """Return the JSON body of an error answer."""
-    return json_bytes({"error": " ".join(line.split())})
+    line = " ".join(error.line.split())
+    problems = error.problems or [{"field": "", "problem": line}]
+    return json_bytes(
+        {
+            "type": "about:blank",
+            "title": title_of(error.status),
+            "status": int(error.status),
+            "detail": line,
+            "errors": problems,
+            "trace": TRACE.get() or new_trace(),
+        }
+    )
+
+
+def title_of(status: int) -> str:
+    """Return the name of a status."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Error"
 
 
 def json_bytes(value: Any) -> bytes:
@@ -43,7 +75,7 @@ def request_error(error: Exception) -> RequestError:
     if isinstance(error, RequestError):
         return error
     if isinstance(error, ValidationError):
-        return RequestError(HTTPStatus.UNPROCESSABLE_ENTITY, first_problem(error.errors()))
+        return invalid_request(error.errors())
     if isinstance(error, PartitaError):
         return RequestError(_status(error), str(error))
     if isinstance(error, OSError) and error.strerror:
@@ -59,6 +91,8 @@ def _log_fault(error: Exception) -> str:
     trace = "".join(format_exception(error))
     fault = hashlib.sha256(trace.encode("utf-8", "replace")).hexdigest()[:12]
     _log.error("fault %s\n%s", fault, trace)
+    if TRACE.get():
+        _log.error("fault %s was in request %s", fault, TRACE.get())
     return fault
 
 
@@ -70,10 +104,18 @@ def _status(error: PartitaError) -> int:
     return HTTPStatus.UNPROCESSABLE_ENTITY
 
 
-def first_problem(problems: list[Any]) -> str:
-    """Return the first validation problem with its field, and the number of further ones."""
+def invalid_request(found: Sequence[Any]) -> RequestError:
+    """Return the validation problems of a request: the first in the line, all in the list."""
+    problems = [{"field": _field(one["loc"]), "problem": _problem(one)} for one in found]
     first = problems[0]
-    field = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    problem = str(first["msg"]).removeprefix("Value error, ")
-    return f"{field}: {problem}{more}" if field else f"{problem}{more}"
+    line = f"{first['field']}: {first['problem']}" if first["field"] else first["problem"]
+    return RequestError(HTTPStatus.UNPROCESSABLE_ENTITY, f"{line}{more}", problems=problems)
+
+
+def _field(location: Sequence[Any]) -> str:
+    return ".".join(str(part) for part in location if part not in ("body", "query", "path"))
+
+
+def _problem(found: Any) -> str:
+    return str(found["msg"]).removeprefix("Value error, ")

@@ -1,28 +1,32 @@
-"""Training in the background: one job at a time, in a process of its own."""
+"""Training in the background: one job at a time, in a process of its own.
+
+Jobs are rows of the store: those that had not ended when the service stopped are run again.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import json
-import re
+import logging
 import secrets
 from collections import Counter, deque
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Literal
 
 from partita.web.error_responses import RequestError, request_error
-from partita.web.process_pool import ProcessDied, WorkerProcess
+from partita.web.process_pool import ProcessDied, ProcessPool, WorkerProcess
 from partita.web.wire_format import request_frame
 
 MAX_QUEUED = 16
-MAX_KEPT = 200  # finished jobs that can still be queried
+MAX_KEPT = 200  # finished jobs whose progress is kept in memory
 TIMEOUT = 6 * 3600.0  # seconds for one job
-JOB_ID = re.compile(r"[0-9a-f]{8}-[0-9]{1,9}")
-LOST = "this job was lost when the service restarted; start it again"
 
 State = Literal["waiting", "running", "done", "failed"]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -31,7 +35,7 @@ class Job:
 
     id: str
     run: str
-    body: bytes
+    request: dict[str, Any] = field(default_factory=dict)
     state: State = "waiting"
     progress: str = ""
     result: Any = None
@@ -44,38 +48,45 @@ class Job:
 
 
 class JobQueue:
-    """Training jobs in the order of their requests. Ids begin with a token of this service, so
-    that a job of an earlier service is recognised as lost."""
+    """Training jobs in the order of their requests."""
 
-    def __init__(self, store: str) -> None:
+    def __init__(
+        self,
+        store: str,
+        readers: ProcessPool,
+        writer: ProcessPool,
+        unfinished: Iterable[Mapping[str, Any]] = (),
+    ) -> None:
         self._process = WorkerProcess("training", store)
+        self._readers, self._writer = readers, writer
         self._service_id = secrets.token_hex(4)
         self._numbers = itertools.count(1)
-        self._jobs: dict[str, Job] = {}
-        self._queue: deque[Job] = deque()
+        self._queue = deque(Job(row["job"], row["run"], row["request"]) for row in unfinished)
+        self._jobs = {job.id: job for job in self._queue}
         self._job_added = asyncio.Event()
 
-    def add(self, run: str, body: bytes) -> Job:
+    async def add(self, run: str, request: dict[str, Any]) -> Job:
         """Queue a job and return it; an identical job that still waits is returned instead."""
         for job in self._queue:
-            if (job.run, job.body) == (run, body):
+            if (job.run, job.request) == (run, request):
                 return job
         if len(self._queue) >= MAX_QUEUED:
             line = f"{MAX_QUEUED} training jobs are queued; try again when one has ended"
             raise RequestError(HTTPStatus.TOO_MANY_REQUESTS, line, {"retry-after": "60"})
-        job = Job(f"{self._service_id}-{next(self._numbers)}", run, body)
+        job = Job(f"{self._service_id}-{next(self._numbers)}", run, request)
+        arguments = {"job": job.id, "run": run, "request": request}
+        await self._writer.call(request_frame("add_job", arguments), retry=False)
         self._jobs[job.id] = job
         self._queue.append(job)
         self._job_added.set()
         return job
 
-    def get(self, job_id: str) -> Job:
-        """Return a job by its id."""
+    async def get(self, job_id: str) -> dict[str, Any]:
+        """Return a job by its id, from memory or from the store."""
         if job := self._jobs.get(job_id):
-            return job
-        if JOB_ID.fullmatch(job_id) and not job_id.startswith(self._service_id):
-            return Job(job_id, "", b"", state="failed", error=LOST)
-        raise RequestError(HTTPStatus.NOT_FOUND, f"no job with id {job_id}")
+            return job.to_json()
+        row = json.loads(await self._readers.call(request_frame("job", {"job": job_id})))
+        return {name: row[name] for name in ("job", "run", "state", "progress", "result", "error")}
 
     def states(self) -> Counter[State]:
         """Count the jobs by state."""
@@ -100,7 +111,8 @@ class JobQueue:
             job.progress = line
 
         job.state = "running"
-        request = request_frame("train", {"run": job.run}, job.body)
+        await self._save(job)
+        request = request_frame("train", {"run": job.run}, json.dumps(job.request).encode())
         try:
             job.result = json.loads(await self._process.call(request, TIMEOUT, report_progress))
             job.state = "done"
@@ -108,6 +120,16 @@ class JobQueue:
             job.state, job.error = "failed", "the training process was killed"
         except Exception as error:  # a failed job must not stop the queue
             job.state, job.error = "failed", request_error(error).line
+        await self._save(job)
+
+    async def _save(self, job: Job) -> None:
+        """Write the state into the store; without a store the job goes on."""
+        names = ("state", "progress", "result", "error")
+        arguments = {"job": job.id} | {name: getattr(job, name) for name in names}
+        try:
+            await self._writer.call(request_frame("change_job", arguments))
+        except RequestError as error:
+            _log.error("job %s could not be saved: %s", job.id, error.line)
 
     def _drop_old_jobs(self) -> None:
         ended = [job.id for job in self._jobs.values() if job.state in ("done", "failed")]

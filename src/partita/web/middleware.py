@@ -12,7 +12,14 @@ from http import HTTPStatus
 from typing import Any
 
 from partita.web.config import LOOPBACK, ServiceConfig
-from partita.web.error_responses import RequestError, error_body, request_error
+from partita.web.error_responses import (
+    PROBLEM_JSON,
+    TRACE,
+    RequestError,
+    error_body,
+    new_trace,
+    request_error,
+)
 from partita.web.metrics import Metrics
 
 Message = MutableMapping[str, Any]
@@ -38,6 +45,8 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 SAFE_METHODS = ("GET", "HEAD")
 NO_TOKEN = ("/api/health",)  # for monitoring
 MAX_CONCURRENT = 500  # requests
+MAX_FAILURES, FAILURE_WINDOW = 10, 60.0  # wrong tokens of one address, and in how many seconds
+MAX_ADDRESSES = 10_000  # whose wrong tokens are counted
 MAX_DISCARDED = 100_000_000  # bytes that are read of a body that is too large
 CLOSE = {"connection": "close"}
 
@@ -50,12 +59,14 @@ class Middleware:
     def __init__(self, app: App, config: ServiceConfig, metrics: Metrics) -> None:
         self._app, self._config, self._metrics = app, config, metrics
         self._open_requests = 0
+        self._throttle = Throttle()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started, answer = time.perf_counter(), _Answer(send)
+        TRACE.set(new_trace())
+        started, answer = time.perf_counter(), _Answer(send, scope["method"] == "HEAD")
         self._open_requests += 1
         try:
             await self._handle(scope, receive, answer)
@@ -66,10 +77,12 @@ class Middleware:
             self._count(scope, answer.status, time.perf_counter() - started)
 
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._open_requests > MAX_CONCURRENT:
+        if self._open_requests > MAX_CONCURRENT and scope["path"] not in NO_TOKEN:
             line = "too many concurrent requests; try again"
             raise RequestError(HTTPStatus.SERVICE_UNAVAILABLE, line)
-        check_access(scope, self._config)
+        check_access(scope, self._config, self._throttle)
+        if scope["method"] == "HEAD":  # answered as GET is, without the body
+            scope = {**scope, "method": "GET"}
         # split at its slashes before it is decoded, so that a name may contain any character
         scope["path"] = scope["raw_path"].decode("ascii", "replace")
         if scope["method"] == "POST":
@@ -84,17 +97,45 @@ class Middleware:
 
 
 class _Answer:
-    """Pass an answer on with the default headers, and keep its status."""
+    """Pass an answer on with the default headers, and keep its status; `bare` omits the body."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, send: Send, bare: bool = False) -> None:
+        self._send, self._bare = send, bare
         self.status = 0
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = _with_defaults(message.get("headers", []))
+            trace = (b"x-trace-id", TRACE.get().encode())
+            message["headers"] = [*_with_defaults(message.get("headers", [])), trace]
+        elif self._bare:
+            message = {**message, "body": b""}
         await self._send(message)
+
+
+class Throttle:
+    """Counts wrong tokens by address, so that tokens cannot be guessed by trying."""
+
+    def __init__(self) -> None:
+        self._failures: dict[str, tuple[float, int]] = {}
+
+    def refuse_many(self, address: str) -> None:
+        """Raise `RequestError` for an address that sent many wrong tokens a moment ago."""
+        since, count = self._failures.get(address, (0.0, 0))
+        wait = since + FAILURE_WINDOW - time.monotonic()
+        if count >= MAX_FAILURES and wait > 0:
+            headers = {"retry-after": str(int(wait) + 1)}
+            line = "too many wrong tokens; try again later"
+            raise RequestError(HTTPStatus.TOO_MANY_REQUESTS, line, headers)
+
+    def count(self, address: str) -> None:
+        """Count a wrong token; the window begins with the first one."""
+        since, count = self._failures.pop(address, (time.monotonic(), 0))
+        if since + FAILURE_WINDOW < time.monotonic():
+            since, count = time.monotonic(), 0
+        self._failures[address] = since, count + 1
+        if len(self._failures) > MAX_ADDRESSES:
+            del self._failures[next(iter(self._failures))]
 
 
 def _with_defaults(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
@@ -109,9 +150,9 @@ async def _send_error(error: Exception, answer: _Answer) -> None:
         _log.error("a request failed", exc_info=error)
     if answer.status:  # the answer has begun already
         return
-    body = error_body(problem.line)
+    body = error_body(problem)
     headers = {
-        "content-type": "application/json",
+        "content-type": PROBLEM_JSON,
         "content-length": str(len(body)),
         **problem.headers,
     }
@@ -128,7 +169,7 @@ async def _send_error(error: Exception, answer: _Answer) -> None:
 # --- access ---
 
 
-def check_access(scope: Scope, config: ServiceConfig) -> None:
+def check_access(scope: Scope, config: ServiceConfig, throttle: Throttle) -> None:
     """Raise `RequestError` for a foreign Host header, a write from another site, a wrong token."""
     headers = scope["headers"]
     host = _single_header(headers, b"host")
@@ -138,7 +179,9 @@ def check_access(scope: Scope, config: ServiceConfig) -> None:
     if scope["method"] not in SAFE_METHODS:
         _check_origin(headers, host)
     if config.token and _needs_token(scope["path"]):
-        _check_token(_single_header(headers, b"authorization"), config.token)
+        address = str((scope.get("client") or ("",))[0])
+        throttle.refuse_many(address)
+        _check_token(_single_header(headers, b"authorization"), config.token, throttle, address)
 
 
 def _needs_token(path: str) -> bool:
@@ -156,10 +199,12 @@ def _check_origin(headers: Headers, host: str) -> None:
         raise RequestError(HTTPStatus.FORBIDDEN, line)
 
 
-def _check_token(authorization: str, token: str) -> None:
+def _check_token(authorization: str, token: str, throttle: Throttle, address: str) -> None:
     scheme, _, sent = authorization.partition(" ")
     correct = hmac.compare_digest(sent.strip().encode(), token.encode())
     if scheme.lower() != "bearer" or not correct:
+        if sent:
+            throttle.count(address)
         problem = "the token is wrong" if sent else "a token is required"
         line = f"{problem}; send Authorization: Bearer TOKEN, or open the page with /#token=TOKEN"
         raise RequestError(HTTPStatus.UNAUTHORIZED, line, {"www-authenticate": "Bearer"})

@@ -23,7 +23,7 @@ ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
 KILLED = "the process working on this request was killed; try again"
 
 Progress = Callable[[str], None]
-Role = Literal["reading", "writing", "working", "training"]
+Role = Literal["reading", "writing", "small", "working", "training"]
 
 
 class ProcessDied(Exception):
@@ -69,7 +69,7 @@ class WorkerProcess:
             await self._restart()
             raise ProcessDied from error
         except asyncio.CancelledError:
-            await self._restart()
+            await self.stop()
             raise
 
     async def _wait_until_ready(self) -> None:
@@ -88,8 +88,7 @@ class WorkerProcess:
             if kind == ANSWER:
                 return payload
             if kind == ERROR:
-                problem = json.loads(payload)
-                raise RequestError(problem["status"], problem["error"])
+                raise RequestError(**json.loads(payload))
             if kind == PROGRESS and progress is not None:
                 progress(payload.decode())
 
@@ -120,12 +119,15 @@ class WorkerProcess:
 class ProcessPool:
     """As many processes as the configuration says, all with one role."""
 
-    def __init__(self, role: Role, config: ServiceConfig) -> None:
+    def __init__(self, role: Role, config: ServiceConfig, timeout: float | None = None) -> None:
+        """With `timeout` an answer may take so long, else as long as the configuration says."""
         self._config = config
+        self._timeout = config.timeout if timeout is None else timeout
         self._processes = [WorkerProcess(role, config.store) for _ in range(config.workers)]
         self._idle: list[WorkerProcess] = []
         self._queue: deque[asyncio.Future[WorkerProcess]] = deque()
         self._shared: dict[bytes, asyncio.Future[bytes]] = {}
+        self._stopped = False
 
     @property
     def waiting(self) -> int:
@@ -137,6 +139,11 @@ class ProcessPool:
         """The number of processes that are not idle."""
         return len(self._processes) - len(self._idle)
 
+    @property
+    def idle(self) -> bool:
+        """Whether a request would be answered at once."""
+        return bool(self._idle)
+
     async def start(self) -> None:
         """Make all processes available; without `eager` each starts on first use."""
         for process in self._processes:
@@ -146,6 +153,7 @@ class ProcessPool:
 
     async def stop(self) -> None:
         """Stop all processes."""
+        self._stopped = True
         await asyncio.gather(*(process.stop() for process in self._processes))
 
     async def call(self, request: bytes, retry: bool = True) -> bytes:
@@ -172,11 +180,15 @@ class ProcessPool:
         try:
             for may_retry in (retry, False):
                 try:
-                    return await process.call(request, self._config.timeout)
+                    return await process.call(request, self._timeout)
                 except ProcessDied:
                     if not may_retry:
                         break
             raise RequestError(HTTPStatus.SERVICE_UNAVAILABLE, KILLED)
+        except asyncio.CancelledError:
+            if self._config.eager and not self._stopped:
+                await process.start()  # so that the next request need not wait for it
+            raise
         finally:
             self._release(process)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
 from partita.configurations import MODELS, PAIR_MODELS
 from partita.rules.domain_files import installed_domains
@@ -167,6 +167,9 @@ class KeyRequest(RequestModel):
     based_on: int | None = Field(
         default=None, description="The key that the author saw before writing this one."
     )
+    override: bool = Field(
+        default=False, description="Save a key that contradicts what is known of its templates."
+    )
 
 
 class TrainRequest(RequestModel):
@@ -185,6 +188,13 @@ def check(model: type[RequestModel], body: bytes) -> None:
     """Validate a small body at once; parsing a large one is left to a worker process."""
     if len(body) <= SMALL_BODY:
         parse(model, body)
+
+
+def schema_of(answer: Any) -> dict[str, Any]:
+    """Return the JSON Schema of an answer, with all definitions inlined."""
+    schema = TypeAdapter(answer).json_schema()
+    inlined: dict[str, Any] = _inline(schema, schema.pop("$defs", {}))
+    return inlined
 
 
 def openapi_body(model: type[RequestModel]) -> dict[str, Any]:

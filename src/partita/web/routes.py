@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
@@ -17,9 +17,10 @@ from pydantic import AfterValidator
 from partita.configurations import MODELS
 from partita.domains import describe_domains
 from partita.results.result_lines import schema
+from partita.web import answers
 from partita.web import request_models as models
 from partita.web.backend import JSON, Backend, until_disconnected
-from partita.web.error_responses import json_bytes
+from partita.web.error_responses import PROBLEM_JSON, RequestError, json_bytes
 from partita.web.jobs import State
 from partita.web.wire_format import request_frame
 
@@ -34,11 +35,6 @@ EXPORT_TYPES = {
 }
 # a report is one file with its own styles and no scripts
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
-ERROR_SCHEMA = {
-    "type": "object",
-    "properties": {"error": {"type": "string"}},
-    "required": ["error"],
-}
 ERRORS = {
     400: "The request is not valid HTTP or JSON.",
     401: "The token is wrong or missing.",
@@ -96,6 +92,7 @@ Order = Annotated[
 ]
 Left = Annotated[Word, Query(description="A template of the set.")]
 Right = Annotated[Word, Query(description="Another template of the set.")]
+Author = Annotated[Word, Query(description="Whose keys.")]
 ExportFormat = Literal["csv", "jsonl", "parquet"]
 
 
@@ -106,105 +103,118 @@ def add_to(app: FastAPI) -> None:
     """Add all routes."""
     _add_service_routes(app)
     _add_store_routes(app)
+    _add_key_routes(app)
     _add_computing_routes(app)
 
 
 def _add_service_routes(app: FastAPI) -> None:
-    get = app.get
-    example = {"status": "ok", "version": "0.1.0"}
-    get("/api/health", **_answers("The service is up.", example=example))(health)
-    get("/api/metrics", **_answers("Metrics for Prometheus.", media_type="text/plain"))(metrics)
-    get("/api/domains", **_answers("The domains and models."))(domains)
-    get("/api/schema", **_answers("The JSON Schema of a result."))(result_schema)
-    get(
-        "/api/jobs/{job}",
-        **_answers("The state (waiting, running, done, failed), progress, result and error."),
-    )(job)
-    app.post(
-        "/api/runs/{run}/train",
-        **_answers("The id of the job.", 202, example={"job": "5e2a9c01-1"}),
-        openapi_extra=models.openapi_body(models.TrainRequest),
-    )(train)
+    add = _adder(app, "Service")
+    add("/api/health", health, "The service is up.", answers.Health)
+    add("/api/metrics", metrics, "Metrics for Prometheus.", media_type="text/plain")
+    add("/api/domains", domains, "The domains and models.", answers.Domains)
+    add("/api/schema", result_schema, "The JSON Schema of a result.", dict[str, Any])
 
 
 def _add_store_routes(app: FastAPI) -> None:
-    get, run = app.get, "/api/runs/{run}"
-    get("/api/runs", **_answers("All runs of the store.", example=[]))(all_runs)
-    get(run, **_answers("The settings, inputs, times and outcome of the run."))(one_run)
-    get(f"{run}/messages", **_answers("The total and one page of messages."))(messages)
-    get(
-        f"{run}/messages/{{message}}",
-        **_answers("The text, sets, templates, entities and keys."),
-    )(message)
-    get(f"{run}/sets/{{set}}", **_answers("A result: templates, pairs, configurations."))(one_set)
-    get(f"{run}/sets/{{set}}/keys", **_answers("All keys of the set.", example=[]))(keys)
-    get(f"{run}/entities", **_answers("The total and one page of entities."))(entities)
-    app.post(
-        f"{run}/sets/{{set}}/keys",
-        **_answers(
-            "The id of the key, and newer keys of others that the author had not seen.", 201
-        ),
-        openapi_extra=models.openapi_body(models.KeyRequest),
-    )(write_key)
+    add, run = _adder(app, "Runs"), "/api/runs/{run}"
+    add("/api/runs", all_runs, "All runs of the store.", list[answers.Run])
+    add(run, one_run, "The settings, inputs, times and outcome of the run.", answers.Run)
+    add(f"{run}/messages", messages, "The total and one page of messages.", answers.MessagePage)
+    add(f"{run}/messages/{{message}}", message, "The text, sets and entities.", answers.Message)
+    add(f"{run}/sets/{{set}}", one_set, "A result.", answers.Result)
+    add(f"{run}/entities", entities, "The total and one page of entities.", answers.EntityPage)
+    add(f"{run}/export/{{table}}.{{form}}", export, "The table.", media_type="text/csv")
+    add(f"{run}/report.html", report, "The report.", media_type="text/html")
+
+
+def _add_key_routes(app: FastAPI) -> None:
+    add, run = _adder(app, "Keys and training"), "/api/runs/{run}"
+    keys_path = f"{run}/sets/{{set}}/keys"
+    add(keys_path, keys, "All keys of the set.", list[answers.Key])
+    add(
+        keys_path,
+        write_key,
+        "The id of the key, and newer keys of others that the author had not seen.",
+        answers.SavedKey,
+        status=201,
+        body=models.KeyRequest,
+    )
+    add(keys_path, withdraw_key, "How many keys.", answers.WithdrawnKeys, method="DELETE")
+    agreed = "Each configuration with its votes."
+    add(f"{run}/sets/{{set}}/agreement", agreement, agreed, answers.Agreement)
+    add(f"{run}/next", next_sets, "Sets, the most informative first.", list[answers.NextSet])
+    started = {"status": 202, "body": models.TrainRequest}
+    add(f"{run}/train", train, "The id of the job.", answers.Started, **started)
+    add("/api/jobs/{job}", job, "The state, progress, result and error.", answers.Job)
+    add(f"{run}/curve", curve, "Bits by number of keys; calibration.", answers.Curve)
+    add(f"{run}/evaluation", evaluation, "The run scored against its keys.", dict[str, Any])
 
 
 def _add_computing_routes(app: FastAPI) -> None:
-    get, post, run = app.get, app.post, "/api/runs/{run}"
-    post(
-        "/api/resolve",
-        **_answers("The message with its sets, templates and entities."),
-        openapi_extra=models.openapi_body(models.ResolveRequest),
-    )(resolve)
-    post(
-        "/api/why",
-        **_answers("The contribution of each feature and of the other templates."),
-        openapi_extra=models.openapi_body(models.WhyRequest),
-    )(why_text)
-    post(
-        "/api/solve",
-        **_answers("A result: templates, pairs, configurations."),
-        openapi_extra=models.openapi_body(models.SolveRequest),
-    )(solve)
-    post(
-        "/api/fuse",
-        **_answers("Things or objects with values, their claims, and the trust in each source."),
-        openapi_extra=models.openapi_body(models.FuseRequest),
-    )(fuse)
-    post(
-        f"{run}/messages",
-        **_answers("The message as stored in the run.", 201),
-        openapi_extra=models.openapi_body(models.NewMessageRequest),
-    )(ingest)
-    get(
-        f"{run}/sets/{{set}}/why",
-        **_answers("The contribution of each feature and of the other templates."),
-    )(why)
-    get(f"{run}/next", **_answers("Sets, the most informative first.", example=[]))(next_sets)
-    get(
-        f"{run}/curve",
-        **_answers("Bits by number of keys; calibration before and after training."),
-    )(curve)
-    get(f"{run}/evaluation", **_answers("The run scored against its keys."))(evaluation)
-    get(f"{run}/export/{{table}}.{{form}}", **_answers("The table.", media_type="text/csv"))(export)
-    get(f"{run}/report.html", **_answers("The report.", media_type="text/html"))(report)
+    add, run = _adder(app, "Computing"), "/api/runs/{run}"
+    explained = "The contribution of each feature and of the other templates."
+    add("/api/resolve", resolve, "The message.", answers.Message, body=models.ResolveRequest)
+    add("/api/why", why_text, explained, answers.Explanation, body=models.WhyRequest)
+    add("/api/solve", solve, "A result.", answers.Result, body=models.SolveRequest)
+    add("/api/fuse", fuse, "Values, claims, trust.", dict[str, Any], body=models.FuseRequest)
+    new = {"status": 201, "body": models.NewMessageRequest}
+    add(f"{run}/messages", ingest, "The message as stored.", answers.Message, **new)
+    add(f"{run}/sets/{{set}}/why", why, explained, answers.Explanation)
 
 
-def _answers(
-    description: str, status: int = 200, media_type: str = JSON, example: Any = None
-) -> dict[str, Any]:
-    """Return the arguments of a route that describe its answers and errors."""
-    content = {"schema": {"type": "string" if media_type != JSON else "object"}}
-    if example is not None:
-        content["example"] = example
-        content["schema"] = {"type": "array" if isinstance(example, list) else "object"}
+def _adder(app: FastAPI, tag: str) -> Callable[..., None]:
+    """Return a function that adds a route: GET, or POST if it has a body."""
+
+    def add(
+        path: str,
+        endpoint: Callable[..., Any],
+        description: str,
+        answer: Any = str,
+        *,
+        method: str = "",
+        status: int = 200,
+        media_type: str = JSON,
+        body: type[models.RequestModel] | None = None,
+    ) -> None:
+        app.add_api_route(
+            path,
+            endpoint,
+            methods=[method or ("POST" if body else "GET")],
+            status_code=status,
+            tags=[tag],
+            operation_id=endpoint.__name__,
+            responses=_responses(description, status, media_type, answer),
+            openapi_extra=models.openapi_body(body) if body else None,
+        )
+
+    return add
+
+
+def _responses(
+    description: str, status: int, media_type: str, answer: Any
+) -> dict[int | str, dict[str, Any]]:
+    """Describe the answer and the errors of a route."""
+    content = {media_type: {"schema": models.schema_of(answer)}}
+    problem = {PROBLEM_JSON: {"schema": models.schema_of(answers.ProblemDetails)}}
     errors: dict[int | str, dict[str, Any]] = {
-        code: {"description": text, "content": {JSON: {"schema": ERROR_SCHEMA}}}
-        for code, text in ERRORS.items()
+        code: {"description": text, "content": problem} for code, text in ERRORS.items()
     }
-    success: dict[int | str, dict[str, Any]] = {
-        status: {"description": description, "content": {media_type: content}}
-    }
-    return {"status_code": status, "responses": success | errors}
+    return {status: {"description": description, "content": content}, **errors}
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """Refuse query parameters that a route of the API does not have."""
+    route = request.scope["route"]
+    if not route.path.startswith("/api/"):
+        return
+    known = [parameter.alias for parameter in route.dependant.query_params]
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        expected = f"expected {', '.join(known)}" if known else "expected none"
+        problem = f"unknown query parameter; {expected}"
+        line = f"{unknown[0]}: {problem}"
+        problems = [{"field": name, "problem": problem} for name in unknown]
+        raise RequestError(HTTPStatus.UNPROCESSABLE_ENTITY, line, problems=problems)
 
 
 # --- the service itself ---
@@ -232,21 +242,25 @@ async def result_schema() -> Response:
 
 
 async def job(backend: Here, job: JobId) -> Response:
-    """Report the state of a training job. A job from before a restart is reported as lost."""
-    return _json(backend.jobs.get(job).to_json())
+    """Report the state of a training job. Jobs survive a restart of the service."""
+    return _json(await backend.jobs.get(job))
 
 
 async def train(backend: Here, request: Request, run: Run) -> Response:
     """Train on the keys of a run in the background. Poll the job for its progress."""
     body = await request.body()
-    models.parse(models.TrainRequest, body)
-    await backend.read("run", name=run)  # report an unknown run at once
-    queued = backend.jobs.add(run, body)
+    options = models.parse(models.TrainRequest, body).model_dump()
+    queued = await backend.jobs.add(run, options)
     return _json({"job": queued.id}, HTTPStatus.ACCEPTED)
 
 
 def _gauges(backend: Backend) -> Mapping[str, tuple[str, Mapping[str, int]]]:
-    pools = {"reading": backend.readers, "writing": backend.writer, "working": backend.workers}
+    pools = {
+        "reading": backend.readers,
+        "writing": backend.writer,
+        "small": backend.small,
+        "working": backend.workers,
+    }
     waiting = {f'{{for="{role}"}}': pool.waiting for role, pool in pools.items()}
     busy = {f'{{for="{role}"}}': pool.busy for role, pool in pools.items()}
     states = backend.jobs.states()
@@ -321,10 +335,22 @@ async def keys(backend: Here, run: Run, set: SetName) -> Response:  # noqa: A002
 
 
 async def write_key(backend: Here, request: Request, run: Run, set: SetName) -> Response:  # noqa: A002
-    """Save a key. Nothing is overwritten: earlier keys are kept."""
+    """Save a key. Nothing is overwritten: earlier keys are kept. A key that contradicts what is
+    known of its templates is refused unless it has `override`."""
     body = await request.body()
     models.check(models.KeyRequest, body)
     return await backend.write("key", body, run=run, set=set)
+
+
+async def withdraw_key(backend: Here, run: Run, set: SetName, author: Author) -> Response:  # noqa: A002
+    """Withdraw the keys of an author for a set. They are kept and no longer count."""
+    return await backend.write("withdraw", b"", status=200, run=run, set=set, author=author)
+
+
+async def agreement(backend: Here, run: Run, set: SetName) -> Response:  # noqa: A002
+    """Return how the authors of a set agree. The configuration with most votes is used for
+    training and evaluation; equal ones have equal weight."""
+    return await backend.read("agreement", run=run, set=set)
 
 
 # --- computations ---

@@ -17,7 +17,7 @@ from partita.app.workspace import open_workspace
 from partita.errors import InputError, PartitaError
 from partita.web.app import create_app
 from partita.web.config import ServiceConfig
-from partita.web.error_responses import error_body
+from partita.web.error_responses import PROBLEM_JSON, RequestError, error_body
 
 KEEP_ALIVE = 15  # seconds that an idle connection stays open
 SHUTDOWN_GRACE = 5  # seconds that open requests may take when the service stops
@@ -84,8 +84,9 @@ def address(listener: socket.socket) -> str:
 
 def create_server(config: ServiceConfig) -> Server:
     """Return a server that is ready to run on a listening socket."""
-    open_workspace(config.store).close()  # report a broken store before the first request
-    app: Any = create_app(config)
+    workspace = open_workspace(config.store)  # report a broken store before the first request
+    app: Any = create_app(config, workspace.open_jobs())
+    workspace.close()
     uvicorn_config = Config(
         app,
         http=TimeLimitedProtocol,
@@ -178,8 +179,8 @@ class TimeLimitedProtocol(HttpToolsProtocol):
     def _send_error(self, status: int, line: str) -> None:
         if self.transport.is_closing():
             return
-        body = error_body(line)
-        head = f"content-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        body = error_body(RequestError(status, line))
+        head = f"content-type: {PROBLEM_JSON}\r\ncontent-length: {len(body)}\r\n"
         end = b"connection: close\r\n\r\n"
         self.transport.write(STATUS_LINE[status] + head.encode() + end + body)
         self.transport.close()

@@ -1,4 +1,4 @@
-"""A worker process that answers one request at a time: python -m partita.service.worker ROLE."""
+"""A worker process that answers one request at a time: python -m partita.web.worker ROLE."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from partita.web.wire_format import (
 )
 from partita.web.worker_calls import Calls, ComputingCalls, StoreCalls
 
-TRAINING_NICENESS = 10  # training yields to requests that somebody waits for
+# training yields to requests that somebody waits for, and large requests to small ones
+NICENESS = {"working": 5, "training": 10}
 
 
 def main() -> None:
@@ -43,10 +44,9 @@ def _prepare_calls(role: str, store: str, progress: Callable[[str], None]) -> Ca
     if role in ("reading", "writing"):
         return StoreCalls(store)
     calls = ComputingCalls(store, progress)
-    if role == "training":
-        os.nice(TRAINING_NICENESS)
-    else:
+    if role != "training":
         calls.warm_up()
+    os.nice(NICENESS.get(role, 0))
     return calls
 
 
@@ -82,7 +82,8 @@ def _answer(calls: Calls, payload: bytes) -> bytes:
         return frame(ANSWER, calls.run(*parse_request(payload)))
     except Exception as error:  # without an answer the service would wait until its timeout
         problem = request_error(error)
-        return frame(ERROR, json_bytes({"status": problem.status, "error": problem.line}))
+        fields = {"status": problem.status, "line": problem.line, "problems": problem.problems}
+        return frame(ERROR, json_bytes(fields))
 
 
 if __name__ == "__main__":

@@ -61,6 +61,11 @@ class StoreCalls:
             "set": workspace.set,
             "entities": workspace.entities,
             "keys": workspace.keys,
+            "agreement": workspace.agreement,
+            "withdraw": workspace.withdraw,
+            "job": workspace.job,
+            "add_job": workspace.add_job,
+            "change_job": workspace.change_job,
         }
         if call == "key":
             return self._write_key(body, **arguments)
@@ -69,8 +74,8 @@ class StoreCalls:
     def _write_key(self, body: bytes, run: str, set: str) -> bytes:  # noqa: A002
         key = parse(KeyRequest, body)
         alternatives = [alternative.model_dump() for alternative in key.alternatives]
-        saved = self._workspace.key(run, set, key.cells, key.author, alternatives, key.based_on)
-        return json_bytes(saved)
+        more = (alternatives, key.based_on, key.override)
+        return json_bytes(self._workspace.key(run, set, key.cells, key.author, *more))
 
 
 class ComputingCalls:

@@ -25,10 +25,11 @@ function queryString(parameters) {
  * @param {string} path
  * @param {any} [body]
  * @param {AbortSignal} [signal]
+ * @param {string} [method]
  * @returns {Promise<any>}
  */
-async function call(path, body, signal) {
-  const options = { ...requestOptions(body), signal };
+async function call(path, body, signal, method) {
+  const options = { ...requestOptions(body), signal, ...(method && { method }) };
   const response = await fetch(`api/${path}`, options).catch(() => {
     throw new ServiceError(
       0,
@@ -54,7 +55,7 @@ async function readResponse(response) {
   if (response.ok && content !== null) return content;
   throw new ServiceError(
     response.status,
-    content?.error ?? `The service answered with status ${response.status}.`,
+    content?.detail ?? `The service answered with status ${response.status}.`,
   );
 }
 
@@ -64,6 +65,9 @@ async function readResponse(response) {
 /** @typedef {import("./types.js").Entity} Entity */
 /** @typedef {{offset?: number, limit?: number}} Part */
 /** @typedef {Part & {search?: string, order?: string, sort?: string}} Page */
+
+/** @returns {Promise<any>} */
+export const openapi = () => call("openapi.json");
 
 /** @returns {Promise<import("./types.js").Run[]>} */
 export const runs = () => call("runs");
@@ -108,6 +112,13 @@ export const keys = (run, set) => call(`${setPath(run, set)}/keys`);
  */
 export const saveKey = (run, set, key) => call(`${setPath(run, set)}/keys`, key);
 
+/** @param {string} run @param {string} set @returns {Promise<import("./types.js").Agreement>} */
+export const agreement = (run, set) => call(`${setPath(run, set)}/agreement`);
+
+/** @param {string} run @param {string} set @param {string} author */
+export const withdrawKey = (run, set, author) =>
+  call(`${setPath(run, set)}/keys${queryString({ author })}`, undefined, undefined, "DELETE");
+
 /** @param {string} run @param {number} limit @returns {Promise<import("./types.js").NextSet[]>} */
 export const next = (run, limit) => call(`runs/${encode(run)}/next${queryString({ limit })}`);
 
@@ -139,6 +150,17 @@ export const resolve = (text, domain, model, signal) =>
 
 /** Explain a pair of a text. @param {any} asked @returns {Promise<import("./types.js").Explanation>} */
 export const whyText = (asked) => call("why", asked);
+
+/** Save a file of a run; a plain link could not send the token. */
+export async function download(/** @type {string} */ run, /** @type {string} */ file) {
+  const response = await fetch(`api/runs/${encode(run)}/${file}`, requestOptions(undefined));
+  if (!response.ok) return readResponse(response);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = `${run}-${file.split("/").pop()}`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
 
 /** @param {any} request @returns {Promise<import("./types.js").Fused>} */
 export const fuse = (request) => call("fuse", request);

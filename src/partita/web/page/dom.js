@@ -2,7 +2,7 @@
 
 /** @typedef {Node|string|number|null|undefined|false} Child */
 
-const ALLOWED_LINK = /^(#|api\/)/;
+const ALLOWED_LINK = /^(#|api\/|docs$)/;
 
 /**
  * Create an element with attributes, listeners (under `on`) and children.

@@ -2,6 +2,7 @@
 
 import { runs } from "./api.js";
 import { el, replaceContent, select } from "./dom.js";
+import { plural } from "./format.js";
 import { currentRoute, navigate } from "./router.js";
 
 const LAST_RUN_KEY = "partita.run";
@@ -35,9 +36,15 @@ export async function resolveRun(route) {
   return run;
 }
 
+/** A run in words: where it comes from, and what it holds. @param {import("./types.js").Run} run */
+export function runText({ name, parent, domain, messages }) {
+  const origin = parent ? `${parent}, trained (${name})` : name;
+  return `${origin}: ${domain}, ${plural(messages, "message")}`;
+}
+
 /** @param {string} run */
 function drawMenu(run) {
-  const options = runList.map(({ name }) => /** @type {[string, string]} */ ([name, name]));
+  const options = runList.map((item) => /** @type {[string, string]} */ ([item.name, runText(item)]));
   const menu = select(options, run, chooseRun, { id: "run", disabled: !runList.length });
   replaceContent(menuLabel, el("span", { class: "field-name" }, "Run"), menu);
 }

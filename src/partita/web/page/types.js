@@ -75,7 +75,7 @@
  * @property {string} error
  */
 
-/** @typedef {{name: string, entropy_bits: number|null}} Run */
+/** @typedef {{name: string, parent: string|null, domain: string, messages: number}} Run */
 /** @typedef {{cells: Cells, weight: number}} Alternative */
 
 /**
@@ -85,7 +85,11 @@
  * @property {Alternative[]} alternatives
  * @property {string} author
  * @property {string} time
+ * @property {string|null} withdrawn
  */
+
+/** @typedef {{cells: Cells, votes: number, authors: string[]}} Vote */
+/** @typedef {{authors: number, disputed: boolean, votes: Vote[]}} Agreement */
 
 /**
  * @typedef {object} NextSet

@@ -3,7 +3,7 @@
 import { scale, shape, svgDrawing, textShape, ticks } from "./svg.js";
 
 const HEIGHT = 230;
-const MARGIN = { left: 46, right: 14, top: 14, bottom: 36 };
+const MARGIN = { left: 46, right: 14, top: 24, bottom: 36 };
 
 /** @typedef {import("../types.js").Point} Point */
 
@@ -15,7 +15,7 @@ export function learningCurve(points, width) {
   );
   const label = `From ${from} to ${to}`;
   const chart = svgDrawing(width, HEIGHT, label, "curve");
-  const highest = Math.max(...points.map((point) => point.high), 1e-9);
+  const highest = 1.1 * Math.max(...points.map((point) => point.high), 1e-9);
   const x = scale([0, Math.max(1, last.keys)], [MARGIN.left, width - MARGIN.right]);
   const y = scale([0, highest], [HEIGHT - MARGIN.bottom, MARGIN.top]);
   chart.append(...curveFrame(x, y, highest, last.keys, width));
@@ -74,12 +74,15 @@ function curveFrame(x, y, highest, keys, width) {
         String(value),
       ),
     );
-  const name = textShape(
-    "text",
-    { x: width - MARGIN.right, y: HEIGHT - 4, class: "axis", "text-anchor": "end" },
-    "keys",
-  );
-  return [...rows, ...columns, name];
+  const names = [
+    textShape(
+      "text",
+      { x: width - MARGIN.right, y: HEIGHT - 4, class: "axis", "text-anchor": "end" },
+      "number of keys",
+    ),
+    textShape("text", { x: 0, y: 11, class: "axis" }, "bits per template"),
+  ];
+  return [...rows, ...columns, ...names];
 }
 
 const RELIABILITY_MARGIN = 40;

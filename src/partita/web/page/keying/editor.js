@@ -39,6 +39,7 @@ export const AUTHOR_KEY = "partita.author";
  * @property {Set<number>} seenKeys
  * @property {Set<string>} settledOpinions keys of others that the author has decided about
  * @property {boolean} hasSavedKey whether a key of this author is in the store
+ * @property {import("../types.js").Agreement|null} agreement of all authors
  * @property {import("./saver.js").Saver} saver
  * @property {import("./board.js").Board} board
  * @property {HTMLElement} text
@@ -58,11 +59,12 @@ export const AUTHOR_KEY = "partita.author";
 export async function openEditor(run, message, set, onState) {
   const keys = (await api.keys(run, set.set)).sort(byKeyId);
   const author = localStorage.getItem(AUTHOR_KEY) ?? "";
-  const own = keys.findLast((key) => key.author === author);
+  const own = keys.findLast((key) => key.author === author && !key.withdrawn);
   const { text, close } = annotatedText(message);
   /** @type {Editor} */
   const editor = {
     ...{ message, set, keys, text, close, editing: -1, hasSavedKey: Boolean(own) },
+    agreement: null,
     ...{
       newKeys: new Set(),
       settledOpinions: new Set(),
@@ -82,7 +84,37 @@ export async function openEditor(run, message, set, onState) {
     others: el("section", { class: "panel others", hidden: true }),
   };
   loadStart(editor, own);
+  updateAgreement(editor);
   return editor;
+}
+
+/** Load how the authors agree, and draw it. @param {Editor} editor */
+async function updateAgreement(editor) {
+  editor.agreement = await api.agreement(editor.saver.run, editor.set.set).catch(() => null);
+  drawOthersPanel(editor);
+}
+
+/** Withdraw the author's keys and start anew. @param {Editor} editor */
+export async function withdrawKey(editor) {
+  const { run, set, author } = editor.saver;
+  await api.withdrawKey(run, set, author);
+  editor.hasSavedKey = false;
+  editor.history = newHistory({ cells: editor.set.configurations[0].cells, alternatives: [] });
+  await checkForKeys(editor);
+  await updateAgreement(editor);
+  drawEditor(editor);
+  announce("Key withdrawn");
+}
+
+/**
+ * Save the key as shown, and return the set to key next; null if it could not be saved.
+ * @param {Editor} editor
+ */
+export async function saveAndChoose(editor) {
+  await confirmKey(editor);
+  if (editor.saver.pending) return null;
+  const [next] = await api.next(editor.saver.run, 1);
+  return next ?? { set: "", message: "" };
 }
 
 /**
@@ -147,6 +179,7 @@ function drawOthersPanel(editor) {
     editor.newKeys,
     otherKeyActions(editor),
     colourCells,
+    editor.agreement,
   );
 }
 
@@ -249,6 +282,7 @@ function onSaverState(editor, onState, state, detail) {
   if (state === "saved") {
     editor.hasSavedKey = true;
     if (detail.conflicts.length) checkForKeys(editor);
+    updateAgreement(editor);
   }
   onState(editor, state, detail);
 }
@@ -260,7 +294,7 @@ export async function checkForKeys(editor) {
   const newKeys = keys.filter((key) => !editor.seenKeys.has(key.key));
   editor.keys = keys.sort(byKeyId);
   for (const key of newKeys) addNewKey(editor, key);
-  if (newKeys.length) drawOthersPanel(editor);
+  if (newKeys.length) await updateAgreement(editor);
 }
 
 /** The author and cells of a key as text. @param {Key} key */

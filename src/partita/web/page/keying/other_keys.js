@@ -12,9 +12,10 @@ import { changeTexts, labelledCells, sameCells } from "../parts/cells.js";
 /** The order in which keys were saved. @param {Key} a @param {Key} b */
 export const byKeyId = (a, b) => a.key - b.key;
 
-/** The newest key of each author. @param {Key[]} keys @returns {Key[]} */
+/** The newest key of each author that is not withdrawn. @param {Key[]} keys @returns {Key[]} */
 export function newestByAuthor(keys) {
-  const byAuthor = new Map([...keys].sort(byKeyId).map((key) => [key.author, key]));
+  const counting = keys.filter((key) => !key.withdrawn).sort(byKeyId);
+  const byAuthor = new Map(counting.map((key) => [key.author, key]));
   return [...byAuthor.values()].sort(byKeyId);
 }
 
@@ -25,8 +26,9 @@ export function newestByAuthor(keys) {
  * @param {Set<number>} newKeys ids of keys that arrived while this one was written
  * @param {KeyActions} actions
  * @param {(cells: Cells) => Map<string, string>} colourCells
+ * @param {import("../types.js").Agreement|null} agreement
  */
-export function drawOtherKeys(node, keys, ownCells, newKeys, actions, colourCells) {
+export function drawOtherKeys(node, keys, ownCells, newKeys, actions, colourCells, agreement) {
   node.hidden = !keys.length;
   const rows = keys.map((key) => {
     const agrees = sameCells(key.cells, ownCells);
@@ -36,7 +38,22 @@ export function drawOtherKeys(node, keys, ownCells, newKeys, actions, colourCell
     const cells = labelledCells(key.cells, colourCells(key.cells));
     return keyRow(key, conflict, difference, cells, buttons);
   });
-  replaceContent(node, el("h2", {}, "Keys by other people"), ...rows);
+  const agreed = agreement && agreement.authors > 1 && agreementLine(agreement);
+  replaceContent(node, el("h2", {}, "Keys by other people"), agreed, ...rows);
+}
+
+/** What counts for training. @param {import("../types.js").Agreement} agreement */
+function agreementLine({ authors, disputed, votes }) {
+  const [first] = votes;
+  const names = votes.map((vote) => vote.authors.join(", ")).filter(Boolean);
+  if (disputed)
+    return el(
+      "p",
+      { class: "notice agreement", role: "status" },
+      `Disputed: ${names.join(" against ")}. No configuration has most votes; each counts alike.`,
+    );
+  const text = `${first.authors.length} of ${authors} authors agree (${first.authors.join(", ")})`;
+  return el("p", { class: "quiet agreement" }, `${text}: their configuration counts.`);
 }
 
 /** @param {Cells} ownCells @param {Cells} theirs */

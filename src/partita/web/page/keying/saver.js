@@ -14,6 +14,7 @@ const RETRY_DELAY = 5000;
  * @property {number|null} basedOn the newest key known when the last one was written
  * @property {Draft|null} pending
  * @property {boolean} busy
+ * @property {boolean} override save the pending draft although it contradicts what is known
  * @property {number} timer
  * @property {number[]} savedKeys the ids of the keys saved here
  * @property {(state: string, detail?: any) => void} onState
@@ -29,7 +30,7 @@ const RETRY_DELAY = 5000;
  */
 export const createSaver = (run, set, author, basedOn, onState) => ({
   ...{ run, set, author, basedOn: basedOn, onState: onState },
-  ...{ pending: null, busy: false, timer: 0, savedKeys: [] },
+  ...{ pending: null, busy: false, override: false, timer: 0, savedKeys: [] },
 });
 
 /** @param {Saver} saver */
@@ -53,6 +54,7 @@ export function storedDraft(saver, ids) {
 /** @param {Saver} saver @param {Draft} draft */
 export function saveDraft(saver, draft) {
   saver.pending = draft;
+  saver.override = false;
   localStorage.setItem(draftKey(saver), JSON.stringify(draft));
   return sendPending(saver);
 }
@@ -93,11 +95,20 @@ function requestBody(saver, draft) {
   const alternatives = draft.alternatives.filter(
     (alternative) => !sameCells(alternative.cells, draft.cells),
   );
-  return { cells: draft.cells, alternatives, author: saver.author, based_on: saver.basedOn };
+  const { author, basedOn, override } = saver;
+  return { cells: draft.cells, alternatives, author, based_on: basedOn, override };
+}
+
+/** Send the pending draft although it contradicts what is known. @param {Saver} saver */
+export function sendNevertheless(saver) {
+  saver.override = true;
+  return sendPending(saver);
 }
 
 /** @param {Saver} saver @param {any} error */
 function onFailure(saver, error) {
+  if (error.status === 422 && error.message.includes("override"))
+    return saver.onState("contradiction", error);
   saver.onState("failed", error);
   if (!error.status || error.status >= 500)
     saver.timer = setTimeout(() => sendPending(saver), RETRY_DELAY);

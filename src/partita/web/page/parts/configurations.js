@@ -62,7 +62,7 @@ function configurationRow(set, rank, choose) {
   const number = el("span", { class: "number" }, figure(configuration));
   const mass = el("span", { class: "mass" }, number, bar(configuration.probability));
   const spokenText = screenReaderOnly(`: ${cellText(configuration.cells)}, probability `);
-  const node = el("label", { class: "configuration" }, input);
+  const node = el("label", { class: "configuration", title: expressionText(set, configuration) }, input);
   append(node, el("span", { class: "rank" }, rank + 1), cells, spokenText, mass);
   const moved = movedTemplates(set.configurations[0].cells, configuration.cells);
   const show = (/** @type {boolean} */ current, /** @type {ColourOf} */ colourOf) => {
@@ -71,6 +71,15 @@ function configurationRow(set, rank, choose) {
     replaceContent(cells, cellRow(cellsShown(set, configuration.cells), colourOf, moved));
   };
   return { node, show };
+}
+
+/** The cells in words. @param {ResultSet} set @param {{cells: string[][]}} configuration */
+function expressionText(set, { cells }) {
+  const text = new Map(set.templates.map((template) => [template.id, template.text]));
+  const words = (/** @type {string} */ id) => text.get(id) || id;
+  return cellsShown(set, cells)
+    .map((cell) => cell.map(words).join(" = "))
+    .join("\n");
 }
 
 /** All cells; of a text those with two or more. @param {ResultSet} set @param {string[][]} cells */

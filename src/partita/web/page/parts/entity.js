@@ -7,9 +7,36 @@ import { figure, probability, slotValue } from "../format.js";
 
 const CERTAIN = 0.99995;
 
+const LONGEST_TITLE = 60; // characters
+
 /** @param {Entity} entity @returns {string} */
 export const entityName = (entity) =>
-  entity.name || entity.descriptions?.[0] || entity.templates.join(" ");
+  shortened(entity.name || entity.descriptions?.[0] || entity.templates.join(" "));
+
+/** Cut a long text at a word. @param {string} text */
+function shortened(text) {
+  if (text.length <= LONGEST_TITLE) return text;
+  return `${text.slice(0, LONGEST_TITLE).replace(/\s+\S*$/, "")}…`;
+}
+
+/**
+ * The entity of one cell of a configuration, with the values of its templates.
+ * @param {import("../types.js").Template[]} templates
+ * @returns {Entity}
+ */
+export function cellEntity(templates) {
+  /** @type {Record<string, any[]>} */
+  const slots = {};
+  for (const { id, slots: values = {} } of templates)
+    for (const [name, value] of Object.entries(values))
+      if (value !== null && !slots[name]?.some((known) => String(known.value) === String(value)))
+        (slots[name] ??= []).push({ value, probability: 1, templates: [id] });
+  const texts = [...new Set(templates.map((template) => template.text ?? "").filter(Boolean))];
+  const longest = [...texts].sort((a, b) => b.length - a.length)[0] ?? "";
+  const sort = templates.map((template) => template.sort ?? "").find(Boolean) ?? "";
+  const ids = templates.map((template) => template.id);
+  return { id: ids[0], sort, templates: ids, name: longest, descriptions: texts, probability: 1, slots };
+}
 
 /**
  * @param {Entity} entity

@@ -11,16 +11,47 @@ import { probability, signed } from "../format.js";
 
 const SHOWN_FEATURES = 12;
 
+// values that say nothing about a pair: the weight of such a feature belongs to the starting point
+const SAYS_NOTHING = /: (no|none|nothing|unknown|any|neither|no pronoun|not both\b.*)$/;
+const CHANGED_LITTLE = 0.05;
+
 /** @param {Explanation} explanation @returns {Node[]} */
 export function explanationNodes(explanation) {
   const { pair, rest, expressions, notes } = explanation;
   return [
     heading(explanation),
+    el("p", { class: "sentence" }, sentence(explanation)),
     probabilityLines(explanation),
-    ...notes.map((note) => el("p", { class: "notice" }, note)),
-    ...(pair ? featureSection(pair) : []),
+    ...notes.map((note) => el("p", { class: "quiet" }, note)),
+    ...(pair ? featureSection(pair, explanation) : []),
     ...(rest ? influenceSection(rest, expressions) : []),
   ];
+}
+
+/** @param {number} p */
+const percent = (p) => (p > 0 && p < 0.005 ? "under 1 %" : `${Math.round(p * 100)} %`);
+
+/** The explanation in one sentence. @param {Explanation} explanation */
+export function sentence({ right, probability: p, marginal, rest }) {
+  if (!rest) return `Overall ${percent(marginal)} that the two are the same.`;
+  const figures = `Alone ${percent(p)}, overall ${percent(marginal)}`;
+  if (Math.abs(p - marginal) < CHANGED_LITTLE)
+    return `${figures}: the other templates change little.`;
+  const falls = marginal < p;
+  const names = rest.influences
+    .filter(({ before, after }) => after < before === falls)
+    .sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
+    .flatMap(({ templates }) => templates)
+    .slice(0, 2);
+  if (!names.length) return `${figures}.`;
+  if (falls) return `${figures}: ${right} fits ${names.join(" and ")} better.`;
+  return `${figures}: ${names.join(" and ")} ${names.length > 1 ? "connect" : "connects"} the two.`;
+}
+
+/** Replace S and T by the expressions. @param {string} text @param {Explanation} explanation */
+function withExpressions(text, { left, right, expressions }) {
+  const name = (/** @type {string} */ id) => `“${expressions[id] ?? id}”`;
+  return text.replace(/\bS\b/g, () => name(left)).replace(/\bT\b/g, () => name(right));
 }
 
 /** @param {Explanation} explanation */
@@ -30,9 +61,9 @@ function heading({ left, right, expressions }) {
 }
 
 /** @param {Explanation} explanation */
-function probabilityLines({ probability: p, marginal }) {
+function probabilityLines({ probability: p, marginal, rest }) {
   const lines = [
-    probabilityLine("the pair alone", p),
+    ...(rest ? [probabilityLine("the pair alone", p)] : []),
     probabilityLine("given the whole set", marginal),
   ];
   return el("div", { class: "from-to" }, ...lines);
@@ -44,36 +75,46 @@ function probabilityLine(text, p) {
   return el("p", { class: "figure-line" }, el("span", {}, text), number, bar(p));
 }
 
-/** @param {PairAlone} pair */
-function featureSection(pair) {
-  const featureCount = activeFeatures(pair).length;
-  const box = el("div", {}, featureChart(pair, SHOWN_FEATURES));
-  const more = button(`Show all ${featureCount} features`, () => {
-    replaceContent(box, featureChart(pair, featureCount));
+/** @param {PairAlone} pair @param {Explanation} explanation */
+function featureSection(pair, explanation) {
+  const all = contributions(pair, Infinity, explanation);
+  const box = el("div", {}, ...featureNodes(pair, SHOWN_FEATURES, explanation));
+  const more = button(`Show all ${all.length} rows`, () => {
+    replaceContent(box, ...featureNodes(pair, all.length, explanation));
     more.hidden = true;
   });
-  more.hidden = featureCount <= SHOWN_FEATURES + 1;
-  return [el("h3", {}, "Contribution of each feature, in log-odds"), box, more, featureTable(pair)];
+  more.hidden = all.length <= SHOWN_FEATURES + 1;
+  return [el("h3", {}, "Contribution of each feature, in log-odds"), box, more];
 }
 
-/** @param {PairAlone} pair @param {number} limit */
-function featureChart(pair, limit) {
-  const steps = featureSteps(pair, limit);
+/** The chart and the table, with the same rows. */
+function featureNodes(
+  /** @type {PairAlone} */ pair,
+  /** @type {number} */ limit,
+  /** @type {Explanation} */ explanation,
+) {
+  const rows = contributions(pair, limit, explanation);
+  return [featureChart(pair, rows), featureTable(rows)];
+}
+
+/** @param {PairAlone} pair @param {Contribution[]} rows */
+function featureChart(pair, rows) {
+  const steps = featureSteps(pair, rows);
   const total = `${signed(pair.log_odds)}, probability ${probability(pair.probability)}`;
-  const label = `${steps.length - 1} contributions, total ${total}`;
+  const label = `${rows.length} contributions, total ${total}`;
   const format = (/** @type {number} */ value) => (value ? signed(value, 1) : "0");
   return responsive((width) => waterfall(steps, width, label, { format }));
 }
 
-/** The features as a table with their descriptions. @param {PairAlone} pair */
-function featureTable(pair) {
+/** The features as a table with their descriptions. @param {Contribution[]} rows */
+function featureTable(rows) {
   const names = ["Feature", "Weight", "Description"];
   const head = el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name)));
-  const rows = pair.contributions.map(({ feature, weight, documentation }) => {
+  const body = rows.map(({ feature, weight, documentation }) => {
     const number = el("td", { class: "number" }, signed(weight, 4));
-    return el("tr", {}, el("td", {}, feature), number, el("td", {}, documentation));
+    return el("tr", {}, el("td", {}, feature.replaceAll("_", " ")), number, el("td", {}, documentation));
   });
-  const table = el("table", { class: "plain" }, el("thead", {}, head), el("tbody", {}, ...rows));
+  const table = el("table", { class: "plain" }, el("thead", {}, head), el("tbody", {}, ...body));
   const title = el("summary", {}, "Table with descriptions of the features");
   return el("details", {}, title, el("div", { class: "wide" }, table));
 }
@@ -94,32 +135,41 @@ function influenceSection(rest, expressions) {
 /** @param {number} x */
 const logistic = (x) => 1 / (1 + Math.exp(-x));
 
-/** The features with a weight other than 0. @param {PairAlone} pair */
-export const activeFeatures = (pair) =>
-  pair.contributions.filter((feature) => feature.weight !== 0);
-
 /**
- * Return steps for the heaviest features, the others together, and the total.
+ * Return the rows of chart and table: the starting point, the heaviest features, the others.
  * @param {PairAlone} pair
  * @param {number} limit
+ * @param {Explanation} explanation
+ * @returns {Contribution[]}
+ */
+export function contributions(pair, limit, explanation) {
+  const silent = pair.contributions.filter(({ feature }) => SAYS_NOTHING.test(feature));
+  const spoken = pair.contributions
+    .filter(({ feature, weight }) => weight !== 0 && !SAYS_NOTHING.test(feature))
+    .map((row) => ({ ...row, documentation: withExpressions(row.documentation, explanation) }))
+    .map((row) => ({ ...row, feature: withExpressions(row.feature, explanation) }));
+  const start = {
+    feature: "starting point",
+    weight: silent.reduce((sum, { weight }) => sum + weight, 0),
+    documentation: `Any two templates, and ${silent.length} features that say nothing here.`,
+  };
+  return [...(silent.length ? [start] : []), ...groupLight(spoken, limit)];
+}
+
+/**
+ * Return a step for each row, and the total.
+ * @param {PairAlone} pair
+ * @param {Contribution[]} rows
  * @returns {Step[]}
  */
-export function featureSteps(pair, limit) {
+export function featureSteps(pair, rows) {
   let sum = 0;
-  const steps = groupLight(activeFeatures(pair), limit).map(
-    ({ feature, weight, documentation }) => {
-      const before = sum;
-      sum += weight;
-      const title = `${documentation}\nprobability so far ${probability(logistic(sum))}`;
-      return {
-        label: feature.replaceAll("_", " "),
-        before,
-        after: sum,
-        value: signed(weight),
-        title,
-      };
-    },
-  );
+  const steps = rows.map(({ feature, weight, documentation }) => {
+    const before = sum;
+    sum += weight;
+    const title = `${documentation}\nprobability so far ${probability(logistic(sum))}`;
+    return { label: feature.replaceAll("_", " "), before, after: sum, value: signed(weight), title };
+  });
   return [...steps, totalStep("the pair alone", pair.log_odds, signed(pair.log_odds))];
 }
 

@@ -1,11 +1,11 @@
 /** One message: its marked text, the configurations of its sets, its entities. */
 
-import { announce, el } from "../dom.js";
+import { announce, el, replaceContent } from "../dom.js";
 import { plural } from "../format.js";
 import { cellColours, movedTemplates } from "./cells.js";
 import { configurationList } from "./configurations.js";
 import { LARGE } from "./decisions.js";
-import { entityCard } from "./entity.js";
+import { cellEntity, entityCard } from "./entity.js";
 import { annotatedText, paintMarks } from "./marked_text.js";
 
 /** @typedef {import("../types.js").Message} Message */
@@ -19,6 +19,7 @@ const MAX_ENTITIES = 40; // of a text: more have one mention each
  * @property {number[]} ranks rank of the configuration shown, for each set
  * @property {number} active index of the set that the arrow keys step through
  * @property {import("./configurations.js").ConfigurationList[]} steppers
+ * @property {HTMLElement} entities the cards, which follow the configurations shown
  * @property {(set: string, rank: number) => void} onChoose
  * @property {() => void} close
  */
@@ -30,13 +31,19 @@ const MAX_ENTITIES = 40; // of a text: more have one mention each
  */
 export function messagePane(message, { links = () => [], onChoose = () => {} } = {}) {
   const { text, close } = annotatedText(message);
+  const entities = el("section", { class: "entities-of" });
+  const onKey = (/** @type {KeyboardEvent} */ event) => onArrowKey(pane, event);
+  const stop = () => {
+    document.removeEventListener("keydown", onKey);
+    close();
+  };
   /** @type {MessagePane} */
-  const pane = { message, text, ranks: [], active: 0, steppers: [], onChoose, close };
+  const pane = { message, text, ranks: [], active: 0, steppers: [], entities, onChoose, close: stop };
   pane.ranks = message.sets.map(() => 0);
   pane.steppers = message.sets.map((set, n) =>
     configurationList(set, (rank) => choose(pane, n, rank), links(set)),
   );
-  text.addEventListener("keydown", (event) => onArrowKey(pane, event));
+  document.addEventListener("keydown", onKey);
   drawPane(pane);
   return pane;
 }
@@ -48,25 +55,40 @@ export function setColumn(pane) {
   return el("div", { class: "sets" }, ...(lists.length ? lists : [noSets]));
 }
 
-/** @param {Message} message */
-export function entitySection(message) {
-  const shown = entitiesShown(message);
-  const cards = shown.map((entity) => entityCard(entity));
-  const title = el("h2", {}, plural(message.entities.length, "entity", "entities"));
-  const rest = message.entities.length - shown.length;
-  return el(
-    "section",
-    { class: "entities-of" },
-    title,
-    el("div", { class: "entity-grid" }, ...cards),
+/** Draw the cards of the configurations shown. @param {MessagePane} pane */
+function drawEntities(pane) {
+  const every = entitiesOf(pane);
+  const shown = entitiesShown(pane.message, every);
+  const rest = every.length - shown.length;
+  replaceContent(
+    pane.entities,
+    el("h2", {}, plural(every.length, "entity", "entities")),
+    el("div", { class: "entity-grid" }, ...shown.map((entity) => entityCard(entity))),
     rest > 0 ? el("p", { class: "quiet" }, `and ${rest} more with one mention`) : null,
   );
 }
 
-/** All entities; of a text those with most mentions first, and few with one. @param {Message} message */
-function entitiesShown(message) {
-  if (!message.sets.some((set) => set.templates.length > LARGE)) return message.entities;
-  const sorted = [...message.entities].sort((a, b) => b.templates.length - a.templates.length);
+/** The entities of the most probable configurations, or of the cells shown. */
+function entitiesOf(/** @type {MessagePane} */ { message, ranks }) {
+  const changed = message.sets.filter((_, n) => ranks[n] > 0);
+  if (!changed.length) return message.entities;
+  const members = new Set(changed.flatMap((set) => set.templates.map((template) => template.id)));
+  const kept = message.entities.filter((entity) => !entity.templates.some((id) => members.has(id)));
+  const made = message.sets.flatMap((set, n) => {
+    const byId = new Map(set.templates.map((template) => [template.id, template]));
+    const cells = ranks[n] > 0 ? set.configurations[ranks[n]].cells : [];
+    return cells.map((cell) => cellEntity(cell.flatMap((id) => byId.get(id) ?? [])));
+  });
+  return [...made, ...kept];
+}
+
+/** All entities; of a text those with most mentions first, and few with one. */
+function entitiesShown(
+  /** @type {Message} */ message,
+  /** @type {import("../types.js").Entity[]} */ entities,
+) {
+  if (!message.sets.some((set) => set.templates.length > LARGE)) return entities;
+  const sorted = [...entities].sort((a, b) => b.templates.length - a.templates.length);
   const several = sorted.filter((entity) => entity.templates.length > 1).length;
   return sorted.slice(0, Math.max(several, MAX_ENTITIES));
 }
@@ -99,7 +121,8 @@ function choose(pane, n, rank) {
 function onArrowKey(pane, event) {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   const set = pane.message.sets[pane.active];
-  if (!step || !set) return;
+  const target = /** @type {Element} */ (event.target);
+  if (!step || !set || target.closest("input, textarea, select, .matrix-box")) return;
   event.preventDefault();
   const rank = Math.max(0, Math.min(set.configurations.length - 1, pane.ranks[pane.active] + step));
   choose(pane, pane.active, rank);
@@ -110,8 +133,10 @@ function onArrowKey(pane, event) {
  * Colour the text and all rows by the configurations shown.
  * @param {MessagePane} pane
  */
-function drawPane({ message, text, ranks, steppers }) {
+function drawPane(pane) {
+  const { message, text, ranks, steppers } = pane;
   const { sets } = message;
+  drawEntities(pane);
   const shown = sets.map((set, n) => set.configurations[ranks[n]].cells);
   paintMarks(text, cellColours(sets, shown), movedIn(sets, ranks));
   steppers.forEach((list, n) => {

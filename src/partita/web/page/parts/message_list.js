@@ -109,6 +109,16 @@ function drawRows(state, rows, footer, loadMore) {
   replaceContent(rows, ...state.messages.map((message) => messageRow(state, message, highest)));
   replaceContent(footer, `${count(state.messages.length)} of ${plural(state.total, "message")}`);
   if (state.messages.length < state.total) append(footer, button("Show more", loadMore));
+  if (!state.total && state.search)
+    append(
+      footer,
+      button("Clear the search", () => {
+        const field = rows.parentElement?.querySelector("input");
+        if (!field) return;
+        field.value = "";
+        field.dispatchEvent(new Event("input"));
+      }),
+    );
 }
 
 /** @param {ListState} state @param {MessageRow} message @param {number} highest */

@@ -8,6 +8,7 @@ import { probability } from "../format.js";
 /** @typedef {(left: string, right: string) => void} ChoosePair */
 
 const STEPS = 10;
+const MAX_TEMPLATES = 24; // a larger table shows those that matter for the chosen pair
 const CAPTION = "Above the diagonal: each pair alone. Below the diagonal: given the whole set.";
 
 /**
@@ -16,15 +17,16 @@ const CAPTION = "Above the diagonal: each pair alone. Below the diagonal: given 
  * @param {ChoosePair|null} [choose] without it the table is static
  */
 export function pairTable(set, chosen = null, choose = null) {
-  const ids = set.templates.map((template) => template.id);
   const pairOf = pairLookup(set);
+  const templates = shownTemplates(set, chosen, pairOf);
+  const ids = templates.map((template) => template.id);
   const head = el("tr", {}, el("td"), ...ids.map((id) => el("th", { scope: "col" }, id)));
   const cell = (/** @type {number} */ row, /** @type {number} */ column) => {
     const [left, right] = row < column ? [ids[row], ids[column]] : [ids[column], ids[row]];
     const current = chosen?.[0] === left && chosen?.[1] === right;
     return el("td", {}, pairCell(pairOf(left, right), row < column, current, choose));
   };
-  const rows = set.templates.map((template, row) =>
+  const rows = templates.map((template, row) =>
     el(
       "tr",
       {},
@@ -34,10 +36,34 @@ export function pairTable(set, chosen = null, choose = null) {
       ),
     ),
   );
-  const table = el("table", { class: "matrix" }, el("caption", {}, CAPTION));
+  const hidden = set.templates.length - ids.length;
+  const part = hidden ? ` ${ids.length} of ${set.templates.length} templates are shown.` : "";
+  const table = el("table", { class: "matrix" }, el("caption", {}, CAPTION + part));
   table.append(el("thead", {}, head), el("tbody", {}, ...rows));
   const attributes = { class: "matrix-box", tabindex: "0", role: "group", "aria-label": "Pairs" };
   return el("div", attributes, table);
+}
+
+/**
+ * Return all templates, or of a large set those that most probably corefer with the chosen pair.
+ * @param {ResultSet} set
+ * @param {[string, string]|null} chosen
+ * @param {(left: string, right: string) => Pair} pairOf
+ */
+function shownTemplates(set, chosen, pairOf) {
+  if (set.templates.length <= MAX_TEMPLATES) return set.templates;
+  const centre = chosen ?? set.templates.slice(0, 2).map((template) => template.id);
+  const order = set.templates.map((template) => template.id);
+  const near = (/** @type {string} */ id) =>
+    Math.max(
+      ...centre.map((other) => {
+        if (other === id) return 2;
+        const ends = order.indexOf(other) < order.indexOf(id) ? [other, id] : [id, other];
+        return pairOf(ends[0], ends[1]).marginal;
+      }),
+    );
+  const ranked = [...order].sort((a, b) => near(b) - near(a)).slice(0, MAX_TEMPLATES);
+  return set.templates.filter((template) => ranked.includes(template.id));
 }
 
 /**

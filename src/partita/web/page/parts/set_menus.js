@@ -7,7 +7,7 @@ import { navigate } from "../router.js";
 /** @typedef {import("../types.js").ResultSet} ResultSet */
 /** @typedef {import("../types.js").Message} Message */
 
-const MAX_MESSAGES = 1000;
+const MAX_MESSAGES = 100; // in the menu; Read has the others
 
 /**
  * Return the message and set of a route, else the first message that has a set.

@@ -100,6 +100,7 @@ async function loadPage(view, grid, footer, offset, load) {
       footer,
       `${count(view.entities.length)} of ${plural(view.total, "entity", "entities")}`,
     );
+    if (!view.total && (search || sort)) append(footer, clearButton(view, grid, load));
     if (view.entities.length < view.total)
       append(
         footer,
@@ -111,6 +112,21 @@ async function loadPage(view, grid, footer, offset, load) {
       errorPanel("The entities could not be loaded", error, () => load(offset)),
     );
   }
+}
+
+/**
+ * Clear the search and the type.
+ * @param {EntitiesView} view
+ * @param {HTMLElement} grid
+ * @param {(offset: number) => Promise<void>} load
+ */
+function clearButton(view, grid, load) {
+  return button("Clear the search", () => {
+    view.search = view.sort = "";
+    const fields = grid.parentElement?.querySelectorAll("input, select") ?? [];
+    for (const field of fields) /** @type {HTMLInputElement} */ (field).value = "";
+    load(0);
+  });
 }
 
 /** @param {string} run @param {Entity} entity */

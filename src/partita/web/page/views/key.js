@@ -1,16 +1,27 @@
 /** The Key view: write the key (gold label) of one set; every change is saved immediately. */
 
 import { button, el, labelled, replaceContent } from "../dom.js";
-import { checkForKeys, confirmKey, openEditor, setAuthor, stepHistory } from "../keying/editor.js";
-import { sendPending } from "../keying/saver.js";
+import {
+  checkForKeys,
+  confirmKey,
+  openEditor,
+  saveAndChoose,
+  setAuthor,
+  stepHistory,
+  withdrawKey,
+} from "../keying/editor.js";
+import { sendNevertheless, sendPending } from "../keying/saver.js";
 import { emptyPanel } from "../parts/panels.js";
 import { pickSet } from "../parts/set_menus.js";
-import { hrefFor, replaceRoute } from "../router.js";
+import { hrefFor, navigate, replaceRoute } from "../router.js";
 
 const POLL_INTERVAL = 4000;
 const HELP =
   "Drag a template into another cell. By keyboard: Enter picks a template up, the arrow keys " +
-  "move it between cells, Enter puts it down, Escape cancels, Ctrl+Z undoes.";
+  "move it between cells, Enter puts it down, Escape cancels, Ctrl+Z undoes, Ctrl+Enter saves and " +
+  "opens the next set.";
+const TOUCH_HELP = "Tap a template, then tap Put here in another cell.";
+const isTouch = matchMedia("(pointer: coarse)").matches;
 
 /** @typedef {import("../keying/editor.js").Editor} Editor */
 
@@ -31,14 +42,14 @@ export async function show(root, route) {
   const editor = await openEditor(route.run, message, set, (...details) =>
     showStatus(status, ...details),
   );
-  replaceContent(root, tools, textPanel(editor), keyPanel(editor, status));
+  replaceContent(root, keyPanel(editor, status), tools, textPanel(editor));
   return watchEditor(editor);
 }
 
 /** Check for keys by others and listen for undo until the view is closed. @param {Editor} editor */
 function watchEditor(editor) {
   const timer = setInterval(() => checkForKeys(editor), POLL_INTERVAL);
-  const onKey = (/** @type {KeyboardEvent} */ event) => onUndoKey(editor, event);
+  const onKey = (/** @type {KeyboardEvent} */ event) => onShortcut(editor, event);
   const onLeave = (/** @type {Event} */ event) => editor.saver.pending && event.preventDefault();
   document.addEventListener("keydown", onKey);
   addEventListener("beforeunload", onLeave);
@@ -52,11 +63,25 @@ function watchEditor(editor) {
 }
 
 /** @param {Editor} editor @param {KeyboardEvent} event */
-function onUndoKey(editor, event) {
+function onShortcut(editor, event) {
+  if (!(event.ctrlKey || event.metaKey)) return;
   const typing = /** @type {Element} */ (event.target).matches("input:not([type=radio]), textarea");
-  if (typing || !(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z") return;
-  event.preventDefault();
-  stepHistory(editor, event.shiftKey);
+  if (event.key === "Enter") {
+    event.preventDefault();
+    if (typing) /** @type {HTMLElement} */ (event.target).blur(); // the name is taken at once
+    openNext(editor);
+  } else if (!typing && event.key.toLowerCase() === "z") {
+    event.preventDefault();
+    stepHistory(editor, event.shiftKey);
+  }
+}
+
+/** Save, then open the set that is most useful to key next. @param {Editor} editor */
+async function openNext(editor) {
+  const next = await saveAndChoose(editor);
+  if (!next) return;
+  if (next.set) navigate("key", { message: next.message, set: next.set });
+  else navigate("next", { message: "", set: "" });
 }
 
 /** @param {Editor} editor */
@@ -76,22 +101,34 @@ function keyPanel(editor, status) {
     button("Undo", () => stepHistory(editor, false)),
     button("Redo", () => stepHistory(editor, true)),
   ];
-  const confirmButton = button("Confirm", () => confirmKey(editor), { class: "main-button" });
+  const nextButton = button("Save and next", () => openNext(editor), {
+    class: "main-button",
+    title: "Ctrl+Enter",
+    "aria-keyshortcuts": "Control+Enter",
+  });
+  const confirmButton = button("Confirm", () => confirmKey(editor));
+  const withdrawButton = button("Withdraw my key", () => withdrawKey(editor));
   const warning = el("p", { class: "notice", hidden: true });
   editor.afterDraw = () => {
     /** @type {HTMLButtonElement} */ (undoButton).disabled = !editor.history.past.length;
     /** @type {HTMLButtonElement} */ (redoButton).disabled = !editor.history.future.length;
+    withdrawButton.hidden = !editor.hasSavedKey;
     drawWarning(editor, warning);
   };
   editor.afterDraw();
   return el(
     "div",
     { class: "panel key-panel" },
-    el("div", { class: "key-tools" }, authorField(editor), confirmButton, undoButton, redoButton),
-    status,
-    el("p", { class: "quiet hint", id: "board-help" }, HELP),
+    authorField(editor),
     editor.board.node,
     warning,
+    el(
+      "div",
+      { class: "key-tools" },
+      ...[nextButton, confirmButton, undoButton, redoButton, withdrawButton],
+    ),
+    status,
+    el("p", { class: "quiet hint", id: "board-help" }, isTouch ? TOUCH_HELP : HELP),
     el("h2", {}, "Alternatives"),
     editor.alternatives,
     el("p", { class: "links" }, el("a", { href: hrefFor("next") }, "Which set to key next")),
@@ -125,7 +162,7 @@ function drawWarning(editor, node) {
   );
   node.hidden = !incompatible;
   node.textContent = incompatible
-    ? `${incompatible.join(" and ")} have incompatible slots; no model can produce this key.`
+    ? `${incompatible.join(" and ")} are known to differ; no model can produce this key.`
     : "";
 }
 
@@ -143,12 +180,17 @@ function showStatus(node, editor, state, detail) {
     saved: () => [
       `Saved as key ${detail.key} by ${editor.saver.author}, ${new Date().toLocaleTimeString()}`,
     ],
+    contradiction: () => [
+      `Not saved: ${detail.message.replace(/; set override.*$/, "")}. `,
+      button("Save nevertheless", () => sendNevertheless(editor.saver)),
+    ],
     failed: () => [
       `Not saved yet, kept in this browser: ${detail.message} `,
       button("Try again", () => sendPending(editor.saver)),
     ],
   }[state];
-  node.className = `status ${state}`;
+  node.className = `status ${state === "contradiction" ? "failed" : state}`;
+  if (state === "saved") editor.afterDraw();
   replaceContent(node, ...(contents?.() ?? []));
   if (state === "name") document.getElementById("author")?.focus();
 }

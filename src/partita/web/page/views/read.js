@@ -1,10 +1,10 @@
 /** The Read view: the messages of a run, and one message with its sets and entities. */
 
 import * as api from "../api.js";
-import { el, replaceContent } from "../dom.js";
+import { button, el, replaceContent } from "../dom.js";
 import { bits, plural } from "../format.js";
 import { decisionPanel } from "../parts/decisions.js";
-import { entitySection, messagePane, selectConfiguration, setColumn } from "../parts/message.js";
+import { messagePane, selectConfiguration, setColumn } from "../parts/message.js";
 import { messageList } from "../parts/message_list.js";
 import { emptyPanel, errorPanel } from "../parts/panels.js";
 import { hrefFor, replaceRoute } from "../router.js";
@@ -65,20 +65,20 @@ async function openMessage(body, route, name) {
   const text = el(
     "div",
     { class: "panel text-panel" },
-    textHeading(message),
+    textHeading(route.run, message),
     pane.text,
     keyboardHint(message),
   );
   const decisions = decisionPanel(message);
-  if (decisions) replaceContent(body, entitySection(message), decisions, text, setColumn(pane));
-  else replaceContent(body, text, setColumn(pane), entitySection(message));
+  if (decisions) replaceContent(body, pane.entities, decisions, text, setColumn(pane));
+  else replaceContent(body, text, setColumn(pane), pane.entities);
   if (route.set) selectConfiguration(pane, route.set, Number(route.rank) || 0);
   if (route.template) focusTemplate(pane.text, route.template);
   return pane.close;
 }
 
-/** @param {Message} message */
-function textHeading(message) {
+/** @param {string} run @param {Message} message */
+function textHeading(run, message) {
   const total = message.sets.reduce((sum, set) => sum + (set.entropy_bits ?? 0), 0);
   const summary = [plural(message.sets.length, "set"), `${bits(total)} of uncertainty`].join(", ");
   return el(
@@ -86,6 +86,20 @@ function textHeading(message) {
     { class: "text-head" },
     el("h1", {}, message.message),
     el("p", { class: "quiet" }, summary),
+    exportLinks(run),
+  );
+}
+
+/** Downloads of the run: its report, and tables. @param {string} run */
+function exportLinks(run) {
+  const link = (/** @type {string} */ text, /** @type {string} */ file) =>
+    button(text, () => api.download(run, file), { class: "link-button", title: `Download ${file}` });
+  return el(
+    "p",
+    { class: "links exports" },
+    link("Report", "report.html"),
+    link("Entities", "export/entities.csv"),
+    link("Results", "export/results.jsonl"),
   );
 }
 

@@ -5,7 +5,7 @@ import { announce, button, el, labelled, replaceContent, select } from "../dom.j
 import { count, plural } from "../format.js";
 import { LARGE, decisionPanel } from "../parts/decisions.js";
 import { explanationNodes } from "../parts/explanation.js";
-import { entitySection, messagePane, setColumn } from "../parts/message.js";
+import { messagePane, setColumn } from "../parts/message.js";
 import { pairTable } from "../parts/pair_table.js";
 import { errorPanel } from "../parts/panels.js";
 
@@ -202,8 +202,8 @@ function drawMessage(view, message, answer, asked) {
   const notes = (message.notes ?? []).map((note) => el("p", { class: "notice" }, note));
   const decisions = decisionPanel(message);
   const parts = decisions
-    ? [entitySection(message), decisions, text, sets]
-    : [text, sets, entitySection(message)];
+    ? [pane.entities, decisions, text, sets]
+    : [text, sets, pane.entities];
   replaceContent(answer, ...notes, el("div", { class: "reading" }, ...parts));
   const entities = plural(message.entities.length, "entity", "entities");
   announce(`${plural(message.sets.length, "set")}, ${entities}`);

@@ -1,0 +1,155 @@
+"""The contract of the API: typed answers, parameters, HEAD, compression, keys, the client."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+
+from partita.client import Client, ServiceError
+from partita.web.app import page_files, page_version
+from web.conftest import TEXTS
+
+AT = "/api/runs/demo"
+KEY = {"cells": [["T1", "T2", "T7"], ["T4"]], "author": "typed"}
+SOLVE = {"pairs": [["A", "B", 0.7], ["B", "C", 0.4]]}
+TEXT = {"text": TEXTS["small"], "domain": "depots"}
+
+
+def answered(client: httpx.Client, method: str, path: str, body: Any) -> httpx.Response:
+    return client.request(method, path, json=body)
+
+
+@pytest.mark.parametrize(
+    ("route", "path", "body"),
+    [
+        ("/api/health", "/api/health", None),
+        ("/api/domains", "/api/domains", None),
+        ("/api/runs", "/api/runs", None),
+        ("/api/runs/{run}", AT, None),
+        ("/api/runs/{run}/messages", f"{AT}/messages", None),
+        ("/api/runs/{run}/messages/{message}", f"{AT}/messages/kinston", None),
+        ("/api/runs/{run}/sets/{set}", f"{AT}/sets/kinston.1", None),
+        ("/api/runs/{run}/entities", f"{AT}/entities", None),
+        ("/api/runs/{run}/sets/{set}/keys", f"{AT}/sets/kinston.1/keys", KEY),
+        ("/api/runs/{run}/sets/{set}/keys", f"{AT}/sets/kinston.1/keys", None),
+        ("/api/runs/{run}/sets/{set}/agreement", f"{AT}/sets/kinston.1/agreement", None),
+        ("/api/runs/{run}/sets/{set}/why", f"{AT}/sets/kinston.1/why?left=T1&right=T2", None),
+        ("/api/runs/{run}/next", f"{AT}/next", None),
+        ("/api/runs/{run}/curve", f"{AT}/curve", None),
+        ("/api/resolve", "/api/resolve", TEXT),
+        ("/api/why", "/api/why", {**TEXT, "set": "message.1", "left": "T1", "right": "T2"}),
+        ("/api/solve", "/api/solve", SOLVE),
+    ],
+)
+def test_answers_are_of_their_types(client: httpx.Client, route: str, path: str, body: Any) -> None:
+    method = "GET" if body is None else "POST"
+    answer = answered(client, method, path, body)
+    assert answer.is_success, answer.text
+    told = client.get("/api/openapi.json").json()["paths"][route][method.lower()]
+    schema = told["responses"][str(answer.status_code)]["content"]["application/json"]["schema"]
+    jsonschema.validate(answer.json(), schema)
+    assert told["operationId"]
+    assert told["tags"]
+    assert told["security"]
+
+
+def test_an_error_names_every_problem(client: httpx.Client) -> None:
+    answer = client.post("/api/solve", json={"pairs": [["A", "B", 2], ["A", "A", 0.5]], "x": 1})
+    told = answer.json()
+    assert answer.status_code == 422
+    assert {one["field"] for one in told["errors"]} == {"pairs.0.2", "pairs.1", "x"}
+    assert "(and 2 more)" in told["detail"]
+
+
+def test_unknown_parameters_are_refused(client: httpx.Client) -> None:
+    answer = client.get(f"{AT}/messages?limt=3&order=text")
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == "limt"
+    assert "expected search, order, offset, limit" in answer.json()["detail"]
+    assert client.get("/?x=1").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/api/health", AT, "/api/runs/nobody", "/"])
+def test_head_is_get_without_the_body(client: httpx.Client, path: str) -> None:
+    head, get = client.head(path), client.get(path)
+    assert head.status_code == get.status_code
+    assert head.content == b""
+    assert head.headers["content-type"] == get.headers["content-type"]
+
+
+def test_long_answers_are_compressed(client: httpx.Client) -> None:
+    path = f"{AT}/messages/kinston"
+    packed = client.get(path, headers={"accept-encoding": "gzip"})
+    plain = client.get(path, headers={"accept-encoding": "identity"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert packed.content == plain.content
+    assert int(packed.headers["content-length"]) < len(plain.content) / 2
+
+
+def test_the_page_names_its_files_by_their_hash(client: httpx.Client) -> None:
+    front = client.get("/").text
+    folder = f"v-{page_version()}"
+    modules = [name for name in page_files() if name.endswith(".js")]
+    assert all(f'<link rel="modulepreload" href="{folder}/{name}">' in front for name in modules)
+    module = client.get(f"/{folder}/main.js")
+    assert "immutable" in module.headers["cache-control"]
+    other = client.get("/v-0123456789abcdef/main.js")
+    assert other.headers["cache-control"] == "no-cache"
+    assert other.content == module.content
+
+
+def test_the_api_is_described_without_foreign_files(client: httpx.Client) -> None:
+    page = client.get("/docs")
+    assert page.status_code == 200
+    assert "http://" not in page.text
+    assert "https://" not in page.text
+
+
+def test_a_key_that_contradicts_what_is_known_needs_an_override(client: httpx.Client) -> None:
+    text = "A fuel depot is at Kinston. A rail depot is at Tarboro. The depot is empty."
+    made = client.post(f"{AT}/messages", json={"id": "apart", "text": text}).json()
+    (one,) = made["sets"]
+    left, right = one["incompatible"][0]
+    ids = [template["id"] for template in one["templates"]]
+    there, key = f"{AT}/sets/{one['set']}/keys", {"cells": [ids], "author": "ann"}
+    refused = client.post(there, json=key)
+    assert refused.status_code == 422
+    assert f"{left} and {right} are known to differ" in refused.json()["detail"]
+    assert client.get(there).json() == []
+    assert client.post(there, json=key | {"override": True}).status_code == 201
+
+
+def test_a_key_is_withdrawn_and_kept(address: str) -> None:
+    client = Client(address)
+    others = client.agreement("demo", "small.1")
+    client.save_key("demo", "small.1", [["T1", "T2"]], "eve")
+    assert client.agreement("demo", "small.1")["authors"] == others["authors"] + 1
+    assert client.withdraw_key("demo", "small.1", "eve") == {"withdrawn": 1}
+    (key,) = [one for one in client.keys("demo", "small.1") if one["author"] == "eve"]
+    assert key["withdrawn"]
+    assert not key["counts"]
+    assert client.agreement("demo", "small.1") == others
+    with pytest.raises(ServiceError, match="eve has no key"):
+        client.withdraw_key("demo", "small.1", "eve")
+
+
+def test_the_client(address: str, tmp_path: Path) -> None:
+    client = Client(address)
+    assert client.health()["status"] == "ok"
+    assert "demo" in [run["name"] for run in client.runs()]
+    assert client.messages("demo", "fuel depot", limit=1)["messages"][0]["message"] == "keyed"
+    assert client.resolve(TEXTS["small"], "depots")["entities"]
+    assert client.solve([("A", "B", 0.9)])["configurations"][0]["cells"] == [["A", "B"]]
+    client.export("demo", "entities", tmp_path / "entities.csv")
+    assert (tmp_path / "entities.csv").read_text().startswith("run,message,entity")
+    with pytest.raises(ServiceError) as refused:
+        client.run("nobody")
+    assert (refused.value.status, str(refused.value)) == (404, "the store has no run nobody")
+    assert refused.value.trace
+    with pytest.raises(ServiceError, match="no answer"):
+        Client("http://127.0.0.1:1").health()
