@@ -19,6 +19,7 @@ from partita.domains.general.details import split_title, word_lists
 from partita.errors import InputError
 from partita.records import Configuration, CoreferenceSet, Template
 from partita.reference.windows import Chains, Windows, copies, original
+from partita.text.analysis import shipped_analyser
 from partita.text.language import is_html, other_language, plain_text, text_notes
 from partita.text.layout import parse_layout
 from partita.views.message import line, report
@@ -225,3 +226,25 @@ def test_the_set_of_a_text_lists_likely_pairs_only(document):
     written = large.to_dict()
     assert written["pairs"] == []
     assert written["unlisted"] == {"count": 61 * 30, "probability": 0.005}
+
+
+NAMES = (
+    "Harlow Robotics agreed to buy the automation arm of Bayline Shipping for 410 million euros. "
+    "Analysts at Kestrel Capital praised the deal. It expects trouble at Bayline Shipping's port."
+)
+
+
+def test_a_line_of_business_belongs_to_the_name_of_a_company() -> None:
+    by_text = {mention.text: mention for mention in partita.run(NAMES).mentions}
+    for name in ("Harlow Robotics", "Bayline Shipping", "Kestrel Capital"):
+        assert by_text[name].sort == "organization"
+        assert by_text[name].slots["NAME"] == name
+    assert by_text["Bayline Shipping's"].sort == "organization"
+    assert not {"Robotics", "Shipping", "Capital", "Bayline", "Kestrel"} & by_text.keys()
+
+
+def test_capital_letters_tell_nothing_in_titles() -> None:
+    analyser = shipped_analyser()
+    words = ["Ancient", "Rome", "Road", "Building", "Began", "With", "Soldiers"]
+    named, plain = (analyser.trees(words, [len(words)], whole_names=on) for on in (True, False))
+    assert named.tags.tolist() == plain.tags.tolist()

@@ -46,6 +46,12 @@ class Trees:
     relations: NDArray[np.uint8]
 
 
+POSSESSIVE = ("'s", "’s", "'", "’")
+PROPER_TAGS = ("NNP|PROPN", "NNPS|PROPN")
+AS_NAME = {"NN": "NNP|PROPN", "VBG": "NNP|PROPN", "NNS": "NNPS|PROPN"}
+SMALL = 0.4  # share of words in small letters, from which capital letters mark names
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Analyser:
     """Learned models of tags, trees and mentions, with lemmas and features of words.
@@ -88,13 +94,44 @@ class Analyser:
         groups = (self.groups[:, row].astype(int) + 1).tolist()
         return [int(table.clusters[row]) + 1, sense + 1, *groups]
 
-    def trees(self, words: Sequence[str], ends: Sequence[int]) -> Trees:
-        """Return the tags and trees of sentences; `ends` holds the index after each."""
+    def trees(
+        self, words: Sequence[str], ends: Sequence[int], *, whole_names: bool = True
+    ) -> Trees:
+        """Return the tags and trees of sentences; `ends` holds the index after each.
+
+        With `whole_names`, capitalised nouns after a name are tagged as part of it.
+        """
         bounds = np.asarray(ends, dtype=np.int64)
         numbers, rows = self.forms.of(words)
         tags = self.tagger.tag_rows(numbers, rows, bounds)
+        if whole_names:
+            tags = self._with_whole_names(words, tags, bounds)
         heads, relations = self.parser.parse(numbers, rows, tags, bounds)
         return Trees(numbers, rows, bounds, tags, heads, relations)
+
+    def _with_whole_names(
+        self, words: Sequence[str], tags: NDArray[np.uint8], ends: IntArray
+    ) -> NDArray[np.uint8]:
+        """Return tags in which a capitalised noun after a name belongs to it: Bayline Shipping.
+
+        Capital letters tell nothing in sentences that have few small ones, such as titles.
+        """
+        numbers = {tag: n for n, tag in enumerate(self.tagger.tags)}
+        proper = {numbers[tag] for tag in PROPER_TAGS if tag in numbers}
+        as_name = {
+            n: numbers[name]
+            for tag, n in numbers.items()
+            if (name := AS_NAME.get(tag.partition("|")[0], "")) in numbers
+        }
+        found = tags.copy()
+        for first, last in pairwise([0, *ends.tolist()]):
+            small = sum(word[0].islower() for word in words[first:last])
+            if small < SMALL * sum(word[0].isalpha() for word in words[first:last]):
+                continue
+            for n in range(first + 1, last):
+                if found[n] in as_name and found[n - 1] in proper and words[n].istitle():
+                    found[n] = as_name[int(found[n])]
+        return found
 
     def find(self, trees: Trees) -> Found:
         """Return the mentions in trees."""
@@ -108,14 +145,16 @@ class Analyser:
     def companies(self, found: Found, texts: Sequence[str]) -> Found:
         """Return names that end in a legal form as those of companies, without the names in them.
 
-        In "Acme Corp." the head is "Corp.", and "Acme" is not a mention of its own.
+        In "Acme Corp." the head is "Corp.", and neither word is a mention of its own.
         """
-        places = found.places[:, :3].tolist()
+        places = _without_possessive(found.places, texts)
         formed = [n for n, place in enumerate(places) if _is_formed(texts, *place)]
         if not formed or self.mentions is None or COMPANY not in self.mentions.sorts:
             return found
-        names = {word for n in formed for word in _name_words(texts, *places[n][1:])}
-        kept = [n for n, (_, _, last) in enumerate(places) if last not in names]
+        parts = [_name_words(texts, *places[n][1:]) for n in formed]
+        names = {word for words in parts for word in words}
+        kept = [n for n, (_, first, last) in enumerate(places)
+                if last not in names and first - 1 not in names]  # fmt: skip
         chances = found.chances.copy()
         own = 1 - chances[formed, 0]
         chances[formed, 1:] *= 1 - LEGAL_FORM
@@ -128,7 +167,7 @@ class Analyser:
         Where the head of a name is its legal form, its first word counts, and the sort of
         such a name counts as much as those of several others.
         """
-        places = found.places[:, :3].tolist()
+        places = _without_possessive(found.places, texts)
         formed = [_is_formed(texts, *place) for place in places]
         heads = [
             texts[_name_words(texts, first, last)[0] if of_form and head == last else head].lower()
@@ -260,6 +299,14 @@ class Analyser:
             mention = Mention("", best, "", 0, [(first, last)], head, by_sort, chance)
             by_sentence[sentence].append(mention)
         return by_sentence
+
+
+def _without_possessive(places: IntArray, texts: Sequence[str]) -> list[list[int]]:
+    """Return head, first and last word of each mention, the ending of a possessive left out."""
+    return [
+        [head, first, last - (last > max(first, head) and texts[last].lower() in POSSESSIVE)]
+        for head, first, last in places[:, :3].tolist()
+    ]
 
 
 def _is_formed(texts: Sequence[str], head: int, first: int, last: int) -> bool:

@@ -44,6 +44,12 @@ LEGAL_FORMS = {
     "corp", "corporation", "inc", "incorporated", "ltd", "limited", "llc", "llp", "plc", "co",
     "gmbh", "ag", "sa", "nv", "bv", "spa", "ab", "oyj", "kk",
 }  # fmt: skip
+BUSINESSES = {
+    "airlines", "airways", "bancorp", "biotech", "capital", "chemicals", "electronics", "foods",
+    "holdings", "industries", "insurance", "investments", "logistics", "motors", "partners",
+    "petroleum", "pharma", "pharmaceuticals", "robotics", "semiconductor", "shipping", "software",
+    "steel", "systems", "technologies", "telecom", "therapeutics", "ventures",
+}  # fmt: skip
 
 
 class Tree:
@@ -71,8 +77,12 @@ def feature(word: Word, name: str) -> str:
 
 
 def is_legal_form(word: str) -> bool:
-    """Return whether a word at the end of a name says what kind of company has it."""
-    return word.rstrip(".").lower() in LEGAL_FORMS
+    """Return whether a word at the end of a name says what kind of company has it.
+
+    Besides legal forms these are lines of business, as in "Acme Airlines", if they are capitalised.
+    """
+    listed = word.rstrip(".").lower()
+    return listed in LEGAL_FORMS or (word.istitle() and listed in BUSINESSES)
 
 
 def head_lemma(tree: Tree, head: int, inside: Container[int]) -> str:
