@@ -61,7 +61,7 @@ class EnumeratedJoint:
         return Best(partitions(self.size)[order], self.logs[order])
 
 
-DRAWS, FEWEST_DRAWS, MOST_DRAWS = 64, 20, 8192
+DRAWS, FEWEST_DRAWS, MOST_DRAWS = 80, 24, 8192
 WIDTH, NARROW = 64, 10  # of the beam; NARROW is the usual length of a list
 FEW = 100  # templates; of more, each draw takes longer, and a narrow beam finds as good a list
 LINKED = 0.25  # chosen on documents of GUM's training part that the model had not seen
