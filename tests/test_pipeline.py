@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from oracles.depots import SCHEMA, A, B, C, D
+from partita import pipeline
 from partita.configurations.solve_batch import solve_many
-from partita.errors import InputError, TooLarge
-from partita.pipeline import MOST, Stages, resolve
+from partita.errors import TooLarge
+from partita.pipeline import Stages, resolve
 from partita.records import Message, Template
 from partita.reference import sets
+from partita.reference.windows import Windows
 
 TABLE_1 = {"AB": 0.671, "AD": 0.505, "BD": 0.752, "CD": 0.504}
 ALONE = Template("X", "the bridge", start=400, slots={"FACILITY": "BRIDGE"})
@@ -33,8 +35,19 @@ class Table1:
         return np.array([TABLE_1[ids[i] + ids[j]] for i, j in zip(left, right, strict=True)])
 
 
-def stages(templates=(*DEPOTS, ALONE), solve=solve_many) -> Stages:
-    return Stages(lambda message: templates, SCHEMA, Table1(), solve)
+class Constant:
+    """The same probability for every pair."""
+
+    def __init__(self, probability):
+        self.probability = probability
+
+    def pair_probabilities(self, columns, left, right):
+        return np.full(len(left), self.probability)
+
+
+def stages(templates=(*DEPOTS, ALONE), solve=solve_many, probability=None) -> Stages:
+    model = Table1() if probability is None else Constant(probability)
+    return Stages(lambda message: templates, SCHEMA, model, solve)
 
 
 def test_compatibility_is_computed_once(monkeypatch):
@@ -87,7 +100,62 @@ def test_a_set_that_cannot_be_answered_fails_the_message():
         resolve(MESSAGE, stages(solve=refuse))
 
 
-def test_a_message_with_too_many_templates_is_refused():
-    many = tuple(replace(D, id=f"D{n}", start=n) for n in range(MOST + 1))
-    with pytest.raises(InputError, match=r"2,001 templates are too many \(expected at most 2,000"):
-        resolve(MESSAGE, stages(many))
+def long_message(count, kinds=3):
+    """Templates of which those of a kind, and no others, unify."""
+    places = ("KINSTON", "RALEIGH", "FAIRVIEW")
+    return tuple(
+        replace(
+            D, id=f"D{n}", start=n, end=n + 1, sentence=n, slots={"LOCATION": places[n % kinds]}
+        )
+        for n in range(count)
+    )
+
+
+def test_a_long_message_has_windows(monkeypatch):
+    monkeypatch.setattr(pipeline, "MOST", 20)
+    monkeypatch.setattr(pipeline, "LONG", Windows(most=10, last=3, names=2))
+    many = long_message(45)
+    found = resolve(MESSAGE, stages(many, probability=0.6))
+    assert [one.id for one in found.templates] == [one.id for one in many]
+    assert len(found.notes) == 1
+    assert (
+        "45 templates in 5 windows (at most 10 new templates, the last 3 and 2 names"
+        in found.notes[0]
+    )
+    assert max(len(one.ids) for one in found.sets) <= 10 + 3 + 2
+    assert len({one.name for one in found.sets}) == len(found.sets)
+    held = [name for entity in found.entities for name in entity.templates]
+    assert sorted(held) == sorted(one.id for one in many)
+    places = {one.id: one.slots["LOCATION"] for one in many}
+    assert all(len({places[name] for name in one.templates}) == 1 for one in found.entities)
+
+
+def test_entities_continue_across_windows(monkeypatch):
+    """With pairs that surely corefer, each kind is one entity however many windows there are."""
+    whole = resolve(MESSAGE, stages(long_message(40), probability=0.999))
+    monkeypatch.setattr(pipeline, "MOST", 20)
+    monkeypatch.setattr(pipeline, "LONG", Windows(most=10, last=6, names=2))
+    cut = resolve(MESSAGE, stages(long_message(40), probability=0.999))
+    assert len(cut.sets) > len(whole.sets) == 3
+    assert [one.templates for one in cut.entities] == [one.templates for one in whole.entities]
+
+
+def test_no_template_of_a_long_message_is_lost(monkeypatch):
+    """A template that is alone in its window and is read again belongs to one entity."""
+    monkeypatch.setattr(pipeline, "MOST", 8)
+    monkeypatch.setattr(pipeline, "LONG", Windows(most=4, last=3, names=2))
+    for probability in (0.01, 0.5, 0.99):
+        found = resolve(MESSAGE, stages(long_message(30), probability=probability))
+        held = sorted(name for entity in found.entities for name in entity.templates)
+        assert held == sorted(one.id for one in found.templates)
+        listed = {name for one in found.sets for name in one.ids} | {t.id for t in found.singletons}
+        assert listed >= {*held}
+
+
+def test_templates_alone_in_a_long_message(monkeypatch):
+    monkeypatch.setattr(pipeline, "MOST", 2)
+    monkeypatch.setattr(pipeline, "LONG", Windows(most=2, last=1, names=1))
+    found = resolve(MESSAGE, stages(long_message(3), probability=0.6))
+    assert not found.sets
+    assert [one.id for one in found.singletons] == ["D0", "D1", "D2"]
+    assert [one.templates for one in found.entities] == [("D0",), ("D1",), ("D2",)]

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from partita.entities.entities import entities_of, join_entities, number_entities, single_entity
-from partita.errors import InputError, PartitaError
+from partita.errors import PartitaError
 from partita.pairs.models import PairModel, set_probabilities
 from partita.records import (
     CoreferenceSet,
@@ -24,10 +24,11 @@ from partita.records import (
 )
 from partita.reference.antecedents import with_antecedents
 from partita.reference.sets import coreference_sets, unifiable, unlinked
-from partita.reference.windows import Chains, Windows, copies
+from partita.reference.windows import Chains, Windows, copies, original
 from partita.templates.schema import Schema
 
-MOST = 2000  # templates of one message: all of them are compared with all
+MOST = 2000  # templates that are all compared with all; a message with more has windows
+LONG = Windows(most=1000, last=100, names=100)
 
 Extract = Callable[[Message], Sequence[Template]]
 Solve = Callable[[Sequence[PairProbabilities]], Iterable[Distribution | PartitaError]]
@@ -40,8 +41,9 @@ class Stages:
     and a model of configurations.
 
     With `windows` all templates may corefer, and a message is one set, or several windows if it is
-    long; without, coreference sets follow from the values of the slots. `notes` says what a user
-    should know of a message, such as that it is not in English.
+    long; without, coreference sets follow from the values of the slots, in a very long message
+    window by window. `notes` says what a user should know of a message, such as that it is not in
+    English.
     """
 
     extract: Extract
@@ -78,6 +80,8 @@ def resolve(message: Message, stages: Stages) -> Resolved:
     notes = tuple(stages.notes(message, extracted))
     if stages.windows is not None:
         return _resolve_windows(message, extracted, stages, stages.windows, notes)
+    if len(extracted) > MOST:
+        return _resolve_long(message, extracted, stages, notes)
     templates, sets = compatible_sets(message, extracted, stages.schema)
     pairs = [set_probabilities(stages.pairs, one, stages.schema) for one in sets]
     distributions = tuple(map(_distribution, stages.solve(pairs)))
@@ -90,13 +94,36 @@ def compatible_sets(
     message: Message, templates: Sequence[Template], schema: Schema
 ) -> tuple[tuple[Template, ...], tuple[CoreferenceSet, ...]]:
     """Return the templates with their antecedents, and the sets of those whose values unify."""
-    if len(templates) > MOST:
-        problem = f"{len(templates):,} templates are too many (expected at most {MOST:,} in one)"
-        raise InputError(f"{problem}: split it into messages")
     compatible = unifiable(templates, schema)
     linked = with_antecedents(templates, sorts=schema.sorts, compatible=compatible)
     sets = coreference_sets(linked, schema, compatible=compatible)
     return linked, named_sets(sets, message.id)
+
+
+def _resolve_long(
+    message: Message, templates: Sequence[Template], stages: Stages, notes: tuple[str, ...]
+) -> Resolved:
+    """Find and resolve the sets of one window after another, in time linear in the length."""
+    chains, linked, distributions = Chains(), list[Template](), list[Distribution]()
+    cuts = LONG.cuts(templates)
+    for number, (first, last) in enumerate(pairwise(cuts), 1):
+        again = copies(chains.read_again(templates[:first], LONG) if first else (), number)
+        window, sets = compatible_sets(message, [*again, *templates[first:last]], stages.schema)
+        linked += (template for template in window if original(template.id) == template.id)
+        new = [one for one in sets if any(original(name) == name for name in one.ids)]
+        named = named_sets(new, message.id, len(distributions) + 1)
+        pairs = [set_probabilities(stages.pairs, one, stages.schema) for one in named]
+        for answer, one in zip(stages.solve(pairs), named, strict=True):
+            distributions.append(_distribution(answer))
+            chains.add(distributions[-1].resolved, one)
+        for template in templates[first:last]:
+            chains.add_single(template)
+    linked.sort(key=lambda template: (template.start, template.end))
+    in_sets = {name for one in distributions for name in one.set.ids}
+    singletons = tuple(template for template in linked if template.id not in in_sets)
+    entities = _window_entities(linked, distributions, chains, stages.schema)
+    notes = (*notes, windows_note(len(linked), len(cuts) - 1, LONG))
+    return Resolved(message, tuple(linked), tuple(distributions), singletons, entities, notes)
 
 
 def _resolve_windows(
@@ -138,20 +165,24 @@ def _window_entities(
 ) -> tuple[Entity, ...]:
     """Return the entities of all windows, parts of the same entity joined."""
     place = {template.id: n for n, template in enumerate(templates)}
-    if len(distributions) == 1:
+    if len(distributions) == 1 and len(distributions[0].set) == len(templates):
         return number_entities(entities_of(distributions[0], schema), place)
     parts: dict[int, list[Entity]] = {}
     for distribution in distributions:
         for entity in entities_of(distribution, schema):
             if new := [name for name in entity.templates if name in place]:
                 parts.setdefault(chains.home[new[0]], []).append(entity)
+    for home, members in enumerate(chains.members):  # those that are in no set
+        parts.setdefault(home, [single_entity(member, schema) for member in members])
     joined = [join_entities(some, chains.members[home], schema) for home, some in parts.items()]
     return number_entities(joined, place)
 
 
-def named_sets(sets: Iterable[CoreferenceSet], message: str) -> tuple[CoreferenceSet, ...]:
+def named_sets(
+    sets: Iterable[CoreferenceSet], message: str, first: int = 1
+) -> tuple[CoreferenceSet, ...]:
     """Name the coreference sets of a message, so that no other message has the same names."""
-    return tuple(replace(one, name=f"{message}.{n}") for n, one in enumerate(sets, 1))
+    return tuple(replace(one, name=f"{message}.{n}") for n, one in enumerate(sets, first))
 
 
 def entities_among(

@@ -83,6 +83,12 @@ class Chains:
                     self.home[name] = entity
                     self.members[entity].append(by_id[name])
 
+    def add_single(self, template: Template) -> None:
+        """Add a template that is in no set, as an entity of its own."""
+        if template.id not in self.home:
+            self.home[template.id] = self._entity(())
+            self.members[self.home[template.id]].append(template)
+
     def _entity(self, names: Iterable[str]) -> int:
         votes = Counter(self.home[name] for name in names if name in self.home)
         if votes:
