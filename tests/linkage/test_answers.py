@@ -296,3 +296,66 @@ def test_many_cannot_links_of_a_large_set_hold_in_the_clusters() -> None:
     table = found.to_pandas("pairs").set_index(["left", "right"])["probability"]
     assert all(table[left, right] == 0.0 for left, right, _ in labels)
     assert found.summary.relaxed_sets == 1
+
+
+def increment(old: Any, new: Any) -> tuple[Any, Any, Any]:
+    """Return the first clusters, those with only the new scores solved, and all at once."""
+    first = partita.cluster(old)
+    replaced = {frozenset(row[:2]) for row in new}
+    every = [row for row in old if frozenset(row[:2]) not in replaced] + list(new)
+    added = partita.cluster(new, previous=first, previous_scores=old)
+    return first, added, partita.cluster(every, previous=first)
+
+
+@settings(max_examples=25, deadline=None)
+@given(scored(8), scored(12))
+def test_an_increment_is_equal_to_all_at_once(old: Any, new: Any) -> None:
+    far = [(f"s{a}", f"s{a + 1}", 0.3 + a / 40) for a in range(17)]  # from draws, untouched
+    first, added, every = increment([*old, *far], new)
+    assert added.summary.kept >= 18
+    for table in ("clusters", "changes"):
+        one, other = (found.to_pandas(table) for found in (added, every))
+        by = list(one.columns[:2])
+        one, other = (frame.sort_values(by, ignore_index=True) for frame in (one, other))
+        pd.testing.assert_frame_equal(one, other)
+    before, after = first.clusters, added.clusters
+    names = {name for name in before if name in after}
+    assert names == {c for c in before if any(c in own for own in after.values()) and c in after}
+    assert all(name in own for name, own in after.items())  # called by one of its records
+
+
+def test_ids_persist_and_changes_are_listed() -> None:
+    old = [(1, 2, 0.99), (2, 3, 0.99), (5, 6, 0.99), (8, 9, 0.99)]
+    new = [(0, 2, 0.99), (3, 5, 0.999), (8, 9, 0.01), (20, 21, 0.99), (9, 10, 0.99)]
+    first, added, _ = increment(old, new)
+    assert first.clusters == {1: [1, 2, 3], 5: [5, 6], 8: [8, 9]}
+    assert sorted(map(sorted, added.clusters.values())) == [
+        [0, 1, 2, 3, 5, 6],
+        [8],
+        [9, 10],
+        [20, 21],
+    ]
+    assert {name: sorted(own) for name, own in added.clusters.items()}[1] == [0, 1, 2, 3, 5, 6]
+    rows = {tuple(row) for row in added.to_pandas("changes")[["cluster", "change"]].to_numpy()}
+    assert rows == {
+        (1, "merged"), (1, "grown"), (8, "split"), (9, "split"), (9, "grown"), (20, "created")
+    }  # fmt: skip
+
+
+def test_foreign_ids_and_bad_increments(tmp_path: Path) -> None:
+    previous = [{"record": "a", "cluster": "C1"}, {"record": "b", "cluster": "a"}]
+    found = partita.cluster([("b", "c", 0.9), ("a", "d", 0.01)], previous=previous)
+    assert found.clusters == {"a": ["b", "c"], "C1": ["a"], "d": ["d"]}
+    with pytest.raises(partita.InputError, match="membership and exact"):
+        partita.cluster([("a", "b", 0.9)], previous=previous, previous_scores=[("a", "b", 0.1)])
+    with pytest.raises(partita.InputError, match="need previous clusters"):
+        partita.cluster([("a", "b", 0.9)], previous_scores=[("a", "b", 0.1)])
+    first, labels = partita.cluster([("a", "b", 0.9)]), [("a", "b", 1)]
+    with pytest.raises(partita.InputError, match="labels changes sets"):
+        partita.cluster(
+            [("a", "b", 0.8)], previous=first, previous_scores=[("a", "b", 0.9)], labels=labels
+        )
+    twice = tmp_path / "clusters.csv"
+    twice.write_text("record,cluster\na,1\na,2\n")
+    with pytest.raises(partita.InputError, match=r"clusters.csv, line 3: lists record a again"):
+        partita.cluster([("a", "b", 0.9)], previous=twice)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from partita.app.solve import (
     Pairs,
     Progress,
@@ -30,14 +32,24 @@ from partita.linkage.cluster_tables import (
 )
 from partita.linkage.clusters import read_records
 from partita.linkage.frames import IntegerIds
-from partita.linkage.grouping import LINK_ABOVE, Evidence, group
-from partita.linkage.labels import fit, labelled, read_labels
+from partita.linkage.grouping import LINK_ABOVE, Evidence, TemplateList, group
+from partita.linkage.increments import (
+    Previous,
+    changes,
+    joined_tables,
+    persistent_ids,
+    read_previous,
+    untouched,
+)
+from partita.linkage.labels import Labels, fit, labelled, read_labels
 from partita.linkage.sets import Sets, apart_within, conditioned
 from partita.records import Budget, Id
 from partita.records.tables import Columns, Tabular
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
+    from partita.configurations.forest.model import ForestParameters
+    from partita.linkage.pair_table import PairTable
 
 LEAST = 0.45  # mean probability from which merging raises the expected F1, where that is .9
 
@@ -62,13 +74,16 @@ class ClusteredRecord:
 class Clusters(Tabular):
     """Records with their clusters: a sequence of `ClusteredRecord`.
 
-    The tables are `clusters` (the default), `alternatives`, `pairs` and `review`.
+    The tables are `clusters` (the default), `alternatives`, `pairs`, `review` and, with previous
+    clusters, `changes`. Where sets were kept from them, only `clusters` and `changes` have all.
     """
 
     summary: Summary
     _clustering: Clustering
     _order: Mapping[str, int]
     _ids: IntegerIds
+    _previous: Previous | None
+    _kept: Sequence[str]
 
     @property
     def clusters(self) -> dict[Id, list[Id]]:
@@ -98,18 +113,64 @@ class Clusters(Tabular):
         return self._columns(table)
 
     def _tables(self) -> Mapping[str, Callable[[], Columns]]:
-        return {
+        tables: dict[str, Callable[[], Columns]] = {
             "clusters": self._record_columns,
-            "alternatives": lambda: alternatives(self._clustering, self._ids.original),
-            "pairs": lambda: pair_columns(self._clustering, self._ids.original),
-            "review": lambda: review(self._clustering, self._ids.original),
+            "alternatives": self._alternatives,
+            "pairs": lambda: pair_columns(self._clustering, self._ids.originals),
+            "review": lambda: review(self._clustering, self._ids.originals),
         }
+        return tables if self._previous is None else tables | {"changes": self._changes}
 
     def _record_columns(self) -> Columns:
-        return record_columns(self._clustering, self._order, self._ids.original)
+        if self._previous is None:
+            return record_columns(self._clustering, self._order, self._ids.originals)
+        columns, ids = self._with_previous()
+        named = [ids[name] for name in columns["cluster"]]
+        return {
+            **columns,
+            "record": self._ids.originals(columns["record"]),
+            "cluster": self._ids.originals(named),
+        }
+
+    def _with_previous(self) -> tuple[Columns, dict[str, str]]:
+        """Return the columns of all records by their own names, and the id of each cluster."""
+        assert self._previous is not None
+        columns = record_columns(self._clustering, {}, list)
+        if self._kept:
+            kept = self._previous.columns(self._kept)
+            columns = {name: [*values, *kept[name]] for name, values in columns.items()}
+        places = np.array([self._order[name] for name in columns["record"]], dtype=np.int64)
+        order = np.argsort(places, kind="stable").tolist()
+        columns = {name: [values[n] for n in order] for name, values in columns.items()}
+        return columns, persistent_ids(columns["record"], columns["cluster"], self._previous)
+
+    def _alternatives(self) -> Columns:
+        if self._previous is None:
+            return alternatives(self._clustering, self._ids.originals)
+        columns, ids = alternatives(self._clustering, list), self._with_previous()[1]
+        original = self._ids.original
+        return {
+            **columns,
+            "cluster": [original(ids[name]) for name in columns["cluster"]],
+            "with": [name if name is None else original(ids[name]) for name in columns["with"]],
+            "records": [[original(name) for name in names] for names in columns["records"]],
+        }
+
+    def _changes(self) -> Columns:
+        assert self._previous is not None
+        columns, ids = self._with_previous()
+        named = [ids[name] for name in columns["cluster"]]
+        rows = list(changes(columns["record"], named, self._previous))
+        return {
+            "cluster": self._ids.originals([row.cluster for row in rows]),
+            "change": [row.change for row in rows],
+            "previous": [list(self._ids.originals(row.previous)) for row in rows],
+            "size_before": [row.size_before for row in rows],
+            "size": [row.size for row in rows],
+        }
 
     def __len__(self) -> int:
-        return self.summary.records
+        return self.summary.records + self.summary.kept
 
     def __iter__(self) -> Iterator[ClusteredRecord]:
         for row in zip(*self._record_columns().values(), strict=True):
@@ -135,6 +196,8 @@ def cluster(
     labels: Any = None,
     assume: Sequence[str] = (),
     sources: Sequence[str] | None = None,
+    previous: Any = None,
+    previous_scores: Any = None,
     budget: Budget | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -162,24 +225,32 @@ def cluster(
     `cautious`, such as .95, at least that. With `target_precision` the threshold is the lowest from
     .45 on with which the share of right pairs
     within clusters is expected to reach the target; `summary` has the expected recall.
+
+    `previous` are the clusters of an earlier run: a result of `cluster`, or a data frame or a file
+    with the columns record and cluster. Their ids persist: a cluster that has the record by which a
+    previous one is called goes on with its id. `previous_scores` are the scores of that run, to
+    which `scores` are added; only sets with new scores or new records are then solved, and the
+    result is that of all scores together. The summary and the tables of alternatives, pairs and
+    questions are those of the sets that were solved.
     """
     for name, value in (("target_precision", target_precision), ("cautious", cautious)):
         if value is not None and not 0.0 <= value <= 1.0:
             raise InputError(f"{name} is {value} (expected a probability from 0 to 1)")
     table, ids = pair_table(scores, "scores", columns)
+    before = None if previous is None else read_previous(_previous_table(previous))
+    scored_again = table.names if previous_scores is not None else None
+    if previous_scores is not None:
+        _check_increment(before, model, missing, labels, assume, sources, target_precision)
+        old, old_ids = pair_table(previous_scores, "previous scores", columns)
+        table, ids = joined_tables(old, table), old_ids.joined(ids)
     listed = None if records is None else read_records(records, unique_id, ids)
     learned = learned_parameters(model, parameters_path(parameters))
     evidence = None
     if model == "forest" and missing is None:
         evidence = Evidence(learned.unlisted_probability, link_above)
     known = None if labels is None else read_labels(labels)
-    if known is not None and evidence is None:
-        raise InputError("labels need the model forest, without missing")
-    if evidence is not None and known is not None:
-        apart = group(table, listed=listed, evidence=evidence)
-        fitted = fit(apart, known, learned, seed)
-        learned = fitted.parameters
-        evidence = replace(evidence, joined=known.same())
+    if known is not None:
+        learned, evidence = _fitted(table, listed, known, learned, evidence, seed)
     grouped = group(table, missing=missing, soft=soft, listed=listed, evidence=evidence)
     sets = conditioned(grouped if known is None else labelled(grouped, known), assume)
     if sources is not None and listed is not None:
@@ -187,18 +258,90 @@ def cluster(
         sets = apart_within(sets, dict(zip(names, sources, strict=True)))
     for error in sets.failed.values():
         raise error
+    order = _order(sets, listed, before)
+    sets, kept = _without_kept(sets, before, scored_again)
     solver = Solver(model, learned, 1, None, budget or Budget(memory=default_memory()), seed)
     least = LEAST if cautious is None else cautious
     clustering = _clustering(sets, solver, least, progress)
     if target_precision is not None:
         least = chosen_threshold(clustering, target_precision, LEAST)
         clustering = _clustering(sets, solver, least, progress)
-    names = [t.id for t in listed.templates] if listed and not sets.named else []
-    order = {name: n for n, name in enumerate(names)}
     told = summary(
         clustering, least, target_precision, learned, 0 if known is None else len(known.pairs)
     )
-    return Clusters(told, clustering, order, ids)
+    return Clusters(replace(told, kept=len(kept)), clustering, order, ids, before, kept)
+
+
+def _fitted(
+    table: PairTable,
+    listed: TemplateList | None,
+    known: Labels,
+    learned: ForestParameters,
+    evidence: Evidence | None,
+    seed: int,
+) -> tuple[ForestParameters, Evidence]:
+    """Fit the parameters to labels; pairs that are the same then connect sets."""
+    if evidence is None:
+        raise InputError("labels need the model forest, without missing")
+    sets = group(table, listed=listed, evidence=evidence)
+    return fit(sets, known, learned, seed).parameters, replace(evidence, joined=known.same())
+
+
+def _order(sets: Sets, listed: TemplateList | None, previous: Previous | None) -> dict[str, int]:
+    """Return the place of every record: that in the list or, beside previous clusters, in sets."""
+    if previous is not None and sets.named:
+        raise InputError("previous clusters need scores without a column set")
+    names: list[str] = []
+    if listed is not None and not sets.named:
+        names = [template.id for template in listed.templates]
+    elif previous is not None:
+        names = [*sets.ids, *(template.id for template in sets.singletons)]
+    return {name: n for n, name in enumerate(names)}
+
+
+def _without_kept(
+    sets: Sets, previous: Previous | None, scored_again: Sequence[str] | None
+) -> tuple[Sets, Sequence[str]]:
+    """Return the sets to solve, and the records of those that are as they were."""
+    if previous is None or scored_again is None:
+        return sets, ()
+    same = untouched(sets, previous, scored_again)
+    kept = sets.chosen(np.flatnonzero(same)).ids
+    return sets.chosen(np.flatnonzero(~same)), kept
+
+
+def _previous_table(previous: Any) -> Any:
+    return previous.to_arrow() if isinstance(previous, Clusters) else previous
+
+
+def _check_increment(
+    previous: Previous | None,
+    model: str,
+    missing: float | None,
+    labels: Any,
+    assume: Sequence[str],
+    sources: Sequence[str] | None,
+    target_precision: float | None,
+) -> None:
+    """Refuse what changes sets that have no new scores."""
+    if previous is None:
+        raise InputError("previous scores need previous clusters")
+    if len(previous.figures) < len(previous.cluster):
+        raise InputError(
+            "has no columns membership and exact (expected for previous scores)", file=previous.file
+        )
+    wanted = {
+        "labels": labels is not None,
+        "assume": bool(assume),
+        "sources": sources is not None,
+        "missing": missing is not None,
+        "another model": model != "forest",
+        "target precision": target_precision is not None,
+    }
+    for name, asked in wanted.items():
+        if asked:
+            problem = "changes sets that have no new scores: give all scores, and no previous ones"
+            raise InputError(f"{name} {problem}")
 
 
 def _clustering(sets: Sets, solver: Solver, least: float, progress: Progress | None) -> Clustering:

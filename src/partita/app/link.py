@@ -47,6 +47,7 @@ class ClusterOptions:
     labels: Any = None
     assume: Sequence[str] = ()
     parameters: Any = None
+    previous: Any = None
     budget: Budget | None = None
     seed: int = 0
     progress: Progress | None = None
@@ -71,6 +72,7 @@ def link(
     labels: Any = None,
     assume: Sequence[str] = (),
     parameters: str | os.PathLike[str] | None = None,
+    previous: Any = None,
     budget: Budget | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -89,7 +91,8 @@ def link(
     other options are those of `cluster`.
     """
     options = ClusterOptions(
-        target_precision, cautious, link_above, labels, assume, parameters, budget, seed, progress
+        *(target_precision, cautious, link_above, labels, assume, parameters, previous),
+        *(budget, seed, progress),
     )
     if _is_linker(records):
         return _from_linker(records, options)

@@ -60,6 +60,27 @@ Review = Annotated[
     Path | None,
     typer.Option(metavar="F", help="Write the pairs to review, the most useful first."),
 ]
+PreviousIn = Annotated[
+    Path | None,
+    typer.Option(
+        "--previous", metavar="F", help="Clusters of an earlier run (its --out), whose ids persist."
+    ),
+]
+PreviousScores = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="F",
+        help="Scores of the earlier run; SCORES are added, and only what they touch is solved.",
+    ),
+]
+ChangesOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--changes",
+        metavar="F",
+        help="Write what happened since --previous: created, grown, split, merged.",
+    ),
+]
 LabelsIn = Annotated[
     Path | None,
     typer.Option(
@@ -136,6 +157,9 @@ def cluster(
     alternatives: Alternatives = None,
     pairs: PairsOut = None,
     review: Review = None,
+    previous: PreviousIn = None,
+    previous_scores: PreviousScores = None,
+    changes: ChangesOut = None,
     target_precision: TargetPrecision = None,
     link_above: LinkAbove = 1e-4,
     labels: LabelsIn = None,
@@ -157,12 +181,16 @@ def cluster(
       partita cluster scores.parquet --records people.csv --out clusters.csv
       partita cluster scores.csv --out clusters.csv --review questions.csv
       partita cluster scores.csv --target-precision .99 --out clusters.csv
+      partita cluster new.csv --previous clusters.csv --previous-scores scores.csv \\
+        --changes changes.csv --out clusters-2.csv
     """
     with error_boundary() as console:
         from partita.app.cluster import cluster as cluster_records
 
         files = {"clusters": out, "alternatives": alternatives, "pairs": pairs, "review": review}
-        _check_outputs(files, [scores, records, parameters, labels])
+        files |= _changes_file(changes, previous)
+        inputs: list[str | Path | None] = [scores, records, parameters, labels, previous]
+        _check_outputs(files, [*inputs, previous_scores])
         clusters = cluster_records(
             scores if scores == "-" else Path(scores),
             records,
@@ -173,6 +201,8 @@ def cluster(
             labels=labels,
             assume=assume or (),
             parameters=parameters,
+            previous=previous,
+            previous_scores=previous_scores,
             budget=_budget(memory, work),
             seed=seed,
             progress=console.progress,
@@ -192,6 +222,8 @@ def link(
     alternatives: Alternatives = None,
     pairs: PairsOut = None,
     review: Review = None,
+    previous: PreviousIn = None,
+    changes: ChangesOut = None,
     target_precision: TargetPrecision = None,
     link_above: LinkAbove = 0.01,
     labels: LabelsIn = None,
@@ -218,7 +250,8 @@ def link(
         from partita.app.link import link as link_records
 
         files = {"clusters": out, "alternatives": alternatives, "pairs": pairs, "review": review}
-        inputs: list[str | Path | None] = [*records, settings, parameters, labels]
+        files |= _changes_file(changes, previous)
+        inputs: list[str | Path | None] = [*records, settings, parameters, labels, previous]
         _check_outputs(files, inputs, settings_out)
         clusters = link_records(
             list(records),
@@ -231,6 +264,7 @@ def link(
             labels=labels,
             assume=assume or (),
             parameters=parameters,
+            previous=previous,
             budget=_budget(memory, work),
             seed=seed,
             progress=console.progress,
@@ -246,6 +280,12 @@ def _budget(memory: str | None, work: int | None) -> Budget:
     from partita.records import Budget
 
     return Budget(memory=options.memory_limit(memory), work=work)
+
+
+def _changes_file(changes: Path | None, previous: Path | None) -> dict[str, Path | None]:
+    if changes is not None and previous is None:
+        raise typer.BadParameter("--changes needs --previous")
+    return {} if changes is None else {"changes": changes}
 
 
 def _write_settings(path: Path, settings: dict[str, Any]) -> None:

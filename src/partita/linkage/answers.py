@@ -26,6 +26,7 @@ from partita.records import BoolArray, Budget, Distribution, FloatArray, IntArra
 DRAWS = 100  # of all sets together, for the intervals of the summary
 SAMPLED = 250  # draws of a large set, with which the error of a pair is at most .032
 HELD = 20_000_000  # labels of draws that are held at a time
+MEDIUM = 400  # nodes up to which a set is answered in one compiled call
 DENSE = 1500  # nodes up to which all pairs of a set or block are looked at
 APART = (0.05, 0.2, 0.35, 0.5, 0.7, 0.9, 0.99)  # pairs below do not join blocks
 TOGETHER = 1000  # small sets between two lines of progress
@@ -139,7 +140,7 @@ def cluster_sets(
     progress: Progress | None = None,
 ) -> Clustering:
     """Answer all sets: small ones exactly, others from exact draws."""
-    from partita.configurations.forest.batch_kernels import answer_small
+    from partita.configurations.forest.batch_kernels import answer_medium, answer_small
 
     node, starts, apart = _contracted(sets)
     links = _links(sets, node, starts, apart, parameters, seed)
@@ -149,11 +150,15 @@ def cluster_sets(
     for at in range(0, len(small), TOGETHER):
         answer_small(links, small[at : at + TOGETHER], threshold, answers)
         _report(progress, min(at + TOGETHER, len(small)), len(sets))
-    relaxed = 0
+    relaxed, soft = 0, _softened(sets.probability)
     for done, k in enumerate(large.tolist()):
-        draws[k], free = _answer_large(
-            links, k, apart.get(k), threshold, budget, sets.probability, answers
-        )
+        if done % TOGETHER == 0:
+            _report(progress, len(small) + done, len(sets))
+        rng = np.random.default_rng(int(links.seeds[k]))
+        medium = k not in apart and starts[k + 1] - starts[k] <= MEDIUM
+        if medium and answer_medium(links, k, soft, threshold, int(draws[k]), rng, answers):
+            continue
+        draws[k], free = _answer_large(links, k, apart.get(k), threshold, budget, soft, answers)
         relaxed += free
         _report(progress, len(small) + done + 1, len(sets))
     return Clustering(sets, node, starts, answers, draws, relaxed)
@@ -287,9 +292,8 @@ def _known(
 
 def _seeds(sets: Sets, seed: int) -> NDArray[np.uint64]:
     """Return a seed for every set that depends on nothing but its first record."""
-    names = (sets.ids[n] for n in sets.starts[:-1].tolist())
-    codes = np.fromiter((zlib.crc32(name.encode()) for name in names), np.uint64, len(sets))
-    return codes + (np.uint64(seed) << np.uint64(32))
+    codes = [zlib.crc32(sets.ids[n].encode()) for n in sets.starts[:-1].tolist()]
+    return np.array(codes, dtype=np.uint64) + (np.uint64(seed) << np.uint64(32))
 
 
 def _answer_large(
@@ -298,7 +302,7 @@ def _answer_large(
     apart: IntArray | None,
     threshold: float,
     budget: Budget,
-    scores: FloatArray,
+    soft: FloatArray,
     answers: Answers,
 ) -> tuple[int, bool]:
     """Answer a set from independent exact draws; return how many, and whether they break
@@ -326,8 +330,7 @@ def _answer_large(
         _answer_block(rows, cells, block, graph, first, threshold, answers)
     add_draws(rows, graph.sizes, first, answers)
     answers.entities[k], answers.true_pairs[k] = mean_counts(rows, graph.sizes)
-    one = _softened(scores[inside])
-    p[:] = np.where(left == right, 1.0, (p * len(rows) + one) / (len(rows) + 1.0))
+    p[:] = np.where(left == right, 1.0, (p * len(rows) + soft[inside]) / (len(rows) + 1.0))
     known = {(a, b) for a, b in graph.apart.tolist()}
     if known:
         ends = zip(np.minimum(left, right).tolist(), np.maximum(left, right).tolist(), strict=True)

@@ -16,7 +16,7 @@ LEAST = 0.001  # probability from which an alternative is listed
 BITS = 0.05  # that an answer must remove to be asked for
 LEVEL = (0.025, 0.975)
 
-Original = Callable[[str], Id]
+Original = Callable[[Sequence[str]], Sequence[Id]]
 Columns = dict[str, Sequence[Any]]
 
 
@@ -35,6 +35,7 @@ class Summary:
 
     `across` counts compared pairs whose scores are too low to connect sets, `relaxed_sets` the sets
     in which cannot-links hold for their own pairs only, because hardly any draw keeps them all.
+    `kept` counts records whose clusters are those of an earlier run; all else is without them.
     """
 
     records: int
@@ -53,6 +54,7 @@ class Summary:
     entities: Estimate
     precision: Estimate
     recall: Estimate
+    kept: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as a dict."""
@@ -71,8 +73,8 @@ def record_columns(clustering: Clustering, order: Mapping[str, int], original: O
         names = [f"{sets.names[home]}:{name}" for home, name in zip(homes, names, strict=True)]
     alone = [1.0] * len(singles)
     columns: Columns = {
-        "record": [original(name) for name in (*ids, *singles)],
-        "cluster": [original(name) for name in (*names, *singles)],
+        "record": original([*ids, *singles]),
+        "cluster": original([*names, *singles]),
         "membership": [*answers.membership[node].tolist(), *alone],
         "exact": [*answers.exact[node].tolist(), *alone],
     }
@@ -122,15 +124,15 @@ def pair_columns(clustering: Clustering, original: Original) -> Columns:
     sets, rows = clustering.sets, np.diff(clustering.sets.row_starts)
     offset = np.repeat(sets.starts[:-1], rows)
     left, right = (
-        [original(sets.ids[n]) for n in (ends + offset).tolist()]
+        original([sets.ids[n] for n in (ends + offset).tolist()])
         for ends in (sets.left, sets.right)
     )
     p, across = clustering.answers.pair, sets.across
     draws = np.repeat(clustering.draws, rows)
     error = np.sqrt(p * (1.0 - p) / np.maximum(draws, 1)) * (draws > 0)
     return {
-        "left": [*left, *map(original, across.left)],
-        "right": [*right, *map(original, across.right)],
+        "left": [*left, *original(across.left)],
+        "right": [*right, *original(across.right)],
         "score": [*sets.probability.tolist(), *across.probability.tolist()],
         "probability": [*p.tolist(), *across.probability.tolist()],
         "error": [*error.tolist(), *([0.0] * len(across.left))],
@@ -254,17 +256,17 @@ def _numbers(like: IntArray) -> IntArray:
     return np.arange(len(like))
 
 
-def _node_names(clustering: Clustering, original: Original) -> list[Id]:
+def _node_names(clustering: Clustering, original: Original) -> Sequence[Id]:
     ids = clustering.sets.ids
-    return [original(ids[n]) for n in clustering.first_record().tolist()]
+    return original([ids[n] for n in clustering.first_record().tolist()])
 
 
 def _leaving(clustering: Clustering, splits: IntArray, original: Original) -> dict[int, list[Id]]:
     """Return for the first node of each cluster the records that a split takes away."""
-    answers, ids = clustering.answers, clustering.sets.ids
+    answers, ids = clustering.answers, original(clustering.sets.ids)
     cluster = clustering.cluster_of_node()[clustering.node]
     leaving = answers.side[clustering.node] & np.isin(cluster, splits)
     found: dict[int, list[Id]] = {n: [] for n in splits.tolist()}
     for n in np.flatnonzero(leaving).tolist():
-        found[int(cluster[n])].append(original(ids[n]))
+        found[int(cluster[n])].append(ids[n])
     return found

@@ -11,6 +11,7 @@ import numpy as np
 from partita.errors import InputError
 from partita.files.rows import CHUNK, Rows
 from partita.linkage.pair_table import DATASETS, OTHERS, PLAIN, SET, SPLINK, WEIGHT, naming
+from partita.records import Id
 from partita.records.tables import optional
 
 INDEX = "__index_level_"  # pandas' name of an unnamed index
@@ -62,6 +63,13 @@ class IntegerIds:
         self._integers: dict[str, int] = {}
         self._others = False
 
+    def joined(self, other: IntegerIds) -> IntegerIds:
+        """Return the ids of both tables."""
+        both = IntegerIds()
+        both._integers = self._integers | other._integers
+        both._others = self._others or other._others
+        return both
+
     def noted(self, blocks: Iterable[Rows], *columns: str) -> Iterator[Rows]:
         """Pass rows on and remember the ids in the named columns."""
         for rows in blocks:
@@ -79,9 +87,13 @@ class IntegerIds:
             else:
                 self._others = True
 
-    def original(self, name: str) -> str | int:
+    def original(self, name: str) -> Id:
         """Return an id as it was given."""
         return name if self._others else self._integers.get(name, name)
+
+    def originals(self, names: Sequence[str]) -> Sequence[Id]:
+        """Return ids as they were given."""
+        return names if self._others or not self._integers else [*map(self.original, names)]
 
 
 def parquet_rows(

@@ -181,7 +181,7 @@ class _Study:
     def __init__(self, sets: Sets, labels: Labels, seed: int) -> None:
         inside = _affordable(sets, inside_sets(sets, labels))
         numbers = sorted(inside)
-        self.sets, self.seed = _joined([sets.slice(k, k + 1) for k in numbers]), seed
+        self.sets, self.seed = sets.chosen(np.array(numbers, np.int64)), seed
         rows, same, home = [], [], []
         for new, k in enumerate(numbers):
             for row, value in _compared(self.sets, new, inside[k]):
@@ -244,24 +244,3 @@ def _compared(
         a, b = sorted((place[left], place[right]))
         if (a, b) in number:
             yield number[a, b], same
-
-
-def _joined(parts: list[Sets]) -> Sets:
-    """Return sets one after the other."""
-    first = parts[0]
-    return replace(
-        first,
-        names=[name for part in parts for name in part.names],
-        ids=[name for part in parts for name in part.ids],
-        starts=_offsets([part.sizes for part in parts]),
-        left=np.concatenate([part.left for part in parts]),
-        right=np.concatenate([part.right for part in parts]),
-        probability=np.concatenate([part.probability for part in parts]),
-        lines=np.concatenate([part.lines for part in parts]),
-        row_starts=_offsets([np.diff(part.row_starts) for part in parts]),
-        assumed={},
-    )
-
-
-def _offsets(sizes: list[Any]) -> Any:
-    return np.concatenate([[0], np.cumsum(np.concatenate(sizes))])

@@ -75,8 +75,14 @@ class _Codes(dict[str, int]):
             self[raw] = UNKNOWN
         return self[raw]
 
-    def of(self, column: Iterable[str], count: int) -> IntArray:
-        return np.fromiter(map(self.__getitem__, column), np.int64, count)
+    def of(self, column: Sequence[str]) -> IntArray:
+        """Return the numbers of names; those that are new and regular are added at once."""
+        new = [name for name in dict.fromkeys(column) if name not in self]
+        text = "".join(new)
+        if text.isascii() and len(text.split()) == 1 and all(new):
+            self.update(zip(new, range(len(self.names), len(self.names) + len(new)), strict=True))
+            self.names += new
+        return np.fromiter(map(self.__getitem__, column), np.int64, len(column))
 
 
 def _writable(name: str) -> bool:
@@ -102,10 +108,10 @@ class _TableBuilder:
         count = len(rows.lines)
         left, right = self._ids(rows)
         self._refuse_long((left, right), rows)
-        ends = self.names.of(chain.from_iterable(zip(left, right, strict=True)), 2 * count)
+        ends = self.names.of([*chain.from_iterable(zip(left, right, strict=True))])
         sets = np.zeros(count, np.int64)
         if self.naming.set is not None:
-            sets = self.set_names.of(_texts(_column(rows, self.naming.set)), count)
+            sets = self.set_names.of(_texts(_column(rows, self.naming.set)))
         given = _column(rows, self.naming.probability)
         numbers = _numbers(given)
         if self.naming.weight:

@@ -24,6 +24,14 @@ from partita.records import (
 SOFT = 1e-12
 
 
+def _ranges(starts: IntArray, numbers: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the places of the chosen ranges, one after the other, and their lengths."""
+    lengths = np.diff(starts)[numbers]
+    ends = np.cumsum(lengths)
+    offset = np.repeat(starts[:-1][numbers] - (ends - lengths), lengths)
+    return np.arange(int(lengths.sum())) + offset, lengths
+
+
 def softened(p: FloatArray) -> FloatArray:
     """Replace 0 and 1 by nearly certain probabilities."""
     return np.where(p == 0.0, SOFT, np.where(p == 1.0, 1.0 - SOFT, p))
@@ -106,6 +114,24 @@ class Sets:
             named=self.named,
             assumed={k - first: a for k, a in self.assumed.items() if first <= k < last},
             evidence=self.evidence,
+        )
+
+    def chosen(self, numbers: IntArray) -> Sets:
+        """Return some of the sets, one after the other, without what is assumed about them."""
+        records, sizes = _ranges(self.starts, numbers)
+        rows, counts = _ranges(self.row_starts, numbers)
+        ids = [self.ids[n] for n in records.tolist()]
+        return replace(
+            self,
+            names=[self.names[k] for k in numbers.tolist()],
+            ids=ids,
+            starts=np.concatenate([[0], np.cumsum(sizes)]),
+            left=self.left[rows],
+            right=self.right[rows],
+            probability=self.probability[rows],
+            lines=self.lines[rows],
+            row_starts=np.concatenate([[0], np.cumsum(counts)]),
+            assumed={},
         )
 
     def pairs(self) -> list[PairProbabilities]:

@@ -13,6 +13,8 @@ def summary_text(summary: Summary) -> str:
         f"the largest has {summary.largest_cluster:,} records",
         f"{summary.pairs:,} compared pairs in {summary.sets:,} sets{sampled}",
     ]
+    if summary.kept:
+        lines.append(f"{summary.kept:,} further records are in clusters that were kept")
     if summary.across:
         lines.append(f"{summary.across:,} pairs have scores too low to connect sets")
     if summary.relaxed_sets:

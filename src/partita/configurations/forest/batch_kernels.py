@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from partita.compilation import kernel
+from partita.configurations.forest.kernels import DONE, draw, eliminate
 
 NONE = -1
 NEVER = 1e9  # against a pair that must differ, so that no mean with it is a reason to merge
@@ -445,21 +446,113 @@ def row_shares(rows, left, right, p):  # type: ignore[no-untyped-def]
 def shares(rows, p):  # type: ignore[no-untyped-def]
     """Fill the share of the draws in which two records have the same label."""
     n = rows.shape[1]
+    last, before = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     p[:] = 0.0
     for d in range(rows.shape[0]):
-        order = np.argsort(rows[d])
-        x = 0
-        while x < n:
-            y = x
-            while y < n and rows[d, order[y]] == rows[d, order[x]]:
-                for a in range(x, y):
-                    p[order[a], order[y]] += 1.0
-                    p[order[y], order[a]] += 1.0
-                y += 1
-            x = y
-    p /= rows.shape[0]
+        last[:] = NONE
+        for i in range(n):
+            before[i] = last[rows[d, i]]
+            last[rows[d, i]] = i
+            j = before[i]
+            while j != NONE:
+                p[i, j] += 1.0
+                j = before[j]
     for i in range(n):
         p[i, i] = 1.0
+        for j in range(i):
+            p[i, j] /= rows.shape[0]
+            p[j, i] = p[i, j]
+
+
+@kernel()
+def answer_medium(links, k, soft, threshold, draws, rng, answers):  # type: ignore[no-untyped-def]
+    """Answer a set without cannot-links from exact draws; False if it is too dense for lists.
+
+    The value of a pair in `soft` counts as one more draw.
+    """
+    first, last = links.starts[k], links.starts[k + 1]
+    size = links.size[first:last]
+    rows, possible = _draw_rows(links, k, first, last - first, draws, rng)
+    if not possible:
+        return False
+    p = np.empty((last - first, last - first))
+    shares(rows, p)
+    for row in range(links.row_starts[k], links.row_starts[k + 1]):
+        a, b = links.left[row], links.right[row]
+        answers.pair[row] = 1.0 if a == b else (p[a, b] * draws + soft[row]) / (draws + 1.0)
+    answer_draws(rows, count_cells(rows), p, size, first, threshold, answers)
+    add_draws(rows, size, first, answers)
+    answers.entities[k], answers.true_pairs[k] = mean_counts(rows, size)
+    return True
+
+
+@kernel()
+def _draw_rows(links, k, first, n, draws, rng):  # type: ignore[no-untyped-def]
+    """Return draws with labels in order of appearance, and whether they were possible."""
+    start, length, index, value = _neighbours(links, k, n)
+    charge, rate = links.charge[first : first + n], links.rate[k]
+    ground, hub = links.size[first : first + n].copy(), rate * charge.sum() * charge
+    home, hub_ground = np.zeros(n, dtype=np.int64), np.zeros(1)
+    order, total = np.empty(n, dtype=np.int64), np.ones(n)
+    status, count, index, value = eliminate(
+        start, length, index, value, ground, hub, home, hub_ground, order, total, n, 1 << 60
+    )
+    rows = np.empty((draws, n), dtype=np.int64)
+    if status != DONE:
+        return rows, False
+    charges = np.cumsum(charge) if rate > 0.0 else np.zeros(0)
+    draw(
+        start, length, index, value, ground, hub, hub_ground[0], order, count, total,
+        charges, order[:0], hub_ground, rows, rng,
+    )  # fmt: skip
+    number = np.empty(n, dtype=np.int64)
+    for d in range(draws):
+        _renumber(rows[d], number)
+    return rows, True
+
+
+@kernel()
+def _renumber(row, number):  # type: ignore[no-untyped-def]
+    """Replace labels by numbers in order of appearance."""
+    number[:] = NONE
+    cells = 0
+    for i in range(len(row)):
+        label = row[i]
+        if number[label] == NONE:
+            number[label] = cells
+            cells += 1
+        row[i] = number[label]
+
+
+@kernel()
+def _neighbours(links, k, n):  # type: ignore[no-untyped-def]
+    """Return lists of neighbours with the weights beyond those of all pairs, both ways."""
+    begin, end = links.row_starts[k], links.row_starts[k + 1]
+    length = np.zeros(n, dtype=np.int64)
+    for row in range(begin, end):
+        if links.left[row] != links.right[row] and links.extra[row] > 0.0:
+            length[links.left[row]] += 1
+            length[links.right[row]] += 1
+    start = np.cumsum(length) - length
+    index, value = np.empty(max(1, length.sum()), dtype=np.int64), np.empty(max(1, length.sum()))
+    length[:] = 0
+    for row in range(begin, end):
+        a, b, weight = links.left[row], links.right[row], links.extra[row]
+        if a != b and weight > 0.0:
+            _add_neighbour(start, length, index, value, a, b, weight)
+            _add_neighbour(start, length, index, value, b, a, weight)
+    return start, length, index, value
+
+
+@kernel()
+def _add_neighbour(start, length, index, value, a, b, weight):  # type: ignore[no-untyped-def]
+    for x in range(start[a], start[a] + length[a]):
+        if index[x] == b:
+            value[x] += weight
+            return
+    index[start[a] + length[a]] = b
+    value[start[a] + length[a]] = weight
+    length[a] += 1
 
 
 @kernel()

@@ -236,14 +236,20 @@ def eliminate_dense(weights, ground, hub, home, hub_ground, total):  # type: ign
                     target[b] += share * row[b]
 
 
+# Drawing keeps two rows of numbers for every node, for the hub and for the ground. Arrays in tuples
+# would be counted as references at every access.
+WEIGHT, SUM, CURRENT, LIMIT = range(4)  # floats
+PARENT, DROPPED, COMPONENT, PICK = range(4)  # integers
+
+
 @kernel()
-def _root_at(y, z, v, weight, threshold, parent, current, limit):  # type: ignore[no-untyped-def]
+def _root_at(y, z, v, weight, threshold, real, whole):  # type: ignore[no-untyped-def]
     """Attach y to v, and turn the path from y up to z around."""
     before, w, t = v, weight, threshold
     node = y
     while True:
-        above, cw, ct = parent[node], current[node], limit[node]
-        parent[node], current[node], limit[node] = before, w, t
+        above, cw, ct = whole[node, PARENT], real[node, CURRENT], real[node, LIMIT]
+        whole[node, PARENT], real[node, CURRENT], real[node, LIMIT] = before, w, t
         if node == z:
             return
         before, w, t = node, cw, ct
@@ -252,79 +258,76 @@ def _root_at(y, z, v, weight, threshold, parent, current, limit):  # type: ignor
 
 @kernel()
 def _restore(  # type: ignore[no-untyped-def]
-    v, start, length, index, value, ground, hub, total, tree, work, rng
+    v, start, length, index, value, ground, hub, total, real, whole, rng
 ):
     """Put an eliminated node back into the tree.
 
     Each tree edge between its neighbours came through it with the share that it gave the edge.
     Such edges are dropped, and the node is linked to each of the components by one edge.
     """
-    parent, current, limit = tree
-    weight, dropped, component, sums, pick = work
     n = start.shape[0]
     h, earth = n, n + 1
     first, k = start[v], length[v]
     for x in range(k):
-        weight[index[first + x]] = value[first + x]
-    weight[h], weight[earth] = hub[v], ground[v]
-    _attribute(first, k, index, total[v], tree, work)
-    _choose(first, k, index, tree, work, rng)
-    x = pick[earth]
-    parent[v], current[v], limit[v] = x, weight[x], weight[x] * rng.random()
+        real[index[first + x], WEIGHT] = value[first + x]
+    real[h, WEIGHT], real[earth, WEIGHT] = hub[v], ground[v]
+    _attribute(first, k, index, total[v], real, whole)
+    _choose(first, k, index, real, whole, rng)
+    x = whole[earth, PICK]
+    whole[v, PARENT], real[v, CURRENT] = x, real[x, WEIGHT]
+    real[v, LIMIT] = real[x, WEIGHT] * rng.random()
     for x in range(k + 1):
         z = index[first + x] if x < k else h
-        if dropped[z]:
-            y = pick[z]
-            _root_at(y, z, v, weight[y], weight[y] * rng.random(), parent, current, limit)
+        if whole[z, DROPPED]:
+            y = whole[z, PICK]
+            w = real[y, WEIGHT]
+            _root_at(y, z, v, w, w * rng.random(), real, whole)
     for x in range(k + 1):
         a = index[first + x] if x < k else h
-        sums[component[a]] = 0.0
-        dropped[a] = False
-        weight[a] = 0.0
-    weight[earth] = sums[earth] = 0.0
+        real[whole[a, COMPONENT], SUM] = 0.0
+        whole[a, DROPPED] = 0
+        real[a, WEIGHT] = 0.0
+    real[earth, WEIGHT] = real[earth, SUM] = 0.0
 
 
 @kernel()
-def _attribute(first, k, index, total, tree, work):  # type: ignore[no-untyped-def]
+def _attribute(first, k, index, total, real, whole):  # type: ignore[no-untyped-def]
     """Drop the tree edges between neighbours that came through the node."""
-    parent, current, limit = tree
-    weight, dropped = work[0], work[1]
-    h = parent.shape[0] - 2
+    h = whole.shape[0] - 2
     for x in range(k + 1):
         a = index[first + x] if x < k else h
-        p = parent[a]
-        if p >= 0 and weight[p] > 0.0 and weight[a] > 0.0:
-            current[a] -= weight[a] * weight[p] / total
-            dropped[a] = limit[a] > current[a]
+        p = whole[a, PARENT]
+        if p >= 0 and real[p, WEIGHT] > 0.0 and real[a, WEIGHT] > 0.0:
+            real[a, CURRENT] -= real[a, WEIGHT] * real[p, WEIGHT] / total
+            whole[a, DROPPED] = real[a, LIMIT] > real[a, CURRENT]
 
 
 @kernel()
-def _choose(first, k, index, tree, work, rng):  # type: ignore[no-untyped-def]
+def _choose(first, k, index, real, whole, rng):  # type: ignore[no-untyped-def]
     """Choose a neighbour in each component that the dropped edges leave, by weight."""
-    parent = tree[0]
-    weight, dropped, component, sums, pick = work
-    h = parent.shape[0] - 2
+    h = whole.shape[0] - 2
     earth = h + 1
-    sums[earth], pick[earth] = weight[earth], earth
+    real[earth, SUM], whole[earth, PICK] = real[earth, WEIGHT], earth
     for x in range(k + 1):
         a = index[first + x] if x < k else h
-        component[a] = earth
-        if weight[a] > 0.0:
+        whole[a, COMPONENT] = earth
+        w = real[a, WEIGHT]
+        if w > 0.0:
             z = a
-            while z != earth and not dropped[z]:
-                z = parent[z]
-            component[a] = z
-            sums[z] += weight[a]
-            if rng.random() * sums[z] < weight[a]:
-                pick[z] = a
+            while z != earth and not whole[z, DROPPED]:
+                z = whole[z, PARENT]
+            whole[a, COMPONENT] = z
+            real[z, SUM] += w
+            if real[z, SUM] <= w or rng.random() * real[z, SUM] < w:
+                whole[z, PICK] = a
 
 
 @kernel()
 def _walk(  # type: ignore[no-untyped-def]
-    node, start, length, index, sums, ground, hub, hub_ground, hub_sums, core, tree, done, rng
-):
+    node, start, length, index, sums, ground, hub, hub_ground, hub_sums, core, real, whole, done,
+    rng,
+):  # fmt: skip
     """Wilson's walk from one node of the core to the tree; `sums` are cumulative weights."""
-    parent, current, limit = tree
     n = start.shape[0]
     h, earth = n, n + 1
     a = node
@@ -346,13 +349,13 @@ def _walk(  # type: ignore[no-untyped-def]
                 b, w = earth, ground[a]
             else:
                 b, w = h, hub[a]
-        parent[a], current[a] = b, w
+        whole[a, PARENT], real[a, CURRENT] = b, w
         a = b
     a = node
     while not done[a]:
         done[a] = True
-        limit[a] = current[a] * rng.random()
-        a = parent[a]
+        real[a, LIMIT] = real[a, CURRENT] * rng.random()
+        a = whole[a, PARENT]
 
 
 @kernel()
@@ -380,12 +383,8 @@ def draw(  # type: ignore[no-untyped-def]
     """
     n = start.shape[0]
     h, earth = n, n + 1
-    tree = (np.full(n + 2, -1), np.zeros(n + 2), np.zeros(n + 2))
-    work = (
-        np.zeros(n + 2), np.zeros(n + 2, dtype=np.bool_), np.zeros(n + 2, dtype=np.int64),
-        np.zeros(n + 2), np.zeros(n + 2, dtype=np.int64),
-    )  # fmt: skip
-    parent, current, limit = tree
+    real, whole = np.zeros((n + 2, 4)), np.zeros((n + 2, 4), dtype=np.int64)
+    parent = whole[:, PARENT]
     done = np.zeros(n + 2, dtype=np.bool_)
     root, following = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     for row in range(labels.shape[0]):
@@ -394,20 +393,20 @@ def draw(  # type: ignore[no-untyped-def]
         done[earth] = True
         if charges.shape[0] > 0:
             if core.shape[0] == 0:
-                parent[h], current[h] = earth, hub_ground
-                limit[h] = hub_ground * rng.random()
+                parent[h], real[h, CURRENT] = earth, hub_ground
+                real[h, LIMIT] = hub_ground * rng.random()
             else:
                 _walk(
                     h, start, length, index, value, ground, hub, hub_ground, hub_sums, core,
-                    tree, done, rng,
+                    real, whole, done, rng,
                 )  # fmt: skip
         for x in range(core.shape[0]):
             _walk(
                 core[x], start, length, index, value, ground, hub, hub_ground, hub_sums, core,
-                tree, done, rng,
+                real, whole, done, rng,
             )  # fmt: skip
         for x in range(count - 1, -1, -1):
-            _restore(order[x], start, length, index, value, ground, hub, total, tree, work, rng)
+            _restore(order[x], start, length, index, value, ground, hub, total, real, whole, rng)
         _label(parent, charges, root, following, labels[row], rng)
 
 
