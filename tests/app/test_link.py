@@ -133,3 +133,36 @@ def test_a_file_of_settings_that_splink_could_not_have_written(
     path.write_text(text)
     with pytest.raises(partita.InputError, match=problem):
         partita.link(RECORDS, settings=path)
+
+
+def test_weights_of_columns_add_up_to_the_score(linked: partita.LinkedRecords) -> None:
+    frame = linked.to_pandas("pairs")
+    for row in frame.iloc[[0, len(frame) // 2]].itertuples():
+        found = partita.explain(linked, row.left, row.right)
+        assert found.pair is not None
+        assert found.rest is not None
+        assert found.pair.probability == pytest.approx(row.score, rel=1e-6)
+        assert found.pair.log_odds == pytest.approx(sum(c.weight for c in found.pair.contributions))
+        assert found.marginal == row.probability
+        assert "two random records" in str(found)
+
+
+def test_explained_in_the_terminal_and_as_a_chart(tmp_path: Path) -> None:
+    scores, chart = tmp_path / "scores.csv", tmp_path / "why.html"
+    scores.write_text("left,right,probability\na,b,.9\nb,c,.8\na,c,.4\nd,e,.7\n")
+    arguments = ["cluster", str(scores), "--explain", "a", "c", "--chart", str(chart)]
+    shown = CliRunner().invoke(app, arguments)
+    assert shown.exit_code == 0, shown.output
+    assert "influence of the other records" in shown.output
+    assert chart.read_text().startswith("<!")
+    found = partita.explain(partita.cluster(scores), "c", "a")
+    assert found.probability == 0.4
+    assert found.rest is not None
+    assert found.rest.influences[0].templates == ("b",)
+    assert found.rest.influences[-1].after == found.marginal > 0.6
+    apart = partita.explain(partita.cluster(scores), "a", "d")
+    assert apart.rest is None
+    assert "different sets" in str(apart)
+    for pair, said in ((("a", "x"), "unknown record x"), (("a", "a"), "both records are a")):
+        with pytest.raises(partita.InputError, match=said):
+            partita.explain(partita.cluster(scores), *pair)

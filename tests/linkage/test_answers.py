@@ -301,8 +301,9 @@ def test_many_cannot_links_of_a_large_set_hold_in_the_clusters() -> None:
 def increment(old: Any, new: Any) -> tuple[Any, Any, Any]:
     """Return the first clusters, those with only the new scores solved, and all at once."""
     first = partita.cluster(old)
-    replaced = {frozenset(row[:2]) for row in new}
-    every = [row for row in old if frozenset(row[:2]) not in replaced] + list(new)
+    score = {frozenset(row[:2]): row[2] for row in new}
+    every = [(*row[:2], score.pop(frozenset(row[:2]), row[2])) for row in old]
+    every += [row for row in new if frozenset(row[:2]) in score]
     added = partita.cluster(new, previous=first, previous_scores=old)
     return first, added, partita.cluster(every, previous=first)
 

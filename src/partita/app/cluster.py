@@ -43,7 +43,7 @@ from partita.linkage.increments import (
 )
 from partita.linkage.labels import Labels, fit, labelled, read_labels
 from partita.linkage.sets import Sets, apart_within, conditioned
-from partita.records import Budget, Id
+from partita.records import Budget, FloatArray, Id
 from partita.records.tables import Columns, Tabular
 
 if TYPE_CHECKING:
@@ -95,9 +95,23 @@ class Clusters(Tabular):
         return members
 
     @property
+    def solved_sets(self) -> Sets:
+        """The sets that were solved, as arrays."""
+        return self._clustering.sets
+
+    @property
+    def pair_probabilities(self) -> FloatArray:
+        """The probability of each compared pair of the sets, row by row."""
+        return self._clustering.answers.pair
+
+    @property
     def records(self) -> tuple[ClusteredRecord, ...]:
         """All records with their clusters."""
         return tuple(self)
+
+    def weights(self, left: Id, right: Id) -> list[tuple[str, float]]:
+        """Return what each column says about two records: nothing, if only scores are known."""
+        return []
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary, and every table as a list of dicts."""

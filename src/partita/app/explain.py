@@ -6,18 +6,26 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from partita.app.cluster import Clusters
 from partita.app.run import ResolvedMessage, saved
 from partita.app.solve import LEARNED, parameters_path
 from partita.configurations import PAIR_MODELS
+from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve import Parameters, solve
 from partita.domains import Domain, find_domain, maximum_entropy
 from partita.errors import InputError
 from partita.pairs.columns import template_columns
-from partita.pairs.explanation import PairExplanation, SetExplanation, explain_pair, explain_set
+from partita.pairs.explanation import (
+    Contribution,
+    PairExplanation,
+    SetExplanation,
+    explain_pair,
+    explain_set,
+)
 from partita.pairs.models import MaximumEntropy
 from partita.records import Distribution, FloatArray, Id, PairProbabilities, Template, pair
 from partita.records.tables import Columns, Tabular
@@ -55,10 +63,12 @@ class Explanation(Tabular):
     rest: SetExplanation | None
     expressions: dict[str, str]
     notes: tuple[str, ...]
+    noun: ClassVar[str] = "template"
 
     def __str__(self) -> str:
         summary = view.PairSummary(self.left, self.right, self.probability, self.marginal)
-        return view.text(summary, self.pair, self.rest, self.expressions, self.notes)
+        known = (self.pair, self.rest, self.expressions, self.notes)
+        return view.text(summary, *known, noun=self.noun)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as `partita explain --json` writes it."""
@@ -67,7 +77,7 @@ class Explanation(Tabular):
     def save_chart(self, path: str | os.PathLike[str]) -> None:
         """Draw a waterfall chart; the ending of the file gives the format: svg, html or png."""
         summary = view.PairSummary(self.left, self.right, self.probability, self.marginal)
-        save(explanation_chart(summary, self.pair, self.rest), Path(path))
+        save(explanation_chart(summary, self.pair, self.rest, self.noun), Path(path))
 
     def _tables(self) -> Mapping[str, Callable[[], Columns]]:
         return {"features": self._feature_columns, "influences": self._influence_columns}
@@ -86,8 +96,17 @@ class Explanation(Tabular):
         }
 
 
+class RecordExplanation(Explanation):
+    """Why two records are in one cluster or not.
+
+    `pair` has the match weights of the columns, where Splink compared them.
+    """
+
+    noun: ClassVar[str] = "record"
+
+
 def explain(
-    results: ResolvedMessage | Distribution | str | os.PathLike[str],
+    results: ResolvedMessage | Distribution | Clusters | str | os.PathLike[str],
     left: Id,
     right: Id,
     *,
@@ -95,13 +114,15 @@ def explain(
     parameters: str | os.PathLike[str] | TrainedModel | None = None,
     domain: str | None = None,
 ) -> Explanation:
-    """Explain why two templates were resolved as the same or not.
+    """Explain why two templates or records were resolved as the same or not.
 
-    `results` is what `run` or `solve` returns, or a file of results (JSONL); `left` and `right`
-    are ids of templates. `set_name` names the coreference set; the default is the only one
-    that holds both. Slots are compared as `domain` says, and `parameters` are those that the
-    results were made with: results of `run` have both.
+    `results` is what `run`, `solve`, `cluster` or `link` returns, or a file of results (JSONL);
+    `left` and `right` are ids of templates or records. `set_name` names the coreference set; the
+    default is the only one that holds both. Slots are compared as `domain` says, and `parameters`
+    are those that the results were made with: results of `run` have both.
     """
+    if isinstance(results, Clusters):
+        return explain_records(results, left, right)
     if isinstance(results, str | os.PathLike):
         lines, place = list(read_results(Path(results))), str(results)
     else:
@@ -141,6 +162,52 @@ def explain_result(
         rest,
         expressions,
         tuple(notes),
+    )
+
+
+DENSE = 3000  # records of a set up to which the influence of the others is measured
+
+
+def explain_records(clusters: Clusters, left: Id, right: Id) -> RecordExplanation:
+    """Explain two records of clusters: what their columns say, then the rest of their set."""
+    sets, answers = clusters.solved_sets, clusters.pair_probabilities
+    names = (str(left), str(right))
+    homes = [sets.home(name) for name in names]
+    if names[0] == names[1]:
+        raise InputError(f"both records are {left} (expected two different records)")
+    for name, home in zip(names, homes, strict=True):
+        if home is None and all(name != single.id for single in sets.singletons):
+            raise InputError(f"unknown record {name}")
+    weights = clusters.weights(left, right)
+    features = None
+    if weights:
+        total = sum(weight for _, weight in weights)
+        parts = tuple(Contribution(label, weight, "") for label, weight in weights)
+        features = PairExplanation(*names, parts, total, view.logistic(total))
+    if homes[0] is None or homes[0] != homes[1]:
+        own = features.probability if features else sets.missing or 0.0
+        note = "No scores connect the two records: they are in different sets."
+        return RecordExplanation(*names, own, own, features, None, {}, (note,))
+    part = sets.slice(homes[0], homes[0] + 1)
+    s, t = sorted(part.ids.index(name) for name in names)
+    rows = np.flatnonzero((part.left == s) & (part.right == t)) + sets.row_starts[homes[0]]
+    notes = [] if len(rows) else ["The two were not compared: they have the default of the model."]
+    if not sets.evidence or len(part.ids) > DENSE:
+        problem = "is not of the forest model" if not sets.evidence else "is too large"
+        raise InputError(f"the set of {left} and {right} {problem}: it cannot be explained")
+    parameters = ForestParameters(**(clusters.summary.parameters or {}))
+    if parameters != ForestParameters(unlisted=parameters.unlisted):
+        scale, bias = parameters.scale, parameters.bias
+        notes.append(f"The model multiplies log-odds of scores by {scale:.2f} and adds {bias:.2f}.")
+
+    def marginals(pairs: PairProbabilities) -> FloatArray:
+        return solve(pairs, "forest", parameters=parameters, top=1).marginals.value
+
+    pairs = part.pairs()[0]
+    marginal = float(answers[rows[0]] if len(rows) else marginals(pairs)[s, t])
+    rest = explain_set(pairs, *names, marginal, marginals)
+    return RecordExplanation(
+        part.ids[s], part.ids[t], rest.probability, marginal, features, rest, {}, tuple(notes)
     )
 
 

@@ -35,6 +35,14 @@ class LinkedRecords(Clusters):
 
     settings: Settings
     notes: tuple[str, ...]
+    _engine: Engine | None
+
+    def weights(self, left: Id, right: Id) -> list[tuple[str, float]]:
+        """Return what each column says about two records, as log-odds; the first is the prior."""
+        if self._engine is None:
+            return []
+        names = {str(name): n for n, name in enumerate(self._engine.table.ids)}
+        return self._engine.weights(self.settings, names[str(left)], names[str(right)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +119,7 @@ def link(
     clusters = options.cluster(
         score_table(scored, table), list(table.ids), list(table.sources) if one_to_one else None
     )
-    return linked(clusters, model, notes)
+    return linked(clusters, model, notes, engine)
 
 
 def _silent(_: str) -> None:
@@ -162,10 +170,12 @@ def score_table(scored: Scored, table: RecordTable) -> Any:
     return pyarrow.table(columns)
 
 
-def linked(clusters: Clusters, model: Settings, notes: Iterable[str]) -> LinkedRecords:
+def linked(
+    clusters: Clusters, model: Settings, notes: Iterable[str], engine: Engine | None = None
+) -> LinkedRecords:
     """Return clusters together with the model that scored them."""
     values = {field.name: getattr(clusters, field.name) for field in fields(Clusters)}
-    return LinkedRecords(**values, settings=model, notes=tuple(notes))
+    return LinkedRecords(**values, settings=model, notes=tuple(notes), _engine=engine)
 
 
 def _is_linker(records: Any) -> bool:

@@ -81,6 +81,10 @@ ChangesOut = Annotated[
         help="Write what happened since --previous: created, grown, split, merged.",
     ),
 ]
+Explained = Annotated[
+    tuple[str, str] | None,
+    typer.Option("--explain", metavar="A B", help="Explain why two records are together or not."),
+]
 LabelsIn = Annotated[
     Path | None,
     typer.Option(
@@ -165,6 +169,8 @@ def cluster(
     labels: LabelsIn = None,
     assume: options.Assume = None,
     parameters: options.Parameters = None,
+    explain: Explained = None,
+    chart: options.Chart = None,
     json: options.JsonReport = False,
     memory: options.Memory = None,
     work: Draws = None,
@@ -208,7 +214,7 @@ def cluster(
             progress=console.progress,
         )
         _write(clusters, files)
-        _show(console, clusters, json)
+        _show(console, clusters, json, explain, chart)
 
 
 def link(
@@ -229,6 +235,8 @@ def link(
     labels: LabelsIn = None,
     assume: options.Assume = None,
     parameters: options.Parameters = None,
+    explain: Explained = None,
+    chart: options.Chart = None,
     json: options.JsonReport = False,
     memory: options.Memory = None,
     work: Draws = None,
@@ -244,6 +252,7 @@ def link(
     Examples:
       partita link people.csv --out clusters.csv
       partita link people.csv --settings-out model.json --review questions.csv
+      partita link people.csv --out clusters.csv --explain 3 17 --chart why.svg
       partita link clinic.csv register.parquet --one-to-one --out clusters.csv
     """
     with error_boundary() as console:
@@ -273,7 +282,7 @@ def link(
         _write(clusters, files)
         if settings_out is not None:
             _write_settings(settings_out, clusters.settings)
-        _show(console, clusters, json)
+        _show(console, clusters, json, explain, chart)
 
 
 def _budget(memory: str | None, work: int | None) -> Budget:
@@ -324,13 +333,26 @@ def _write(clusters: Clusters, files: dict[str, Path | None]) -> None:
             write_table(path, clusters.columns(name))
 
 
-def _show(console: Console, clusters: Clusters, as_json: bool) -> None:
+def _show(
+    console: Console,
+    clusters: Clusters,
+    as_json: bool,
+    explained: tuple[str, str] | None,
+    chart: Path | None,
+) -> None:
+    from partita.app.explain import explain
+    from partita.views.clusters import summary_text
+
+    found = None if explained is None else explain(clusters, *explained)
+    if found is not None and chart is not None:
+        found.save_chart(chart)
     if as_json:
         import json
 
-        console.say(json.dumps(clusters.summary.to_dict()) + "\n")
+        more = {} if found is None else {"explanation": found.to_dict()}
+        console.say(json.dumps(clusters.summary.to_dict() | more) + "\n")
     else:
-        from partita.views.clusters import summary_text
-
         console.say(summary_text(clusters.summary))
+        if found is not None:
+            console.say(f"\n{found}")
     console.flush()

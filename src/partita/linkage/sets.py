@@ -88,6 +88,13 @@ class Sets:
     def sizes(self) -> IntArray:
         return np.diff(self.starts)
 
+    def home(self, name: str) -> int | None:
+        """Return the number of the set that has a template of this name."""
+        if name not in self.ids:
+            return None
+        place = self.ids.index(name)
+        return int(np.searchsorted(self.starts, place, side="right")) - 1
+
     def unlisted(self) -> IntArray:
         """Return for each set the number of pairs that the file does not list."""
         return self.sizes * (self.sizes - 1) // 2 - np.diff(self.row_starts)

@@ -168,6 +168,30 @@ class Engine:
         home = linked_components(len(self.table), left, right)
         return self._within(scored, home, model)
 
+    def weights(self, model: Settings, left: int, right: int) -> list[tuple[str, float]]:
+        """Return the match weights of two records, column by column, as natural logarithms.
+
+        The first is the prior, that of two random records. A frequent or a rare value has a weight
+        of its own.
+        """
+        pair = f"least(l.record, r.record) = {min(left, right)} AND "
+        pair += f"greatest(l.record, r.record) = {max(left, right)}"
+        own = {"blocking_rules_to_generate_predictions": [{"blocking_rule": pair}]}
+        retained = ("retain_matching_columns", "retain_intermediate_calculation_columns")
+        linker = self.linker(model | dict.fromkeys(retained, True) | own)
+        with splink_errors():
+            scored = linker.inference.predict(warning_mode="never").physical_name
+        columns = self.connection.execute(f"SELECT * FROM {scored}").fetchnumpy()
+        prior = model["probability_two_random_records_match"]
+        weights = [("two random records", float(np.log(prior) - np.log1p(-prior)))]
+        for comparison in model["comparisons"]:
+            name = comparison["output_column_name"]
+            level = _level_label(comparison, int(columns[f"gamma_{name}"][0]))
+            weights.append((f"{name}: {level}", float(columns[f"mw_{name}"][0])))
+            if _is_adjusted(comparison) and (more := columns[f"mw_tf_adj_{name}"][0]):
+                weights.append((f"{name}: how frequent the value is", float(more)))
+        return [weights[0], *((label, weight * float(np.log(2))) for label, weight in weights[1:])]
+
     def _within(self, scored: str, home: IntArray, model: Settings) -> Scored:
         """Return the scored pairs whose records have the same home."""
         import pyarrow
@@ -183,6 +207,15 @@ class Engine:
         self.connection.unregister("partita_homes")
         left, right = (np.asarray(rows[end], np.int64) for end in "ab")
         return Scored(left, right, np.asarray(rows["weight"], np.float64), model)
+
+
+def _level_label(comparison: Mapping[str, Any], gamma: int) -> str:
+    """Return the label of a level: they count from the last one, and a missing value is −1."""
+    levels = comparison["comparison_levels"]
+    empty = [level for level in levels if level.get("is_null_level")]
+    others = [level for level in levels if not level.get("is_null_level")]
+    level = empty[0] if gamma < 0 and empty else others[len(others) - 1 - gamma]
+    return str(level.get("label_for_charts") or level["sql_condition"])
 
 
 def _is_adjusted(comparison: Mapping[str, Any]) -> bool:

@@ -133,7 +133,9 @@ def _marginal_in_subset(
 ) -> float:
     """Return the marginal of the pair in the subset with only these others."""
     members = sorted([s, t, *others])
-    part = PairProbabilities(_subset(pairs.set, members), pairs.matrix[np.ix_(members, members)])
+    inside = np.ix_(members, members)
+    compared = None if pairs.compared is None else pairs.compared[inside]
+    part = PairProbabilities(_subset(pairs.set, members), pairs.matrix[inside], compared)
     return float(marginals(part)[members.index(s), members.index(t)])
 
 

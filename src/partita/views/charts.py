@@ -306,11 +306,14 @@ MAX_LOG_ODDS = 40.0  # beyond, a chart shows no difference
 
 
 def explanation_chart(
-    summary: PairSummary, pair: PairExplanation | None, rest: SetExplanation | None = None
+    summary: PairSummary,
+    pair: PairExplanation | None,
+    rest: SetExplanation | None = None,
+    noun: str = "template",
 ) -> Any:
     """Return a waterfall of log-odds: features, then the influence of other templates."""
     alt = altair()
-    data = alt.InlineData(values=list(waterfall_rows(summary, pair, rest)))
+    data = alt.InlineData(values=list(waterfall_rows(summary, pair, rest, noun)))
     base = alt.Chart(data).encode(y=alt.Y("label:N", sort=alt.SortField("order"), title=None))
     colours = alt.Scale(domain=["for", "against", "sum"], range=["#4c78a8", "#e45756", "#72736e"])
     bars = base.mark_bar().encode(
@@ -326,7 +329,10 @@ def explanation_chart(
 
 
 def waterfall_rows(
-    summary: PairSummary, pair: PairExplanation | None, rest: SetExplanation | None = None
+    summary: PairSummary,
+    pair: PairExplanation | None,
+    rest: SetExplanation | None = None,
+    noun: str = "template",
 ) -> Iterator[dict[str, Any]]:
     """Yield start, end and probability for each feature and each other template."""
     position, order = 0.0, 0
@@ -339,7 +345,7 @@ def waterfall_rows(
         order += 1
         yield _waterfall_row(
             order,
-            f"with {influence_label(step, {})}",
+            f"with {influence_label(step, {}, noun)}",
             _finite_log_odds(step.before),
             _finite_log_odds(step.after),
         )

@@ -28,6 +28,7 @@ def text(
     expressions: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
     width: int = WIDTH,
+    noun: str = "template",
 ) -> str:
     """Return the features with their weights, then the influence of the other templates."""
     expressions_ = expressions or {}
@@ -40,7 +41,7 @@ def text(
         lines += ["", *_features(pair, width)]
     lines += [
         "",
-        *(_rest(rest, expressions_, width) if rest is not None else _ends(summary, width)),
+        *(_rest(rest, expressions_, width, noun) if rest is not None else _ends(summary, width)),
     ]
     return "\n".join(lines) + "\n"
 
@@ -66,13 +67,15 @@ def _features(pair: PairExplanation, width: int) -> Iterator[str]:
     yield f"{cell(label, room)} {pair.log_odds:+9.4f} {number(pair.probability):>10}"
 
 
-def _rest(rest: SetExplanation, expressions: Mapping[str, str], width: int) -> Iterator[str]:
+def _rest(
+    rest: SetExplanation, expressions: Mapping[str, str], width: int, noun: str
+) -> Iterator[str]:
     room = width - 22
-    yield f"{'influence of the other templates':{room}} {'change':>9} {'so far':>10}"
+    yield f"{f'influence of the other {noun}s':{room}} {'change':>9} {'so far':>10}"
     yield f"{cell('the pair alone', room)} {'':9} {number(rest.probability):>10}"
     for step in rest.influences:
         change = step.after - step.before
-        label = cell(influence_label(step, expressions), room)
+        label = cell(influence_label(step, expressions, noun), room)
         yield f"{label} {change:+9.4f} {number(step.after):>10}"
     change = rest.marginal - rest.probability
     label = "given the whole set"
@@ -83,11 +86,11 @@ def logistic(score: float) -> float:
     return (1 + math.tanh(score / 2)) / 2
 
 
-def influence_label(step: Influence, expressions: Mapping[str, str]) -> str:
+def influence_label(step: Influence, expressions: Mapping[str, str], noun: str = "template") -> str:
     """Return the templates of an influence, or their number."""
     if len(step.templates) == 1:
         return _named(step.templates[0], expressions)
-    return f"{len(step.templates)} other templates"
+    return f"{len(step.templates)} other {noun}s"
 
 
 def _named(template: str, expressions: Mapping[str, str]) -> str:
