@@ -256,6 +256,7 @@ def needs_linkage(kinds: Mapping[str, str], domain: str) -> bool:
 
 
 MIN_COMPARED = 20  # values with which two tables are compared by ids
+MAX_COMPARED = 20_000  # rows of a table whose values are kept for that
 MIN_EXCESS = 0.05  # agreement under equal ids beyond that by chance, if the ids mean the same
 
 
@@ -275,7 +276,8 @@ def _own_ids(tables: Sequence[str]) -> bool:
             for values in zip(*rows.values, strict=True):
                 texts = ("" if one is None else str(one).strip().lower() for one in values)
                 row = dict(zip(columns, texts, strict=True))
-                by_id.setdefault(row.pop("id"), row)
+                name = row.pop("id")
+                by_id.setdefault(name, row if len(by_id) < MAX_COMPARED else {})
         read.append(by_id)
     return len(tables) > 1 and not _ids_agree(read)
 
