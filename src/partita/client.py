@@ -177,6 +177,13 @@ class Client:
         body = {"sources": files, "runs": list(runs), **options}
         return cast(dict[str, Any], self._call("fuse", body=body))
 
+    def cluster(
+        self, name: str, scores: str, labels: Sequence[tuple[str, str, bool]] = (), limit: int = 50
+    ) -> answers.ReviewSets:
+        """Cluster records by a table of pair scores, given by its name and content."""
+        body = {"scores": {"name": name, "content": scores}, "labels": labels, "limit": limit}
+        return cast(answers.ReviewSets, self._call("cluster", body=body))
+
     def export(self, run: str, table: str, out: str | Path) -> None:
         """Write a table of a run to a file; its ending is csv, jsonl or parquet."""
         path = Path(out)

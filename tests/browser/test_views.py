@@ -25,6 +25,7 @@ SHOWN = {
     "key": ({"message": "msg-043", "set": "msg-043.2"}, ".cell-box"),
     "next": ({}, ".curve"),
     "entities": ({}, ".entity"),
+    "records": ({}, ".graph"),
     "fuse": ({}, ".thing"),
     "try": ({}, ".try-never"),
 }
@@ -70,6 +71,8 @@ def keyed(client: httpx.Client) -> None:
 def shown(person: Person, view: str) -> None:
     told, wanted = SHOWN[view]
     person.go(view, run="work", **told)
+    if view == "records":
+        person.button("Use an example").click()
     if view == "fuse":
         person.button("Use an example").click()
         person.sees("#without option[value=press]")

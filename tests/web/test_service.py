@@ -16,6 +16,8 @@ from web.conftest import TEXTS
 AT = "/api/runs/demo"
 KEY = {"cells": [["T1", "T2", "T7"], ["T4"]], "author": "typed"}
 SOLVE = {"pairs": [["A", "B", 0.7], ["B", "C", 0.4]]}
+SCORES = "left,right,probability\na,b,0.9\nb,c,0.6\nc,d,0.5\n"
+CLUSTER = {"scores": {"name": "s.csv", "content": SCORES}, "labels": [["a", "b", True]]}
 TEXT = {"text": TEXTS["small"], "domain": "depots"}
 
 
@@ -43,6 +45,7 @@ def answered(client: httpx.Client, method: str, path: str, body: Any) -> httpx.R
         ("/api/resolve", "/api/resolve", TEXT),
         ("/api/why", "/api/why", {**TEXT, "set": "message.1", "left": "T1", "right": "T2"}),
         ("/api/solve", "/api/solve", SOLVE),
+        ("/api/cluster", "/api/cluster", CLUSTER),
     ],
 )
 def test_answers_are_of_their_types(client: httpx.Client, route: str, path: str, body: Any) -> None:

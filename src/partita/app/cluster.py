@@ -363,3 +363,52 @@ def _clustering(sets: Sets, solver: Solver, least: float, progress: Progress | N
         limits = replace(solver.budget, work=solver.budget.work or SAMPLED)
         return cluster_sets(sets, solver.parameters, least, limits, solver.seed, progress)
     return cluster_distributions(sets, list(solved(sets, solver, progress)), least, solver.seed)
+
+
+JOINED = 0.05  # probability from which two records are reviewed together
+
+
+def review_sets(clusters: Clusters, limit: int) -> dict[str, Any]:
+    """Return the sets of records to review, the most uncertain first, at most `limit` of them.
+
+    A set has records with their clusters, pairs with scores and probabilities, alternatives to its
+    clusters, and questions for a person; `bits` is how much their answers are expected to tell.
+    """
+    tables = clusters.to_dict()
+    cluster_of = {row["record"]: row["cluster"] for row in tables["clusters"]}
+    home = _components(tables, cluster_of)
+    sets: dict[Any, dict[str, Any]] = {}
+    for row in tables["clusters"]:
+        empty = {"records": [], "pairs": [], "alternatives": [], "questions": [], "bits": 0.0}
+        sets.setdefault(home(row["record"]), empty)["records"].append(row)
+    for name, table, end in (
+        ("pairs", "pairs", "left"),
+        ("alternatives", "alternatives", "cluster"),
+        ("questions", "review", "left"),
+    ):
+        for row in tables[table]:
+            if home(row[end]) == home(row.get("right", row[end])):
+                sets[home(row[end])][name].append(row)
+    for one in sets.values():
+        one["bits"] = sum(row["bits"] for row in one["questions"])
+    found = sorted((one for one in sets.values() if len(one["records"]) > 1), key=_most_bits)
+    return {"summary": tables["summary"], "total": len(found), "sets": found[:limit]}
+
+
+def _most_bits(one: Mapping[str, Any]) -> tuple[float, str]:
+    return -one["bits"], str(one["records"][0]["record"])
+
+
+def _components(tables: Mapping[str, Any], cluster_of: Mapping[Id, Id]) -> Callable[[Id], Id]:
+    """Return a function that gives the first record of what is reviewed together."""
+    parent = {record: record for record in cluster_of}
+
+    def home(record: Id) -> Id:
+        while parent[record] != record:
+            parent[record] = record = parent[parent[record]]
+        return record
+
+    links = [(row["left"], row["right"]) for row in tables["pairs"] if row["probability"] > JOINED]
+    for left, right in (*links, *cluster_of.items()):
+        parent[home(right)] = home(left)
+    return home

@@ -380,6 +380,24 @@ class Curve(TypedDict):
     reliability: Reliability
 
 
+class ReviewSet(TypedDict):
+    """Records that may be the same: their clusters, pairs, alternatives and questions."""
+
+    records: list[dict[str, Any]]
+    pairs: list[dict[str, Any]]
+    alternatives: list[dict[str, Any]]
+    questions: list[dict[str, Any]]
+    bits: float
+
+
+class ReviewSets(TypedDict):
+    """The sets of records to review, the most uncertain first, and their number."""
+
+    summary: dict[str, Any]
+    total: int
+    sets: list[ReviewSet]
+
+
 class Problem(TypedDict):
     """One problem of a request and its field, empty for the whole."""
 

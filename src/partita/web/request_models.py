@@ -144,6 +144,16 @@ class FuseRequest(RequestModel):
     top: Top = 100
 
 
+class ClusterRequest(RequestModel):
+    """A table of pair scores, and pairs that a person judged."""
+
+    scores: Source
+    labels: list[tuple[Name, Name, bool]] = Field(
+        default=[], description="Pairs of records, and whether they are the same."
+    )
+    limit: int = Field(default=50, ge=1, le=MAX_TOP, description="Maximum number of sets.")
+
+
 class NewMessageRequest(RequestModel):
     """A message to add to a run."""
 

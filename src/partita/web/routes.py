@@ -157,6 +157,7 @@ def _add_computing_routes(app: FastAPI) -> None:
     add("/api/why", why_text, explained, answers.Explanation, body=models.WhyRequest)
     add("/api/solve", solve, "A result.", answers.Result, body=models.SolveRequest)
     add("/api/fuse", fuse, "Values, claims, trust.", dict[str, Any], body=models.FuseRequest)
+    add("/api/cluster", cluster, "Sets.", answers.ReviewSets, body=models.ClusterRequest)
     new = {"status": 201, "body": models.NewMessageRequest}
     add(f"{run}/messages", ingest, "The message as stored.", answers.Message, **new)
     add(f"{run}/sets/{{set}}/why", why, explained, answers.Explanation)
@@ -383,6 +384,13 @@ async def fuse(backend: Here, request: Request) -> Response:
     body = await request.body()
     models.check(models.FuseRequest, body)
     return await until_disconnected(request, backend.compute("fuse", body))
+
+
+async def cluster(backend: Here, request: Request) -> Response:
+    """Cluster records by the scores of their pairs; the most uncertain sets come first."""
+    body = await request.body()
+    models.check(models.ClusterRequest, body)
+    return await until_disconnected(request, backend.compute("cluster", body))
 
 
 async def ingest(backend: Here, request: Request, run: Run) -> Response:

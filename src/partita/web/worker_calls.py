@@ -15,6 +15,7 @@ from partita.errors import InputError
 from partita.rules.domain_files import installed_domains
 from partita.web.error_responses import json_bytes
 from partita.web.request_models import (
+    ClusterRequest,
     FuseRequest,
     KeyRequest,
     NewMessageRequest,
@@ -98,6 +99,7 @@ class ComputingCalls:
             "resolve": self.resolve,
             "solve": _solve,
             "fuse": self.fuse,
+            "cluster": self.cluster,
             "ingest": self.ingest,
             "why": self.why,
             "why_text": self.why_text,
@@ -138,6 +140,20 @@ class ComputingCalls:
             top=request.top,
         )
         return json_bytes(self._workspace.fuse(contents, request.runs, options))
+
+    def cluster(self, body: bytes) -> bytes:
+        from partita.app.cluster import cluster, review_sets
+
+        request = parse(ClusterRequest, body)
+        labels = [(left, right, int(same)) for left, right, same in request.labels] or None
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / request.scores.name
+            path.write_bytes(request.scores.content.encode())
+            try:
+                clusters = cluster(path, labels=labels)
+            except InputError as error:
+                raise InputError(error.problem, file=request.scores.name, line=error.line) from None
+        return json_bytes(review_sets(clusters, request.limit))
 
     def ingest(self, body: bytes, run: str) -> bytes:
         from partita.text.raw_messages import RawMessage

@@ -151,6 +151,9 @@ export const resolve = (text, domain, model, signal) =>
 /** Explain a pair of a text. @param {any} asked @returns {Promise<import("./types.js").Explanation>} */
 export const whyText = (asked) => call("why", asked);
 
+/** @param {any} request @returns {Promise<import("./types.js").ReviewSets>} */
+export const cluster = (request) => call("cluster", request);
+
 /** Save a file of a run; a plain link could not send the token. */
 export async function download(/** @type {string} */ run, /** @type {string} */ file) {
   const response = await fetch(`api/runs/${encode(run)}/${file}`, requestOptions(undefined));

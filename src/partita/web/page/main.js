@@ -10,6 +10,7 @@ import * as fuse from "./views/fuse.js";
 import * as key from "./views/key.js";
 import * as next from "./views/next.js";
 import * as read from "./views/read.js";
+import * as records from "./views/records.js";
 import * as tryView from "./views/try.js";
 import * as why from "./views/why.js";
 
@@ -25,6 +26,7 @@ const VIEWS = [
   ["key", "Key", key],
   ["next", "Next", next],
   ["entities", "Entities", entities],
+  ["records", "Records", records],
   ["fuse", "Fuse", fuse],
   ["try", "Try", tryView],
 ];

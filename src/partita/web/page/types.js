@@ -152,4 +152,19 @@
  * @property {{source: string, changes: any[]}} [without]
  */
 
+/** @typedef {{record: any, cluster: any, membership: number, exact: number}} ClusteredRecord */
+/** @typedef {{left: any, right: any, score: number, probability: number}} ScoredPair */
+/** @typedef {{cluster: any, change: "merge"|"split", with: any, records: any[], probability: number}} ClusterChange */
+/** @typedef {{left: any, right: any, probability: number, bits: number}} Question */
+
+/**
+ * @typedef {object} ReviewSet records that may be the same
+ * @property {ClusteredRecord[]} records
+ * @property {ScoredPair[]} pairs
+ * @property {ClusterChange[]} alternatives
+ * @property {Question[]} questions
+ * @property {number} bits
+ */
+/** @typedef {{summary: any, total: number, sets: ReviewSet[]}} ReviewSets */
+
 export {};

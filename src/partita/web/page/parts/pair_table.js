@@ -38,10 +38,10 @@ export function pairTable(set, chosen = null, choose = null) {
   );
   const hidden = set.templates.length - ids.length;
   const part = hidden ? ` ${ids.length} of ${set.templates.length} templates are shown.` : "";
-  const table = el("table", { class: "matrix" }, el("caption", {}, CAPTION + part));
+  const table = el("table", { class: "matrix" });
   table.append(el("thead", {}, head), el("tbody", {}, ...rows));
   const attributes = { class: "matrix-box", tabindex: "0", role: "group", "aria-label": "Pairs" };
-  return el("div", attributes, table);
+  return el("div", {}, el("div", attributes, table), el("p", { class: "quiet" }, CAPTION + part));
 }
 
 /**

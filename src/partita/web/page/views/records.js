@@ -1,0 +1,329 @@
+/** The Records view: clusters of records by pair scores, reviewed by questions. */
+
+import * as api from "../api.js";
+import { clusterGraph } from "../charts/graph.js";
+import { responsive } from "../charts/svg.js";
+import { announce, bar, button, el, labelled, replaceContent } from "../dom.js";
+import { bits, count, plural, probability } from "../format.js";
+import { errorPanel } from "../parts/panels.js";
+
+/** @typedef {import("../types.js").ReviewSets} ReviewSets */
+/** @typedef {import("../types.js").ReviewSet} ReviewSet */
+/** @typedef {import("../types.js").Question} Question */
+/** @typedef {[string, string, boolean]} Label */
+/**
+ * @typedef {object} Review what is reviewed; it stays while other views are open
+ * @property {string} name of the file of scores
+ * @property {string} content
+ * @property {Label[]} labels
+ * @property {Set<string>} unsure questions that were left open
+ * @property {ReviewSets|null} answer
+ * @property {number} chosen the index of the set shown
+ * @property {number} change the index of the alternative shown; -1 is the clusters as they are
+ */
+
+const EXAMPLE = `unique_id_l,unique_id_r,match_probability
+Ann Lee,A. Lee,0.91
+A. Lee,Anne Leigh,0.55
+Ann Lee,Anne Leigh,0.42
+Anne Leigh,A. Leigh,0.62
+Bob Stone,Robert Stone,0.83
+Robert Stone,R. Stone,0.48
+Bob Stone,R. Stone,0.39
+Carla Diaz,Karla Diaz,0.97
+`;
+const COLOURS = 12;
+/** @type {Review} */
+const review = {
+  ...{ name: "", content: "", labels: [], unsure: new Set() },
+  ...{ answer: null, chosen: 0, change: -1 },
+};
+
+/** @param {HTMLElement} root */
+export async function show(root) {
+  const body = el("div", { class: "column" });
+  const draw = () => drawReview(body, judge, undo);
+  const load = () => loadAnswer(body, draw);
+  const undo = () => {
+    review.labels.pop();
+    localStorage.setItem(labelKey(), JSON.stringify(review.labels));
+    load();
+  };
+  const judge = (/** @type {boolean|null} */ same) => judgeQuestion(same, load, draw);
+  const onKey = (/** @type {KeyboardEvent} */ event) => onShortcut(event, judge);
+  document.addEventListener("keydown", onKey);
+  replaceContent(root, form(load), body);
+  if (review.answer) draw();
+  return { close: () => document.removeEventListener("keydown", onKey) };
+}
+
+/** @param {() => void} load */
+function form(load) {
+  const open = (/** @type {string} */ name, /** @type {string} */ content) => {
+    Object.assign(review, { name, content, chosen: 0, change: -1, unsure: new Set() });
+    review.labels = storedLabels();
+    load();
+  };
+  const onFile = async (/** @type {any} */ event) => {
+    const [file] = event.target.files;
+    if (file) open(file.name, await file.text());
+  };
+  const accept = ".csv,.jsonl,.tsv";
+  return el(
+    "section",
+    { class: "panel" },
+    el("h1", {}, "Review clusters of records"),
+    el(
+      "p",
+      { class: "quiet" },
+      "Open a table of pair scores: two ids and a probability, as Splink or partita cluster has them.",
+    ),
+    el(
+      "div",
+      { class: "tools" },
+      labelled("Scores", el("input", { type: "file", id: "scores", accept, on: { change: onFile } })),
+      button("Use an example", () => open("people.csv", EXAMPLE)),
+    ),
+  );
+}
+
+const labelKey = () => `partita.labels\n${review.name}\n${review.content.length}`;
+
+/** The labels of an earlier visit. @returns {Label[]} */
+function storedLabels() {
+  try {
+    return JSON.parse(localStorage.getItem(labelKey()) ?? "[]");
+  } catch {
+    return [];
+  }
+}
+
+/** @param {HTMLElement} body @param {() => void} draw */
+async function loadAnswer(body, draw) {
+  body.setAttribute("aria-busy", "true");
+  const { name, content, labels } = review;
+  try {
+    review.answer = await api.cluster({ scores: { name, content }, labels });
+    review.chosen = Math.min(review.chosen, Math.max(0, review.answer.sets.length - 1));
+    draw();
+  } catch (error) {
+    replaceContent(
+      body,
+      errorPanel("The records could not be clustered", error, () => loadAnswer(body, draw)),
+    );
+  }
+  body.removeAttribute("aria-busy");
+}
+
+/** The set shown. */
+const shownSet = () => review.answer?.sets[review.chosen];
+
+/** @param {Question} question */
+const questionKey = ({ left, right }) => JSON.stringify([String(left), String(right)]);
+
+/** The next question of the set shown that is open. */
+const openQuestion = () =>
+  shownSet()?.questions.find((question) => !review.unsure.has(questionKey(question)));
+
+/**
+ * @param {HTMLElement} body
+ * @param {(same: boolean|null) => void} judge
+ * @param {() => void} undo removes the last label
+ */
+function drawReview(body, judge, undo) {
+  const set = shownSet();
+  if (!review.answer || !set) {
+    replaceContent(body, el("p", { class: "notice" }, "No two records may be the same."));
+    return;
+  }
+  const redraw = () => drawReview(body, judge, undo);
+  replaceContent(
+    body,
+    summaryPanel(review.answer, undo),
+    el(
+      "div",
+      { class: "review" },
+      setList(review.answer, redraw),
+      el(
+        "div",
+        { class: "column" },
+        questionPanel(judge),
+        graphPanel(set),
+        alternativePanel(set, redraw),
+      ),
+    ),
+  );
+}
+
+/** @param {ReviewSets} answer @param {() => void} undo */
+function summaryPanel({ summary, total }, undo) {
+  const share = (/** @type {any} */ { value, low, high }) =>
+    `${value.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`;
+  const text =
+    `${plural(summary.records, "record")} in ${plural(summary.clusters, "cluster")}, ` +
+    `${count(total)} with several records; expected precision ${share(summary.precision)}, ` +
+    `recall ${share(summary.recall)}.`;
+  const labels = plural(review.labels.length, "label");
+  return el(
+    "section",
+    { class: "panel", "aria-label": "Summary" },
+    el("p", { class: "cluster-summary" }, text),
+    el(
+      "p",
+      { class: "links" },
+      el("span", { class: "label-count" }, `${labels}; they hold exactly and calibrate the others.`),
+      button("Download the labels", downloadLabels, { class: "link-button" }),
+      review.labels.length
+        ? button("Remove the last label", undo, { class: "link-button" })
+        : null,
+    ),
+  );
+}
+
+function downloadLabels() {
+  const cell = (/** @type {string} */ text) => `"${text.replaceAll('"', '""')}"`;
+  const rows = review.labels.map(([a, b, same]) => `${cell(a)},${cell(b)},${same ? 1 : 0}`);
+  const blob = new Blob([["left,right,same", ...rows, ""].join("\n")], { type: "text/csv" });
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = "labels.csv";
+  link.click();
+}
+
+/** @param {ReviewSets} answer @param {() => void} redraw */
+function setList({ sets }, redraw) {
+  const highest = Math.max(...sets.map((set) => set.bits), 1e-9);
+  const rows = sets.map((set, n) => {
+    const names = set.records.slice(0, 4).map(({ record }) => record);
+    const open = () => {
+      Object.assign(review, { chosen: n, change: -1 });
+      redraw();
+    };
+    const attributes = { class: "set-button", "aria-pressed": String(n === review.chosen) };
+    const row = button(names.join(", ") + (set.records.length > 4 ? ", …" : ""), open, attributes);
+    const figures = el("span", { class: "number" }, bits(set.bits));
+    return el("li", {}, row, el("span", { class: "figure-line" }, figures, bar(set.bits / highest)));
+  });
+  return el(
+    "section",
+    { class: "panel", "aria-label": "Sets" },
+    el("h2", {}, "Most uncertain first"),
+    el("ol", { class: "next-rows" }, ...rows),
+  );
+}
+
+/** @param {(same: boolean|null) => void} judge */
+function questionPanel(judge) {
+  const question = openQuestion();
+  const section = el("section", { class: "panel question", "aria-label": "Question" });
+  if (!question) {
+    replaceContent(section, el("p", {}, "Nothing more to ask about these records."));
+    return section;
+  }
+  const { left, right, probability: p } = question;
+  replaceContent(
+    section,
+    el("h2", {}, `Are “${left}” and “${right}” the same?`),
+    el("p", { class: "quiet" }, `Probability ${probability(p)}; the answer tells ${bits(question.bits)}.`),
+    el(
+      "div",
+      { class: "tools" },
+      button("Same (S)", () => judge(true), { class: "main-button", "aria-keyshortcuts": "s" }),
+      button("Different (D)", () => judge(false), { "aria-keyshortcuts": "d" }),
+      button("Unsure (U)", () => judge(null), { "aria-keyshortcuts": "u" }),
+    ),
+  );
+  return section;
+}
+
+/** @param {KeyboardEvent} event @param {(same: boolean|null) => void} judge */
+function onShortcut(event, judge) {
+  const typing = /** @type {Element} */ (event.target).matches("input, textarea, select");
+  const answers = new Map([["s", true], ["d", false], ["u", null]]);
+  const key = event.key.toLowerCase();
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || !answers.has(key)) return;
+  event.preventDefault();
+  judge(/** @type {boolean|null} */ (answers.get(key)));
+}
+
+/**
+ * @param {boolean|null} same null is unsure
+ * @param {() => void} load
+ * @param {() => void} draw
+ */
+function judgeQuestion(same, load, draw) {
+  const question = openQuestion();
+  if (!question) return;
+  if (same === null) {
+    review.unsure.add(questionKey(question));
+    if (!openQuestion() && review.answer && review.chosen < review.answer.sets.length - 1)
+      review.chosen += 1;
+    announce("Left open");
+    draw();
+    return;
+  }
+  review.labels.push([String(question.left), String(question.right), same]);
+  localStorage.setItem(labelKey(), JSON.stringify(review.labels));
+  review.change = -1;
+  announce(same ? "Same" : "Different");
+  load();
+}
+
+/** The colour of each record, by the clusters or by an alternative. @param {ReviewSet} set */
+function recordColours(set) {
+  const change = set.alternatives[review.change];
+  const clusterOf = new Map(set.records.map(({ record, cluster }) => [record, cluster]));
+  if (change?.change === "merge")
+    for (const [record, cluster] of clusterOf)
+      if (cluster === change.with) clusterOf.set(record, change.cluster);
+  if (change?.change === "split")
+    for (const record of change.records) clusterOf.set(record, `split ${change.records[0]}`);
+  const order = [...new Set(clusterOf.values())];
+  return new Map(
+    [...clusterOf].map(([record, cluster]) => [record, `cell-${order.indexOf(cluster) % COLOURS}`]),
+  );
+}
+
+/** @param {ReviewSet} set */
+function graphPanel(set) {
+  const colours = recordColours(set);
+  return el(
+    "section",
+    { class: "panel", "aria-label": "Graph" },
+    el("h2", {}, "Scores and probabilities"),
+    el("p", { class: "quiet" }, "One colour is one cluster. On each line: the score → the probability overall."),
+    responsive((width) => clusterGraph(set, colours, width)),
+  );
+}
+
+/** @param {ReviewSet} set @param {() => void} redraw */
+function alternativePanel(set, redraw) {
+  const exact = set.records[0].exact;
+  const names = [
+    `As it is: exactly this cluster ${probability(exact)}`,
+    ...set.alternatives.map(changeText),
+  ];
+  const rows = names.map((name, n) => {
+    const choose = () => {
+      review.change = n - 1;
+      redraw();
+      /** @type {HTMLElement|null} */ (document.querySelector("[name=change]:checked"))?.focus();
+    };
+    const checked = n - 1 === review.change;
+    const input = el("input", { type: "radio", name: "change", checked, on: { change: choose } });
+    return el("label", { class: "check" }, input, el("span", {}, name));
+  });
+  return el(
+    "fieldset",
+    { class: "panel alternatives-of" },
+    el("legend", { class: "visually-hidden" }, "Alternatives"),
+    el("h2", {}, "Alternatives"),
+    ...rows,
+  );
+}
+
+/** @param {import("../types.js").ClusterChange} change */
+function changeText({ cluster, change, with: other, records, probability: p }) {
+  const what = change === "merge" ? `merge ${cluster} with ${other}` : `split off ${records.join(", ")}`;
+  return `${what}: ${probability(p)}`;
+}
