@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from oracles.incidents import examples
 from oracles.incidents import experts as learned
+from partita.domains.incidents.domain import domain
 from partita.domains.incidents.incident_models import (
     IncidentModels,
     models_text,
@@ -15,9 +17,11 @@ from partita.domains.incidents.incident_models import (
     write_models,
 )
 from partita.domains.incidents.screening import answer_story
+from partita.domains.incidents.stories import stories
 from partita.domains.incidents.training import train_models
 from partita.errors import InputError
 from partita.evaluation.muc.score import score
+from partita.text.layout import parse_layout
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +46,31 @@ def test_messages_without_incidents_get_none(experts: IncidentModels) -> None:
     quiet = [story for story, key in examples() if not key]
     assert quiet
     assert not any(answer_story(story, experts) for story in quiet)
+
+
+def test_mixed_case_is_answered_as_upper_case(experts: IncidentModels) -> None:
+    """Sentence case with capitals in names: the same incidents and fills."""
+    for story, _ in examples()[::3]:
+        text = _sentence_case(story.message.text)
+        (mixed,) = stories([parse_layout(story.message.id, text)], domain.extractor)
+        assert [one.fills for one in answer_story(mixed, experts)] == [
+            one.fills for one in answer_story(story, experts)
+        ]
+
+
+def _sentence_case(text: str) -> str:
+    """Return the body in lower case but for names and the starts of sentences."""
+    header, body = text.split("[TEXT] ")
+    lower = re.sub(r"(?:^|\. )[a-z]", lambda match: match[0].upper(), body.lower())
+    names = r"\b(lima|medellin|brazil|peru|colombia)\b"
+    return f"{header}[TEXT] {re.sub(names, lambda match: match[0].title(), lower)}"
+
+
+def test_no_country_is_assumed(experts: IncidentModels) -> None:
+    text = "DEV-MUC3-0001 (OURS)\n\n   9 JAN 90 -- [TEXT] GUERRILLAS KILLED THE MAYOR YESTERDAY.\n"
+    (story,) = stories([parse_layout("DEV-MUC3-0001", text)], domain.extractor)
+    assert answer_story(story, experts)
+    assert all(not one.of(3) for one in answer_story(story, experts))
 
 
 def test_the_same_lessons_give_the_same_bytes(experts: IncidentModels) -> None:

@@ -43,6 +43,28 @@ def test_what_tells_no_day(text: str) -> None:
     assert resolve_date(text, ANCHOR) is None
 
 
+@pytest.mark.parametrize(
+    ("dateline", "day", "fill"),
+    [
+        ("14 MAR 2021", "ON 12 MARCH", "12 MAR 21"),
+        ("14 MAR 21", "ON 12 MARCH 2021", "12 MAR 21"),
+        ("March 14, 2021", "YESTERDAY", "13 MAR 21"),
+        ("2 JAN 2000", "ON 31 DECEMBER 99", "31 DEC 99"),
+        ("2 JAN 1871", "ON 30 DECEMBER", "30 DEC 70"),
+    ],
+)
+def test_dates_of_any_century(dateline: str, day: str, fill: str) -> None:
+    anchor = parse_dateline(dateline)
+    found = resolve_date(day, anchor)
+    assert found is not None
+    assert found[0] == fill
+
+
+def test_a_year_of_two_digits_is_near_the_dateline() -> None:
+    assert parse_dateline("14 MAR 21") == date(2021, 3, 14)
+    assert parse_dateline("14 MAR 90") == date(1990, 3, 14)
+
+
 def test_without_a_dateline_only_whole_dates_count() -> None:
     assert resolve_date("TODAY", None) is None
     assert resolve_date("ON 5 MAY", None) is None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import pytest
 
 from partita.domains.incidents.domain import domain
 from partita.domains.incidents.entities import Entity, entities
-from partita.domains.incidents.mentions import find_mentions
+from partita.domains.incidents.mentions import find_mentions, is_denied
 from partita.domains.incidents.readings import Reading, RolePart
 from partita.domains.incidents.stories import stories
 from partita.rules.extractor import Extractor
@@ -32,6 +33,23 @@ def found(text: str, role: str, *heads: str) -> list[Entity]:
     ]
     assert parts
     return entities(Reading(story, all_, none, none, 0.5), parts, role)
+
+
+@pytest.mark.parametrize(
+    ("text", "denied"),
+    [
+        ("Carlos Rivas was not kidnapped.", True),
+        ("Carlos Rivas, the mayor of Lima, was not attacked.", True),
+        ("Guerrillas did not attack Carlos Rivas.", True),
+        ("Carlos Rivas was kidnapped.", False),
+        ("Carlos Rivas was not injured in the attack.", False),
+        ("Carlos Rivas said the bridge was not attacked.", False),
+    ],
+)
+def test_denied_attacks(text: str, denied: bool) -> None:
+    story = next(stories([parse_layout("M1", text)], reader()))
+    (rivas,) = [one for one in find_mentions(story) if one.lemma.endswith("rivas")]
+    assert is_denied(story.sentences[rivas.sentence], rivas.place) == denied
 
 
 def test_a_short_name_is_the_long_one() -> None:

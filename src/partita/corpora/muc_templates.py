@@ -46,7 +46,11 @@ def days(text: str) -> Days | None:
 def _day(match: re.Match[str]) -> date | None:
     year = int(match[3])
     try:
-        return date(year + 1900 if year < 100 else year, MONTHS.index(match[2]) + 1, int(match[1]))
+        return date(
+            year if year >= 100 else year + (1900 if year >= 70 else 2000),
+            MONTHS.index(match[2]) + 1,
+            int(match[1]),
+        )
     except ValueError:
         return None
 

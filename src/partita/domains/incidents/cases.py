@@ -15,14 +15,15 @@ from partita.domains.incidents.readings import Reading
 from partita.domains.incidents.stories import Sentence, Story
 
 MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+_DATELINE = re.compile(r"\s*(\S.{0,80}?) (?:--|—|–) ")
+_YEAR = r"[12][0-9]{3}|[0-9]{2}"
 _MONTH = r"(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)[A-Z]*\.?"
-_DAY = re.compile(
-    rf"\b([0-3]?[0-9])(?:ST|ND|RD|TH|D)?\s+(?:OF\s+)?{_MONTH}(?:,?\s+((?:19)?[0-9]{{2}})\b)?"
-)
-_MONTH_FIRST = re.compile(rf"\b{_MONTH}\s+([0-3]?[0-9])\b(?:,?\s+((?:19)?[0-9]{{2}})\b)?")
-_MONTH_ONLY = re.compile(rf"\b{_MONTH}(?:,?\s+((?:19)?[0-9]{{2}})\b)?")
+_DAY = re.compile(rf"\b([0-3]?[0-9])(?:ST|ND|RD|TH|D)?\s+(?:OF\s+)?{_MONTH}(?:,?\s+({_YEAR})\b)?")
+_MONTH_FIRST = re.compile(rf"\b{_MONTH}\s+([0-3]?[0-9])\b(?:,?\s+({_YEAR})\b)?")
+_MONTH_ONLY = re.compile(rf"\b{_MONTH}(?:,?\s+({_YEAR})\b)?")
 _AGO = re.compile(r"\b([0-9]{1,2}|A|TWO|THREE|FOUR|FIVE|SIX)\s+(DAY|WEEK)S?\s+AGO")
 _NUMBERS = {"A": 1, "TWO": 2, "THREE": 3, "FOUR": 4, "FIVE": 5, "SIX": 6}
+_TWO_DIGITS_FROM = 1970  # first year of the century of two-digit years in datelines
 _MAX_AHEAD = timedelta(days=7)  # a date without a year that lies further ahead is last year's
 
 _TODAY = re.compile(
@@ -56,9 +57,13 @@ def resolve_date(text: str, anchor: date | None) -> tuple[str, str] | None:
     return None
 
 
-def _date(day: int, month: str, year: int) -> date | None:
+def _date(day: int, month: str, year: int, anchor: date | None = None) -> date | None:
+    """Return a date; a year of two digits is the one nearest to the anchor's."""
+    if year < 100:
+        first = _TWO_DIGITS_FROM if anchor is None else anchor.year - 50
+        year = first + (year - first) % 100
     try:
-        return date(year + 1900 if year < 100 else year, MONTHS.index(month[:3]) + 1, day)
+        return date(year, MONTHS.index(month[:3]) + 1, day)
     except ValueError:
         return None
 
@@ -66,7 +71,7 @@ def _date(day: int, month: str, year: int) -> date | None:
 def _year(day: int, month: str, year: str | None, anchor: date | None) -> date | None:
     """Return the date with the given year, or the latest one that is not in the future."""
     if year:
-        return _date(day, month, int(year))
+        return _date(day, month, int(year), anchor)
     if anchor is None:
         return None
     day_this_year = _date(day, month, anchor.year)
@@ -157,14 +162,14 @@ class MessageContext:
 
     @property
     def country(self) -> str:
-        """Return the country that is mentioned most often."""
-        return self.countries.most_common(1)[0][0] if self.countries else "EL SALVADOR"
+        """Return the country that is mentioned most often, or "" if none is."""
+        return self.countries.most_common(1)[0][0] if self.countries else ""
 
 
 def message_context(reading: Reading) -> MessageContext:
     """Look up the words, days and places of a reading."""
     story = reading.story
-    anchor = parse_dateline(story.message.fields.get("date", ""))
+    anchor = parse_dateline(story.message.fields.get("date", "") or _first_line(story.message.text))
     mentioned = count_countries(story, story.gazetteer)
     found_places = find_places(story, story.gazetteer, mentioned)
     return MessageContext(
@@ -178,6 +183,12 @@ def message_context(reading: Reading) -> MessageContext:
         ),
         mentioned,
     )
+
+
+def _first_line(text: str) -> str:
+    """Return the dateline with which a text without a header begins: "Lima, 9 May 2021 --"."""
+    match = _DATELINE.match(text)
+    return match[1] if match else ""
 
 
 def _days(sentence: Sentence, anchor: date | None) -> tuple[DatePhrase, ...]:

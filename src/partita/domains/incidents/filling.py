@@ -42,7 +42,7 @@ def fill_slots(
     features = incident_features(context.story, draft.sentences, context.words, kind)
     fills: dict[int, list[Fill]] = {
         2: [Fill((day,))] if day else [],
-        3: [Fill((place,))],
+        3: [Fill((place,))] if place else [],
         4: [Fill((kind,))],
         5: [Fill((models.stage.best(features)[0],))],
     }

@@ -46,6 +46,36 @@ def find_mentions(story: Story) -> Iterator[Mention]:
                 yield Mention(sentence.number, place, item, item.last)
 
 
+_ATTACKS = frozenset(
+    ("abduct", "ambush", "assassinate", "attack", "burn", "hijack", "kidnap", "murder", "raid")
+)
+
+
+def is_denied(sentence: Sentence, place: int) -> bool:
+    """Whether a phrase is the subject, with its appositions, or the object of a denied attack:
+    "Rivas, the mayor, **was not kidnapped**"."""
+    items = sentence.items
+    if place and _denies_attack(items[place - 1]):
+        return True
+    behind = place + 1
+    while behind < len(items) and (_continues(items[behind]) or items[behind].kind == "ng"):
+        behind += 1
+    return behind < len(items) and _denies_attack(items[behind])
+
+
+def _denies_attack(item: Item) -> bool:
+    attributes = item.attributes
+    return (
+        item.kind == "vg"
+        and bool(attributes.get("negated"))
+        and attributes.get("lemma") in _ATTACKS
+    )
+
+
+def _continues(item: Item) -> bool:
+    return item.kind == "word" and item.attributes["word"] in (",", "of")
+
+
 def _may_play_role(item: Item) -> bool:
     """Whether a noun group is neither a pronoun nor negated."""
     return item.attributes.get("form") != "pronoun" and item.attributes.get("det") not in (

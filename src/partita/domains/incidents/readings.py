@@ -13,7 +13,7 @@ from partita.domains.incidents.features import (
     sentence_features,
     words_by_sentence,
 )
-from partita.domains.incidents.mentions import Mention, find_mentions
+from partita.domains.incidents.mentions import Mention, find_mentions, is_denied
 from partita.domains.incidents.models import NONE, Classifier
 from partita.domains.incidents.stories import Story
 from partita.records import FloatArray
@@ -105,7 +105,8 @@ def _parts(reading: Reading, models: ReadingModels) -> dict[int, list[RolePart]]
     parts: dict[int, list[RolePart]] = {}
     none = models.roles.outcomes.index(NONE)
     for n, (mention, row) in enumerate(zip(reading.mentions, reading.roles, strict=True)):
-        if row[none] > 1.0 - MIN_ROLE_PROBABILITY:
+        sentence = reading.story.sentences[mention.sentence]
+        if row[none] > 1.0 - MIN_ROLE_PROBABILITY or is_denied(sentence, mention.place):
             continue
         for role, probability in zip(models.roles.outcomes, row.tolist(), strict=True):
             if role != NONE and probability >= MIN_ROLE_PROBABILITY:

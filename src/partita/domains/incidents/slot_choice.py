@@ -93,6 +93,8 @@ def place_candidates(context: MessageContext, draft: Draft) -> list[Candidate]:
         for chain in _chains(context, n):
             candidates.append(_place_candidate(context, chain, near, len(candidates), mentioned))
     mentioned_feature = f"told {min(mentioned, 2)}"
+    if not context.country:
+        return candidates
     country = Place(0, 0, 0, context.country, context.country)
     candidates.append(Candidate(context.country, ("country", f"country {mentioned_feature}")))
     return [*candidates, *_dateline_candidates(context, country, mentioned_feature)]

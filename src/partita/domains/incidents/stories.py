@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -73,7 +73,11 @@ class Story:
 def stories(
     messages: Iterable[Message], extractor: Extractor, gazetteer: Gazetteer | None = None
 ) -> Iterator[Story]:
-    """Parse messages by the rules; messages are tagged in batches."""
+    """Parse messages by the rules; messages are tagged in batches.
+
+    Tags are those of the text as it is; the rules see all words in upper case, as the models were
+    trained.
+    """
     places = gazetteer or shipped_gazetteer()
     remaining = iter(messages)
     while batch := list(islice(remaining, BATCH)):
@@ -81,8 +85,9 @@ def stories(
         for message, tokens, tags in zip(
             batch, tokenised, _tags(tokenised, extractor.tagger), strict=True
         ):
-            analysis = extractor.cascade.run(tokens, tags, message.regions)
-            yield _story(message, tokens, analysis, places)
+            upper = replace(tokens, texts=[text.upper() for text in tokens.texts])
+            analysis = extractor.cascade.run(upper, tags, message.regions)
+            yield _story(message, upper, analysis, places)
 
 
 def _tags(tokenised: Sequence[Tokens], tagger: Tagger) -> Iterator[list[str]]:
@@ -101,7 +106,7 @@ def _tags(tokenised: Sequence[Tokens], tagger: Tagger) -> Iterator[list[str]]:
 def _story(message: Message, tokens: Tokens, analysis: Analysis, gazetteer: Gazetteer) -> Story:
     return Story(
         message,
-        tuple(text.upper() for text in tokens.texts),
+        tuple(tokens.texts),
         tuple(space > 0 for space in tokens.space),
         tuple(zip(tokens.starts, tokens.ends, strict=True)),
         tuple(_sentences(analysis, tokens, message)),
