@@ -140,12 +140,19 @@ class ResolvedMessage(Tabular):
 
     def _value_columns(self) -> Columns:
         rows = [
-            (one.id, slot, _text(value.value), value.probability, list(value.templates))
+            (
+                one.id,
+                slot,
+                _text(value.value),
+                value.probability,
+                list(value.templates),
+                value.status,
+            )
             for one in self.entities
             for slot, values in one.slots.items()
             for value in values
         ]
-        names = ("entity", "slot", "value", "probability", "mentions")
+        names = ("entity", "slot", "value", "probability", "mentions", "status")
         return {name: [row[n] for row in rows] for n, name in enumerate(names)}
 
     def _mention_columns(self) -> Columns:

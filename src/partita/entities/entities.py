@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from partita.entities.values import AnchorCells, SlotTables, plain_value, slot_values
+from partita.entities.values import AnchorCells, SlotTables, alone_values, slot_values
 from partita.records import (
     Configuration,
     CoreferenceSet,
+    Denial,
     Distribution,
     Entity,
     Figure,
@@ -103,12 +104,8 @@ def entities_of(distribution: Distribution, schema: Schema) -> tuple[Entity, ...
 
 def single_entity(template: Template, schema: Schema) -> Entity:
     """Return the entity of a template that corefers with no other."""
-    merged = merge([template], schema)
-    slots = {
-        name: (SlotValue(plain_value(value), CERTAIN, (template.id,)),)
-        for name, value in merged.slots.items()
-    }
-    return _entity(merged, template.id, CERTAIN, slots, schema)
+    slots = alone_values(SlotTables.of([template], schema))
+    return _entity(merge([template], schema), template.id, CERTAIN, slots, schema)
 
 
 def join_entities(parts: Sequence[Entity], members: Sequence[Template], schema: Schema) -> Entity:
@@ -131,6 +128,7 @@ def join_entities(parts: Sequence[Entity], members: Sequence[Template], schema: 
         slots={name: slots[name] for name in schema.slots if name in slots},
         name=longest_name(members, schema),
         descriptions=tuple(dict.fromkeys(text for part in parts for text in part.descriptions)),
+        denied=denials(members),
     )
 
 
@@ -172,7 +170,20 @@ def _entity(
         slots=slots,
         name=longest_name(merged.members, schema),
         descriptions=descriptions(merged.members, schema),
+        denied=denials(merged.members),
     )
+
+
+def denials(members: Sequence[Template]) -> tuple[Denial, ...]:
+    """Return what the members deny of the entity, each denial once."""
+    found: dict[str, Denial] = {}
+    for member in members:
+        for one in member.assertions:
+            if one.status == "denied" and one.slots:
+                key = repr(sorted(one.slots.items()))
+                known = found.get(key, Denial(one.slots, (), one.cue))
+                found[key] = replace(known, templates=(*known.templates, member.id))
+    return tuple(found.values())
 
 
 def _common_sort(members: Sequence[Template]) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, cast
 
-from partita.records import SlotValue, Template
+from partita.records import Figure, SlotValue, Status, Template
 from partita.records.cells import Cells, Places
 from partita.records.entities import Plain
+from partita.records.templates import ASSERTIONS, RANKS, WEIGHTS
 from partita.templates.name import Name
 from partita.templates.schema import Schema, Values
 from partita.templates.slots import SlotType, Value
@@ -31,51 +32,95 @@ class AnchorCells:
         return cls({cell: share / total for cell, share in shares.items()}, cells)
 
 
+Said = tuple[Value, Status]  # a value, and the status that a template gives it
+Reading = tuple[str, Plain | None, tuple[int, ...], float, Status]
+ASSERTED: Status = "asserted"
+MOST_WEAK = 6  # values of one cell that may be absent, all ways of which are summed
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SlotTable:
-    """The distinct values of one slot in a set, and the templates that have each of them."""
+    """The distinct values of one slot in a set, by status, and the templates that say them."""
 
     slot: SlotType[Any]
-    values: Mapping[Value, list[int]]
-    kept: dict[int, tuple[str, Plain | None, tuple[int, ...]]]
+    values: Mapping[Said, list[int]]
+    kept: dict[int, list[Reading]]
 
     @classmethod
-    def of(cls, name: str, rows: Sequence[Values], schema: Schema) -> SlotTable:
-        values: dict[Value, list[int]] = {}
+    def of(cls, name: str, rows: Sequence[Sequence[Said]], schema: Schema) -> SlotTable:
+        values: dict[Said, list[int]] = {}
         for n, row in enumerate(rows):
-            if name in row:
-                values.setdefault(row[name], []).append(n)
+            for said in row:
+                values.setdefault(said, []).append(n)
         return cls(schema.slot(name), values, {})
 
-    def described(self, choice: int) -> tuple[str, Plain | None, tuple[int, ...]]:
-        """Return what the values of a cell, one bit each, unify to.
+    def described(self, choice: int) -> list[Reading]:
+        """Return what the values of a cell, one bit each, may amount to.
 
-        That is a key of the plain form, the plain form, and the templates that hold the unified
-        value or a more general one.
+        Each reading has a key of the plain form, the plain form, the templates that hold the value
+        or a more general one, its share of the probability, and its status.
         """
         if choice not in self.kept:
-            value = self._unified(choice)
-            plain = None if value is None else plain_value(value)
-            self.kept[choice] = repr(plain), plain, () if value is None else self._holders(value)
+            self.kept[choice] = [
+                (*self._held(value), share, status)
+                for value, share, status in self._readings(self._chosen(choice))
+            ]
         return self.kept[choice]
 
-    def _unified(self, choice: int) -> Value | None:
-        """Return the chosen values unified, or None if there are none; in a cell any two unify."""
-        result: Value | None = None
-        for n, value in enumerate(self.values if choice else ()):
+    def _held(self, value: Value | None) -> tuple[str, Plain | None, tuple[int, ...]]:
+        plain = None if value is None else plain_value(value)
+        return repr(plain), plain, () if value is None else self._holders(value)
+
+    def _chosen(self, choice: int) -> dict[Value, Status]:
+        """Return the values of a cell, each with its most certain status.
+
+        What one template asserts and another denies is only possible.
+        """
+        statuses: dict[Value, Status] = {}
+        denied: list[Value] = []
+        for n, (value, status) in enumerate(self.values if choice else ()):
             if choice >> n & 1:
-                result = value if result is None else self.slot.unify(result, value)
+                if status == "denied":
+                    denied.append(value)
+                elif RANKS[status] <= RANKS[statuses.get(value, status)]:
+                    statuses[value] = status
+        return statuses | {value: "possible" for value in denied if value in statuses}
+
+    def _readings(
+        self, statuses: Mapping[Value, Status]
+    ) -> Iterator[tuple[Value | None, float, Status]]:
+        """Yield the ways in which weak values may hold or not; their shares add up to 1."""
+        firm = [value for value, status in statuses.items() if status == ASSERTED]
+        weak = [value for value, status in statuses.items() if status != ASSERTED]
+        for present in product((True, False), repeat=min(len(weak), MOST_WEAK)):
+            taken = [one for n, one in enumerate(weak) if n >= len(present) or present[n]]
+            share = math.prod(
+                WEIGHTS[statuses[one]] if kept else 1 - WEIGHTS[statuses[one]]
+                for one, kept in zip(weak, present, strict=False)
+            )
+            status = max((statuses[one] for one in taken), key=RANKS.__getitem__, default=ASSERTED)
+            yield self._unified([*firm, *taken]), share, status
+
+    def _unified(self, values: Iterable[Value]) -> Value | None:
+        """Return the values unified, or None if there are none.
+
+        Asserted values of a cell unify; what does not fit to the values before it is left out.
+        """
+        result: Value | None = None
+        for value in values:
+            unified = value if result is None else self.slot.unify(result, value)
+            result = result if unified is None else unified
         return result
 
     def _holders(self, value: Value) -> tuple[int, ...]:
-        return tuple(sorted(n for one in self._subsuming(value) for n in self.values[one]))
+        return tuple(sorted({n for one in self._subsuming(value) for n in self.values[one]}))
 
-    def _subsuming(self, value: Value) -> list[Value]:
+    def _subsuming(self, value: Value) -> list[Said]:
+        held = [said for said in self.values if said[1] != "denied"]
         if isinstance(value, Strings):  # the same as below, and faster
-            held = cast(Mapping[Strings, list[int]], self.values)
-            return [one for one in held if one.members <= value.members]
+            return [one for one in held if cast(Strings, one[0]).members <= value.members]
         unify = self.slot.unify
-        return [one for one in self.values if unify(one, value) == value]
+        return [one for one in held if unify(one[0], value) == value]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,8 +138,12 @@ class SlotTables:
 
     @classmethod
     def of(cls, templates: Sequence[Template], schema: Schema) -> SlotTables:
-        rows = [schema.values(template) for template in templates]
-        tables = {name: SlotTable.of(name, rows, schema) for name in schema.slots}
+        split = any(template.context.get(ASSERTIONS) for template in templates)
+        rows = [statements(template, schema, split) for template in templates]
+        tables = {
+            name: SlotTable.of(name, [row.get(name, ()) for row in rows], schema)
+            for name in schema.slots
+        }
         filled = {name: table for name, table in tables.items() if table.values}
         begins, bits = [0], [0] * len(rows)
         for table in filled.values():
@@ -128,6 +177,50 @@ def slot_values(around: AnchorCells, tables: SlotTables) -> dict[str, tuple[Slot
     return found
 
 
+def alone_values(tables: SlotTables) -> dict[str, tuple[SlotValue, ...]]:
+    """Return the values of a template that corefers with no other."""
+    alone = {}
+    for name, table in tables.slots.items():
+        readings = sorted(table.described((1 << len(table.values)) - 1), key=lambda one: -one[3])
+        values = tuple(
+            SlotValue(plain, Figure.exact(share), tables.ids if held else (), status)
+            for _, plain, held, share, status in readings
+        )
+        if any(value.value is not None for value in values):
+            alone[name] = values
+    return alone
+
+
+def statements(template: Template, schema: Schema, split: bool) -> dict[str, list[Said]]:
+    """Return the values that a template says a slot has, or has not, each with its status.
+
+    With `split`, the strings of slots that hold several are values of their own.
+    """
+    if not split:
+        return {name: [(value, ASSERTED)] for name, value in schema.values(template).items()}
+    said: dict[str, list[Said]] = {
+        name: [(value, ASSERTED)] for name, value in schema.firm(template).items()
+    }
+    for slots, status in schema.not_asserted(template, "possible", "reported", "denied"):
+        if status != "denied" or _of_strings(slots):
+            for name, value in slots.items():
+                said.setdefault(name, []).append((value, status))
+    return {name: [one for value in some for one in _single(value)] for name, some in said.items()}
+
+
+def _of_strings(slots: Values) -> bool:
+    return all(isinstance(value, Strings) for value in slots.values())
+
+
+def _single(said: Said) -> Iterator[Said]:
+    """Yield the strings of a value one by one, so that each can be denied."""
+    value, status = said
+    if isinstance(value, Strings):
+        yield from ((Strings(frozenset({one})), status) for one in sorted(value.members))
+    else:
+        yield said
+
+
 def plain_value(value: Value) -> Plain:
     """Return the plain form of a value; for a name its longest variant."""
     if isinstance(value, Name):
@@ -142,16 +235,19 @@ def _values(
     shares: dict[str, float] = {}
     forms: dict[str, Plain | None] = {}
     holders: dict[str, tuple[int, ...]] = {}
+    statuses: dict[str, Status] = {}
     for choice in sorted(choices):
-        key, plain, more = table.described(choice)
-        forms[key] = plain
-        shares[key] = shares.get(key, 0.0) + choices[choice]
-        holders[key] = tuple(sorted({*holders[key], *more})) if key in holders else more
+        for key, plain, more, share, status in table.described(choice):
+            forms[key] = plain
+            shares[key] = shares.get(key, 0.0) + choices[choice] * share
+            holders[key] = tuple(sorted({*holders[key], *more})) if key in holders else more
+            statuses[key] = min(statuses.get(key, status), status, key=RANKS.__getitem__)
     return tuple(
         SlotValue(
             forms[key],
             around.cells.figure(shares[key]),
             tuple([ids[n] for n in holders[key]]),
+            statuses[key],
         )
         for key in sorted(shares, key=lambda key: (-shares[key], key))
     )

@@ -47,6 +47,33 @@ class ExtractionCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class StatusCounts:
+    """Statuses of values against the key.
+
+    `stated` counts values that the key denies and the extractor states. `denials` are the key's
+    and the extractor's denied values; `right` of `values` that both have with equal content have
+    the key's status, and `weak_right` of those `weak` that the key does not assert.
+    """
+
+    stated: int = 0
+    denials: Tally = NOTHING
+    right: int = 0
+    values: int = 0
+    weak_right: int = 0
+    weak: int = 0
+
+    def __add__(self, other: StatusCounts) -> StatusCounts:
+        return StatusCounts(
+            self.stated + other.stated,
+            self.denials + other.denials,
+            self.right + other.right,
+            self.values + other.values,
+            self.weak_right + other.weak_right,
+            self.weak + other.weak,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Slip:
     """A template that was missed or is not in the key, or a slot that differs from the key."""
 
@@ -65,6 +92,7 @@ class Extraction:
     messages: int
     counts: Mapping[tuple[Group, str], ExtractionCounts]
     slips: tuple[Slip, ...]
+    statuses: StatusCounts | None = None  # where the keys have statuses
 
     def of(self, group: Group, name: str = "") -> ExtractionCounts:
         return self.counts.get((group, name), ExtractionCounts())
@@ -76,8 +104,13 @@ class Extraction:
 def measure_extraction(
     pairs: Iterable[tuple[Document, Sequence[Template]]], schema: Schema
 ) -> Extraction:
-    """Compare the templates of the extractor with the keys of messages."""
-    messages, slips = 0, list[Slip]()
+    """Compare the templates of the extractor with the keys of messages.
+
+    Keys without statuses tell what is asserted: values that are only possible or reported do not
+    count against them.
+    """
+    pairs, messages, slips, statuses = list(pairs), 0, list[Slip](), StatusCounts()
+    graded = any(key.assertions for document, _ in pairs for key in document.templates)
     counts: defaultdict[tuple[Group, str], ExtractionCounts] = defaultdict(ExtractionCounts)
     for slot in schema.slots:
         counts["slot", slot] = ExtractionCounts()
@@ -85,10 +118,63 @@ def measure_extraction(
         messages += 1
         for key, extracted in pair_templates(document.templates, templates):
             values = _values(document, key, schema), _values(document, extracted, schema)
+            if graded:
+                statuses += _statuses(key, extracted, values, schema)
+            elif extracted is not None:
+                values = values[0], _asserted(extracted, values, schema)
             for group, counted in _counts(part_of(document.name), (key, extracted), values, schema):
                 counts[group] += counted
             slips += _slips(document.name, (key, extracted), values)
-    return Extraction(messages, dict(counts), tuple(slips))
+    return Extraction(messages, dict(counts), tuple(slips), statuses if graded else None)
+
+
+def _asserted(extracted: Template, values: tuple[Values, Values], schema: Schema) -> Values:
+    """Return the asserted values, and others as far as the key has them."""
+    firm = schema.firm(extracted)
+    key, said = values
+    return {
+        name: value if value == key.get(name) else firm[name]
+        for name, value in said.items()
+        if value == key.get(name) or name in firm
+    }
+
+
+def _statuses(
+    key: Template | None,
+    extracted: Template | None,
+    values: tuple[Values, Values],
+    schema: Schema,
+) -> StatusCounts:
+    """Compare the statuses of one template's values, string by string."""
+    wanted, said = (_by_value(template, schema) for template in (key, extracted))
+    denied, found = ({v for v, s in some.items() if s == "denied"} for some in (wanted, said))
+    both = [value for value in wanted if value in said and wanted[value] != "denied"]
+    weak = [value for value in both if wanted[value] != "asserted"]
+    return StatusCounts(
+        sum(said.get(value, "denied") != "denied" for value in denied),
+        Tally(len(found & denied), len(denied), len(found & denied), len(found)),
+        sum(wanted[value] == said[value] for value in both),
+        len(both),
+        sum(wanted[value] == said[value] for value in weak),
+        len(weak),
+    )
+
+
+def _by_value(template: Template | None, schema: Schema) -> dict[tuple[str, str], str]:
+    """Return the status of each value of a template, of each string where a slot has several."""
+    if template is None:
+        return {}
+    found = dict.fromkeys(_single(schema.values(template)), "asserted")
+    for slots, status in schema.not_asserted(template, "possible", "reported", "denied"):
+        found |= dict.fromkeys(_single(slots), str(status))
+    return found
+
+
+def _single(values: Values) -> Iterator[tuple[str, str]]:
+    for name, value in values.items():
+        plain = value.json()
+        members = plain if isinstance(plain, list) else [str(plain)]
+        yield from ((name, member) for member in members if name != SORT)
 
 
 def part_of(name: str) -> str:

@@ -12,7 +12,8 @@ from partita.errors import InputError
 from partita.files.strict import Place, parsed
 from partita.files.text import Lines, opened
 from partita.fusion.accounts import Account, Accounts, Origin
-from partita.records import Entity, Pair, Template, pair
+from partita.records import Assertion, Entity, Pair, Template, pair
+from partita.records.templates import ASSERTIONS, WEIGHTS
 from partita.results.saved_results import Alone, Result, result_of
 from partita.templates.schema import Schema
 
@@ -68,7 +69,13 @@ def _numbered_results(path: str | Path) -> Iterator[tuple[Place, Result | Alone]
 
 def _singleton_account(template: Template, message: str, place: Place, read: _Reader) -> Account:
     origin = _origin(template, message, place, read)
-    return Account.of(read.source, message, template, read.schema, [origin])
+    confidence = {
+        slot: WEIGHTS[one.status]
+        for one in template.assertions
+        for slot in one.slots
+        if one.status != "denied"
+    }
+    return Account.of(read.source, message, template, read.schema, [origin], confidence)
 
 
 def _add_set(result: Result, place: Place, read: _Reader) -> None:
@@ -98,7 +105,8 @@ def _account(
             slots[name], confidence[name] = best.value, best.probability
     anchor = templates[entity.anchor]
     sort = anchor.sort if SORT_SEPARATOR in entity.sort else entity.sort
-    anchor = replace(anchor, slots=slots, sort=sort)
+    denied = [Assertion("denied", one.slots, one.cue).plain() for one in entity.denied]
+    anchor = replace(anchor, slots=slots, sort=sort, context={**anchor.context, ASSERTIONS: denied})
     origins = _origins([templates[n] for n in entity.templates], entity.anchor, result, place, read)
     message = result.message
     return Account.of(read.source, message, anchor, read.schema, origins, confidence)

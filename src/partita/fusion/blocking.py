@@ -140,7 +140,12 @@ def cannot_match(left: Account, right: Account, schema: Schema, *, rows: bool = 
 
 
 def compatible(left: Account, right: Account, schema: Schema) -> bool:
-    """Return whether sorts are compatible and numbers are not one and several."""
+    """Return whether sorts are compatible, numbers are not one and several, and nothing is denied.
+
+    An account that denies to be something is not the same thing as one that says to be it.
+    """
+    if schema.denies(left.template, right.values) or schema.denies(right.template, left.values):
+        return False
     for name in left.values.keys() & right.values.keys():
         a, b = left.values[name], right.values[name]
         if name == SORT or (isinstance(a, Sort) and a == left.values.get(SORT)):

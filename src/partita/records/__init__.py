@@ -18,7 +18,7 @@ from partita.records.distributions import (
     Remainder,
 )
 from partita.records.documents import Document, Message, Region, RegionKind
-from partita.records.entities import Entity, SlotValue
+from partita.records.entities import Denial, Entity, SlotValue
 from partita.records.posterior import (
     Best,
     DrawnPosterior,
@@ -28,10 +28,21 @@ from partita.records.posterior import (
     Method,
     Posterior,
 )
-from partita.records.templates import Antecedent, CoreferenceSet, Form, Id, Pair, Template, pair
+from partita.records.templates import (
+    Antecedent,
+    Assertion,
+    CoreferenceSet,
+    Form,
+    Id,
+    Pair,
+    Status,
+    Template,
+    pair,
+)
 
 __all__ = [
     "Antecedent",
+    "Assertion",
     "Best",
     "BoolArray",
     "Border",
@@ -39,6 +50,7 @@ __all__ = [
     "Cell",
     "Configuration",
     "CoreferenceSet",
+    "Denial",
     "Distribution",
     "Document",
     "DrawnPosterior",
@@ -64,6 +76,7 @@ __all__ = [
     "RegionKind",
     "Remainder",
     "SlotValue",
+    "Status",
     "Template",
     "components",
     "linked_components",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from partita.records.posterior import Figure, Interval
+from partita.records.templates import Status
 
 Plain = str | int | list[str]
 
@@ -14,12 +15,14 @@ Plain = str | int | list[str]
 class SlotValue:
     """A value that a slot may have, in its plain form; None: nobody says anything about it.
 
-    `templates` are those of the set that say it, or something more general.
+    `templates` are those of the set that say it, or something more general. `status` is that of
+    its least certain part; what is denied is no value.
     """
 
     value: Plain | None
     figure: Figure
     templates: tuple[str, ...] = ()
+    status: Status = "asserted"
 
     @property
     def probability(self) -> float:
@@ -38,6 +41,15 @@ class SlotValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Denial:
+    """Values that an entity does not have, all of them together, by what some templates say."""
+
+    slots: Mapping[str, Plain]
+    templates: tuple[str, ...]
+    cue: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Entity:
     """A cell of the most probable configuration, and what is known of the thing it stands for.
 
@@ -53,6 +65,7 @@ class Entity:
     slots: Mapping[str, tuple[SlotValue, ...]]
     name: str = ""
     descriptions: tuple[str, ...] = ()
+    denied: tuple[Denial, ...] = ()
 
     @property
     def probability(self) -> float:

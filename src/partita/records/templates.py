@@ -9,6 +9,7 @@ from typing import Any, Literal
 from partita.errors import InputError
 
 Form = Literal["indefinite", "definite", "pronoun", "name", "bare", ""]
+Status = Literal["asserted", "denied", "possible", "reported"]
 Pair = tuple[str, str]
 Id = str | int  # of a template or record, as a user of the Python API writes it
 
@@ -21,6 +22,46 @@ class Antecedent:
     preferred: bool = False
 
 
+# How far a value counts: what is only reported or possible counts less than what is asserted.
+WEIGHTS: Mapping[Status, float] = {"asserted": 1.0, "reported": 0.7, "possible": 0.5, "denied": 0.0}
+RANKS: Mapping[Status, int] = {"asserted": 0, "reported": 1, "possible": 2, "denied": 3}
+ASSERTIONS = "ASSERTIONS"  # the key of a template's context
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """Values that a text does not simply assert, with the cue that says so.
+
+    All values of `slots` together have the status: what is not an ammunition depot may be another
+    depot. Without slots the status is that of the whole template, such as an event. `span` and
+    `scope` are the characters of the cue and of what it covers.
+    """
+
+    status: Status
+    slots: Mapping[str, Any] = field(default_factory=dict)
+    cue: str = ""
+    span: tuple[int, int] = (0, 0)
+    scope: tuple[int, int] = (0, 0)
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> Assertion:
+        """Return the assertion of its plain form in the context of a template."""
+        first, last = plain.get("span", (0, 0))
+        begin, end = plain.get("scope", (0, 0))
+        cue = str(plain.get("cue", ""))
+        return cls(plain["status"], plain.get("slots", {}), cue, (first, last), (begin, end))
+
+    def plain(self) -> dict[str, Any]:
+        """Return the form that the context of a template holds."""
+        return {
+            "status": self.status,
+            "slots": dict(self.slots),
+            "cue": self.cue,
+            "span": list(self.span),
+            "scope": list(self.scope),
+        }
+
+
 @dataclass(frozen=True, slots=True)
 class Template:
     """Slots and values built from one expression, and where that expression stands.
@@ -28,7 +69,8 @@ class Template:
     `slots` say what the referent is; `context` holds what else is seen of the expression:
     MODIFIERS, WORDS, DETERMINER, ROLE, PARAGRAPH, PARENT, HEAD_SPAN, of pronouns PERSON, GENDER,
     REFLEXIVE, of discontinuous mentions SPANS, of mentions that a model found SORT_PROBABILITIES
-    and MENTION_PROBABILITY.
+    and MENTION_PROBABILITY. ASSERTIONS tell which values are denied, possible or reported; denied
+    values are not among the slots.
     """
 
     id: str
@@ -45,6 +87,16 @@ class Template:
     rule: str = ""
     antecedents: tuple[Antecedent, ...] = ()
     context: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def assertions(self) -> tuple[Assertion, ...]:
+        """What is denied, possible or reported of it; everything else is asserted."""
+        return tuple(map(Assertion.of, self.context.get(ASSERTIONS, ())))
+
+    @property
+    def status(self) -> Status:
+        """The status of the template as a whole, such as an event."""
+        return next((one.status for one in self.assertions if not one.slots), "asserted")
 
 
 def pair(left: str, right: str) -> Pair:

@@ -83,8 +83,21 @@ def coreference_sets(
 
 
 def unifiable(templates: Sequence[Template], schema: Schema) -> BoolArray:
-    """Return for every two templates whether their values unify."""
-    return _compatibility([schema.values(template) for template in templates], schema)
+    """Return for every two templates whether their values unify.
+
+    Values that are only possible or reported tell nothing apart. What a template is denied to be,
+    and what it is a part of, it is not.
+    """
+    described = [schema.firm(template) for template in templates]
+    allowed = _compatibility(described, schema)
+    place = {template.id: n for n, template in enumerate(templates)}
+    for n, template in enumerate(templates):
+        apart = [place[whole] for whole in template.context.get("PART_OF", ()) if whole in place]
+        if any(one.status == "denied" for one in template.assertions):
+            apart += [m for m, values in enumerate(described) if schema.denies(template, values)]
+        for m in apart:
+            allowed[n, m] = allowed[m, n] = n == m
+    return allowed
 
 
 def unlinked(templates: Iterable[Template], sets: Iterable[CoreferenceSet]) -> tuple[Template, ...]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, cast, get_args
 
 from partita.files.strict import Place, fields, integer_of, list_of, number_of, text_of
-from partita.records import Antecedent, Entity, Figure, Form, SlotValue, Template
+from partita.records import Antecedent, Denial, Entity, Figure, Form, SlotValue, Status, Template
 from partita.records.entities import Plain
+from partita.records.templates import ASSERTIONS
 
 TEXTS = ("text", "region", "sort", "head", "rule")
 INTEGERS = ("start", "end", "sentence")
@@ -54,8 +55,27 @@ def template_of(value: Any, place: Place) -> Template:
         form=_form(template.get("form", ""), name, place),
         slots=_mapping(template.get("slots", {}), f"slots of {name} are", place),
         antecedents=_antecedents(template.get("antecedents", []), name, place),
-        context=_mapping(template.get("context", {}), f"context of {name} is", place),
+        context=_context(template.get("context", {}), name, place),
     )
+
+
+def _context(value: Any, name: str, place: Place) -> dict[str, Any]:
+    context = _mapping(value, f"context of {name} is", place)
+    for one in list_of(context.get(ASSERTIONS, []), f"{ASSERTIONS} of {name}", place):
+        what = f"an assertion of {name}"
+        given = fields(
+            one, what, place, needed=("status", "slots"), allowed=("cue", "span", "scope")
+        )
+        if given["status"] not in get_args(Status):
+            expected = ", ".join(get_args(Status))
+            place.refuse(f"status of {what} is {given['status']!r}; expected {expected}")
+        _mapping(given["slots"], f"slots of {what} are", place)
+        for ends in (given.get("span", [0, 0]), given.get("scope", [0, 0])):
+            if len(list_of(ends, f"span and scope of {what}", place)) != 2:
+                place.refuse(f"span or scope of {what} is {ends!r}; expected two numbers")
+            for end in ends:
+                integer_of(end, f"span and scope of {what}", place)
+    return context
 
 
 def _number(value: Any, name: str, place: Place) -> int | str | None:
@@ -92,7 +112,7 @@ def _antecedent(value: Any, name: str, place: Place) -> Antecedent:
 
 NEEDED = ("id", "sort", "templates", "probability", "slots")
 SPREAD = ("interval", "error")
-ALLOWED = ("anchor", "name", "descriptions", *SPREAD)
+ALLOWED = ("anchor", "name", "descriptions", "denied", *SPREAD)
 
 
 def entity_json(entity: Entity) -> dict[str, Any]:
@@ -106,12 +126,17 @@ def entity_json(entity: Entity) -> dict[str, Any]:
         "descriptions": list(entity.descriptions),
         **figure_json(entity.figure),
         "slots": {name: list(map(_value, values)) for name, values in entity.slots.items()},
+        "denied": [
+            {"slots": dict(one.slots), "templates": list(one.templates), "cue": one.cue}
+            for one in entity.denied
+        ],
     }
 
 
 def _value(value: SlotValue) -> dict[str, Any]:
     figure = figure_json(value.figure)
-    return {"value": value.value, **figure, "templates": list(value.templates)}
+    templates = list(value.templates)
+    return {"value": value.value, **figure, "templates": templates, "status": value.status}
 
 
 def figure_json(figure: Figure) -> dict[str, Any]:
@@ -137,17 +162,34 @@ def entity_of(value: Any, place: Place) -> Entity:
         slots={slot: _values(values, slot, place) for slot, values in slots.items()},
         name=text_of(entity.get("name", ""), f"name of {name}", place),
         descriptions=_texts(entity.get("descriptions", []), f"descriptions of {name}", place),
+        denied=tuple(
+            _denial(one, name, place)
+            for one in list_of(entity.get("denied", []), f"denied of {name}", place)
+        ),
     )
+
+
+def _denial(value: Any, name: str, place: Place) -> Denial:
+    what = f"a denial of {name}"
+    given = fields(value, what, place, needed=("slots", "templates"), allowed=("cue",))
+    slots = _mapping(given["slots"], f"slots of {what} are", place)
+    templates = _texts(given["templates"], f"templates of {what}", place)
+    return Denial(slots, templates, text_of(given.get("cue", ""), f"cue of {what}", place))
 
 
 def _values(values: Any, slot: str, place: Place) -> tuple[SlotValue, ...]:
     slot_values = []
     for value in list_of(values, f"values of {slot}", place):
         needed = ("value", "probability", "templates")
-        value_fields = fields(value, f"a value of {slot}", place, needed=needed, allowed=SPREAD)
+        allowed = (*SPREAD, "status")
+        value_fields = fields(value, f"a value of {slot}", place, needed=needed, allowed=allowed)
+        status = value_fields.get("status", "asserted")
+        if status not in get_args(Status):
+            place.refuse(f"status of a value of {slot} is {status!r}")
         templates = _texts(value_fields["templates"], f"templates of a value of {slot}", place)
         figure = _read_figure(value_fields, place)
-        slot_values.append(SlotValue(_plain(value_fields["value"], slot, place), figure, templates))
+        plain = _plain(value_fields["value"], slot, place)
+        slot_values.append(SlotValue(plain, figure, templates, cast(Status, status)))
     return tuple(slot_values)
 
 

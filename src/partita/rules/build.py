@@ -13,6 +13,7 @@ from partita.rules.compile import Expression, Span, Spans
 from partita.rules.domain import Call, Constant, Reference, Rule, SlotMapping, TemplateRule, Value
 from partita.rules.phrases import Phrase, SharedPhrase
 from partita.rules.predicates import value_text
+from partita.rules.rule_parts import labels_used
 from partita.templates.schema import Schema
 from partita.templates.words import symbol
 
@@ -246,6 +247,8 @@ class Contribution:
     size: int
     priority: int = 0
     order: int = 0
+    status: str = ""  # that the rule gives to its values
+    evidence: tuple[int, ...] = ()  # tokens whose status the values have
 
     @property
     def rank(self) -> tuple[int, int, int]:
@@ -274,6 +277,8 @@ class Contributor:
     says: list[ValueFunction]
     priority: int = 0
     order: int = 0
+    status: str = ""
+    evidence: tuple[SpanFunction, ...] = ()  # of the phrases that the values come from
 
     @classmethod
     def of(
@@ -287,6 +292,8 @@ class Contributor:
             [compile_value(value, expression) for value in template.says],
             rule.priority,
             order,
+            template.status,
+            tuple(label_finder(expression, label) for label in _evidence(template)),
         )
 
     def contribution(self, scene: MatchContext) -> Contribution | None:
@@ -306,9 +313,28 @@ class Contributor:
         phrase = scene.phrase(n)
         first, last = scene.firsts[start], scene.firsts[end] - 1
         sorts = attribute_value("sort", sort) if sort is not None else ()
+        spans = [span for find in self.evidence if (span := find(scene)) is not None]
         return Contribution(
-            phrase, slots, sorts, self.rule, first, last, end - start, self.priority, self.order
+            *(phrase, slots, sorts, self.rule, first, last, end - start),
+            *(self.priority, self.order, self.status),
+            tuple([_told_by(scene, span[1] - 1) for span in spans]),
         )
+
+
+def _told_by(scene: MatchContext, n: int) -> int:
+    """Return the token of a phrase whose status its value has: the head, of a multiword the first.
+
+    "Not operational" is one word of the lexicon, and denies nothing.
+    """
+    word = scene.items[n].attributes["kind"] == "word"
+    return scene.firsts[n] if word else scene.firsts[n + 1] - 1
+
+
+def _evidence(template: TemplateRule) -> list[str]:
+    """Return the labels of the phrases that a template's values come from."""
+    used = (label for value in template.slots.values() for label in labels_used(value))
+    said = (label for value in template.says for label in labels_used(value))
+    return [label for label in dict.fromkeys([*used, *said]) if label != template.about]
 
 
 def fit_value(schema: Schema, slot: str, value: Any) -> tuple[Any, str]:

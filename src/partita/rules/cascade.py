@@ -15,6 +15,7 @@ from partita.rules.lexicon import Cut, Lexicon, Meaning, Multiword, combine_mean
 from partita.rules.phases import Encode, Matches, Stage, replace_matches
 from partita.rules.phrases import Phrase, SharedPhrase
 from partita.rules.predicates import SEPARATOR, Tests
+from partita.text.assertions import Statuses
 from partita.text.tokens import lower_words
 
 
@@ -54,6 +55,7 @@ class Words(dict[tuple[str, str], SharedPhrase]):
     def __missing__(self, key: tuple[str, str]) -> SharedPhrase:
         text, tag = key
         word = text.lower()
+        tag = self.lexicon.tag(word, tag)
         meanings = self.lexicon.meanings(word, tag)
         lemma = meanings[0].lemma if meanings else word
         # a listed noun such as "guarded" is its own lemma
@@ -212,6 +214,7 @@ class Analysis:
     starts: list[int]
     contributions: tuple[Contribution, ...]
     unfinished: tuple[str, ...] = ()
+    statuses: Statuses | None = None  # of the tokens, in domains with assertions
 
     @cached_property
     def phrases(self) -> tuple[Phrase, ...]:
@@ -235,7 +238,7 @@ class Cascade:
         self.domain = domain
         self.tests = Tests(domain.sorts.below)
         self.stages = [Stage.of(phase, n, self.tests) for n, phase in enumerate(domain.phases)]
-        lexicon = Lexicon.of(domain.entries, domain.verbs, cut)
+        lexicon = Lexicon.of(domain.entries, domain.verbs, cut, domain.retags)
         self.vocabulary = Vocabulary(lexicon, self._coded)
         self.separator = SharedPhrase({}, [SEPARATOR] * len(self.stages))
         self.codes: dict[int, list[str]] = {}
@@ -270,7 +273,10 @@ class Cascade:
                 observer(step)
             if not matches.complete:
                 unfinished.append(stage.phase.name)
-        return Analysis(items, starts, tuple(contributions), tuple(unfinished))
+        statuses = None
+        if self.domain.assertions:
+            statuses = Statuses.of(tokens.texts, tags, tokens.ends_of_sentences)
+        return Analysis(items, starts, tuple(contributions), tuple(unfinished), statuses)
 
     def _trim_caches(self) -> None:
         """Clear the caches between messages once they are too large."""

@@ -66,6 +66,7 @@ class TemplateRule:
     slots: Mapping[str, Value] = field(default_factory=dict)
     sort: Value | None = None
     says: tuple[Value, ...] = ()
+    status: str = ""  # of its values; if empty, as the words around them say
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,6 +126,8 @@ class Domain:
     verbs: frozenset[str] = frozenset()  # of clauses; their forms are exact
     about: str = ""
     at: At = At()
+    assertions: bool = False  # whether values have the status that the text gives them
+    retags: bool = False  # whether the lexicon corrects the tags of its nouns
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from partita.rules.yaml import (
     texts_of,
 )
 from partita.templates.date import DateType
-from partita.templates.measure import MeasureType
+from partita.templates.measure import MeasureType, MoneyType
 from partita.templates.name import NameType
 from partita.templates.number import NumberType
 from partita.templates.place import PlaceType
@@ -40,10 +40,10 @@ from partita.templates.words import Aliases, symbol
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-TYPES = ("sort", "number", "place", "measure", "date", "name", "string", "strings")
+TYPES = ("sort", "number", "place", "measure", "money", "date", "name", "string", "strings")
 _FIELDS = (
     *("domain", "about", "extends", "sorts", "disjoint", "overlapping", "slots", "aliases"),
-    *("places", "templates", "phases"),
+    *("places", "templates", "phases", "assertions", "retags"),
 )
 
 Pair = tuple[str, str]
@@ -67,6 +67,8 @@ class Sheet:
     templates: dict[str, TemplateType] = field(default_factory=dict)
     phases: tuple[str, ...] = ()
     places_of: dict[str, At] = field(default_factory=dict)  # where each part stands
+    assertions: bool | None = None
+    retags: bool | None = None
 
     def under(self, parent: Sheet) -> Sheet:
         """This sheet with what it does not say itself taken from another."""
@@ -84,6 +86,8 @@ class Sheet:
             self.templates or parent.templates,
             self.phases or parent.phases,
             parent.places_of | self.places_of,
+            parent.assertions if self.assertions is None else self.assertions,
+            parent.retags if self.retags is None else self.retags,
         )
 
     def hierarchy(self) -> Hierarchy:
@@ -133,7 +137,18 @@ def read_sheet(path: Path) -> Sheet:
         _templates(map_of(tree.get("templates"), "templates", at)),
         tuple(text.value for text in texts_of(tree.get("phases"), "phases", at)),
         {key.value: value.at for key, value in tree.pairs},
+        _yes_or_no(tree.get("assertions"), "assertions", at),
+        _yes_or_no(tree.get("retags"), "retags", at),
     )
+
+
+def _yes_or_no(tree: Tree | None, what: str, at: At) -> bool | None:
+    if tree is None:
+        return None
+    text = text_of(tree, what, at)
+    if text.value not in ("true", "false"):
+        refuse(f"{what} is {text.value!r} (expected true or false)", text.at)
+    return text.value == "true"
 
 
 def _hierarchy(tree: Tree | None, what: str, at: At) -> dict[str, tuple[str, ...]]:
@@ -195,6 +210,7 @@ def _typed(
     simple: Mapping[str, Callable[[], SlotType[Any]]] = {
         "number": NumberType,
         "date": DateType,
+        "money": MoneyType,
         "place": lambda: PlaceType(gazetteer, aliases),
         "name": lambda: NameType(aliases),
         "string": lambda: StringsType(several=False),
@@ -356,6 +372,8 @@ def _load(loaded: Loaded, folders: list[Path], sheet: Sheet) -> None:
         frozenset(verb for file in loaded.files for verb in file.verbs),
         sheet.about,
         sheet.at,
+        bool(sheet.assertions),
+        bool(sheet.retags),
     )
 
 

@@ -206,6 +206,10 @@ _COVERED = {
 }
 
 
+_NOUNS = frozenset(_COVERED["NN"])
+_MISTAKEN = frozenset({"JJ", "JJR", "JJS", "VB", "VBP", "VBN", "RB", "FW", "UH", "CD", "IN"})
+
+
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """The meaning of one form of a word, if the tagger assigns one of the tags."""
@@ -232,13 +236,16 @@ class Lexicon:
     forms: Forms
     words: dict[str, list[Meaning]] = field(default_factory=dict)
     longer: dict[str, dict[str, list[Multiword]]] = field(default_factory=dict)
+    retags: bool = False
 
     @classmethod
-    def of(cls, entries: Iterable[Entry], verbs: Iterable[str], cut: Cut) -> Lexicon:
+    def of(
+        cls, entries: Iterable[Entry], verbs: Iterable[str], cut: Cut, retags: bool = False
+    ) -> Lexicon:
         forms = Forms()
         # of two verbs with one form the longer: "gunned" is listed beside "gun"
         forms.know(sorted(verbs, key=lambda verb: (-len(verb), verb)))
-        lexicon = cls(forms)
+        lexicon = cls(forms, retags=retags)
         multiwords: dict[tuple[str, ...], list[Meaning]] = {}
         for entry in entries:
             for form, meaning in _meanings(entry, forms):
@@ -251,6 +258,20 @@ class Lexicon:
             longer = Multiword(pieces[1:], tuple(multiwords[pieces]))
             lexicon.longer.setdefault(pieces[0], {}).setdefault(pieces[1], []).append(longer)
         return lexicon
+
+    def tag(self, word: str, tag: str) -> str:
+        """Return the tag of a word, corrected if the lexicon knows it as a noun only.
+
+        A tagger may take "frigate" before "left" for an adjective, and "VANS" for the name of one.
+        """
+        meanings = self.words.get(word) if self.retags else None
+        if not meanings or any(not m.tags or m.tags.isdisjoint(_NOUNS) for m in meanings):
+            return tag
+        plural = all(meaning.tag == "NNS" for meaning in meanings)
+        if tag in ("NN", "NNP") and plural:
+            return f"{tag[:3]}S"
+        only = all(meaning.tags <= _NOUNS for meaning in meanings)
+        return ("NNS" if plural else "NN") if only and tag in _MISTAKEN else tag
 
     def meanings(self, word: str, tag: str) -> list[Meaning]:
         """Return the meanings of a word with this tag."""

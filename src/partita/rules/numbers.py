@@ -58,7 +58,7 @@ _VAGUE = re.compile(
 )
 
 _ABOUT = re.compile(
-    r"(?:(?:APPROXIMATELY|APPROX|APPROX\.|ABOUT|AROUND|ROUGHLY|NEARLY|ALMOST|SOME|CIRCA|CA\.?"
+    r"(?:(?:APPROXIMATELY|APPROX|APPROX\.|APRX|ABT|ABOUT|AROUND|ROUGHLY|NEARLY|ALMOST|SOME|CIRCA|CA\.?"
     r"|ONLY|EXACTLY|JUST|AN ESTIMATED|ESTIMATED|AN?|THE|~) ?)(?=.)"
 )
 _BOUNDS = (
@@ -168,6 +168,42 @@ _OPEN = (
 _PART = re.compile(r"([0-9]{1,4}) ?/ ?([0-9]{1,4})")
 _ONE = {"A": Fraction(1), "AN": Fraction(1), "HALF A": Fraction(1, 2), "HALF AN": Fraction(1, 2)}
 _VARIANTS = {"KMS": "km", "MTRS": "m", "MTR": "m", "KLICKS": "km", "KLICK": "km", "KGS": "kg"}
+
+
+_CURRENCIES = {
+    "USD": "USD US$ $ DOLLAR DOLLARS BUCKS",
+    "EUR": "EUR € EURO EUROS",
+    "GBP": "GBP £ STERLING QUID",
+    "JPY": "JPY ¥ YEN",
+    "CNY": "CNY RMB YUAN RENMINBI",
+    "CHF": "CHF FRANC FRANCS",
+    "INR": "INR ₹ RUPEE RUPEES",
+    "RUB": "RUB RUBLE RUBLES ROUBLE ROUBLES",
+    "KRW": "KRW ₩ WON",
+    "MXN": "MXN PESO PESOS",
+}
+_CURRENCY_NAMES = {name: code for code, names in _CURRENCIES.items() for name in names.split()}
+_CURRENCY = re.compile("|".join(re.escape(n) for n in sorted(_CURRENCY_NAMES, key=len)[::-1]))
+_SHORT_MULTIPLES = {
+    "M": "MILLION",
+    "MN": "MILLION",
+    "BN": "BILLION",
+    "B": "BILLION",
+    "K": "THOUSAND",
+}
+_SHORT = re.compile(r"(?<=[0-9]) ?(MN|BN|M|B|K)\.?$")
+
+
+def money(text: str) -> str | None:
+    """Return an amount of money with the code of its currency ("40000000 USD"), or None."""
+    normalised = normalise(text).replace("U.S.", "US")
+    currency = _CURRENCY.search(normalised)
+    if currency is None:
+        return None
+    figures = _CURRENCY.sub(" ", normalised).replace(" US ", " ")
+    figures = _SHORT.sub(lambda short: f" {_SHORT_MULTIPLES[short[1]]}", " ".join(figures.split()))
+    value = amount(figures)
+    return None if value is None else f"{decimal(value)} {_CURRENCY_NAMES[currency[0]]}"
 
 
 def measure(text: str) -> str | None:

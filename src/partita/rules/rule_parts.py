@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
+from typing import get_args
 
+from partita.records import Status
 from partita.rules.ambiguity import MOST_WAYS, Firsts, repeats_empty, ways
 from partita.rules.domain import (
     At,
@@ -34,7 +36,7 @@ from partita.rules.yaml import (
 from partita.templates.words import symbol
 
 FUNCTIONS = (
-    *("number", "date", "measure", "coordinate"),
+    *("number", "date", "measure", "money", "coordinate"),
     *("upper", "lower", "join", "first"),
 )
 
@@ -188,7 +190,7 @@ def read_build(tree: Tree | None, pattern_labels: set[str], at: At) -> dict[str,
 def read_template(tree: Tree | None, pattern_labels: set[str], at: At) -> TemplateRule:
     """Return the template of a rule: the slots, and the phrase they are about."""
     fields = map_of(tree, "template", at)
-    check_keys(fields, "a template", ("about", "sort", "says", "slots"))
+    check_keys(fields, "a template", ("about", "sort", "says", "slots", "status"))
     about = text_of(fields.get("about"), "about of a template", fields.at)
     subject = read_value(about, "about")
     if not isinstance(subject, Reference) or subject.which != "text":
@@ -203,6 +205,7 @@ def read_template(tree: Tree | None, pattern_labels: set[str], at: At) -> Templa
         filled,
         read_value(sort, "sort") if sort is not None else None,
         tuple(read_value(item, "says") for item in says_trees),
+        _status(fields),
     )
     for value in (
         subject,
@@ -212,6 +215,15 @@ def read_template(tree: Tree | None, pattern_labels: set[str], at: At) -> Templa
     ):
         check_labels(value, pattern_labels, fields.at)
     return template
+
+
+def _status(fields: Map) -> str:
+    if (tree := fields.get("status")) is None:
+        return ""
+    text = text_of(tree, "status of a template", fields.at)
+    if text.value not in get_args(Status):
+        refuse(f"unknown status {text.value!r} (expected {', '.join(get_args(Status))})", text.at)
+    return text.value
 
 
 def check_labels(value: Value, pattern_labels: set[str], at: At) -> None:

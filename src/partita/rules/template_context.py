@@ -78,6 +78,7 @@ POSSESSIVE = frozenset({"'s", "’s", "'", "’"})
 OPENING = frozenset({",", "(", "-", "--", "–", "—"})
 CLOSING = OPENING | {")", ".", ";", ":"}
 COPULAS = frozenset({"be", "become", "remain"})
+HOLDING = frozenset({"have", "contain", "include", "comprise", "consist", "hold", "house"})
 BETWEEN = frozenset({"when", "location", "time", "date"})  # allowed before the verb
 
 
@@ -88,12 +89,30 @@ class Relations:
     role: str
     apposition: int
     copula: int
+    whole: int
 
 
 def relations_of(phrases: Sequence[Attributes], n: int) -> Relations:
     """Return the relations of the noun group at a position."""
     apposition = _apposition(phrases, n)
-    return Relations(_role(phrases, n, apposition), apposition, _copula(phrases, n))
+    role = _role(phrases, n, apposition)
+    return Relations(role, apposition, _copula(phrases, n), _whole(phrases, n))
+
+
+def _whole(phrases: Sequence[Attributes], n: int) -> int:
+    """Return what a group is a part of, or -1.
+
+    Examples: "the depot's tanks", "hangars of the base", "the base has three hangars".
+    """
+    before, beside = _at(phrases, n - 1), _at(phrases, n - 2)
+    if _text(before) in POSSESSIVE and beside.get("kind") == "ng":
+        return n - 2
+    if _text(_at(phrases, n + 1)).lower() == "of" and _at(phrases, n + 2).get("kind") == "ng":
+        return n + 2
+    at = n - 2 if _text(before).lower() == "of" else n - 1
+    verb, subject = _at(phrases, at), _at(phrases, at - 1)
+    holds = verb.get("kind") == "vg" and verb.get("lemma") in HOLDING
+    return at - 1 if holds and subject.get("kind") == "ng" else -1
 
 
 def _at(phrases: Sequence[Attributes], n: int) -> Attributes:
@@ -159,12 +178,37 @@ def _apposition(phrases: Sequence[Attributes], n: int) -> int:
 
 def _copula(phrases: Sequence[Attributes], n: int) -> int:
     """Return the subject of "the facility is an ammunition depot", or -1; "is not" is excluded."""
-    subject, verb = _at(phrases, n - 2), _at(phrases, n - 1)
-    if verb.get("kind") != "vg" or not verb or subject.get("kind") != "ng":
+    subject = subject_of(phrases, n)
+    verb = next((p for p in reversed(phrases[max(subject, 0) : n]) if p.get("kind") == "vg"), {})
+    plain = not verb.get("negated") and not verb.get("modal")
+    return subject if subject >= 0 and plain and _agree(phrases[n], phrases[subject]) else -1
+
+
+def subject_of(phrases: Sequence[Attributes], n: int) -> int:
+    """Return the subject of which the group at a position is said by a copula, or -1.
+
+    Between them only adverbs, and after the subject prepositional phrases, may stand: "the site
+    near Halvik is probably a radar station".
+    """
+    at = _before_adverbs(phrases, n - 1)
+    verb = _at(phrases, at)
+    if verb.get("kind") != "vg" or verb.get("lemma") not in COPULAS:
         return -1
-    plain = verb.get("lemma") in COPULAS and not verb.get("negated") and not verb.get("modal")
-    pointing = subject.get("person") in ("there", "relative")
-    return n - 2 if plain and not pointing and _agree(phrases[n], subject) else -1
+    at = _before_adverbs(phrases, at - 1)
+    while _at(phrases, at).get("kind") == "ng" and _preposition(_at(phrases, at - 1)):
+        at -= 2
+    while _at(phrases, at).get("kind") in BETWEEN:
+        at -= 1
+    subject = _at(phrases, at)
+    if subject.get("kind") != "ng" or subject.get("person") in ("there", "relative"):
+        return -1
+    return at
+
+
+def _before_adverbs(phrases: Sequence[Attributes], n: int) -> int:
+    while _adverb(_at(phrases, n)):
+        n -= 1
+    return n
 
 
 def _agree(left: Attributes, right: Attributes) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-from partita.records import Message, Region, Template
+from partita.records import Assertion, Message, Region, Status, Template
+from partita.records.templates import ASSERTIONS
 from partita.rules.build import Contribution, Refusal, fit_value
 from partita.rules.cascade import Analysis, TokenColumns
 from partita.rules.domain import Domain
@@ -19,11 +20,14 @@ from partita.rules.template_context import (
     head_of,
     number_of,
     relations_of,
+    subject_of,
 )
 from partita.templates.schema import Schema, plain_slots
 from partita.templates.slots import Value
 from partita.templates.sorts import Hierarchy
+from partita.text.assertions import Scope, Statuses, strongest
 
+NUMBER = "NUMBER"
 CACHE_SIZE = 50_000  # values, over all messages
 
 Read = tuple[Value | None, str]
@@ -49,10 +53,19 @@ class ValueCache:
 
 @dataclass(slots=True)
 class SlotFills:
-    """Values of slots, and the values that did not fit."""
+    """Values of slots, the values that did not fit, and the scopes of those not asserted.
+
+    `denied` holds what is denied, which is no value; `absent` is the scope that denies that there
+    is such a thing.
+    """
 
     values: dict[str, Value] = field(default_factory=dict)
     refusals: list[Refusal] = field(default_factory=list)
+    weak: list[tuple[str, Value, Scope]] = field(default_factory=list)
+    firm: list[tuple[str, Value]] = field(default_factory=list)
+    denied: list[tuple[str, Value, Scope]] = field(default_factory=list)
+    predicates: list[tuple[dict[str, Value], Scope]] = field(default_factory=list)
+    absent: Scope | None = None
 
     def plain(self, schema: Schema) -> dict[str, Any]:
         """Return the plain values in the order of the schema."""
@@ -60,29 +73,84 @@ class SlotFills:
         return {slot: values[slot] for slot in schema.slots if slot in values}
 
 
-def fill_slots(ranked: Iterable[Contribution], reading: ValueCache) -> SlotFills:
+def fill_slots(
+    ranked: Iterable[Contribution],
+    reading: ValueCache,
+    statuses: Statuses | None = None,
+    main: frozenset[str] = frozenset(),
+) -> SlotFills:
     """Return for each slot the best contribution unified with the others that agree with it.
 
     "The Kinston depot in North Carolina" is in Kinston, though the second match is longer. A slot
-    that a rule sets to an empty text stays empty for all lower ranks.
+    that a rule sets to an empty text stays empty for all lower ranks. What the text denies is no
+    value. What a group says by itself is only possible or reported in its `main` slots: a possible
+    fuel depot is perhaps a depot, but of fuel if it is one.
     """
     filled = SlotFills()
     empty: set[str] = set()
     for contribution in ranked:
+        scope = contribution_scope(contribution, statuses) if statuses else None
+        alone = contribution.size == 1 and not contribution.evidence
+        if alone and scope is not None and scope.status == "denied":
+            filled.absent = scope
         for slot, value in contribution.slots.items():
             if value == "":
                 empty.add(slot)
             elif slot not in empty:
-                _add(filled, contribution, slot, value, reading)
+                weak = scope if not alone or slot in main else None
+                _add(filled, contribution, slot, value, reading, weak)
     return filled
 
 
+def contribution_scope(contribution: Contribution, statuses: Statuses) -> Scope | None:
+    """Return the scope that decides the status of a contribution, or None if it is asserted.
+
+    A group by itself is not asserted if a modifier says so ("a suspected depot"), or if it
+    introduces something in a clause that is not: "villagers saw a depot", not "the depot".
+    """
+    if contribution.status:
+        return None if contribution.status == "asserted" else _whole(contribution)
+    about = contribution.about
+    if contribution.size > 1 or contribution.evidence:
+        return strongest(
+            scope
+            for token in contribution.evidence or (contribution.last,)
+            if not about.first <= token <= about.last and (scope := statuses.at(token)) is not None
+        )
+    scope = statuses.at(about.last)
+    if scope is None or about.first <= scope.cue[0] <= about.last:
+        return scope
+    introduces = about.attributes.get("form") in ("indefinite", "bare")
+    return (
+        scope if introduces or (scope.cue[1] == about.first and _of_group(scope, about)) else None
+    )
+
+
+def _of_group(scope: Scope, about: Phrase) -> bool:
+    """Return whether a scope covers the words of one group only."""
+    return scope.last == about.last + 1 and scope.status != "denied"
+
+
+def _whole(contribution: Contribution) -> Scope:
+    """Return the match as a scope without a cue, of a status that the rule itself gives."""
+    first, last = contribution.first, contribution.last + 1
+    return Scope(cast(Status, contribution.status), (first, first), first, last)
+
+
 def _add(
-    filled: SlotFills, contribution: Contribution, slot: str, plain_value: Any, reading: ValueCache
+    filled: SlotFills,
+    contribution: Contribution,
+    slot: str,
+    plain_value: Any,
+    reading: ValueCache,
+    scope: Scope | None = None,
 ) -> None:
     value, reason = reading.value(slot, plain_value)
     if value is None:
         filled.refusals.append(Refusal(contribution, slot, plain_value, reason))
+        return
+    if scope is not None and scope.status == "denied":
+        filled.denied.append((slot, value, scope))
         return
     previous = filled.values.get(slot)
     unified = value if previous is None else reading.schema.slots[slot].unify(previous, value)
@@ -90,8 +158,12 @@ def _add(
         filled.refusals.append(
             Refusal(contribution, slot, plain_value, f"conflicts with {previous}")
         )
+        return
+    filled.values[slot] = unified
+    if scope is None:
+        filled.firm.append((slot, value))
     else:
-        filled.values[slot] = unified
+        filled.weak.append((slot, value, scope))
 
 
 def main_sort(
@@ -122,13 +194,16 @@ class Draft:
         return self.phrase.attributes.get("form") == "pronoun" and bool(self.slots.values)
 
 
-def make_draft(group: Group, domain: Domain, reading: ValueCache) -> Draft:
+def make_draft(
+    group: Group, domain: Domain, reading: ValueCache, statuses: Statuses | None = None
+) -> Draft:
     """Return the draft of a group of contributions to one phrase."""
     ranked = sorted(group, key=lambda each: each.rank)
     template_sorts = [each.sort for each in domain.templates.values()]
     sort = main_sort(ranked, template_sorts, domain.sorts)
     rule = ", ".join(dict.fromkeys(each.rule for each in ranked))
-    return Draft(group[0].about, sort, fill_slots(ranked, reading), rule)
+    needed = frozenset(slot for each in domain.templates.values() for slot in each.needs)
+    return Draft(group[0].about, sort, fill_slots(ranked, reading, statuses, needed), rule)
 
 
 def is_complete(draft: Draft, domain: Domain) -> bool:
@@ -261,14 +336,17 @@ def extract(
     read = reading or ValueCache(domain.schema)
     groups = group_by_phrase(analysis.contributions)
     rows = join_rows(groups, tokens, message.regions, domain, read)
-    drafts = [make_draft(group, domain, read) for group in rows]
+    drafts = [make_draft(group, domain, read, analysis.statuses) for group in rows]
     candidates = [
         draft
         for draft in drafts
         if (is_complete(draft, domain) or draft.pronoun)
         and not _is_column_heading(draft, message, tokens)
     ]
-    kept = with_antecedent(candidates, [_sentence(draft, tokens) for draft in candidates])
+    if analysis.statuses is not None and analysis.statuses.by_sentence:
+        _deny_predicates(drafts, candidates, analysis, analysis.statuses)
+    present = [draft for draft in candidates if draft.slots.absent is None]
+    kept = with_antecedent(present, [_sentence(draft, tokens) for draft in present])
     relations = _relations(kept, analysis)
     templates = (
         _template(n, draft, context, message, tokens, domain)
@@ -291,7 +369,7 @@ def _sentence(draft: Draft, tokens: TokenColumns) -> int:
 def _template(
     number: int,
     draft: Draft,
-    relations: dict[str, str],
+    relations: dict[str, Any],
     message: Message,
     tokens: TokenColumns,
     domain: Domain,
@@ -302,6 +380,8 @@ def _template(
     words = [text.lower() for text in tokens.texts[first : last + 1]]
     context: dict[str, Any] = context_of(draft.phrase, words) | relations
     context["PARAGRAPH"] = region.paragraph
+    if not_asserted := _assertions(draft.slots, message, tokens):
+        context[ASSERTIONS] = [one.plain() for one in not_asserted]
     return Template(
         id=f"T{number}",
         text=" ".join(message.text[start:end].split()),
@@ -319,15 +399,68 @@ def _template(
     )
 
 
-def _relations(drafts: Sequence[Draft], analysis: Analysis) -> list[dict[str, str]]:
+def _deny_predicates(
+    drafts: Iterable[Draft], candidates: Iterable[Draft], analysis: Analysis, statuses: Statuses
+) -> None:
+    """Deny of a subject what it is said not to be: "the building is not a warehouse"."""
+    phrases = [item.attributes for item in analysis.items]
+    subjects = {_place(each, analysis): each for each in candidates if not each.slots.absent}
+    for draft in drafts:
+        scope = statuses.at(draft.phrase.last)
+        if not draft.sort or scope is None or scope.status != "denied":
+            continue
+        subject = subjects.get(subject_of(phrases, _place(draft, analysis)))
+        if subject is not None and scope.cue[0] > subject.phrase.last:
+            said = {slot: value for slot, value, _ in draft.slots.denied}
+            said |= {slot: value for slot, value in draft.slots.firm if slot != NUMBER}
+            subject.slots.predicates.append((said, scope))
+
+
+def _place(draft: Draft, analysis: Analysis) -> int:
+    """Return the position of a draft's phrase in the sequence."""
+    return bisect_right(analysis.starts, draft.phrase.first) - 1
+
+
+def _assertions(fills: SlotFills, message: Message, tokens: TokenColumns) -> list[Assertion]:
+    """Return what is not asserted of a template, denials first."""
+    said = [({slot: value}, scope) for slot, value, scope in fills.denied]
+    said += fills.predicates
+    said += [
+        ({slot: value}, scope)
+        for slot, value, scope in fills.weak
+        if slot in fills.values and (slot, value) not in fills.firm
+    ]
+    found: dict[str, Assertion] = {}
+    for values, scope in said:
+        one = _assertion(plain_slots(values), scope, message, tokens)
+        found.setdefault(repr((one.status, sorted(one.slots.items()))), one)
+    return list(found.values())
+
+
+def _assertion(
+    slots: dict[str, Any], scope: Scope, message: Message, tokens: TokenColumns
+) -> Assertion:
+    span, covered = (_characters(some, tokens) for some in (scope.cue, (scope.first, scope.last)))
+    cue = " ".join(message.text[slice(*span)].split())
+    return Assertion(scope.status, slots, cue, span, covered)
+
+
+def _characters(places: tuple[int, int], tokens: TokenColumns) -> tuple[int, int]:
+    """Return the characters from the first token to before the last."""
+    first, last = places
+    start = tokens.starts[first] if first < len(tokens.starts) else tokens.ends[-1]
+    return start, tokens.ends[last - 1] if last > first else start
+
+
+def _relations(drafts: Sequence[Draft], analysis: Analysis) -> list[dict[str, Any]]:
     """Return the role of each draft, and the templates it is in apposition to or a predicate of."""
     phrases = [item.attributes for item in analysis.items]
-    places = [bisect_right(analysis.starts, draft.phrase.first) - 1 for draft in drafts]
+    places = [_place(draft, analysis) for draft in drafts]
     names = {place: f"T{n}" for n, place in enumerate(places, 1)}
     return [_relations_by_id(relations_of(phrases, place), names) for place in places]
 
 
-def _relations_by_id(relations: Relations, names: Mapping[int, str]) -> dict[str, str]:
+def _relations_by_id(relations: Relations, names: Mapping[int, str]) -> dict[str, Any]:
     """Return role and relations by template id; apposition to no template is no apposition."""
     apposition = names.get(relations.apposition, "")
     role = "other" if relations.role == "apposition" and not apposition else relations.role
@@ -335,4 +468,5 @@ def _relations_by_id(relations: Relations, names: Mapping[int, str]) -> dict[str
         "ROLE": role,
         "APPOSITION_OF": apposition,
         "COPULA_OF": names.get(relations.copula, ""),
+        "PART_OF": [names[relations.whole]] if relations.whole in names else [],
     }

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from partita.rules.numbers import measure, normalise, number
+from partita.rules.numbers import measure, money, normalise, number
 
 MONTHS = "JANUARY FEBRUARY MARCH APRIL MAY JUNE JULY AUGUST SEPTEMBER OCTOBER NOVEMBER DECEMBER"
 _MONTH = {
@@ -209,4 +209,4 @@ def _unpack(figures: Sequence[str], side: str) -> list[Fraction]:
     return [Fraction(part) for part in ends[:4]]
 
 
-__all__ = ["coordinate", "date", "measure", "number"]
+__all__ = ["coordinate", "date", "measure", "money", "number"]

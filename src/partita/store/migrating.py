@@ -10,7 +10,7 @@ from partita.store.store import Store
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-VERSION = "0002"  # of the tables, as the newest script of migrations/versions says
+VERSION = "0003"  # of the tables, as the newest script of migrations/versions says
 TABLE = "partita_version"
 SCRIPTS = "partita.store:migrations"
 LOCK = 1997  # of PostgreSQL, held by whoever makes or changes the tables

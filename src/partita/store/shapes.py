@@ -152,6 +152,7 @@ def entity_row(entity: Object, position: int, set_name: str | None) -> Row:
         "anchor": entity.get("anchor", ""),
         "templates": entity["templates"],
         "descriptions": entity.get("descriptions", []),
+        "denied": entity.get("denied") or None,
         **_figure(entity),
     }
 
@@ -164,8 +165,8 @@ def entity_object(row: Object, values: Iterable[Object]) -> Row:
     slots: dict[str, list[Row]] = {}
     for one in values:
         value = {"value": one["value_json"], **_figure_again(one), "templates": one["templates"]}
-        slots.setdefault(one["slot"], []).append(value)
-    return document | {"slots": slots}
+        slots.setdefault(one["slot"], []).append(value | {"status": one["status"] or "asserted"})
+    return document | {"slots": slots, "denied": row["denied"] or []}
 
 
 def value_rows(entity: Object) -> Iterator[Row]:
@@ -179,6 +180,7 @@ def value_rows(entity: Object) -> Iterator[Row]:
             "value": plain(one["value"]),
             "value_json": one["value"],
             "templates": one["templates"],
+            "status": one.get("status", "asserted"),
             **_figure(one),
         }
 

@@ -162,6 +162,33 @@ class MeasureType:
         return Measure(low, high, self.unit)
 
 
+@dataclass(frozen=True, slots=True)
+class MoneyType:
+    """Amounts with their currency; amounts in different currencies are distinct."""
+
+    @property
+    def expects(self) -> str:
+        return "an amount with its currency (40000000 USD, 5..7 EUR)"
+
+    def read(self, value: object) -> Measure:
+        if isinstance(value, Measure):
+            return value
+        match = _MEASURE.fullmatch(" ".join(value.split())) if isinstance(value, str) else None
+        if match is None or not _CURRENCY.fullmatch(match["unit"] or ""):
+            raise InputError(f"{value!r} is not {self.expects}")
+        try:
+            return Measure(*_ends(match), match["unit"])
+        except (ValueError, ZeroDivisionError):
+            raise InputError(f"{value!r} is not {self.expects}") from None
+
+    def unify(self, left: Measure, right: Measure) -> Measure | None:
+        common = intersect((left.low, left.high), (right.low, right.high))
+        return Measure(*common, left.unit) if common and left.unit == right.unit else None
+
+
+_CURRENCY = re.compile(r"[A-Z]{3}")
+
+
 def _ends(match: re.Match[str]) -> tuple[Fraction | None, Fraction | None]:
     if match["dots"]:
         if not match["low"] and not match["high"]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from partita.errors import InputError
-from partita.records import Template
+from partita.records import Status, Template
 from partita.templates.slots import Json, SlotType, Value
 from partita.templates.sort import SortType
 from partita.templates.sorts import Hierarchy
+from partita.templates.strings import Strings
 
 Values = Mapping[str, Value]
 
@@ -50,6 +51,41 @@ class Schema:
             return values
         return {SORT: self._value(SORT, template.sort, template.id), **values}
 
+    def firm(self, template: Template) -> dict[str, Value]:
+        """Return the asserted values of a template: those that tell it from others."""
+        values = self.values(template)
+        for slots, _ in self.not_asserted(template, "possible", "reported"):
+            for name, value in slots.items():
+                rest = _without(values[name], value) if name in values else None
+                others = {n: other for n, other in values.items() if n != name}
+                values = others if rest is None else {**others, name: rest}
+        return values
+
+    def not_asserted(
+        self, template: Template, *statuses: Status
+    ) -> list[tuple[dict[str, Value], Status]]:
+        """Return the values of these statuses, each with its status."""
+        return [
+            (self.read(one.slots, template.id), one.status)
+            for one in template.assertions
+            if one.status in statuses and one.slots
+        ]
+
+    def denies(self, template: Template, values: Values) -> bool:
+        """Return whether what a template is denied to be is what these values say.
+
+        Slots that hold several strings deny single strings and tell nothing apart: a thing that was
+        not destroyed in one report may be destroyed in another.
+        """
+        return any(
+            all(
+                name in values and self.slots[name].unify(values[name], value) == values[name]
+                for name, value in slots.items()
+            )
+            for slots, _ in self.not_asserted(template, "denied")
+            if not any(isinstance(value, Strings) for value in slots.values())
+        )
+
     def _value(self, name: str, plain_value: object, of: str) -> Value:
         try:
             value: Value = self.slot(name).read(plain_value)
@@ -70,6 +106,14 @@ class ReadOnce(Schema):
         if template.id not in self.kept:
             self.kept[template.id] = Schema.values(self, template)
         return self.kept[template.id]
+
+
+def _without(value: Value, part: Value) -> Value | None:
+    """Return a value without a part of it: of several strings the others, else nothing."""
+    if isinstance(value, Strings) and isinstance(part, Strings):
+        rest = value.members - part.members
+        return Strings(rest) if rest else None
+    return None if value == part else value
 
 
 def plain_slots(values: Values) -> dict[str, Json]:

@@ -200,7 +200,11 @@ def _slots(entity: Entity, width: int) -> Iterator[str]:
         if slot in HIDDEN or best is None or best.probability < LIKELY:
             continue
         share = "" if best.probability >= 0.995 else f" ({best.probability:.2f})"
-        yield from _wrapped(f"{slot.lower()}: {_plain(best)}{share}", width)
+        status = "" if best.status == "asserted" else f", {best.status}"
+        yield from _wrapped(f"{slot.lower()}: {_plain(best)}{share}{status}", width)
+    for denial in entity.denied:
+        said = ", ".join(f"{slot.lower()} {value}" for slot, value in denial.slots.items())
+        yield from _wrapped(f"not {said}", width)
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from partita.evaluation.extraction import Extraction, ExtractionCounts, Group, Slip
+from partita.evaluation.extraction import Extraction, ExtractionCounts, Group, Slip, StatusCounts
 from partita.evaluation.rows import Row
 from partita.evaluation.scores import Tally
 from partita.training.selection import Selection, Step
@@ -136,6 +136,8 @@ GROUPS: tuple[tuple[Group, str], ...] = (("form", "form"), ("region", "region"),
 def extraction_text(measured: Extraction, errors: int = 0, width: int = 80) -> str:
     """Return scores by part, form, region and slot, and the first errors."""
     lines = [HEAD, *_parts(measured)]
+    if measured.statuses is not None:
+        lines += ["", *_status_lines(measured.statuses)]
     for group, title in GROUPS:
         lines += ["", f"by {title}"]
         lines += [_extraction_row(f"  {name}", one) for name, one in _nonempty(measured, group)]
@@ -154,7 +156,34 @@ def extraction_json(measured: Extraction, errors: int = 0) -> dict[str, Any]:
         **{
             group: {name: _figures(x) for name, x in _nonempty(measured, group)} for group in groups
         },
+        "statuses": None if measured.statuses is None else _status_figures(measured.statuses),
         "errors": [_error(slip) for slip in measured.slips[:errors]],
+    }
+
+
+def _status_lines(counted: StatusCounts) -> Iterator[str]:
+    denials = counted.denials
+    yield f"denied values stated as facts {counted.stated}"
+    others = f"and {_other(denials):.0f} others"
+    yield f"denied values {denials.wanted:.0f}, found {denials.found:.0f} ({others})"
+    yield f"status right of {counted.right} of {counted.values} values that agree with the key"
+    yield f"status right of {counted.weak_right} of {counted.weak} that are possible or reported"
+
+
+def _other(denials: Tally) -> float:
+    return denials.said - denials.right
+
+
+def _status_figures(counted: StatusCounts) -> dict[str, Any]:
+    return {
+        "denied_stated": counted.stated,
+        "denied": counted.denials.wanted,
+        "denied_found": counted.denials.found,
+        "denied_others": _other(counted.denials),
+        "right": counted.right,
+        "values": counted.values,
+        "weak_right": counted.weak_right,
+        "weak": counted.weak,
     }
 
 

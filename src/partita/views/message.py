@@ -115,9 +115,17 @@ def _slots(entity: Entity, width: int) -> Iterator[str]:
             ", ".join(map(_value, values)), width, initial_indent=start, subsequent_indent=further
         )
 
+    for denial in entity.denied:
+        said = ", ".join(f"{name} {_plain(value)}" for name, value in denial.slots.items())
+        yield from textwrap.wrap(
+            f"not {said}", width, initial_indent=" " * INDENT, subsequent_indent=" " * INDENT
+        )
+
 
 def _value(value: SlotValue) -> str:
     text = "unknown" if value.value is None else _plain(value.value)
+    if value.value is not None and value.status != "asserted":
+        text = f"{text} ({value.status})"
     certain = value.probability >= CERTAIN
     return text if certain else f"{text} {_probability(value.figure)}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from partita.records import Entity, Figure, SlotValue, Template
 from partita.views.layout import count_text, interval_of, with_interval
@@ -69,7 +70,12 @@ def _alone(template: Template, colours: Colours) -> Html:
         ],
         " ",
     )
-    slots = [_slot(name, join([value_text(value)])) for name, value in template.slots.items()]
+    statuses = {name: one.status for one in template.assertions for name in one.slots}
+    slots = [
+        _slot(f"{name} {statuses[name]}" if name in statuses else name, join([value_text(value)]))
+        for name, value in template.slots.items()
+    ]
+    slots += [_denial(one.slots) for one in template.assertions if one.status == "denied"]
     return element(
         "tr",
         element("td", title),
@@ -80,7 +86,13 @@ def _alone(template: Template, colours: Colours) -> Html:
 
 
 def _slots(entity: Entity) -> Html:
-    return join(_slot(name, _values(values)) for name, values in entity.slots.items())
+    slots = [_slot(name, _values(values)) for name, values in entity.slots.items()]
+    return join([*slots, *(_denial(denial.slots) for denial in entity.denied)])
+
+
+def _denial(slots: Mapping[str, Any]) -> Html:
+    said = ", ".join(f"{name} {value_text(value)}" for name, value in slots.items())
+    return element("span", element("small", "not"), " ", shorten(said, 120), class_="slot denied")
 
 
 def _slot(name: str, values: Html) -> Html:
@@ -98,6 +110,8 @@ def _value(value: SlotValue) -> Html:
     text = element(
         "span", value_text(value.value), class_="unknown" if value.value is None else "value"
     )
+    if value.value is not None and value.status != "asserted":
+        text = join([text, element("small", f" {value.status}", class_="status")])
     if value.probability >= CERTAIN:
         return text
     return join([text, element("span", f" {_probability(value.figure)}", class_="number")])

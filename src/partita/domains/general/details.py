@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from partita.records import Template
+from partita.records import Assertion, Template
+from partita.records.templates import ASSERTIONS
+from partita.text.assertions import Scope, scopes, strongest
 from partita.text.expressions import Expression
 from partita.text.trees import WORDED, Tree, Word, feature
 
@@ -26,6 +28,7 @@ UNITS = {"$", "€", "£", "¥", "%", "percent", "usd", "eur", "gbp"}
 YEAR = re.compile(r"(1[0-9]|20|21)[0-9]{2}s?|[0-9]{1,2}[/.-][0-9]{1,2}([/.-][0-9]{2,4})?")
 QUOTE = re.compile(r"“[^”]{1,2000}”|\"[^\"]{1,2000}\"")
 TURN = re.compile(r"\s*([A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3}):\s")
+HAPPENING = frozenset({"take", "happen", "occur", "exist", "begin", "follow"})
 POSSIBLE = 0.05  # least probability of a sort that the last word of a name decides
 LONGEST = 120  # characters of a role or description
 
@@ -82,12 +85,101 @@ def with_details(
     by_head: dict[int, Template] = {}
     for expression, template in zip(expressions, templates, strict=True):
         by_head.setdefault(expression.head, template)
+    filled_templates = []
     for expression, template in zip(expressions, templates, strict=True):
         named = replace(template, slots=dict(_names(expression, template)))
         slots = {**named.slots, **dict(_slots(expression, named, by_head))}
         filled = {name: value for name, value in slots.items() if value}
         parts = _name_parts(template.sort, str(filled.get("NAME", "")))
-        yield replace(template, slots=filled, context={**template.context, **parts})
+        filled_templates.append(
+            replace(template, slots=filled, context={**template.context, **parts})
+        )
+    yield from with_statuses(expressions, filled_templates)
+
+
+def with_statuses(
+    expressions: Sequence[Expression], templates: Sequence[Template]
+) -> Sequence[Template]:
+    """Return the templates of one sentence with what it denies, holds possible or reports.
+
+    What is denied of a subject ("she is not a doctor") goes to the subject, and does not link the
+    two. Events have a status as a whole.
+    """
+    words = expressions[0].at.tree.words if expressions else ()
+    found = scopes([word.form.lower() for word in words], [word.xpos for word in words])
+    if not found:
+        return templates
+    said: dict[str, list[tuple[Assertion, bool]]] = {}
+    for expression, template in zip(expressions, templates, strict=True):
+        if (scope := _scope(found, expression)) is not None:
+            for owner, one in _assertions(scope, expression, template):
+                said.setdefault(owner, []).append((one, owner == template.id))
+    return [_with_assertions(template, said) for template in templates]
+
+
+def _scope(found: Iterable[Scope], expression: Expression) -> Scope | None:
+    """Return the scope that decides the status of a mention.
+
+    A cue of denial or possibility governs the mention, or hangs on what governs it. The status of
+    an event that is said to happen, or not, is that of the verb.
+    """
+    tree, head = expression.at.tree, expression.head
+    verb = tree.words[head].head
+    if tree.words[head].relation.startswith("nsubj") and tree.words[verb].lemma in HAPPENING:
+        head = verb
+    told, above = head, {head, -1}
+    while (up := tree.words[head].head) >= 0:
+        above.add(head := up)
+    return strongest(
+        scope
+        for scope in found
+        if scope.first <= told < scope.last
+        and scope.cue[0] not in expression.inside
+        and (scope.status == "reported" or tree.words[scope.cue[0]].head in above)
+    )
+
+
+def _assertions(
+    scope: Scope, expression: Expression, template: Template
+) -> Iterator[tuple[str, Assertion]]:
+    """Yield what a scope says of a mention, each with the template that it is said of."""
+    spans = expression.at.spans
+    words = expression.at.tree.words[scope.cue[0] : scope.cue[1]]
+    cue = " ".join(word.form for word in words)
+    span = (spans[scope.cue[0]][0], spans[scope.cue[1] - 1][1])
+    covered = (spans[scope.first][0], spans[scope.last - 1][1])
+    subject = str(template.context.get("COPULA_OF", ""))
+    slot = next((name for name in ("ROLE", "DESCRIPTION") if name in template.slots), "")
+    if subject and slot:
+        owner = subject if scope.status == "denied" else template.id
+        slots = {slot: [template.slots[slot]]}
+        yield owner, Assertion(scope.status, slots, cue, span, covered)
+    elif template.sort == "event":
+        yield template.id, Assertion(scope.status, {}, cue, span, covered)
+
+
+def _with_assertions(
+    template: Template, said: Mapping[str, list[tuple[Assertion, bool]]]
+) -> Template:
+    own = [one.plain() for one, _ in said.get(template.id, ())]
+    subject = str(template.context.get("COPULA_OF", ""))
+    denied = [
+        one.slots
+        for one, mine in said.get(subject, ())
+        if not mine and one.status == "denied" and _is_own(one, template)
+    ]
+    if not own and not denied:
+        return template
+    context = dict(template.context) | ({ASSERTIONS: own} if own else {})
+    if not denied:
+        return replace(template, context=context)
+    gone = {name for slots in denied for name in slots}
+    slots = {name: value for name, value in template.slots.items() if name not in gone}
+    return replace(template, slots=slots, context=context | {"COPULA_OF": ""})
+
+
+def _is_own(one: Assertion, template: Template) -> bool:
+    return all(template.slots.get(name) in values for name, values in one.slots.items())
 
 
 def _slots(
