@@ -238,6 +238,24 @@ def corpus_slots() -> str:
     return table(["slot", "in keys", "recall", "precision"], lines)
 
 
+def statements() -> str:
+    folder = Path(__file__).parents[1] / "tests" / "domains" / "statements"
+    measured = measure_corpus(folder, "depots")
+    statuses, everything = measured.statuses, measured.of("all")
+    assert statuses is not None
+    lines = [
+        ["denied values stated as facts", f"{statuses.stated}"],
+        ["denied values found", f"{statuses.denials.found:.0f} of {statuses.denials.wanted:.0f}"],
+        ["possible or reported values, status right", f"{statuses.weak_right} of {statuses.weak}"],
+        ["all values, status right", f"{statuses.right} of {statuses.values}"],
+        ["templates, recall", percent(everything.templates.recall)[0]],
+        ["templates, precision", percent(everything.templates.precision)[0]],
+        ["slots, recall", percent(everything.slots.recall)[0]],
+        ["slots, precision", percent(everything.slots.precision)[0]],
+    ]
+    return _blank(["60 messages", ""], lines)
+
+
 def _blank(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """Make a table in which an empty cell has one space."""
     return re.sub(r"\|  (?=\|)", "| ", table(header, lines))
@@ -509,6 +527,7 @@ FIGURES = {
     "corpus-sizes": Figure(corpus_sizes, quick=True),
     "corpus-extraction": Figure(corpus_extraction, quick=True),
     "corpus-forms": Figure(corpus_forms, quick=True),
+    "statements": Figure(statements, quick=True),
     "corpus-slots": Figure(corpus_slots, quick=True),
     "worked-example": Figure(worked_example, quick=True),
     "token-accuracy": Figure(token_accuracy, quick=True, needs=("ewt", "gum")),

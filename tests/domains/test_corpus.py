@@ -17,7 +17,7 @@ from partita.records import CoreferenceSet, Document, Template
 from partita.records.documents import RegionKind
 from partita.reference.sets import coreference_sets
 from partita.templates.date import DateType
-from partita.templates.measure import MeasureType
+from partita.templates.measure import MeasureType, MoneyType
 from partita.templates.name import NameType
 from partita.templates.number import NumberType
 from partita.templates.place import PlaceType
@@ -46,6 +46,7 @@ def _slot(given, sorts):
         "string": lambda: StringsType(several=False),
         "measure": lambda: MeasureType(given["unit"]),
         "date": DateType,
+        "money": MoneyType,
     }
     return made[given["type"]]()
 

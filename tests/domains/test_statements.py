@@ -1,0 +1,144 @@
+"""What is denied, possible or reported: 60 messages of our own, and fifty sentences of corpora."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.app.authoring import measure_corpus
+from partita.entities.entities import single_entity
+from partita.records import Template
+from partita.records.templates import WEIGHTS
+from partita.reference.sets import unifiable
+from partita.rules.domain_files import read_domain
+from partita.rules.extractor import Extractor
+from partita.text.assertions import Statuses, scopes
+from partita.text.layout import parse_layout
+from partita.text.messages import read_messages
+from partita.text.tagger_models import shipped_tagger
+from partita.text.tokens import tokenize
+
+FOLDER = Path(__file__).parent / "statements"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+SCHEMA = read_domain("depots").schema
+
+
+@cache
+def extractor() -> Extractor:
+    return Extractor(read_domain("depots"), shipped_tagger())
+
+
+def templates(text: str) -> tuple[Template, ...]:
+    return extractor().templates(parse_layout("m", text))
+
+
+def test_nothing_denied_is_stated_and_slots_are_found():
+    measured = measure_corpus(FOLDER, "depots")
+    statuses, slots = measured.statuses, measured.of("all").slots
+    assert measured.messages == 60
+    assert statuses.stated == 0
+    assert min(slots.recall, slots.precision) >= 0.92
+    assert statuses.right / statuses.values >= 0.95
+    assert statuses.weak_right / statuses.weak >= 0.85
+    assert statuses.denials.found / statuses.denials.wanted >= 0.7
+
+
+def _keyed() -> Iterator[tuple[list[str], list[str], int, str]]:
+    """Yield the words and tags of each keyed sentence, the place of the word and its status."""
+    rows = [json.loads(line) for line in (FOLDER / "sentences.jsonl").read_text().splitlines()]
+    files = sorted((DATA / "muc4" / "dev").glob("dev-muc3-*"))
+    messages = {message.id: message for file in files for message in read_messages(file)}
+    for row in rows:
+        if row["corpus"] == "gum":
+            words = _words(DATA / "gum" / "train" / f"{row['document']}.conllu", row["sentence"])
+            yield words, shipped_tagger().names(words, [len(words)]), *_target(row)
+        else:
+            tokens = tokenize(messages[row["message"]])
+            at = bisect_right(tokens.starts, row["start"]) - 1
+            ends = [0, *tokens.ends_of_sentences]
+            first = ends[bisect_right(tokens.ends_of_sentences, at)]
+            last = tokens.ends_of_sentences[bisect_right(tokens.ends_of_sentences, at)]
+            tags = shipped_tagger().names(tokens.texts, tokens.ends_of_sentences)
+            yield tokens.texts[first:last], tags[first:last], at - first, row["status"]
+
+
+def _target(row: dict) -> tuple[int, str]:
+    return row["tokens"][0], row["status"]
+
+
+def _words(file: Path, sentence: str) -> list[str]:
+    blocks = file.read_text(encoding="utf-8").split("\n\n")
+    block = next(b for b in blocks if f"# sent_id = {sentence}\n" in b)
+    rows = [line.split("\t") for line in block.splitlines() if line[:1].isdigit()]
+    return [row[1] for row in rows if row[0].isdecimal()]
+
+
+@pytest.mark.corpus
+@pytest.mark.skipif(not (DATA / "muc4").is_dir(), reason="needs ../shared/data")
+def test_the_status_is_right_in_sentences_of_corpora():
+    right = 0
+    for words, tags, at, status in _keyed():
+        scope = Statuses.of(words, tags, [len(words)]).at(at)
+        right += (scope.status if scope else "asserted") == status
+    assert right >= 0.85 * 50
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["not", "may", "no", "according", "to", "said", ",", "if", "x", "and"]),
+            st.sampled_from(["RB", "MD", "DT", "VBD", "IN", ",", "NN", "CC", "."]),
+        ),
+        max_size=12,
+    )
+)
+def test_scopes_lie_in_the_sentence(pairs: list[tuple[str, str]]):
+    words, tags = [word for word, _ in pairs], [tag for _, tag in pairs]
+    for scope in scopes(words, tags):
+        assert 0 <= scope.cue[0] < scope.cue[1] <= len(words) + 1
+        assert 0 <= scope.first < scope.last <= len(words)
+
+
+def test_a_denial_keeps_templates_apart_and_a_possibility_does_not():
+    said = templates(
+        "The depot is not in Arden. A depot in Arden was seen. The depot may be in Wilson."
+    )
+    allowed = unifiable(said, SCHEMA)
+    assert not allowed[0, 1]
+    assert allowed[0, 2]
+    assert allowed[1, 2]  # Wilson is only possible
+
+
+def test_what_is_not_an_ammunition_depot_may_be_another():
+    said = templates(
+        "The facility is not an ammunition depot. A fuel depot is new. An ammunition depot is old."
+    )
+    assert [one.sort for one in said] == ["FACILITY", "DEPOT", "DEPOT"]
+    assert unifiable(said, SCHEMA)[0].tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize(("cue", "status"), [("probably", "possible"), ("reportedly", "reported")])
+def test_the_weight_of_a_value_is_that_of_its_status(cue: str, status: str):
+    (depot,) = templates(f"The depot was {cue} destroyed.")
+    values = single_entity(depot, SCHEMA).slots["STATUS"]
+    shares = {str(value.value): value.probability for value in values}
+    assert shares == {"['DESTROYED']": WEIGHTS[status], "None": pytest.approx(1 - WEIGHTS[status])}
+    assert next(value.status for value in values if value.value) == status
+
+
+def test_parts_are_not_their_whole():
+    depot, part = templates("The depot's storage facility was new.")
+    assert part.context["PART_OF"] == [depot.id]
+    assert not unifiable([depot, part], SCHEMA)[0, 1]
+
+
+@pytest.mark.parametrize("noun", ["frigate", "cruiser", "submarine", "depot", "battalion", "truck"])
+def test_a_noun_of_the_lexicon_stays_one_before_left(noun: str):
+    assert [one.head for one in templates(f"The {noun} left.")] == [noun]
