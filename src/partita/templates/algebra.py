@@ -6,14 +6,13 @@ s ⊑ t (t subsumes s) ⇔ s ⊓ t has the values of s.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
 
 from partita.errors import Incompatible, InputError
 from partita.records import Template
-from partita.records.templates import ASSERTIONS
 from partita.templates.schema import SORT, Schema, Values
 from partita.templates.slots import Value
 
@@ -68,27 +67,10 @@ def unify(s: TemplateLike, t: TemplateLike, schema: Schema) -> Merged:
 
 
 def merge(templates: Iterable[TemplateLike], schema: Schema) -> Merged:
-    """Return all templates, at least one, unified; the order does not matter.
-
-    Values that are only possible or reported are added in text order, as far as they fit.
-    """
+    """Return the asserted values of all templates, at least one, unified in any order."""
     first, *rest = templates
     alone = Merged(_members(first), _values(first, schema))
-    merged = reduce(lambda merged, template: unify(merged, template, schema), rest, alone)
-    weak = [member for member in merged.members if member.context.get(ASSERTIONS)]
-    return Merged(merged.members, _with_weak(merged.values, weak, schema)) if weak else merged
-
-
-def _with_weak(values: Values, members: Sequence[Template], schema: Schema) -> Values:
-    added = dict(values)
-    for member in members:
-        for slots, _ in schema.not_asserted(member, "possible", "reported"):
-            for name, value in slots.items():
-                known = added.get(name)
-                unified = value if known is None else schema.slot(name).unify(known, value)
-                if unified is not None:
-                    added[name] = unified
-    return {name: added[name] for name in (SORT, *schema.slots) if name in added}
+    return reduce(lambda merged, template: unify(merged, template, schema), rest, alone)
 
 
 def _values(described: TemplateLike, schema: Schema) -> Values:
