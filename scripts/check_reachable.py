@@ -36,6 +36,7 @@ ALLOWED = {
     "partita.store.migrations.env": "run by Alembic",
     "partita.store.migrations.versions.version_0001": "run by Alembic",
     "partita.store.migrations.versions.version_0002": "run by Alembic",
+    "partita.store.migrations.versions.version_0003": "run by Alembic",
     **{
         f"partita.client.Client.{name}": "documented in docs/service.md"
         for name in (
