@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oracles.depots import A, B, C, D
 from partita.records import Template
 from partita.reference.antecedents import with_antecedents
+from partita.reference.columns import person, reference_columns
 from partita.templates.sorts import Hierarchy
 
 DEPOTS = (
@@ -195,3 +196,30 @@ def test_antecedents_precede_in_the_text_and_end_nowhere_else(drawn: list[Templa
         assert found.id not in ids
         assert found.region == "heading" or all(place[i] < n for i in ids)
         assert not ids or found.form in ("pronoun", "definite", "name")
+
+
+def test_a_plural_noun_group_is_no_organisation() -> None:
+    """Only pronouns may be plural where the organisation is singular."""
+    templates = text(
+        {"id": "firm", "form": "indefinite", "number": 1, "sort": "COMPANY"},
+        {"id": "the firms", "form": "definite", "number": "plural", "head": "firm"},
+    )
+    assert listed(templates, "the firms") == []
+
+
+@pytest.mark.parametrize(
+    ("word", "number"), [("We", 1), ("yourself", 2), ("She", 3), ("themselves", 3)]
+)
+def test_the_person_of_a_pronoun(word: str, number: int) -> None:
+    assert person(Template("P", word, form="pronoun")) == number
+    assert person(Template("P", word, form="definite")) == -1
+    assert person(Template("P", word, form="pronoun", context={"PERSON": 2})) == 2
+
+
+def test_a_sort_outside_the_hierarchy_is_subsumed_by_itself_only() -> None:
+    sorts = Hierarchy.of({"FACILITY": None, "DEPOT": "FACILITY"})
+    templates = text(
+        {"id": "ship", "form": "indefinite", "sort": "SHIP", "head": "x"},
+        {"id": "site", "form": "definite", "sort": "FACILITY", "head": "x"},
+    )
+    assert reference_columns(templates, sorts).subsumes.tolist() == [[True, False], [False, True]]
