@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -323,3 +324,42 @@ def test_two_runs_of_one_store_side_by_side(desk):
     assert found["uniform"]["configurations"][0]["probability"] == pytest.approx(1 / 7)
     assert found["evidential"]["configurations"][0]["probability"] > 0.9
     assert desk.run("uniform")["model_id"] is None
+
+
+def test_mentions_as_a_graph_that_networkx_reads(read, tmp_path):
+    import networkx
+
+    count = read.export("r", "graph", "graphml", tmp_path / "graph.graphml")
+    assert count > 2
+    graph = networkx.read_graphml(tmp_path / "graph.graphml")
+    message = read.messages("r")["messages"][0]["message"]
+    line = read.message("r", message)["sets"][0]
+    for pair in line["pairs"]:
+        ends = (f"{message}/{pair['left']}", f"{message}/{pair['right']}")
+        if pair["marginal"] >= 0.001:
+            edge = graph.edges[ends]
+            assert (edge["probability"], edge["marginal"]) == (
+                pair["probability"],
+                pair["marginal"],
+            )
+    texts = {graph.nodes[f"{message}/{one['id']}"]["text"] for one in line["templates"]}
+    assert texts == {one["text"] for one in line["templates"]}
+
+
+def test_entities_as_statements_with_probabilities(read, tmp_path):
+    read.export("r", "statements", "csv", tmp_path / "s.csv")
+    with (tmp_path / "s.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = [row for row in rows if row["prop"] == "name"]
+    assert len(names) == read.entities("r")["total"]
+    assert len({row["entity_id"] for row in rows}) == len(names)
+    assert all(0 < float(row["probability"]) <= 1 for row in rows)
+    assert len({row["id"] for row in rows}) == len(
+        {(r["entity_id"], r["prop"], r["value"]) for r in rows}
+    )
+
+
+@pytest.mark.parametrize(("table", "form"), [("graph", "csv"), ("entities", "graphml")])
+def test_what_cannot_be_written_so(read, tmp_path, table, form):
+    with pytest.raises(InputError, match="cannot be written as"):
+        read.export("r", table, form, tmp_path / "x")

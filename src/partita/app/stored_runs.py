@@ -20,6 +20,7 @@ from partita.corpora.keys import key_line, write_keys
 from partita.domains import PAIRS
 from partita.errors import InputError, PartitaError, Unknown
 from partita.files.writing import replacing
+from partita.results.graph_exports import graphml, statements
 from partita.results.result_lines import VERSION
 from partita.results.saved_results import Result, result_of
 from partita.store import keys, reading, runs
@@ -111,25 +112,38 @@ def _messages(inputs: Sequence[Input]) -> Iterator[RawMessage | PartitaError]:
     return chain(messages, read_texts(paths) if paths else ())
 
 
-LINE_TABLES = ("results", "keyed")  # as run writes results, and as train reads keys
+# made from several tables: as run writes results, as train reads keys, mentions as a graph, and
+# statements of FollowTheMoney; each with its only format
+MADE_TABLES = {"results": "jsonl", "keyed": "jsonl", "graph": "graphml", "statements": "csv"}
 
 
 def export(store: Store, run: str, table: str, form: str, out: Path) -> int:
     """Write a table, the results or the keys of a run; return the number of rows or lines."""
-    if form not in FORMS:
-        raise InputError(f"unknown format {form!r} (expected {', '.join(FORMS)})")
-    if table in LINE_TABLES:
-        if form != "jsonl":
-            raise InputError(f"{table} cannot be written as {form} (expected jsonl)")
-    else:
+    if form not in (*FORMS, *MADE_TABLES.values()):
+        raise InputError(f"unknown format {form!r} (expected {', '.join(FORMS)}, graphml)")
+    if form != MADE_TABLES.get(table, form):
+        raise InputError(f"{table} cannot be written as {form} (expected {MADE_TABLES[table]})")
+    if table not in MADE_TABLES:
         table_named(table)
+        if form not in FORMS:
+            raise InputError(f"{table} cannot be written as {form} (expected {', '.join(FORMS)})")
     with store.reading() as connection:
         row = runs.read_run(connection, run)
         if table == "results":
             return _write(out, _results(connection, row))
         if table == "keyed":
             return _write(out, map(key_line, keyed_sets(connection, run).values()))
+        if table in ("graph", "statements"):
+            messages = _stored_messages(connection, run)
+            lines = graphml(messages) if table == "graph" else statements(messages, run)
+            return _write(out, lines)
         return export_table(connection, run, table, form, out)
+
+
+def _stored_messages(connection: Connection, run: str) -> Iterator[dict[str, Any]]:
+    for entry in runs.stored(connection, run):
+        if not entry["error"]:
+            yield reading.read_message(connection, run, entry["message"])
 
 
 def results_text(store: Store, run: str) -> str:
@@ -150,10 +164,7 @@ def _write(out: Path, lines: Iterator[str]) -> int:
 
 def _results(connection: Connection, row: dict[str, Any]) -> Iterator[str]:
     """Yield the lines that `run --out` writes."""
-    for entry in runs.stored(connection, row["run"]):
-        if entry["error"]:
-            continue
-        message = reading.read_message(connection, row["run"], entry["message"])
+    for message in _stored_messages(connection, row["run"]):
         yield from map(_line, message["sets"])
         alone = {
             "version": VERSION,

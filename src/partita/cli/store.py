@@ -61,8 +61,8 @@ To = Annotated[
     typer.Option(
         "--to",
         metavar="FORM",
-        callback=options.one_of(FORMS),
-        help="Format: csv, jsonl or parquet.",
+        callback=options.one_of((*FORMS, "graphml")),
+        help="Format: csv, jsonl or parquet; graphml for the table graph.",
     ),
 ]
 ExportOut = Annotated[Path, typer.Option(metavar="F", help="Output file.")]
@@ -103,6 +103,7 @@ def export(
     Examples:
       partita export monday --table entities --to csv --out entities.csv
       partita export monday --table results --to jsonl --out results.jsonl
+      partita export monday --table graph --to graphml --out mentions.graphml
     """
     with error_boundary() as console:
         from partita.app.workspace import open_workspace
