@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from oracles.patterns import parse
+from partita.domains import RuleDomain
+from partita.errors import InputError
 from partita.rules.cascade import Cascade
 from partita.rules.domain_files import read_domain
 from partita.rules.lint import covers, failing_examples, lint
@@ -33,6 +35,13 @@ def test_a_domain_that_is_in_order(tmp_path: Path) -> None:
         ("domain", "needs: [FACILITY]", "needs: [FACULTY]", "unknown slot FACULTY", True),
         ("rules", 'what:[kind=ng, sort=FACILITY]"', 'what:np"', "no earlier phase builds np", True),
         ("rules", 'what:[kind=ng, sort=FACILITY]"', 'what:[kind=np|ng]"', "builds np", False),
+        (
+            "rules",
+            'what:[kind=ng, sort=FACILITY]"',
+            'what:[kind=ng, word=it]"',
+            "no phrase of kind ng has the attribute 'word'",
+            True,
+        ),
         ("rules", "$what.sort", "$what.sart", "no earlier phase sets the attribute 'sart'", False),
         ("groups", "[lemma=be]", "[tag=VB, tag=NN]", "no phrase can pass all tests", True),
         ("groups", "[lemma=be]", "[word=on-site]", "is split into on - site", False),
@@ -54,6 +63,19 @@ def test_what_is_found(
     assert not any(said in one for one, _ in found(tmp_path))
     told = found(tmp_path, **{name: texts[name].replace(old, new, 1)})
     assert [(said in one, is_error) for one, is_error in told if said in one][:1] == [(True, error)]
+
+
+def test_a_mistake_in_several_rules_is_reported_once(tmp_path: Path) -> None:
+    broken = RULES.replace("sort=FACILITY", "sort=FACULTY")
+    told = [one for one, _ in found(tmp_path, rules=broken) if "unknown sort FACULTY" in one]
+    assert RULES.count("sort=FACILITY") > 1
+    assert len(told) == 1
+
+
+def test_run_refuses_what_lint_calls_an_error(tmp_path: Path) -> None:
+    broken = RULES.replace("where:[sort=PLACE]", "where:[sort=PLAICE]")
+    with pytest.raises(InputError, match="unknown sort PLAICE"):
+        RuleDomain(written(tmp_path, rules=broken)).extractor  # noqa: B018
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from partita.records.documents import Region
@@ -179,19 +180,61 @@ WORDS = frozenset(
 )
 
 
+EVERY = frozenset({"kind", "text", "region", "column", "says"})  # attributes of every phrase
+_OF_RULE = re.compile(r"^rule '.*?': ")
+
+
 def lint(domain: Domain) -> list[Problem]:
     """Return all problems that can be found without a text, in the order of the files."""
     problems = [*_sorts(domain), *_slots(domain), *_words(domain)]
     kinds, attributes = {"word"}, set(WORDS)
+    by_kind: dict[str, set[str]] = {"word": set(WORDS)}
     for phase in domain.phases:
         problems += _phase(phase, kinds, attributes)
+        problems += _impossible_attributes(phase, by_kind)
         problems += never_wins(phase, domain.sorts.below)
         kinds |= {str(kind.value) for kind in _kinds(phase)}
         attributes |= {name for rule in phase.rules for name in rule.build}
-    return sorted(
-        problems,
-        key=lambda problem: (problem.at.file, problem.at.line, problem.at.column, problem.said),
+        for rule in phase.rules:
+            if isinstance(kind := rule.build.get("kind"), Constant):
+                by_kind.setdefault(str(kind.value), set(EVERY)).update(rule.build)
+    return _each_once(
+        sorted(
+            problems,
+            key=lambda problem: (problem.at.file, problem.at.line, problem.at.column, problem.said),
+        )
     )
+
+
+def _each_once(problems: Iterable[Problem]) -> list[Problem]:
+    """Return each mistake once: one in a macro shows in every rule that uses the macro."""
+    found: dict[tuple[str, str], list[Problem]] = {}
+    for problem in problems:
+        found.setdefault((problem.at.file, _OF_RULE.sub("", problem.said)), []).append(problem)
+    return [
+        some[0]
+        if len(some) == 1
+        else replace(some[0], said=f"{some[0].said} (also in {len(some) - 1} other places)")
+        for some in found.values()
+    ]
+
+
+def _impossible_attributes(phase: Phase, by_kind: Mapping[str, set[str]]) -> Iterator[Problem]:
+    """Yield tests that no phrase of the tested kind can pass, such as [kind=ng, word=it]."""
+    for rule in phase.rules:
+        added = OWN_TESTS if rule.clause else frozenset()
+        for atom in (atom for node in _patterns(rule) for atom in atoms(node)):
+            kinds = [t for t in atom.tests if t.attribute == "kind" and t.operator == "="]
+            if not kinds or not all(kind in by_kind for kind in kinds[0].values):
+                continue
+            had = set().union(*(by_kind[kind] for kind in kinds[0].values))
+            for test in atom.tests:
+                if test.operator not in ("not", "!=") and test.attribute not in had | {"kind"}:
+                    if test in added or kinds[0] in added:
+                        continue
+                    kind = ", ".join(kinds[0].values)
+                    problem = f"no phrase of kind {kind} has the attribute {test.attribute!r}"
+                    yield Problem(rule.at, f"rule {rule.name!r}: {problem}")
 
 
 def _kinds(phase: Phase) -> Iterator[Constant]:

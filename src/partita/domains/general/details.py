@@ -124,9 +124,8 @@ def _scope(found: Iterable[Scope], expression: Expression) -> Scope | None:
     an event that is said to happen, or not, is that of the verb.
     """
     tree, head = expression.at.tree, expression.head
-    verb = tree.words[head].head
-    if tree.words[head].relation.startswith("nsubj") and tree.words[verb].lemma in HAPPENING:
-        head = verb
+    if _happens(expression):
+        head = tree.words[head].head
     told, above = head, {head, -1}
     while (up := tree.words[head].head) >= 0:
         above.add(head := up)
@@ -137,6 +136,13 @@ def _scope(found: Iterable[Scope], expression: Expression) -> Scope | None:
         and scope.cue[0] not in expression.inside
         and (scope.status == "reported" or tree.words[scope.cue[0]].head in above)
     )
+
+
+def _happens(expression: Expression) -> bool:
+    """Return whether a mention is the subject of a verb such as "take place"."""
+    words = expression.at.tree.words
+    word = words[expression.head]
+    return word.relation.startswith("nsubj") and words[word.head].lemma in HAPPENING
 
 
 def _assertions(
@@ -154,7 +160,7 @@ def _assertions(
         owner = subject if scope.status == "denied" else template.id
         slots = {slot: [template.slots[slot]]}
         yield owner, Assertion(scope.status, slots, cue, span, covered)
-    elif template.sort == "event":
+    elif template.sort == "event" and (template.form != "definite" or _happens(expression)):
         yield template.id, Assertion(scope.status, {}, cue, span, covered)
 
 
