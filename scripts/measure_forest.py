@@ -5,7 +5,9 @@ python scripts/measure_forest.py SCORES [--only NAME] [--write docs/clusters.md]
 For every table, as Markdown: bits per set and per compared pair, and the reliability error of
 pairs, of all models in sets of at most MOST records (the first SETS); then, in sets of every
 size, raw scores, forest, and forest with LABELS labelled pairs, with F1 of pairs and B³, beside
-connected components at .5 and at the best of 20 thresholds. Pairs that were not compared have
+connected components at .5, .9, .95 and at the best of 20 thresholds, and dedupe's clustering at .5
+(centroid linkage of 1 − score within components, cut at ½, by scipy; a pair that was not compared
+has the distance 1). Pairs that were not compared have
 probability .5 for evidential, merging and scaled. Labelled pairs are not counted in the row that
 uses them. With --write the table replaces the one between the marks in a document.
 """
@@ -20,6 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 
 from partita.app.solve import learned_parameters
 from partita.configurations.dense.draws import canonical_rows
@@ -48,7 +52,8 @@ PAPER = ("evidential", "merging", "scaled")
 SETS = 300
 LABELS = 200
 DRAWS = 400
-CUT = 0.45  # the threshold of partita cluster
+FILTERED = 0.01  # scores up to here do not count for dedupe's clustering
+CUT = (0.45, 0.3)  # the thresholds of partita cluster
 START, END = "<!-- records -->", "<!-- end of records -->"
 HEADER = ("table", "sets", "model", "bits per set", "bits per pair", "error", "F1", "B³")
 
@@ -123,8 +128,12 @@ def table_rows(name: str, scores: Path, truth: Path) -> Iterator[list[str]]:
         yield [name, f"≤ {MOST}", model, *measured(small, model).cells(), "", ""]
     whole = Whole(scores, truth)
     yield [name, "all", "components at .5", "", *whole.raw(), *whole.components(0.5)]
+    for threshold in (0.9, 0.95):
+        cells = whole.components(threshold)
+        yield [name, "all", f"components at {threshold:g}", "", "", "", *cells]
     best = max((whole.components(t), t) for t in np.linspace(0.05, 0.99, 20).tolist())
     yield [name, "all", f"components at {best[1]:.2f} (best)", "", "", "", *best[0]]
+    yield [name, "all", "dedupe's clustering at .5", "", "", "", *whole.centroids(0.5)]
     yield [name, "all", "forest", "", *whole.forest(learned_parameters("forest"))]
     yield [name, "all", f"forest, {LABELS} labels", "", *whole.with_labels()]
 
@@ -159,11 +168,32 @@ class Whole:
         left, right = number[self.table.left[kept]], number[self.table.right[kept]]
         return agreement(linked_components(len(place), left, right), list(self.truth.values()))
 
+    def centroids(self, threshold: float) -> tuple[str, str]:
+        """Cluster each set as dedupe does, from pairs above .01 on."""
+        place = {name: n for n, name in enumerate(self.truth)}
+        number = np.array([place[name] for name in self.table.names])
+        kept = self.table.probability > FILTERED
+        left, right = number[self.table.left[kept]], number[self.table.right[kept]]
+        p, labels = self.table.probability[kept], np.arange(len(place))
+        home = linked_components(len(place), left, right)
+        order = np.argsort(home[left], kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(home[left][order])) + 1):
+            members = np.unique([left[rows], right[rows]])
+            a, b = np.searchsorted(members, left[rows]), np.searchsorted(members, right[rows])
+            distance = np.ones((len(members), len(members)))
+            distance[a, b] = distance[b, a] = 1.0 - p[rows]
+            np.fill_diagonal(distance, 0.0)
+            tree = linkage(squareform(distance), method="centroid")
+            found = fcluster(tree, 1.0 - threshold, criterion="distance")
+            labels[members] = len(place) + members[0] * len(place) + found
+        return agreement(labels, list(self.truth.values()))
+
     def forest(
         self, parameters: ForestParameters, sets: Sets | None = None, hidden: Sequence[int] = ()
     ) -> list[str]:
+        cut = CUT if sets is None else (CUT[0], CUT[0])  # as partita cluster with labels
         sets = self.sets if sets is None else sets
-        found = cluster_sets(sets, parameters, CUT, Budget(work=DRAWS))
+        found = cluster_sets(sets, parameters, cut, Budget(work=DRAWS))
         counted = np.ones(len(sets.left), dtype=np.bool_)
         counted[list(hidden)] = False
         figures = quality(found.answers.pair[counted], self._same(sets)[counted])

@@ -47,7 +47,7 @@ def sets_of(rows: list[tuple[str, str, float]], assume: tuple[str, ...] = ()) ->
 
 
 def answered(sets: Sets, threshold: float = 0.5) -> Clustering:
-    return cluster_sets(sets, PARAMETERS, threshold, Budget())
+    return cluster_sets(sets, PARAMETERS, (threshold, threshold), Budget())
 
 
 def check(sets: Sets) -> None:
@@ -116,7 +116,7 @@ def test_draws_of_a_larger_set_agree_with_the_tables() -> None:
     rows = [(*ends, float(rng.uniform(0.05, 0.95))) for ends in pairs]
     sets = sets_of(rows)
     assert sets.sizes.tolist() == [18]
-    clustering = cluster_sets(sets, PARAMETERS, 0.5, Budget(work=20000))
+    clustering = cluster_sets(sets, PARAMETERS, (0.5, 0.5), Budget(work=20000))
     exact = solve(sets.pairs()[0], "forest", parameters=PARAMETERS, method="exact")
     expected = exact.marginals.value[sets.left, sets.right]
     assert np.abs(clustering.answers.pair - expected).max() < 0.02
@@ -278,10 +278,16 @@ def test_bad_labels(tmp_path: Path, labels: str, said: str) -> None:
 def test_a_large_set_is_answered_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
     rows = [(n, n + 1, float(rng.choice([0.03, 0.95]))) for n in range(60)]
+    monkeypatch.setattr("partita.linkage.answers.MEDIUM", 0)
     whole = partita.cluster(rows)
     monkeypatch.setattr("partita.linkage.answers.DENSE", 20)
     blocks = partita.cluster(rows)
     assert whole.clusters == blocks.clusters
+    assert whole.summary.cut_pairs == 0
+    pairs = blocks.to_pandas("pairs")
+    low = pairs[pairs["probability"] < 0.05]
+    assert blocks.summary.cut_pairs == len(low) > 5
+    assert blocks.summary.cut_true_pairs == pytest.approx(low["probability"].sum(), rel=0.2)
     for one, other in zip(whole, blocks, strict=True):
         assert one.exact == pytest.approx(other.exact, abs=1e-12)
 

@@ -20,7 +20,13 @@ from partita.app.solve import (
     solved,
 )
 from partita.errors import InputError
-from partita.linkage.answers import SAMPLED, Clustering, cluster_distributions, cluster_sets
+from partita.linkage.answers import (
+    SAMPLED,
+    Clustering,
+    Threshold,
+    cluster_distributions,
+    cluster_sets,
+)
 from partita.linkage.cluster_tables import (
     Summary,
     alternatives,
@@ -52,6 +58,7 @@ if TYPE_CHECKING:
     from partita.linkage.pair_table import PairTable
 
 LEAST = 0.45  # mean probability from which merging raises the expected F1, where that is .9
+MANY = 0.3  # the same where many pairs lie between: there the mean is cautious
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,10 +242,11 @@ def cluster(
     the more labels there are.
 
     Records are merged while the mean probability between two clusters is at least .45, which is
-    best for the expected F1 of pairs where that is .9 (the best threshold is half of it); with
-    `cautious`, such as .95, at least that. With `target_precision` the threshold is the lowest from
-    .45 on with which the share of right pairs
-    within clusters is expected to reach the target; `summary` has the expected recall.
+    best for the expected F1 of pairs where that is .9 (the best threshold is half of it), and
+    less where more than two pairs lie between them, down to .3, for there the mean is cautious
+    unless labels correct it; with `cautious`, such as .95, at least that. With `target_precision`
+    the threshold is the lowest from .45 on with which the share of right pairs within clusters is
+    expected to reach the target; `summary` has the expected recall.
 
     `previous` are the clusters of an earlier run: a result of `cluster`, or a data frame or a file
     with the columns record and cluster. Their ids persist: a cluster that has the record by which a
@@ -275,10 +283,12 @@ def cluster(
     order = _order(sets, listed, before)
     sets, kept = _without_kept(sets, before, scored_again)
     solver = Solver(model, learned, 1, None, budget or Budget(memory=default_memory()), seed)
-    least = LEAST if cautious is None else cautious
+    least = (LEAST, MANY if known is None else LEAST)
+    if cautious is not None:
+        least = (cautious, cautious)
     clustering = _clustering(sets, solver, least, progress)
     if target_precision is not None:
-        least = chosen_threshold(clustering, target_precision, LEAST)
+        least = (chosen_threshold(clustering, target_precision, LEAST),) * 2
         clustering = _clustering(sets, solver, least, progress)
     told = summary(
         clustering, least, target_precision, learned, 0 if known is None else len(known.pairs)
@@ -358,7 +368,9 @@ def _check_increment(
             raise InputError(f"{name} {problem}")
 
 
-def _clustering(sets: Sets, solver: Solver, least: float, progress: Progress | None) -> Clustering:
+def _clustering(
+    sets: Sets, solver: Solver, least: Threshold, progress: Progress | None
+) -> Clustering:
     if sets.evidence:
         limits = replace(solver.budget, work=solver.budget.work or SAMPLED)
         return cluster_sets(sets, solver.parameters, least, limits, solver.seed, progress)

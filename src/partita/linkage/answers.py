@@ -32,6 +32,7 @@ APART = (0.05, 0.2, 0.35, 0.5, 0.7, 0.9, 0.99)  # pairs below do not join blocks
 TOGETHER = 1000  # small sets between two lines of progress
 
 Progress = Callable[[str], None]
+Threshold = tuple[float, float]  # of a merge with one or two pairs between, and with many
 NONE = -1
 
 
@@ -101,7 +102,8 @@ def empty_answers(nodes: int, rows: int, sets: int, draws: int) -> Answers:
 class Clustering:
     """Answers for sets: the node of every record, and which sets come from draws.
 
-    `relaxed` counts the sets in which cannot-links hold for their own pairs only.
+    `relaxed` counts the sets in which cannot-links hold for their own pairs only; `cut` counts the
+    compared pairs between blocks of large sets, and how many of these are expected to be true.
     """
 
     sets: Sets
@@ -110,6 +112,7 @@ class Clustering:
     answers: Answers
     draws: IntArray
     relaxed: int = 0
+    cut: tuple[int, float] = (0, 0.0)
 
     @property
     def set_of_node(self) -> IntArray:
@@ -134,7 +137,7 @@ class Clustering:
 def cluster_sets(
     sets: Sets,
     parameters: ForestParameters,
-    threshold: float,
+    threshold: Threshold,
     budget: Budget,
     seed: int = 0,
     progress: Progress | None = None,
@@ -150,7 +153,7 @@ def cluster_sets(
     for at in range(0, len(small), TOGETHER):
         answer_small(links, small[at : at + TOGETHER], threshold, answers)
         _report(progress, min(at + TOGETHER, len(small)), len(sets))
-    relaxed, soft = 0, _softened(sets.probability)
+    relaxed, cut, soft = 0, np.zeros(2), _softened(sets.probability)
     for done, k in enumerate(large.tolist()):
         if done % TOGETHER == 0:
             _report(progress, len(small) + done, len(sets))
@@ -158,14 +161,20 @@ def cluster_sets(
         medium = k not in apart and starts[k + 1] - starts[k] <= MEDIUM
         if medium and answer_medium(links, k, soft, threshold, int(draws[k]), rng, answers):
             continue
-        draws[k], free = _answer_large(links, k, apart.get(k), threshold, budget, soft, answers)
+        draws[k], free, between = _answer_large(
+            links, k, apart.get(k), threshold, budget, soft, answers
+        )
         relaxed += free
+        cut += between
         _report(progress, len(small) + done + 1, len(sets))
-    return Clustering(sets, node, starts, answers, draws, relaxed)
+    return Clustering(sets, node, starts, answers, draws, relaxed, (int(cut[0]), float(cut[1])))
 
 
 def cluster_distributions(
-    sets: Sets, distributions: Sequence[Distribution | PartitaError], threshold: float, seed: int
+    sets: Sets,
+    distributions: Sequence[Distribution | PartitaError],
+    threshold: Threshold,
+    seed: int,
 ) -> Clustering:
     """Answer sets by the distributions of any model: pairs exactly, the rest from draws."""
     from partita.configurations.forest.batch_kernels import (
@@ -300,13 +309,13 @@ def _answer_large(
     links: Links,
     k: int,
     apart: IntArray | None,
-    threshold: float,
+    threshold: Threshold,
     budget: Budget,
     soft: FloatArray,
     answers: Answers,
-) -> tuple[int, bool]:
-    """Answer a set from independent exact draws; return how many, and whether they break
-    cannot-links.
+) -> tuple[int, bool, FloatArray]:
+    """Answer a set from independent exact draws; return how many, whether they break cannot-links,
+    and the pairs between blocks: their number, and how many are expected to be true.
 
     The score of a pair, at half its log-odds, counts as one more draw, so that no probability is
     0 or 1.
@@ -326,7 +335,9 @@ def _answer_large(
     left, right, p = links.left[inside], links.right[inside], answers.pair[inside]
     row_shares(rows, left, right, p)
     cells = count_cells(rows)
-    for block in _blocks(len(graph), left, right, p):
+    home = np.zeros(len(graph), dtype=np.int64)
+    for number, block in enumerate(_blocks(len(graph), left, right, p)):
+        home[block] = number
         _answer_block(rows, cells, block, graph, first, threshold, answers)
     add_draws(rows, graph.sizes, first, answers)
     answers.entities[k], answers.true_pairs[k] = mean_counts(rows, graph.sizes)
@@ -335,7 +346,8 @@ def _answer_large(
     if known:
         ends = zip(np.minimum(left, right).tolist(), np.maximum(left, right).tolist(), strict=True)
         p[[n for n, both in enumerate(ends) if both in known]] = 0.0
-    return len(rows), free
+    between = p[home[left] != home[right]]
+    return len(rows), free, np.array([len(between), between.sum()])
 
 
 def _rows_of(graph: Graph, budget: Budget, seed: int) -> tuple[IntArray, bool]:
@@ -386,7 +398,7 @@ def _answer_block(
     block: IntArray,
     graph: Graph,
     first: int,
-    threshold: float,
+    threshold: Threshold,
     answers: Answers,
 ) -> None:
     """Answer some nodes of a set as if they were one; positions are then those in the set."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.linkage.answers import Clustering
+from partita.linkage.answers import Clustering, Threshold
 from partita.records import FloatArray, Id, IntArray
 
 LEAST = 0.001  # probability from which an alternative is listed
@@ -35,7 +35,11 @@ class Summary:
 
     `across` counts compared pairs whose scores are too low to connect sets, `relaxed_sets` the sets
     in which cannot-links hold for their own pairs only, because hardly any draw keeps them all.
-    `kept` counts records whose clusters are those of an earlier run; all else is without them.
+    `cut_pairs` counts compared pairs between the blocks of sets that are too large to be clustered
+    whole, and `cut_true_pairs` how many of them are expected to be true; no cluster has both ends.
+    Clusters were merged from the mean probability `threshold` on, from `threshold_many` on where
+    many pairs lay between them. `kept` counts records whose clusters are those of an
+    earlier run; all else is without them.
     """
 
     records: int
@@ -44,10 +48,13 @@ class Summary:
     sets: int
     sampled_sets: int
     relaxed_sets: int
+    cut_pairs: int
+    cut_true_pairs: float
     largest_set: int
     clusters: int
     largest_cluster: int
     threshold: float
+    threshold_many: float
     target_precision: float | None
     labels: int
     parameters: Mapping[str, float] | None
@@ -165,7 +172,7 @@ def review(clustering: Clustering, original: Original) -> Columns:
 
 def summary(
     clustering: Clustering,
-    threshold: float,
+    threshold: Threshold,
     target: float | None,
     parameters: Any = None,
     labels: int = 0,
@@ -186,10 +193,13 @@ def summary(
         sets=len(sets),
         sampled_sets=int((clustering.draws > 0).sum()),
         relaxed_sets=clustering.relaxed,
+        cut_pairs=clustering.cut[0],
+        cut_true_pairs=clustering.cut[1],
         largest_set=int(sets.sizes.max(initial=min(1, singles))),
         clusters=len(sizes) + singles,
         largest_cluster=int(sizes.max(initial=min(1, singles))),
-        threshold=threshold,
+        threshold=threshold[0],
+        threshold_many=threshold[1],
         target_precision=target,
         labels=labels,
         parameters=None if parameters is None else asdict(parameters),

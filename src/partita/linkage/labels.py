@@ -196,7 +196,7 @@ class _Study:
     def losses(self, parameters: ForestParameters) -> FloatArray:
         """Return the bits of the labels of each set."""
         if parameters not in self._cache:
-            found = cluster_sets(self.sets, parameters, 0.5, Budget(work=100), self.seed)
+            found = cluster_sets(self.sets, parameters, (0.5, 0.5), Budget(work=100), self.seed)
             p = np.clip(found.answers.pair[self.rows], CLIP, 1.0 - CLIP)
             bits = -np.log2(np.where(self.same > 0.5, p, 1.0 - p))
             sums = np.bincount(self.home, bits, len(self.sets))

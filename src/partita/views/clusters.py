@@ -17,6 +17,11 @@ def summary_text(summary: Summary) -> str:
         lines.append(f"{summary.kept:,} further records are in clusters that were kept")
     if summary.across:
         lines.append(f"{summary.across:,} pairs have scores too low to connect sets")
+    if summary.cut_pairs:
+        lines.append(
+            f"{summary.cut_pairs:,} pairs between blocks of large sets were cut; "
+            f"{summary.cut_true_pairs:,.1f} of them are expected to be true"
+        )
     if summary.relaxed_sets:
         lines.append(f"in {summary.relaxed_sets:,} sets cannot-links hold for their own pairs only")
     lines += [
@@ -25,6 +30,7 @@ def summary_text(summary: Summary) -> str:
         f"expected entities   {_count(summary.entities)}",
         *_labels(summary),
         f"merged from a mean probability of {summary.threshold:.3f} on{_target(summary)}",
+        *_many(summary),
     ]
     return "\n".join(lines) + "\n"
 
@@ -34,6 +40,12 @@ def _labels(summary: Summary) -> list[str]:
         return []
     scale, bias = summary.parameters["scale"], summary.parameters["bias"]
     return [f"{summary.labels:,} labelled pairs: scale {scale:.2f}, bias {bias:.2f}"]
+
+
+def _many(summary: Summary) -> list[str]:
+    if summary.threshold_many == summary.threshold:
+        return []
+    return [f"  ({summary.threshold_many:.3f} with many pairs between)"]
 
 
 def _share(value: Estimate) -> str:

@@ -163,7 +163,8 @@ def _pair_marginals(w, z, size, p, sums):  # type: ignore[no-untyped-def]
 def _link(p, sizes, first, threshold, answers):  # type: ignore[no-untyped-def]
     """Merge records by the mean probability between clusters, the most probable first.
 
-    Clusters are what is merged at `threshold` or above: each merge at ½ or above lowers the
+    Clusters are what is merged at `threshold` or above: its first value where one or two pairs lie
+    between the parts, falling to the second with many pairs. Each merge at ½ or above lowers the
     expected number of wrong pairs. The merges below are kept as questions.
     """
     n = len(sizes)
@@ -172,11 +173,14 @@ def _link(p, sizes, first, threshold, answers):  # type: ignore[no-untyped-def]
     for i in range(n):
         answers.label[first + i] = i
         nearest[i] = _nearest(mean, size, i, n)
-    together = True
+    whole = np.ones(n, dtype=np.bool_)  # all merges of a cluster are at the threshold or above
     for step in range(1, n):
         a, b = _closest(mean, size, nearest)
         best = mean[a, b]
-        together = together and best >= threshold
+        few = min(1.0, 2.0 / (size[a] * size[b]))
+        least = threshold[1] + (threshold[0] - threshold[1]) * few
+        together = whole[a] and whole[b] and best >= least
+        whole[a] = together
         _ask(p, n, cluster, a, b, first + step, answers)
         answers.height[first + step] = max(0.0, best)
         answers.between[first + step] = size[a] * size[b]
