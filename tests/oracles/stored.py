@@ -59,11 +59,13 @@ def entity(name: str, templates: list[str], **more: Any) -> dict[str, Any]:
         "descriptions": [],
         **exactly(0.5),
         "slots": {"LOCATION": values, "NUMBER": [value(1, 1.0, [])]},
+        "denied": [],
     } | more
 
 
 def value(said: Any, probability: float, templates: list[str]) -> dict[str, Any]:
-    return {"value": said, **exactly(probability), "templates": templates}
+    figure = exactly(probability)
+    return {"value": said, **figure, "templates": templates, "status": "asserted"}
 
 
 def exactly(probability: float) -> dict[str, Any]:

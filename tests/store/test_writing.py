@@ -65,9 +65,13 @@ def any_message(draw):
     told["entropy_bits"] = draw(st.none() | SHARES)
     said = draw(st.sampled_from([None, 7, "words", ["A", "B"], draw(WORDS)]))
     spread = draw(SPREADS | st.builds(lambda e: {"error": e}, SHARES))
+    status = draw(st.sampled_from(["asserted", "possible", "reported"]))
     value = {"value": said, **exactly(draw(SHARES)), **spread, "templates": ["A1"]}
+    value["status"] = status
     described = {"name": draw(WORDS), "descriptions": [draw(WORDS)], **spread}
     slots = {draw(WORDS): [value], "OTHER": [value, value]}
+    denied = [{"slots": {"LOCATION": draw(WORDS)}, "templates": ["B1"], "cue": draw(WORDS)}]
+    described["denied"] = draw(st.sampled_from([[], denied]))
     told["entities"] = [entity("E1", ["A1", "B1"]) | described | {"slots": slots}]
     number = draw(st.sampled_from([None, 3, "plural"]))
     alone = template("S", 99, number=number, text=draw(WORDS), context={"ROLE": draw(WORDS)})
