@@ -94,10 +94,11 @@ class SlotTable:
         weak = [value for value, status in statuses.items() if status != ASSERTED]
         for present in product((True, False), repeat=min(len(weak), MOST_WEAK)):
             taken = [one for n, one in enumerate(weak) if n >= len(present) or present[n]]
-            share = math.prod(
+            shares = (
                 WEIGHTS[statuses[one]] if kept else 1 - WEIGHTS[statuses[one]]
                 for one, kept in zip(weak, present, strict=False)
             )
+            share = math.prod(shares, start=1.0)
             status = max((statuses[one] for one in taken), key=RANKS.__getitem__, default=ASSERTED)
             yield self._unified([*firm, *taken]), share, status
 

@@ -63,6 +63,9 @@ function drawEntities(pane) {
   replaceContent(
     pane.entities,
     el("h2", {}, plural(every.length, "entity", "entities")),
+    pane.ranks.some((rank) => rank > 0)
+      ? el("p", { class: "quiet" }, "If the configuration shown is right; values without their probabilities.")
+      : null,
     el("div", { class: "entity-grid" }, ...shown.map((entity) => entityCard(entity))),
     rest > 0 ? el("p", { class: "quiet" }, `and ${rest} more with one mention`) : null,
   );
