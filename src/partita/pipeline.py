@@ -173,7 +173,8 @@ def _window_entities(
             if new := [name for name in entity.templates if name in place]:
                 parts.setdefault(chains.home[new[0]], []).append(entity)
     for home, members in enumerate(chains.members):  # those that are in no set
-        parts.setdefault(home, [single_entity(member, schema) for member in members])
+        if home not in parts:
+            parts[home] = [single_entity(member, schema) for member in members]
     joined = [join_entities(some, chains.members[home], schema) for home, some in parts.items()]
     return number_entities(joined, place)
 

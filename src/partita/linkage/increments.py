@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
@@ -54,10 +55,7 @@ class Previous:
 
     def sizes(self) -> dict[str, int]:
         """Return the number of records of each cluster."""
-        sizes: dict[str, int] = {}
-        for cluster in self.cluster.values():
-            sizes[cluster] = sizes.get(cluster, 0) + 1
-        return sizes
+        return Counter(self.cluster.values())
 
 
 def read_previous(previous: Any) -> Previous:

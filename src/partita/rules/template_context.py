@@ -8,6 +8,7 @@ from typing import Any, cast, get_args
 
 from partita.records import Form
 from partita.rules.phrases import Phrase
+from partita.text.tokens import POSSESSIVE
 
 PERSONS = {"first": "1", "second": "2", "third": "3"}
 GENDERS = {
@@ -74,7 +75,6 @@ def context_of(phrase: Phrase, words: Sequence[str]) -> dict[str, Any]:
 
 Attributes = Mapping[str, Any]
 
-POSSESSIVE = frozenset({"'s", "’s", "'", "’"})
 OPENING = frozenset({",", "(", "-", "--", "–", "—"})
 CLOSING = OPENING | {")", ".", ";", ":"}
 COPULAS = frozenset({"be", "become", "remain"})

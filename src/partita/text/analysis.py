@@ -16,7 +16,7 @@ from partita.text.expressions import Mention, PlacedSentence
 from partita.text.mentions import Found, MentionModel
 from partita.text.parser import Parser
 from partita.text.tagger import COLUMNS, Forms, Tagger, word_columns
-from partita.text.tokens import Tokens, tokenize
+from partita.text.tokens import POSSESSIVE, Tokens, tokenize
 from partita.text.trees import Tree, Word, is_legal_form
 from partita.text.words import CLASSES, shipped_words
 
@@ -46,7 +46,6 @@ class Trees:
     relations: NDArray[np.uint8]
 
 
-POSSESSIVE = ("'s", "’s", "'", "’")
 PROPER_TAGS = ("NNP|PROPN", "NNPS|PROPN")
 AS_NAME = {"NN": "NNP|PROPN", "VBG": "NNP|PROPN", "NNS": "NNPS|PROPN"}
 SMALL = 0.4  # share of words in small letters, from which capital letters mark names

@@ -20,6 +20,7 @@ ABBREVIATIONS = frozenset(
         "km mi ave blvd rd hwy bldg",
     )
 )
+POSSESSIVE = frozenset({"'s", "’s", "'", "’"})  # endings, tokens of their own
 _PREFIXES = (
     "non|pre|post|re|pro|anti|semi|co|ex|e|mid|multi|over|under|vice|counter|ultra|trans|sub"
 )
