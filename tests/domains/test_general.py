@@ -248,3 +248,44 @@ def test_capital_letters_tell_nothing_in_titles() -> None:
     words = ["Ancient", "Rome", "Road", "Building", "Began", "With", "Soldiers"]
     named, plain = (analyser.trees(words, [len(words)], whole_names=on) for on in (True, False))
     assert named.tags.tolist() == plain.tags.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "sorts"),
+    [
+        (
+            "Ranmore Council approved plans for a bridge. The council will borrow the money.",
+            {"Ranmore Council": "organization", "The council": "organization"},
+        ),
+        (
+            "The board of Norvane Energy met on Monday. Helen Marsh joined Norvane in 2011.",
+            {"Norvane Energy": "organization", "Norvane": "organization", "Helen Marsh": "person"},
+        ),
+        (
+            "Wilk said he would work with the auditors, Pell & Croft, to restate the accounts.",
+            {"Pell & Croft": "organization", "Wilk": "person"},
+        ),
+        (
+            "It beat a rival offer from SAP, and the RSPB objected, but the CEO left.",
+            {"SAP": "organization", "the RSPB": "organization", "the CEO": "person"},
+        ),
+        (
+            "They said that Ms Fox praised the retailer Corvix and one of the analysts.",
+            {
+                "Ms Fox": "person",
+                "the retailer Corvix": "organization",
+                "one of the analysts": "person",
+            },
+        ),
+    ],
+)
+def test_names_say_what_they_name(text, sorts) -> None:
+    mentions = {mention.text: mention for mention in partita.run(text).mentions}
+    assert {name: mentions[name].sort for name in sorts} == sorts
+    parts = {"Council", "Energy", "Pell", "Croft", "Marsh", "Fox"}
+    assert not parts & mentions.keys()
+
+
+def test_capital_letters_decide_nothing_in_upper_case() -> None:
+    mentions = partita.run("THE COUNCIL MET AN OLD MAN. HE SPOKE TO THE COUNCIL.").mentions
+    assert {m.text: m.sort for m in mentions}["AN OLD MAN"] == "person"

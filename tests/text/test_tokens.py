@@ -35,6 +35,8 @@ def message(*texts: str) -> Message:
         ("WE CAN'T, IT CANNOT", "WE|CA|N'T|,|IT|CAN|NOT"),
         ("a well-known non-military site", "a|well|-|known|non-military|site"),
         ("$1,200.50 or 50% of 3rd", "$|1,200.50|or|50|%|of|3rd"),
+        ("for $2.1bn, £12m or 1,200.5km", "for|$|2.1|bn|,|£|12|m|or|1,200.5|km"),
+        ("a 1.8L engine, v2.1beta, 3.30pm.", "a|1.8L|engine|,|v2.1beta|,|3.30pm|."),
         ("T-62 and MiG-29 near BTR-60PB", "T-62|and|MiG-29|near|BTR-60PB"),
         ("AT 35-14N 077-34W, 150430ZMAR96", "AT|35-14N|077-34W|,|150430ZMAR96"),
         ("35°14'N at 18STG12345678", "35°14'N|at|18STG12345678"),

@@ -12,23 +12,20 @@ from numpy.typing import NDArray
 
 from partita.errors import InputError
 from partita.records import IntArray, Message
+from partita.text import names
 from partita.text.expressions import Mention, PlacedSentence
 from partita.text.mentions import Found, MentionModel
 from partita.text.parser import Parser
 from partita.text.tagger import COLUMNS, Forms, Tagger, word_columns
-from partita.text.tokens import POSSESSIVE, Tokens, tokenize
-from partita.text.trees import Tree, Word, is_legal_form
+from partita.text.tokens import Tokens, tokenize
+from partita.text.trees import Tree, Word
 from partita.text.words import CLASSES, shipped_words
 
 SHIPPED = "analyser.npz"
 KNOWLEDGE = 6  # columns of a word that come from the table of words
 WIDTH = len(COLUMNS) + KNOWLEDGE
 THRESHOLD = 0.45  # least probability of a mention
-AGREEMENT = 0.7  # weight of the sorts of mentions with the same head in a text
 REMEMBERED = 1 << 16
-COMPANY = "organization"
-FORMED = 4.0  # how many mentions one with a legal form counts for
-LEGAL_FORM = 0.9  # weight of the sort that a legal form at the end of a name decides
 
 NUMBERS = {"NN": "Number=Sing", "NNP": "Number=Sing", "NNS": "Number=Plur", "NNPS": "Number=Plur"}
 HISSING = ("s", "x", "z", "ch", "sh")
@@ -47,8 +44,8 @@ class Trees:
 
 
 PROPER_TAGS = ("NNP|PROPN", "NNPS|PROPN")
+PERSONS = {"executive", "individual", "national", "native", "official", "representative"}
 AS_NAME = {"NN": "NNP|PROPN", "VBG": "NNP|PROPN", "NNS": "NNPS|PROPN"}
-SMALL = 0.4  # share of words in small letters, from which capital letters mark names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,83 +100,52 @@ class Analyser:
         bounds = np.asarray(ends, dtype=np.int64)
         numbers, rows = self.forms.of(words)
         tags = self.tagger.tag_rows(numbers, rows, bounds)
-        if whole_names:
-            tags = self._with_whole_names(words, tags, bounds)
+        if not whole_names:
+            heads, relations = self.parser.parse(numbers, rows, tags, bounds)
+            return Trees(numbers, rows, bounds, tags, heads, relations)
+        proper, as_name = self._name_tags()
+        telling = names.telling_capitals(words, bounds)
+        tags = names.whole_names(words, tags, telling, proper, as_name)
+        self._tag_persons(words, tags)
         heads, relations = self.parser.parse(numbers, rows, tags, bounds)
+        labels = self.parser.labels
+        if "flat" in labels and "compound" in labels:
+            names.headed_by_institution(
+                words, proper[tags] & telling, bounds, heads, relations, labels.index("flat"),
+                labels.index("compound"),
+            )  # fmt: skip
         return Trees(numbers, rows, bounds, tags, heads, relations)
 
-    def _with_whole_names(
-        self, words: Sequence[str], tags: NDArray[np.uint8], ends: IntArray
-    ) -> NDArray[np.uint8]:
-        """Return tags in which a capitalised noun after a name belongs to it: Bayline Shipping.
-
-        Capital letters tell nothing in sentences that have few small ones, such as titles.
-        """
+    def _tag_persons(self, words: Sequence[str], tags: NDArray[np.uint8]) -> None:
+        """Make "executive" a noun where no noun follows: the chief executive of Acme."""
         numbers = {tag: n for n, tag in enumerate(self.tagger.tags)}
-        proper = {numbers[tag] for tag in PROPER_TAGS if tag in numbers}
+        adjective, noun = numbers.get("JJ|ADJ"), numbers.get("NN|NOUN")
+        if adjective is None or noun is None:
+            return
+        goes_on = {n for tag, n in numbers.items() if tag.startswith(("JJ", "NN", "VBG", "CC"))}
+        for n in np.flatnonzero(tags[:-1] == adjective).tolist():
+            if words[n].lower() in PERSONS and tags[n + 1] not in goes_on:
+                tags[n] = noun
+
+    def _name_tags(self) -> tuple[NDArray[np.bool_], dict[int, int]]:
+        """Return which tags are of names, and which of these a noun in a name gets."""
+        numbers = {tag: n for n, tag in enumerate(self.tagger.tags)}
+        proper = np.array([tag in PROPER_TAGS for tag in numbers], dtype=np.bool_)
         as_name = {
             n: numbers[name]
             for tag, n in numbers.items()
             if (name := AS_NAME.get(tag.partition("|")[0], "")) in numbers
         }
-        found = tags.copy()
-        for first, last in pairwise([0, *ends.tolist()]):
-            small = sum(word[0].islower() for word in words[first:last])
-            if small < SMALL * sum(word[0].isalpha() for word in words[first:last]):
-                continue
-            for n in range(first + 1, last):
-                if found[n] in as_name and found[n - 1] in proper and words[n].istitle():
-                    found[n] = as_name[int(found[n])]
-        return found
+        return proper, as_name
 
-    def find(self, trees: Trees) -> Found:
+    def find(self, trees: Trees, threshold: float | None = None) -> Found:
         """Return the mentions in trees."""
         if self.mentions is None:
             return Found(np.empty((0, 4), dtype=np.int64), np.empty((0, 1)))
         return self.mentions.find(
             trees.words, trees.rows, trees.tags, self.parser.coarse, trees.ends, trees.heads,
-            trees.relations, self.threshold,
+            trees.relations, self.threshold if threshold is None else threshold,
         )  # fmt: skip
-
-    def companies(self, found: Found, texts: Sequence[str]) -> Found:
-        """Return names that end in a legal form as those of companies, without the names in them.
-
-        In "Acme Corp." the head is "Corp.", and neither word is a mention of its own.
-        """
-        places = _without_possessive(found.places, texts)
-        formed = [n for n, place in enumerate(places) if _is_formed(texts, *place)]
-        if not formed or self.mentions is None or COMPANY not in self.mentions.sorts:
-            return found
-        parts = [_name_words(texts, *places[n][1:]) for n in formed]
-        names = {word for words in parts for word in words}
-        kept = [n for n, (_, first, last) in enumerate(places)
-                if last not in names and first - 1 not in names]  # fmt: skip
-        chances = found.chances.copy()
-        own = 1 - chances[formed, 0]
-        chances[formed, 1:] *= 1 - LEGAL_FORM
-        chances[formed, self.mentions.sorts.index(COMPANY)] += LEGAL_FORM * own
-        return Found(found.places[kept], chances[kept])
-
-    def agreed(self, found: Found, texts: Sequence[str]) -> Found:
-        """Move the sorts of mentions towards the mean of those with the same head in the text.
-
-        Where the head of a name is its legal form, its first word counts, and the sort of
-        such a name counts as much as those of several others.
-        """
-        places = _without_possessive(found.places, texts)
-        formed = [_is_formed(texts, *place) for place in places]
-        heads = [
-            texts[_name_words(texts, first, last)[0] if of_form and head == last else head].lower()
-            for (head, first, last), of_form in zip(places, formed, strict=True)
-        ]
-        numbers = {head: n for n, head in enumerate(dict.fromkeys(heads))}
-        of = np.array([numbers[head] for head in heads], dtype=np.int64)
-        sums = np.zeros((len(numbers), found.chances.shape[1] - 1))
-        np.add.at(sums, of, np.where(formed, FORMED, 1.0)[:, None] * found.chances[:, 1:])
-        means = sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-12)
-        own = 1 - found.chances[:, :1]
-        shares = (1 - AGREEMENT) * found.chances[:, 1:] + AGREEMENT * own * means[of]
-        return Found(found.places, np.hstack([found.chances[:, :1], shares]))
 
     def analyse(self, message: Message) -> tuple[PlacedSentence, ...]:
         """Return the sentences of a message with their trees and mentions."""
@@ -187,10 +153,20 @@ class Analyser:
         if not tokens.texts:
             return ()
         trees = self.trees(tokens.texts, tokens.ends_of_sentences)
-        found = self.companies(self.find(trees), tokens.texts)
-        found = self.agreed(found, tokens.texts)
-        mentions = self._mentions(found, trees.ends)
+        mentions = self._mentions(self._named(trees, tokens.texts), trees.ends)
         return tuple(self._sentences(message, tokens, trees, mentions))
+
+    def _named(self, trees: Trees, texts: Sequence[str]) -> Found:
+        """Return the mentions with what the names in the text say of them."""
+        if self.mentions is None:
+            return self.find(trees)
+        proper, _ = self._name_tags()
+        named = proper[trees.tags] & names.telling_capitals(texts, trees.ends)
+        found = self.find(trees, min(self.threshold, names.LEAST))
+        found, decided = names.decided_sorts(
+            found, texts, named, self.mentions.sorts, self.threshold
+        )
+        return names.partitives(names.agreed(found, texts, decided), texts)
 
     def find_in(self, sentences: Sequence[PlacedSentence]) -> tuple[PlacedSentence, ...]:
         """Return sentences that were parsed by others with the mentions found in their trees."""
@@ -298,33 +274,6 @@ class Analyser:
             mention = Mention("", best, "", 0, [(first, last)], head, by_sort, chance)
             by_sentence[sentence].append(mention)
         return by_sentence
-
-
-def _without_possessive(places: IntArray, texts: Sequence[str]) -> list[list[int]]:
-    """Return head, first and last word of each mention, the ending of a possessive left out."""
-    return [
-        [head, first, last - (last > max(first, head) and texts[last].lower() in POSSESSIVE)]
-        for head, first, last in places[:, :3].tolist()
-    ]
-
-
-def _is_formed(texts: Sequence[str], head: int, first: int, last: int) -> bool:
-    """Return whether a mention is a name with a legal form: capitalised words from its head on."""
-    if last == first or not is_legal_form(texts[last]):
-        return False
-    return all(map(_in_name, texts[min(head, last - 1) : last]))
-
-
-def _in_name(word: str) -> bool:
-    return word[0].isupper() or not word[0].isalpha()
-
-
-def _name_words(texts: Sequence[str], first: int, last: int) -> range:
-    """Return the capitalised words, numbers and signs before a legal form."""
-    start = last
-    while start > first and _in_name(texts[start - 1]):
-        start -= 1
-    return range(start, last)
 
 
 def _moved(mention: Mention, places: Sequence[int]) -> Mention:

@@ -23,6 +23,7 @@ from partita.text.trees import (
 )
 
 Span = tuple[int, int]
+APPOSABLE = 0.1  # least probability of equal sorts for an apposition, else the tree is wrong
 GENDERS = {"Masc": "masc", "Fem": "fem", "Neut": "neut"}
 
 
@@ -192,16 +193,27 @@ def _parts(expression: Expression) -> list[list[int]]:
 def _links(place: int, expressions: Sequence[Expression], names: Sequence[str]) -> dict[str, str]:
     """Return the other mentions of the sentence that brackets or the tree link to this one."""
     expression, tree = expressions[place], expressions[place].at.tree
-    word = tree.words[expression.head]
     predicate = tree.related(expression.head, "cop")
     subjects = tree.related(expression.head, "nsubj") if predicate else []
     return {
         "PARENT": _parent(place, expressions, names),
-        "APPOSITION_OF": _mention_with_head([word.head], place, expressions, names)
-        if word.relation.partition(":")[0] == "appos"
-        else "",
+        "APPOSITION_OF": _apposed(place, expressions, names),
         "COPULA_OF": _mention_with_head(subjects, place, expressions, names),
     }
+
+
+def _apposed(place: int, expressions: Sequence[Expression], names: Sequence[str]) -> str:
+    """Return the mention beside which this one stands, unless their sorts contradict it."""
+    expression = expressions[place]
+    word = expression.at.tree.words[expression.head]
+    if word.relation.partition(":")[0] != "appos":
+        return ""
+    name = _mention_with_head([word.head], place, expressions, names)
+    own = expression.mention.sorts
+    other = expressions[names.index(name)].mention.sorts if name else None
+    if own and other and sum(p * other.get(sort, 0.0) for sort, p in own.items()) < APPOSABLE:
+        return ""
+    return name
 
 
 def _parent(place: int, expressions: Sequence[Expression], names: Sequence[str]) -> str:

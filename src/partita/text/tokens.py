@@ -24,6 +24,8 @@ POSSESSIVE = frozenset({"'s", "’s", "'", "’"})  # endings, tokens of their o
 _PREFIXES = (
     "non|pre|post|re|pro|anti|semi|co|ex|e|mid|multi|over|under|vice|counter|ultra|trans|sub"
 )
+# after a number, tokens of their own: 40km, $2.1bn
+_UNITS = "km|m|mi|nm|ft|cm|mm|kg|kt|kts|mph|kph|hrs?|min|ton|tons|mt|KM|M|MI|NM|FT|MM|KG|MT|bn|tn"
 
 PATTERNS = (
     # a plain word before white space or a comma: most of a text, tried first
@@ -48,12 +50,12 @@ PATTERNS = (
     r"\d{4}-\d{2}-\d{2}\b",
     r"\d{1,2}:\d{2}(?::\d{2})?",
     # numbers, ordinals, decades
-    r"\d{1,3}(?:,\d{3}){1,6}(?:\.\d+)?(?!\w|,\d)",
+    rf"\d{{1,3}}(?:,\d{{3}}){{1,6}}(?:\.\d+)?(?:(?!\w|,\d|\.\d)|(?=(?:{_UNITS})\b))",
     r"\d+(?:st|nd|rd|th|ST|ND|RD|TH|s)\b",
     r"['’]\d{2}s\b",
     r"\d+(?:\.\d+){1,9}(?!\w)",
-    r"\d+(?=(?:km|m|mi|nm|ft|cm|mm|kg|kt|kts|mph|kph|hrs?|min|ton|tons|mt|KM|M|MI|NM|FT|MM|KG|MT)\b)",
-    r"\d+(?!\w)",
+    rf"\d+(?:\.\d+)?(?=(?:{_UNITS})\b)",
+    r"\d+(?!\w|\.\d)",
     # clitics
     r"[^\W\d_]+?(?=n['’]t\b|N['’]T\b)",
     r"[nN]['’][tT]\b",
@@ -68,7 +70,7 @@ PATTERNS = (
     # words with a prefix, words with digits or points in them, words
     rf"(?i:{_PREFIXES})-[^\W\d_]{{2,}}\b(?!-)",
     r"[^\W_]+(?:_+[^\W_]+)+",
-    r"[^\W_]*\d[^\W_]*",
+    r"[^\W_]*\d[^\W_]*(?:\.\d[^\W_]*){0,9}",
     r"[^\W\d_]+",
     # dots, dashes, rows of one sign
     r"[:;]-?[)(DP](?!\w)",

@@ -45,10 +45,16 @@ LEGAL_FORMS = {
     "gmbh", "ag", "sa", "nv", "bv", "spa", "ab", "oyj", "kk",
 }  # fmt: skip
 BUSINESSES = {
-    "airlines", "airways", "bancorp", "biotech", "capital", "chemicals", "electronics", "foods",
-    "holdings", "industries", "insurance", "investments", "logistics", "motors", "partners",
-    "petroleum", "pharma", "pharmaceuticals", "robotics", "semiconductor", "shipping", "software",
-    "steel", "systems", "technologies", "telecom", "therapeutics", "ventures",
+    "aerospace", "airlines", "airways", "analytics", "associates", "automotive", "aviation",
+    "bancorp", "biosciences", "biotech", "bros", "capital", "chemicals", "consulting",
+    "diagnostics", "dynamics", "electronics", "energy", "entertainment", "foods", "freight",
+    "genetics", "group", "healthcare", "holdings", "hotels", "industries", "insurance",
+    "investments", "laboratories", "labs", "logistics", "media", "metals", "minerals", "mining",
+    "motors", "networks", "partners", "petroleum", "pharma", "pharmaceuticals", "pictures",
+    "properties", "publishing", "railways", "realty", "resorts", "retail", "robotics",
+    "securities", "semiconductor", "semiconductors", "shipping", "software", "solutions", "steel",
+    "studios", "systems", "technologies", "telecom", "telecommunications", "therapeutics",
+    "ventures", "wireless",
 }  # fmt: skip
 
 
@@ -76,7 +82,7 @@ def feature(word: Word, name: str) -> str:
     return next((value for key, _, value in features if key == name), "")
 
 
-def is_legal_form(word: str) -> bool:
+def is_company_word(word: str) -> bool:
     """Return whether a word at the end of a name says what kind of company has it.
 
     Besides legal forms these are lines of business, as in "Acme Airlines", if they are capitalised.
@@ -89,7 +95,7 @@ def head_lemma(tree: Tree, head: int, inside: Container[int]) -> str:
     """Return the lemma of the head in lower case; of a name that ends in a legal form, which is
     its head, that of the first word."""
     word = tree.words[head]
-    if word.upos == "PROPN" and is_legal_form(word.form):
+    if word.upos == "PROPN" and is_company_word(word.form):
         while head - 1 in inside and tree.words[head - 1].form[:1].isupper():
             head -= 1
         word = tree.words[head]
