@@ -48,6 +48,11 @@ def kernel(**options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return compile_
 
 
+# A kernel without the counting of references to arrays, which takes longer than most loops over a
+# few numbers: for functions that make no arrays and return none.
+uncounted = kernel(_nrt=False)
+
+
 def digest(function: FunctionType) -> str:
     """Identify the machine code of a kernel by all that it is made from."""
     content = hashlib.sha256(repr((llvmlite.__version__, numba.__version__)).encode())

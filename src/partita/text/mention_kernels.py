@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.compilation import kernel
+from partita.compilation import kernel, uncounted
 from partita.records import IntArray
 from partita.text.parser import HashedModel
 from partita.text.parser_kernels import (
@@ -100,7 +100,7 @@ def links_of(seen: Seen, above: IntArray, roles: NDArray[np.uint8]) -> IntArray:
     return links
 
 
-@kernel()
+@uncounted
 def describe_word(seen: Seen, above: IntArray, links: IntArray, word: int, at: IntArray) -> None:
     """Write the rows of the positions around a possible head, as mentions.POSITIONS lists them."""
     size = len(above) - 2
@@ -130,7 +130,7 @@ def describe_word(seen: Seen, above: IntArray, links: IntArray, word: int, at: I
     state[OWN] = (word == 1) + 2 * (link[8 + CLAUSE] > 0) + 4 * (link[8 + CONJUNCT] > 0)
 
 
-@kernel()
+@uncounted
 def describe_child(seen: Seen, above: IntArray, links: IntArray, word: int, at: IntArray) -> None:
     """Write the rows of the positions around a dependent, as mentions.CHILD_POSITIONS lists
     them."""
@@ -263,17 +263,20 @@ def find_all(
     return count, found, chances
 
 
-@kernel()
+@uncounted
 def softmax(scores: NDArray[np.int32], scale: float, chances: NDArray[np.float64]) -> None:
     """Write the probabilities of the classes."""
-    top, total = scores.max(), 0.0
+    top, total = scores[0], 0.0
+    for each in range(1, len(scores)):
+        top = max(top, scores[each])
     for each in range(len(scores)):
         chances[each] = np.exp((scores[each] - top) * scale)
         total += chances[each]
-    chances /= total
+    for each in range(len(scores)):
+        chances[each] /= total
 
 
-@kernel()
+@uncounted
 def span_of(
     seen: Seen,
     above: IntArray,
@@ -300,7 +303,7 @@ def span_of(
     return first, last, joined
 
 
-@kernel()
+@uncounted
 def coordination_end(
     seen: Seen, above: IntArray, links: IntArray, roles: NDArray[np.uint8], head: int
 ) -> int:

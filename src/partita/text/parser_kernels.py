@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.compilation import kernel
+from partita.compilation import kernel, uncounted
 from partita.records import FloatArray, IntArray
 from partita.text.parser import HashedModel
 from partita.text.tagger_kernels import ALL_LOWER, ALL_UPPER, sentence_case
@@ -173,19 +173,24 @@ def states_of(seen: Seen, size: int) -> States:
     )
 
 
-@kernel()
+@uncounted
 def copy_state(source: States, n: int, target: States, m: int) -> None:
-    """Copy a state to another place."""
-    target.seen[m] = source.seen[n]
-    target.stack[m] = source.stack[n]
-    target.sides[m] = source.sides[n]
-    target.above[m] = source.above[n]
+    """Copy what tells a state from others of its sentence to another place."""
+    seen, sides, above = target.seen[m], target.sides[m], target.above[m]
+    for word in range(1, len(above)):
+        for column in (RELATION, LEFTS, RIGHTS):
+            seen[word, column] = source.seen[n, word, column]
+        for side in range(4):
+            sides[word, side] = source.sides[n, word, side]
+        above[word] = source.above[n, word]
+    for place in range(source.depth[n]):
+        target.stack[m, place] = source.stack[n, place]
     target.depth[m] = source.depth[n]
     target.ahead[m] = source.ahead[n]
     target.score[m] = source.score[n]
 
 
-@kernel()
+@uncounted
 def score_moves(
     states: States,
     n: int,
@@ -218,7 +223,7 @@ def score_moves(
             logs[3 * n + move] = states.score[n] + scores[move] * scale - top - np.log(total)
 
 
-@kernel()
+@uncounted
 def take(
     states: States,
     n: int,
@@ -244,14 +249,17 @@ def take(
     describe_arc(seen, word, head, len(seen) - 2, states.sides[n], counts, at)
     codes_at(seen, at, names.places, codes)
     add_scores(codes[: len(names.places)], names, labels + 1, scores)
-    label, total = int(np.argmax(scores[:labels])), 0.0
+    label, total = 0, 0.0
+    for each in range(1, labels):
+        if scores[each] > scores[label]:
+            label = each
     for each in range(labels + 1):
         total += np.exp((scores[each] - scores[label]) * scale)
     states.score[n] -= np.log(total)
     attach(seen, states.sides[n], states.above[n], word, head, label)
 
 
-@kernel()
+@uncounted
 def allowed(move: int, depth: int, ahead: int, root: int) -> bool:
     """Return whether a transition is possible; the root takes one dependent, the last word left."""
     if move == SHIFT:
@@ -261,7 +269,7 @@ def allowed(move: int, depth: int, ahead: int, root: int) -> bool:
     return depth > 1
 
 
-@kernel()
+@uncounted
 def attach(seen: Seen, sides: IntArray, above: IntArray, word: int, head: int, label: int) -> None:
     """Make a word a dependent; `sides` keeps the outer two dependents of each side."""
     above[word] = head
@@ -276,7 +284,7 @@ def attach(seen: Seen, sides: IntArray, above: IntArray, word: int, head: int, l
         seen[head, RIGHTS] += 1
 
 
-@kernel()
+@uncounted
 def describe(
     seen: Seen, stack: IntArray, depth: int, ahead: int, sides: IntArray, counts: IntArray,
     at: IntArray,
@@ -307,7 +315,7 @@ def describe(
     state[DIRECTION] = 0
 
 
-@kernel()
+@uncounted
 def describe_arc(
     seen: Seen, word: int, head: int, root: int, sides: IntArray, counts: IntArray, at: IntArray
 ) -> None:
@@ -328,7 +336,7 @@ def describe_arc(
     state[DIRECTION] = 1 + (word > head)
 
 
-@kernel()
+@uncounted
 def bucket(distance: int) -> int:
     """Return a distance as one of eight classes."""
     if distance < 5:
@@ -336,7 +344,7 @@ def bucket(distance: int) -> int:
     return 5 if distance < 7 else (6 if distance < 11 else 7)
 
 
-@kernel()
+@uncounted
 def codes_at(seen: Seen, at: IntArray, places: IntArray, codes: Codes) -> None:
     """Write one code for every feature; a feature joins up to four columns of positions."""
     for feature in range(len(places)):
@@ -356,7 +364,7 @@ def codes_at(seen: Seen, at: IntArray, places: IntArray, codes: Codes) -> None:
         codes[feature] = np.uint32((mixed * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(32))
 
 
-@kernel()
+@uncounted
 def add_scores(codes: Codes, model: HashedModel, classes: int, scores: NDArray[np.int32]) -> None:
     """Write the sum of the weights of the features in use for each class."""
     used, table = model.used, model.table

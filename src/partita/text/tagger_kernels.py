@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.compilation import kernel
+from partita.compilation import kernel, uncounted
 from partita.records import IntArray
 
 Codes = NDArray[np.uint32]
@@ -65,7 +65,7 @@ def codes_all(words: IntArray, rows: Seen, ends: IntArray, places: IntArray) -> 
     return result
 
 
-@kernel()
+@uncounted
 def _longest(ends: IntArray) -> int:
     longest, start = 0, 0
     for end in ends:
@@ -92,7 +92,7 @@ def _load_sentence(words: IntArray, rows: Seen, start: int, end: int, seen: Seen
         seen[place, CONTEXT] = 2 * kind + (place == REACH)
 
 
-@kernel()
+@uncounted
 def sentence_case(count: IntArray) -> int:
     """Return the case of a sentence from the number of its words by capitalisation."""
     other = count[LOWER] + count[CAPITALISED] + count[MIXED]
@@ -105,7 +105,7 @@ def sentence_case(count: IntArray) -> int:
     return USUAL
 
 
-@kernel()
+@uncounted
 def _codes(seen: Seen, place: int, places: IntArray, codes: Codes) -> None:
     """Write one code for every feature of the word at a place."""
     for feature in range(len(places)):
@@ -118,7 +118,7 @@ def _codes(seen: Seen, place: int, places: IntArray, codes: Codes) -> None:
         codes[feature] = np.uint32((mixed * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(32))
 
 
-@kernel()
+@uncounted
 def _best_tag(
     codes: Codes,
     steps: Codes,

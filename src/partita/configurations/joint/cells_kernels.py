@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.compilation import kernel
+from partita.compilation import kernel, uncounted
 from partita.configurations.joint.codes import (
     ACRONYM,
     ALL_OF_EARLIER,
@@ -132,7 +132,7 @@ def growing(width: int, n: int) -> Growing:
     )
 
 
-@kernel()
+@uncounted
 def place(
     mentions: Mentions, grown: Growing, cells: Cells, used: int, b: int, j: int, at: int
 ) -> int:
@@ -150,7 +150,7 @@ def place(
     return used
 
 
-@kernel()
+@uncounted
 def place_of(grown: Growing, cells: Cells, b: int, first: int) -> int:
     """Return the place of the cell with this first member, the place of a new cell if -1."""
     at, count = 0, grown.counts[b]
@@ -161,14 +161,15 @@ def place_of(grown: Growing, cells: Cells, b: int, first: int) -> int:
     return at
 
 
-@kernel()
+@uncounted
 def _with_member(mentions: Mentions, cells: Cells, used: int, cell: int, j: int) -> tuple[int, int]:
     """Return the cell that mention j makes of another, and the number of cells in use."""
     columns = cells.columns
     child = columns[cell, CHILD]
     if child > 0 and columns[child, LAST] == j:
         return child, used
-    columns[used] = columns[cell]
+    for k in range(CELL_COLUMNS):
+        columns[used, k] = columns[cell, k]
     if cell == EMPTY:
         columns[used, FIRST] = j
     columns[used, LAST], columns[used, WITHOUT], columns[used, CHILD] = j, cell, 0
@@ -178,16 +179,18 @@ def _with_member(mentions: Mentions, cells: Cells, used: int, cell: int, j: int)
     return used, used + 1
 
 
-@kernel()
+@uncounted
 def copy_configuration(grown: Growing, source: int, target: int, j: int) -> None:
     """Make one configuration of j mentions equal to another."""
-    count = grown.counts[source]
+    cells, homes, count = grown.cells, grown.homes, grown.counts[source]
     grown.counts[target] = count
-    grown.cells[target, :count] = grown.cells[source, :count]
-    grown.homes[target, :j] = grown.homes[source, :j]
+    for at in range(count):
+        cells[target, at] = cells[source, at]
+    for i in range(j):
+        homes[target, i] = homes[source, i]
 
 
-@kernel()
+@uncounted
 def meet(grown: Growing, first: int, last: int, cells: Cells, count: int) -> int:
     """Add the cells of some configurations to those met at this step; return their number."""
     slots, met = cells.slots, cells.met
@@ -201,7 +204,7 @@ def meet(grown: Growing, first: int, last: int, cells: Cells, count: int) -> int
     return count
 
 
-@kernel()
+@uncounted
 def _remember(mention: Small, shares: Small, cell: Small, j: int) -> None:
     kind, known = mention[KIND], 0
     for s in range(len(SORTS)):
@@ -222,7 +225,7 @@ def _remember(mention: Small, shares: Small, cell: Small, j: int) -> None:
         cell[NOUN] = j
 
 
-@kernel()
+@uncounted
 def sort_agreement(shares: Small, cell: Small) -> int:
     """Return 0 if a sort is unknown, else 1 to 8 by the probability that the sorts are the same."""
     product, known = 0, 0
@@ -234,7 +237,7 @@ def sort_agreement(shares: Small, cell: Small) -> int:
     return _agreement(product / (UNIT * UNIT * cell[SORTED]))
 
 
-@kernel()
+@uncounted
 def _agreement(probability: float) -> int:
     found = 1
     for edge in AGREEMENTS:
@@ -243,7 +246,7 @@ def _agreement(probability: float) -> int:
     return found
 
 
-@kernel()
+@uncounted
 def likeliest_sort(cell: Small) -> int:
     """Return the most probable sort of a cell, 0 if nothing is known."""
     found = 0
@@ -253,7 +256,7 @@ def likeliest_sort(cell: Small) -> int:
     return found
 
 
-@kernel()
+@uncounted
 def same_sort(a: Small, b: Small) -> bool:
     """Return whether two mentions may well have the same sort."""
     product, known, other = 0, 0, 0
@@ -265,7 +268,7 @@ def same_sort(a: Small, b: Small) -> bool:
     return unknown or _agreement(product / (UNIT * UNIT)) >= SORT_AGREES
 
 
-@kernel()
+@uncounted
 def level(bits: int) -> int:
     """Return the likeness by words.
 
@@ -282,7 +285,7 @@ def level(bits: int) -> int:
     return 1 if bits & (SHARED_WORD | SAME_STEM) else 0
 
 
-@kernel()
+@uncounted
 def _head_level(bits: int) -> int:
     if bits & OTHER_NUMERAL:
         return 3
@@ -291,7 +294,7 @@ def _head_level(bits: int) -> int:
     return 5 if bits & (ALL_OF_EARLIER | PART_OF_NAME) else 4
 
 
-@kernel()
+@uncounted
 def fill_bits(cells: Cells, used: int, row: IntArray) -> None:
     """Fill all relations of a mention to the members of each cell; parts come before wholes."""
     columns, bits = cells.columns, cells.bits
@@ -299,7 +302,7 @@ def fill_bits(cells: Cells, used: int, row: IntArray) -> None:
         bits[cell] = bits[columns[cell, WITHOUT]] | row[columns[cell, LAST]]
 
 
-@kernel()
+@uncounted
 def see(mentions: Mentions, cells: Cells, used: int, row: IntArray, j: int) -> None:
     """Compare mention j with the members of all marked cells; parts come before wholes."""
     attributes, columns, seen, marked = (
@@ -324,7 +327,7 @@ def see(mentions: Mentions, cells: Cells, used: int, row: IntArray, j: int) -> N
                     _compare_heads(kin[attributes[i, WORD]], row[i], seen, cell)
 
 
-@kernel()
+@uncounted
 def _compare_heads(kin: int, bits: int, seen: Small, cell: int) -> None:
     cosine, relation = kin % COSINES, (kin // COSINES) % RELATIONS
     seen[cell, NEAR_COSINE] = cosine
@@ -336,7 +339,7 @@ def _compare_heads(kin: int, bits: int, seen: Small, cell: int) -> None:
     seen[cell, PHRASES] = max(seen[cell, PHRASES], (bits >> PHRASE) & 7)
 
 
-@kernel()
+@uncounted
 def _compare_words(complement: int, bits: int, seen: Small, cell: int) -> None:
     likeness = level(bits)
     if likeness >= TRUE_MATCH:
@@ -352,7 +355,7 @@ def _compare_words(complement: int, bits: int, seen: Small, cell: int) -> None:
         seen[cell, COMPLEMENT_THERE] = complement
 
 
-@kernel()
+@uncounted
 def fit(attributes: Small, kin: NDArray[np.uint8], j: int, cell: Small) -> tuple[int, int]:
     """Return how the verb of j suits that of the last member, and the cell's most recent noun."""
     verb = attributes[j, GOVERNOR]
@@ -364,7 +367,7 @@ def fit(attributes: Small, kin: NDArray[np.uint8], j: int, cell: Small) -> tuple
     return int(governors), int(kin[verb, noun] % COSINES if verb > 0 else 0)
 
 
-@kernel()
+@uncounted
 def _turns(mention: Small, member: Small, seen: Small) -> None:
     """Note how many paragraphs ago the cell was I, and was you: 1 in this one, 2, 3, 4 for more.
 
@@ -377,7 +380,7 @@ def _turns(mention: Small, member: Small, seen: Small) -> None:
         seen[LAST_YOU] = ago
 
 
-@kernel()
+@uncounted
 def owned(attributes: Small, columns: Small, homes: Small, row: IntArray, j: int, cell: int) -> int:
     """Return 0 not both possessed, 1 by others, 2 by the same, 3 by the same with one head."""
     owner, found = attributes[j, OWNER], 0
@@ -391,7 +394,7 @@ def owned(attributes: Small, columns: Small, homes: Small, row: IntArray, j: int
     return found
 
 
-@kernel()
+@uncounted
 def such_mentions(mentions: Mentions, j: int, such: IntArray) -> int:
     """List the earlier mentions that are such as j; return their number."""
     found = 0
@@ -402,7 +405,7 @@ def such_mentions(mentions: Mentions, j: int, such: IntArray) -> int:
     return found
 
 
-@kernel()
+@uncounted
 def habit(such: IntArray, homes: Small) -> tuple[int, int]:
     """Return where such mentions went so far, and the home of the last of them, -1 for none.
 
@@ -420,7 +423,7 @@ def habit(such: IntArray, homes: Small) -> tuple[int, int]:
     return (3 if share >= 0.75 else 4 if share >= 0.4 else 5), before
 
 
-@kernel()
+@uncounted
 def _such(attributes: Small, i: int, j: int) -> bool:
     """Return whether both are pronouns of one kind, or nouns or names of one head."""
     kind = attributes[j, KIND]

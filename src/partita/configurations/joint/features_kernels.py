@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.compilation import kernel
+from partita.compilation import kernel, uncounted
 from partita.configurations.joint.codes import (
     ACRONYM,
     ALL_OF_EARLIER,
@@ -64,7 +64,7 @@ class Mentions(NamedTuple):
     phrases: NDArray[np.float32]
 
 
-@kernel()
+@uncounted
 def fill_relations(mentions: Mentions, j: int, row: IntArray) -> None:
     """Fill row[i] with the relation bits of mention j to every earlier mention i."""
     attributes, strings, links = mentions.attributes, mentions.strings, mentions.links
@@ -86,7 +86,7 @@ def fill_relations(mentions: Mentions, j: int, row: IntArray) -> None:
         row[i] = bits
 
 
-@kernel(fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"}, _nrt=False)
 def _phrase(earlier: NDArray[np.float32], later: NDArray[np.float32]) -> int:
     """Return 0 if the words of one are unknown, which have no direction, else 1 to 7 by cosine."""
     product = np.float32(0.0)
@@ -101,7 +101,7 @@ def _phrase(earlier: NDArray[np.float32], later: NDArray[np.float32]) -> int:
     return found
 
 
-@kernel()
+@uncounted
 def _texts(attributes: Attributes, strings: IntArray, i: int, j: int) -> int:
     text, stem, initials, compact = 0, 1, 2, 3
     bits = SAME_TEXT if strings[i, text] == strings[j, text] else 0
@@ -116,7 +116,7 @@ def _texts(attributes: Attributes, strings: IntArray, i: int, j: int) -> int:
     return bits
 
 
-@kernel()
+@uncounted
 def _words(attributes: Attributes, words: Sets, rarity: IntArray, i: int, j: int) -> int:
     begin, held = words
     shared = _common(begin, held, i, j)
@@ -132,7 +132,7 @@ def _words(attributes: Attributes, words: Sets, rarity: IntArray, i: int, j: int
     return bits
 
 
-@kernel()
+@uncounted
 def _rarest(begin: IntArray, held: IntArray, rarity: IntArray, i: int, j: int) -> int:
     """Return how rare the rarest common word is."""
     a, b, found = begin[i], begin[j], 0
@@ -147,7 +147,7 @@ def _rarest(begin: IntArray, held: IntArray, rarity: IntArray, i: int, j: int) -
     return found
 
 
-@kernel()
+@uncounted
 def _names(names: Sets, i: int, j: int) -> int:
     begin, held = names
     shared = _common(begin, held, i, j)
@@ -157,7 +157,7 @@ def _names(names: Sets, i: int, j: int) -> int:
     return SHARED_NAME | PART_OF_NAME if whole else SHARED_NAME
 
 
-@kernel()
+@uncounted
 def _numerals(numerals: Sets, i: int, j: int) -> int:
     """Return whether both hold numerals, and none in common."""
     begin, held = numerals
@@ -165,7 +165,7 @@ def _numerals(numerals: Sets, i: int, j: int) -> int:
     return OTHER_NUMERAL if both and _common(begin, held, i, j) == 0 else 0
 
 
-@kernel()
+@uncounted
 def _modifiers(modifiers: Sets, i: int, j: int) -> int:
     begin, held = modifiers
     earlier, later = begin[i + 1] - begin[i], begin[j + 1] - begin[j]
@@ -179,7 +179,7 @@ def _modifiers(modifiers: Sets, i: int, j: int) -> int:
     return COMMON_MODIFIERS if shared > 0 else OTHER_MODIFIERS
 
 
-@kernel()
+@uncounted
 def _structure(attributes: Attributes, tied: IntArray, i: int, j: int) -> int:
     apposition, copula = 0, 1
     bits = 0
@@ -194,7 +194,7 @@ def _structure(attributes: Attributes, tied: IntArray, i: int, j: int) -> int:
     return bits
 
 
-@kernel()
+@uncounted
 def _inside(attributes: Attributes, inner: int, outer: int) -> bool:
     around = attributes[inner, PARENT]
     while around >= 0 and around != outer:
@@ -202,7 +202,7 @@ def _inside(attributes: Attributes, inner: int, outer: int) -> bool:
     return bool(around == outer)
 
 
-@kernel()
+@uncounted
 def _common(begin: IntArray, held: IntArray, i: int, j: int) -> int:
     a, b, shared = begin[i], begin[j], 0
     while a < begin[i + 1] and b < begin[j + 1]:
@@ -215,7 +215,7 @@ def _common(begin: IntArray, held: IntArray, i: int, j: int) -> int:
     return shared
 
 
-@kernel()
+@uncounted
 def _holds(begin: IntArray, held: IntArray, i: int, word: int) -> bool:
     place = begin[i]
     while place < begin[i + 1] and held[place] < word:

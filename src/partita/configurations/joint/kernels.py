@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.compilation import kernel
+from partita.compilation import kernel, uncounted
 from partita.configurations.joint import codes as code
 from partita.configurations.joint import codes as column
 from partita.configurations.joint.cells_kernels import (
@@ -95,13 +95,20 @@ BINS = np.array([sum(x > edge for edge in BIN_EDGES) for x in range(51)])
 SHARE_EDGES = (0.1, 0.25, 0.5)
 
 
-@kernel()
+@uncounted
 def binned(x: int, values: int) -> int:
     """Return 1, 2, 3, 4–5, 6–9, 10–19, 20–49, 50 and more as 0 to 7, cut to so many values."""
     return int(min(BINS[min(max(x, 0), 50)], values - 1))
 
 
-@kernel()
+@uncounted
+def clear(counts: IntArray) -> None:
+    """Set all to 0."""
+    for k in range(len(counts)):
+        counts[k] = 0
+
+
+@uncounted
 def classify(mentions: Mentions, cells: Cells, count: int, j: int) -> None:
     """Fill the classes of the cells that were met; mark those near mention j, to be seen.
 
@@ -126,7 +133,7 @@ def classify(mentions: Mentions, cells: Cells, count: int, j: int) -> None:
             cell = columns[cell, WITHOUT]
 
 
-@kernel()
+@uncounted
 def describe_cell(
     mentions: Mentions, cells: Cells, row: IntArray, j: int, number: int, facts: Small, out: Codes
 ) -> None:
@@ -152,7 +159,7 @@ def describe_cell(
     _facts(mention, cell, seen, bits, out, facts)
 
 
-@kernel()
+@uncounted
 def _facts(mention: Small, cell: Small, seen: Small, bits: int, out: Codes, facts: Small) -> None:
     headless = seen[HEADS] == 0
     agrees = _agrees(mention, cell, out)
@@ -185,7 +192,7 @@ def no_counts() -> Counts:
     )
 
 
-@kernel()
+@uncounted
 def relate(
     mentions: Mentions,
     grown: Growing,
@@ -207,8 +214,8 @@ def relate(
     columns, slots, classes = cells.columns, cells.slots, cells.classes
     homes, row_of_cells = grown.homes[b], grown.cells[b]
     totals, levels, better, count = counts.totals, counts.levels, counts.better, grown.counts[b]
-    totals[:] = 0
-    levels[:] = 0
+    clear(totals)
+    clear(levels)
     totals[BIGGEST], found, others, most = 1, 0, 0, 0
     for at in range(count):
         which = classes[row_of_cells[at]]
@@ -217,7 +224,7 @@ def relate(
             keys[found] = _count(facts, slot, totals, levels)
             similarity = facts[slot, F_SIMILARITY]
             if similarity > most:
-                better[most + 1 : similarity + 2] = 0
+                clear(better[most + 1 : similarity + 2])
                 most = similarity
             better[similarity] += 1
             near[found] = at
@@ -225,7 +232,8 @@ def relate(
         elif which != LONG_AGO_CLASS:
             near[count - others] = at
             others += 1
-    near[found + 1 : found + 1 + others] = near[count - others + 1 : count + 1].copy()
+    for k in range(others):
+        near[found + 1 + k] = near[count - others + 1 + k]
     for k in range(most - 1, 0, -1):
         better[k] += better[k + 1]
     usual, latest = habit(such, homes)
@@ -253,7 +261,7 @@ def relate(
     return found, others
 
 
-@kernel()
+@uncounted
 def _count(facts: Small, slot: int, totals: IntArray, levels: IntArray) -> int:
     """Add a cell to the totals; return the part of its key that tells its ranks."""
     agreeing = like_rank = 0
@@ -282,7 +290,7 @@ def _count(facts: Small, slot: int, totals: IntArray, levels: IntArray) -> int:
     return int(binned(max(1, totals[RANK]), 8) | agreeing << 4 | like_rank << 8)
 
 
-@kernel()
+@uncounted
 def _share(size: int, biggest: int) -> int:
     """Return the size compared with the largest cell of the sort."""
     if size == biggest and biggest > 1:
@@ -294,7 +302,7 @@ def _share(size: int, biggest: int) -> int:
     return found
 
 
-@kernel()
+@uncounted
 def _new_key(mention: Small, totals: IntArray, levels: IntArray, usual: int) -> int:
     best = totals[BEST]
     agreeing = min(7, binned(totals[AGREE], 7) + 1) if totals[AGREE] else 0
@@ -314,12 +322,12 @@ def _new_key(mention: Small, totals: IntArray, levels: IntArray, usual: int) -> 
     )
 
 
-@kernel()
+@uncounted
 def _sorts_agree(agreement: int) -> bool:
     return agreement == 0 or agreement >= SORT_AGREES
 
 
-@kernel()
+@uncounted
 def _meanings(
     attributes: Small,
     kin: NDArray[np.uint8],
@@ -339,7 +347,7 @@ def _meanings(
     out[code.C_PARTS] = parts + (attributes[noun, column.PARTS] if noun >= 0 else 0)
 
 
-@kernel()
+@uncounted
 def _own(mention: Small, out: Codes) -> None:
     out[code.C_KIND] = mention[column.KIND]
     out[code.C_GROUP] = KIND_GROUPS[mention[column.KIND]]
@@ -355,14 +363,14 @@ def _own(mention: Small, out: Codes) -> None:
     out[code.C_RARITY], out[code.C_CLASS] = mention[column.RARITY], mention[column.NOUN_CLASS]
 
 
-@kernel()
+@uncounted
 def _head_count(mention: Small) -> int:
     if mention[column.KIND] <= column.LAST_PRONOUN:
         return 0
     return binned(mention[column.HEAD_COUNT], 8)
 
 
-@kernel()
+@uncounted
 def _words(seen: Small, bits: int, out: Codes) -> None:
     out[code.C_LIKENESS], out[code.C_NEAREST] = seen[LEVEL], seen[NEAREST]
     if seen[NOUNS] == 0:
@@ -378,7 +386,7 @@ def _words(seen: Small, bits: int, out: Codes) -> None:
     out[code.C_NUMERALS] = seen[CLASH]
 
 
-@kernel()
+@uncounted
 def _distances(mention: Small, last: Small, between: int, out: Codes) -> None:
     sentences = mention[column.SENTENCE] - last[column.SENTENCE]
     out[code.C_SENTENCES] = 0 if sentences <= 0 else binned(sentences, 8) + 1
@@ -394,7 +402,7 @@ def _distances(mention: Small, last: Small, between: int, out: Codes) -> None:
     out[code.C_GAP] = found
 
 
-@kernel()
+@uncounted
 def _members(mention: Small, first: Small, last: Small, cell: Small, out: Codes) -> None:
     out[code.C_SIZE] = binned(cell[SIZE], 7)
     out[code.C_LAST_KIND] = last[column.KIND]
@@ -406,14 +414,14 @@ def _members(mention: Small, first: Small, last: Small, cell: Small, out: Codes)
     out[code.C_HEADINGS] = 3 * (mention[column.REGION] == 1) + there
 
 
-@kernel()
+@uncounted
 def _agreement(mention: Small, cell: Small, seen: Small, out: Codes) -> None:
     out[code.C_NUMBER] = 4 * mention[column.NUMBER] + cell[NUMBERS]
     out[code.C_GENDER] = 5 * _gender(mention[column.GENDER]) + _gender(cell[GENDERS])
     out[code.C_TURNS] = 5 * seen[LAST_ME] + seen[LAST_YOU]
 
 
-@kernel()
+@uncounted
 def _gender(bits: int) -> int:
     """Return 0 unknown, 1 masculine, 2 feminine, 3 neuter, 4 several."""
     if bits == column.NEUTER:
@@ -421,7 +429,7 @@ def _gender(bits: int) -> int:
     return bits if bits <= column.FEMININE else 4
 
 
-@kernel()
+@uncounted
 def _pronouns(attributes: Small, mention: Small, cell: Small, out: Codes) -> None:
     """Code the cell's last pronoun: none, this kind last, this kind earlier, other, as before."""
     kind = mention[column.KIND]
@@ -438,7 +446,7 @@ def _pronouns(attributes: Small, mention: Small, cell: Small, out: Codes) -> Non
         out[code.C_PRONOUN] = 2 if (cell[CELL_KINDS] >> kind) & 1 else 3
 
 
-@kernel()
+@uncounted
 def _syntax(bits: int, last_bits: int, out: Codes) -> None:
     nested = 1 if last_bits & column.NESTED else 2 if bits & column.NESTED else 0
     out[code.C_NESTING] = 3 if bits & column.SIBLINGS else nested
@@ -446,7 +454,7 @@ def _syntax(bits: int, last_bits: int, out: Codes) -> None:
     out[code.C_APPOSITION] = 2 if bits & column.APPOSED else predicated
 
 
-@kernel()
+@uncounted
 def _agrees(mention: Small, cell: Small, out: Codes) -> bool:
     """Return whether sort, number, gender, person and nesting allow it."""
     if not _sorts_agree(out[code.C_AGREEMENT]):
@@ -468,7 +476,7 @@ def _agrees(mention: Small, cell: Small, out: Codes) -> bool:
     return bool(not pronoun or kind == column.DEMONSTRATIVE or speaks == 0)
 
 
-@kernel()
+@uncounted
 def _head_share(mine: int, everyone: int) -> int:
     """Return 0 none, 1 under a quarter, 2 under a half, 3 under all, 4 all."""
     if mine == 0:
@@ -478,7 +486,7 @@ def _head_share(mine: int, everyone: int) -> int:
     return 3 if 2 * mine >= everyone else 2 if 4 * mine >= everyone else 1
 
 
-@kernel()
+@uncounted
 def describe_new(attributes: Small, j: int, out: Codes) -> None:
     """Fill the codes of a mention that starts a cell, relative ones apart."""
     mention = attributes[j]
@@ -497,14 +505,14 @@ def describe_new(attributes: Small, j: int, out: Codes) -> None:
     out[code.N_RARITY], out[code.N_CLASS] = mention[column.RARITY], mention[column.NOUN_CLASS]
 
 
-@kernel()
+@uncounted
 def fill_relative(key: int, relative: IntArray, out: Codes) -> None:
     """Fill the relative codes from a key."""
     for k in range(len(relative)):
         out[relative[k]] = (key >> (KEY_BITS * k)) & KEY_MASK
 
 
-@kernel()
+@uncounted
 def _split(mention: Small, heads: int, cells: int) -> int:
     """Return how many earlier mentions share the head, and whether in one, few or many cells."""
     if heads == 0 or mention[column.KIND] <= column.LAST_PRONOUN:

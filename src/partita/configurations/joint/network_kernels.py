@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.compilation import kernel
+from partita.compilation import kernel, uncounted
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.cells_kernels import (
     EMPTY,
@@ -177,7 +177,7 @@ def _no_choice(n: int, units: int) -> Choice:
     )
 
 
-@kernel()
+@uncounted
 def _add_rows(table: Whole, rows: IntArray, sums: Small) -> None:
     """Add rows of the table, eight at a time; a last row of zeros fills up."""
     zeros, n = len(table) - 1, len(rows)
@@ -194,7 +194,7 @@ def _add_rows(table: Whole, rows: IntArray, sums: Small) -> None:
             sums[q] += four + np.int32(e[q]) + np.int32(f[q]) + np.int32(g[q]) + np.int32(h[q])
 
 
-@kernel()
+@uncounted
 def _list_rows(starts: IntArray, which: IntArray, codes: Codes, rows: IntArray) -> int:
     """List the table's rows of some characteristics; return their number."""
     for k in range(len(which)):
@@ -239,7 +239,7 @@ def look(
     return patterns
 
 
-@kernel()
+@uncounted
 def _most_similar(words: NDArray[np.uint64], slot: int, others: Small) -> int:
     """Return the slot among some others whose codes differ least, -1 if all differ in many."""
     found, fewest = -1, FEW_CHANGES
@@ -254,14 +254,15 @@ def _most_similar(words: NDArray[np.uint64], slot: int, others: Small) -> int:
     return found
 
 
-@kernel()
+@uncounted
 def _sum_rows(
     network: Network, view: View, slot: int, example: int, own: Small, rows: IntArray
 ) -> None:
     """Sum the table's rows of a pattern: as of an example with similar codes, if there is one."""
     starts, codes, sums = network.layout.cell, view.codes, view.sums[view.patterns[slot]]
     if example < 0:
-        sums[:] = own
+        for q in range(len(sums)):
+            sums[q] = own[q]
         listed = _list_rows(starts, STATIC_CELL, codes[slot], rows)
         _add_rows(network.table, rows[:listed], sums)
         return
@@ -305,7 +306,7 @@ def _room(count: int) -> int:
     return room
 
 
-@kernel()
+@uncounted
 def _pattern(view: View, table: Small, slot: int, patterns: int) -> int:
     """Return the pattern of a slot's codes: that of an earlier slot, or the next number.
 
@@ -328,7 +329,7 @@ def _pattern(view: View, table: Small, slot: int, patterns: int) -> int:
     return patterns
 
 
-@kernel()
+@uncounted
 def _score(network: Network, view: View, pattern: int, key: int, choice: Choice) -> float:
     """Return the score of a pattern with a key."""
     starts, table, sums, rows = pattern == NEW_PATTERN, network.table, choice.sums, choice.rows
@@ -349,7 +350,7 @@ def _score(network: Network, view: View, pattern: int, key: int, choice: Choice)
     return _output(network.out[which], network.bias[which], sums)
 
 
-@kernel(fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"}, _nrt=False)
 def _output(out: Single, bias: Single, sums: Small) -> float:
     total = np.float32(0.0)
     for q in range(len(sums)):
@@ -359,7 +360,7 @@ def _output(out: Single, bias: Single, sums: Small) -> float:
     return float(total)
 
 
-@kernel()
+@uncounted
 def choose(
     mentions: Mentions,
     network: Network,
@@ -412,7 +413,7 @@ def choose(
     return _shares(grown, cells, b, top, choice)
 
 
-@kernel()
+@uncounted
 def _shares(grown: Growing, cells: Cells, b: int, top: float, choice: Choice) -> float:
     """Fill the shares; return the logarithm of the sum of e^score."""
     scores, shares, far, total = choice.scores, choice.shares, choice.far_shares, 0.0
@@ -430,7 +431,7 @@ def _shares(grown: Growing, cells: Cells, b: int, top: float, choice: Choice) ->
     return float(top + math.log(total))
 
 
-@kernel()
+@uncounted
 def _score_at(grown: Growing, cells: Cells, b: int, at: int, choice: Choice) -> float:
     """Return the score of the cell at a place, or of a new one."""
     if at < grown.counts[b]:
@@ -443,21 +444,23 @@ def _score_at(grown: Growing, cells: Cells, b: int, at: int, choice: Choice) -> 
     return float(choice.scores[r])
 
 
-@kernel()
+@uncounted
 def _mean_score(grown: Growing, cells: Cells, b: int, choice: Choice) -> float:
     """Return the mean of the scores."""
     found, others, mean = int(choice.found[0]), int(choice.found[1]), 0.0
     for r in range(found + 1):
         mean += choice.shares[r] * choice.scores[r]
     if found < grown.counts[b]:
-        terms = choice.far_shares * choice.far_scores
-        mean += terms[LONG_AGO_CLASS] * (grown.counts[b] - found - others)
+        shares, scores = choice.far_shares, choice.far_scores
+        ago = shares[LONG_AGO_CLASS] * scores[LONG_AGO_CLASS]
+        mean += ago * (grown.counts[b] - found - others)
         for r in range(found + 1, found + 1 + others):
-            mean += terms[cells.classes[grown.cells[b, choice.near[r]]]]
+            which = cells.classes[grown.cells[b, choice.near[r]]]
+            mean += shares[which] * scores[which]
     return float(mean / choice.found[2])
 
 
-@kernel()
+@uncounted
 def _add_shares(
     grown: Growing,
     cells: Cells,
@@ -485,7 +488,7 @@ def _add_shares(
             squares[slot] += share * share - usual * usual
 
 
-@kernel()
+@uncounted
 def _picked(grown: Growing, cells: Cells, b: int, choice: Choice, uniform: float) -> int:
     """Return the place into whose share the uniform falls: new, near, far."""
     found, others, count = int(choice.found[0]), int(choice.found[1]), int(grown.counts[b])
@@ -605,7 +608,7 @@ def explored(
     return homes[:draws], entropies, homes[old : old + kept], logs[:kept], dropped
 
 
-@kernel()
+@uncounted
 def _fill_pool(
     grown: Growing, cells: Cells, b: int, log: float, choice: Choice, pool: FloatArray
 ) -> None:
@@ -618,10 +621,11 @@ def _fill_pool(
         pool[choice.near[r]] = log + choice.scores[r]
 
 
-@kernel()
+@uncounted
 def _spread(cells: Cells, values: FloatArray, row: FloatArray) -> None:
     """Add what is known of cells to all of their members, and the last value to all mentions."""
-    row += values[-1]
+    for i in range(len(row)):
+        row[i] += values[-1]
     for slot in range(len(values) - 1):
         cell, value = cells.met[slot], values[slot]
         while value != 0.0 and cell != EMPTY:

@@ -10,13 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.compilation import kernel
+from partita.compilation import uncounted
 from partita.records import FloatArray, IntArray
 
 Short = NDArray[np.int32]
 LEAST = -40.0  # a cell that is e^40 times less likely than to be alone is not considered
-# without counting references: nothing is allocated here, and it costs a quarter
-compiled = kernel(_nrt=False)
 
 
 class Pairs(NamedTuple):
@@ -57,14 +55,14 @@ def blank(n: int) -> State:
     return State(*ints[:7], *floats, *ints[7:])
 
 
-@compiled
+@uncounted
 def new_cell(s: State) -> int:
     """Return an empty cell; it is in use when a template is attached to it."""
     cell: int = s.cells[s.cells[len(s.cells) - 1]]
     return cell
 
 
-@compiled
+@uncounted
 def trade(s: State, cell: int, spot: int) -> None:
     """Swap a cell with the one at that position."""
     other, old = s.cells[spot], s.where[cell]
@@ -72,7 +70,7 @@ def trade(s: State, cell: int, spot: int) -> None:
     s.where[cell], s.where[other] = spot, old
 
 
-@compiled
+@uncounted
 def attach(s: State, i: int, cell: int) -> None:
     if s.size[cell] == 0:
         s.head[cell] = s.after[i] = s.before[i] = i
@@ -88,7 +86,7 @@ def attach(s: State, i: int, cell: int) -> None:
     s.size[cell] += 1
 
 
-@compiled
+@uncounted
 def detach(s: State, i: int) -> None:
     cell, n = s.label[i], len(s.cells) - 1
     s.label[i] = n
@@ -102,7 +100,7 @@ def detach(s: State, i: int) -> None:
         s.head[cell] = s.after[i]
 
 
-@compiled
+@uncounted
 def meet(p: Pairs, s: State, i: int) -> tuple[int, float]:
     """List in `seen` the cells that may take a removed template, with its theta to each in `sum`.
 
@@ -114,7 +112,7 @@ def meet(p: Pairs, s: State, i: int) -> tuple[int, float]:
     return meet_near(p, s, i)
 
 
-@compiled
+@uncounted
 def meet_all(p: Pairs, s: State, i: int) -> tuple[int, float]:
     """Do so for a template with many neighbours: incompatible members make the sum −∞."""
     n = len(s.cells) - 1
@@ -133,7 +131,7 @@ def meet_all(p: Pairs, s: State, i: int) -> tuple[int, float]:
     return kept, top
 
 
-@compiled
+@uncounted
 def meet_near(p: Pairs, s: State, i: int) -> tuple[int, float]:
     """Do so for a template with few neighbours: all members of a cell must be among them."""
     n, count = len(s.cells) - 1, 0
@@ -158,7 +156,7 @@ def meet_near(p: Pairs, s: State, i: int) -> tuple[int, float]:
     return kept, top
 
 
-@compiled
+@uncounted
 def weigh(s: State, count: int, top: float) -> float:
     """Write exp(x_c - top) of the cells seen into `part`; return their sum, and exp(-top) alone."""
     total = np.exp(-top)
@@ -168,14 +166,14 @@ def weigh(s: State, count: int, top: float) -> float:
     return float(total)
 
 
-@compiled
+@uncounted
 def log_room(p: Pairs, s: State, i: int) -> float:
     """Return log(1 + sum over cells of exp(x_c)): what an absent template would add to log Z."""
     count, top = meet(p, s, i)
     return float(top + np.log(weigh(s, count, top)))
 
 
-@compiled
+@uncounted
 def place(p: Pairs, s: State, i: int, old: int, rng: np.random.Generator) -> tuple[float, float]:
     """Put an absent template, last in the old cell, into a cell drawn from its conditional.
 
@@ -200,7 +198,7 @@ def place(p: Pairs, s: State, i: int, old: int, rng: np.random.Generator) -> tup
     return top, total
 
 
-@compiled
+@uncounted
 def renew(p: Pairs, s: State, i: int, rng: np.random.Generator) -> tuple[float, float]:
     """Remove a template and put it into a cell drawn from its conditional."""
     old = s.label[i]
@@ -208,7 +206,7 @@ def renew(p: Pairs, s: State, i: int, rng: np.random.Generator) -> tuple[float, 
     return place(p, s, i, old, rng)
 
 
-@compiled
+@uncounted
 def to_cell(p: Pairs, s: State, i: int) -> float:
     """Return the theta of a template to the other members of its own cell."""
     total, j = 0.0, s.after[i]
@@ -218,7 +216,7 @@ def to_cell(p: Pairs, s: State, i: int) -> float:
     return total
 
 
-@compiled
+@uncounted
 def take(p: Pairs, s: State, i: int) -> None:
     s.score[0] -= to_cell(p, s, i)
     detach(s, i)

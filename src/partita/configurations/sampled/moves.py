@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from partita.compilation import uncounted
 from partita.configurations.sampled.kernels import (
     Pairs,
     State,
     attach,
-    compiled,
     detach,
     new_cell,
     renew,
 )
 
 
-@compiled
+@uncounted
 def partner(p: Pairs, i: int, rng: np.random.Generator) -> int:
     """Draw a compatible template with chances that do not depend on the state."""
     low, high = p.first[i], p.first[i + 1]
@@ -29,7 +29,7 @@ def partner(p: Pairs, i: int, rng: np.random.Generator) -> int:
     return int(p.near[low + t])
 
 
-@compiled
+@uncounted
 def gather(s: State, i: int, j: int, rng: np.random.Generator) -> int:
     """Shuffle the members of two cells (or one) into `room`, i and j first; return how many."""
     s.room[0], s.room[1] = i, j
@@ -52,7 +52,7 @@ def gather(s: State, i: int, j: int, rng: np.random.Generator) -> int:
     return count
 
 
-@compiled
+@uncounted
 def allot(p: Pairs, s: State, count: int, drawn: bool, rng: np.random.Generator) -> float:
     """Deal `room` onto two sides one by one; return the log-chance of the deal."""
     log_q = 0.0
@@ -74,7 +74,7 @@ def allot(p: Pairs, s: State, count: int, drawn: bool, rng: np.random.Generator)
     return log_q
 
 
-@compiled
+@uncounted
 def between(p: Pairs, s: State, count: int) -> float:
     """Return the sum of theta across the two sides."""
     total = 0.0
@@ -85,7 +85,7 @@ def between(p: Pairs, s: State, count: int) -> float:
     return total
 
 
-@compiled
+@uncounted
 def move_side(s: State, count: int, cell: int, side: int) -> None:
     for t in range(count):
         if s.side[t] == side:
@@ -93,7 +93,7 @@ def move_side(s: State, count: int, cell: int, side: int) -> None:
             attach(s, s.room[t], cell)
 
 
-@compiled
+@uncounted
 def split_merge(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) -> bool:
     """Split the cell that i and j share into one for each, or merge their two cells."""
     if i == j or p.theta[i, j] == -np.inf:
@@ -115,7 +115,7 @@ def split_merge(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) ->
     return True
 
 
-@compiled
+@uncounted
 def inside(p: Pairs, s: State, count: int) -> float:
     """Return the sum of theta within the two sides."""
     total = 0.0
@@ -126,7 +126,7 @@ def inside(p: Pairs, s: State, count: int) -> float:
     return total
 
 
-@compiled
+@uncounted
 def redeal(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) -> bool:
     """Deal the members of two cells anew, where i and j stay: whole blocks change sides at once."""
     if s.label[i] == s.label[j]:
@@ -154,7 +154,7 @@ def redeal(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) -> bool
     return True
 
 
-@compiled
+@uncounted
 def chance_of(p: Pairs, s: State, i: int, count: int, side: int) -> float:
     """Return the chance that `partner` picks, for i, a template of that side of `room`."""
     for t in range(count):
@@ -169,7 +169,7 @@ def chance_of(p: Pairs, s: State, i: int, count: int, side: int) -> float:
     return total
 
 
-@compiled
+@uncounted
 def entangled(p: Pairs, s: State, count: int) -> int:
     """Move to the front of `room` what is connected with room[0] by incompatibility."""
     tied, t = 1, 0
@@ -183,7 +183,7 @@ def entangled(p: Pairs, s: State, count: int) -> int:
     return tied
 
 
-@compiled
+@uncounted
 def exchange(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) -> bool:
     """Let i and its connected incompatible templates change sides with j's cell.
 
@@ -210,7 +210,7 @@ def exchange(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) -> bo
     return True
 
 
-@compiled
+@uncounted
 def swing(p: Pairs, s: State, tied: int, count: int) -> float:
     """Return the sum of theta between the moved and the remaining templates of the same side."""
     total = 0.0
@@ -221,7 +221,7 @@ def swing(p: Pairs, s: State, tied: int, count: int) -> float:
     return total
 
 
-@compiled
+@uncounted
 def swap_tied(s: State, tied: int, ours: int, theirs: int) -> None:
     for t in range(tied):
         detach(s, s.room[t])
@@ -229,7 +229,7 @@ def swap_tied(s: State, tied: int, ours: int, theirs: int) -> None:
         attach(s, s.room[t], ours if s.side[t] == 0 else theirs)
 
 
-@compiled
+@uncounted
 def sweep(p: Pairs, s: State, moves: int, tied: bool, rng: np.random.Generator) -> None:
     """Renew every template once, then make so many moves of two cells (a third exchanges if tied).
 

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.compilation import uncounted
 from partita.configurations.sampled.kernels import (
     Pairs,
     Short,
     State,
     attach,
-    compiled,
     detach,
     log_room,
     meet,
@@ -69,7 +69,7 @@ def states(count: int, n: int) -> Notes:
     return Notes(np.zeros(0, dtype=np.int32), np.zeros(0), elite(0, n), rows)
 
 
-@compiled
+@uncounted
 def mark(s: State, keys: NDArray[np.uint64]) -> np.uint64:
     """Return a hash of the partition, whatever its cells are called."""
     total = np.uint64(0)
@@ -85,7 +85,7 @@ def mark(s: State, keys: NDArray[np.uint64]) -> np.uint64:
     return total
 
 
-@compiled
+@uncounted
 def weakest(e: Elite) -> int:
     """Return a free place, or that of the least of them."""
     filled: int = e.filled[0]
@@ -97,7 +97,7 @@ def weakest(e: Elite) -> int:
     return slot
 
 
-@compiled
+@uncounted
 def remember(e: Elite, s: State) -> bool:
     """Keep this partition if it is among the best and new."""
     slot, filled = weakest(e), e.filled[0]
@@ -114,7 +114,7 @@ def remember(e: Elite, s: State) -> bool:
     return True
 
 
-@compiled
+@uncounted
 def rescore(p: Pairs, s: State) -> None:
     """Compute the log-weight afresh, so that rounding does not add up."""
     n = len(p.first) - 1
@@ -128,7 +128,7 @@ def rescore(p: Pairs, s: State) -> None:
     s.score[0] = total
 
 
-@compiled
+@uncounted
 def count_pairs(p: Pairs, s: State, counts: NDArray[np.int32]) -> None:
     """Count every pair that shares a cell; compatible pairs i < j are numbered by rows."""
     n = len(p.first) - 1
@@ -143,7 +143,7 @@ def count_pairs(p: Pairs, s: State, counts: NDArray[np.int32]) -> None:
             j = s.after[j]
 
 
-@compiled
+@uncounted
 def run(
     p: Pairs,
     s: State,
@@ -168,7 +168,7 @@ def run(
                 row[i] = s.label[i]
 
 
-@compiled
+@uncounted
 def hits(
     p: Pairs,
     s: State,
@@ -193,7 +193,7 @@ def hits(
         found[t] = 1.0 if low < len(marks) and marks[low] == name else 0.0
 
 
-@compiled
+@uncounted
 def adopt(p: Pairs, s: State, labels: IntArray) -> None:
     """Make this blank state the partition of the labels."""
     for i in range(len(labels)):
@@ -201,7 +201,7 @@ def adopt(p: Pairs, s: State, labels: IntArray) -> None:
     rescore(p, s)
 
 
-@compiled
+@uncounted
 def expand(p: Pairs, s: State, e: Elite) -> None:
     """Remember every partition that is one single move away and good enough."""
     for i in range(len(p.first) - 1):
@@ -221,7 +221,7 @@ def expand(p: Pairs, s: State, e: Elite) -> None:
         s.score[0] = rest + own
 
 
-@compiled
+@uncounted
 def nearby(
     p: Pairs, s: State, order: IntArray, k: int, tied: bool, rng: np.random.Generator
 ) -> None:
@@ -243,7 +243,7 @@ def nearby(
             split_merge(p, s, i, j, rng)
 
 
-@compiled
+@uncounted
 def ladder(
     p: Pairs,
     s: State,
@@ -271,7 +271,7 @@ def ladder(
         rung(p, s, order, k, steps, tied, centre, sums[2:], rng)
 
 
-@compiled
+@uncounted
 def rung(
     p: Pairs,
     s: State,
@@ -298,6 +298,6 @@ def rung(
             sums[0, k + 1] += sigmoid(log_room(p, s, order[k + 1]) - centre[k + 1])
 
 
-@compiled
+@uncounted
 def sigmoid(x: float) -> float:
     return float(1.0 / (1.0 + np.exp(min(-x, 700.0))))
