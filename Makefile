@@ -35,9 +35,9 @@ fuzz: $(VENV)/.dev
 kill: $(VENV)/.dev
 	$(BIN)/python scripts/kill.py --kills $(KILLS) --seed $(SEED)
 
-# 64 clients with 2,000 requests of all kinds while training jobs run.
+# 64 clients with 2,000 requests of all kinds while four large solves and a training run.
 load: $(VENV)/.dev
-	$(BIN)/python -m pytest benchmarks/bench_service.py -o python_files="bench_*.py" -o pythonpath="tests benchmarks scripts" -q
+	$(BIN)/python -m pytest benchmarks/bench_service.py -o python_files="bench_*.py" -o pythonpath="tests benchmarks scripts" -q -s
 
 # Small mutations of the core rooms, and whether the tests notice them.
 mutate: $(VENV)/.dev

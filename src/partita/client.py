@@ -178,10 +178,23 @@ class Client:
         return cast(dict[str, Any], self._call("fuse", body=body))
 
     def cluster(
-        self, name: str, scores: str, labels: Sequence[tuple[str, str, bool]] = (), limit: int = 50
+        self,
+        name: str = "",
+        scores: str = "",
+        labels: Sequence[tuple[str, str, bool]] = (),
+        limit: int = 50,
+        *,
+        clusters: str = "",
     ) -> answers.ReviewSets:
-        """Cluster records by a table of pair scores, given by its name and content."""
-        body = {"scores": {"name": name, "content": scores}, "labels": labels, "limit": limit}
+        """Cluster records by a table of pair scores, given by its name and content.
+
+        `clusters` is the content of a CSV file of clusters, to be compared with the scores.
+        """
+        body: dict[str, Any] = {"labels": labels, "limit": limit}
+        if scores:
+            body["scores"] = {"name": name, "content": scores}
+        if clusters:
+            body["clusters"] = {"name": "clusters.csv", "content": clusters}
         return cast(answers.ReviewSets, self._call("cluster", body=body))
 
     def export(self, run: str, table: str, out: str | Path) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 
 from oracles.answers import TABLE_1, brute
 from partita.records import CoreferenceSet, Listing, Marginals
-from partita.views.distribution import html
+from partita.views.notebook import distribution_html as html
+from partita.views.notebook import table_html
 
 
 def parsed(shown: str) -> ElementTree.Element:
@@ -37,9 +38,20 @@ def test_bars_are_as_long_as_probabilities():
     assert shown.index("width:9.00em") < shown.index("width:3.00em")
 
 
+def test_probabilities_of_a_table_have_bars_and_one_format():
+    shares = [0.25, 0.0001, 0.00003, 0.0, 1.0]
+    shown = table_html({"record": list("abcde"), "exact": shares, "bits": [2.5] * 5})
+    rows = parsed(shown).findall("table/tr")[1:]
+    assert [row[1].text for row in rows] == ["0.2500", "0.0001", "<0.0001", "0.0000", "1.0000"]
+    bars = [row[1].attrib["style"].partition("transparent ")[2].partition("%")[0] for row in rows]
+    assert bars == ["25.0", "0.0", "0.0", "0.0", "100.0"]
+    assert all("gradient" not in row[2].attrib["style"] for row in rows)  # bits are no share
+
+
 def test_every_text_is_escaped():
     ids = ["<script>", '"&']
     evil = brute(ids, {(ids[0], ids[1]): 0.5}, name="<b>")
+    assert "<b>" not in table_html({"<b>": ["<b>"], "names": [["<b>"]]})
     shown = html(replace(evil, reason='"><script>'))
     assert "<script>" not in shown
     parsed(shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -33,6 +34,7 @@ from web.test_routes import ended
 JSON = {"content-type": "application/json"}
 AT = "/api/runs/demo"
 SOLVE = {"pairs": [["A", "B", 0.7], ["B", "C", 0.4]]}
+LARGE = SMALL_BODY + 1  # bytes of a request that counts as large work
 
 
 def workers(role: str, store: Path) -> list[int]:
@@ -228,7 +230,7 @@ def test_work_whose_process_is_killed_is_done_by_another(own: tuple[str, Path]) 
     answers: list[httpx.Response] = []
 
     def ask() -> None:
-        answers.append(httpx.post(f"{address}/api/solve", json=SOLVE, timeout=PATIENCE))
+        answers.append(solved(address, LARGE))
 
     asking = threading.Thread(target=ask)
     asking.start()
@@ -239,13 +241,10 @@ def test_work_whose_process_is_killed_is_done_by_another(own: tuple[str, Path]) 
     assert workers("working", store) != busy
 
 
-LARGE = SMALL_BODY + 1  # bytes
-
-
 def test_what_is_too_much_is_sent_away(own: tuple[str, Path]) -> None:
     """The only process that works is held still: one is asked, two may wait, and no more."""
     address, store = own
-    assert solved(address).status_code == 200
+    assert solved(address, LARGE).status_code == 200
     (working,) = workers("working", store)
     os.kill(working, signal.SIGSTOP)
     answers: list[httpx.Response] = []
@@ -265,6 +264,21 @@ def test_what_is_too_much_is_sent_away(own: tuple[str, Path]) -> None:
     for one in asking:
         one.join()
     assert [answer.status_code for answer in answers] == [200] * 3
+
+
+def test_a_large_set_in_a_short_request_is_large_work(own: tuple[str, Path]) -> None:
+    address, store = own
+    names = "ABCDEFGHIJKLMNO"
+    chain = {"pairs": [[a, b, 0.5] for a, b in itertools.pairwise(names)]}
+    assert len(json.dumps(chain)) < SMALL_BODY
+    solve = partial(httpx.post, f"{address}/api/solve", timeout=PATIENCE)
+    assert solve(json=SOLVE).status_code == 200
+    (small,) = workers("small", store)
+    os.kill(small, signal.SIGSTOP)
+    try:
+        assert solve(json=chain).status_code == 200  # not by the process for small work
+    finally:
+        os.kill(small, signal.SIGCONT)
 
 
 def solved(address: str, size: int = 0) -> httpx.Response:
@@ -290,12 +304,12 @@ def test_what_takes_too_long_is_ended(own: tuple[str, Path], hurried: str) -> No
     others = workers("working", own[1])
 
     def answered() -> bool:
-        return solved(hurried).status_code == 200
+        return solved(hurried, LARGE).status_code == 200
 
     until(answered, "an answer in time")
     (held,) = set(workers("working", own[1])) - set(others)
     os.kill(held, signal.SIGSTOP)
-    answer = solved(hurried)
+    answer = solved(hurried, LARGE)
     assert answer.status_code == 504
     assert "no answer within 2 seconds" in answer.json()["detail"]
     until(answered, "an answer in time by another process")

@@ -286,6 +286,6 @@ class Distribution(Tabular):
         return text(self)
 
     def _repr_html_(self) -> str:
-        from partita.views.distribution import html
+        from partita.views.notebook import distribution_html
 
-        return html(self)
+        return distribution_html(self)

@@ -1,15 +1,12 @@
-"""Results as tables: data frames, Arrow tables and HTML."""
+"""Results as tables: data frames and Arrow tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from importlib import import_module
 from typing import Any
 
 from partita.errors import InputError, Unavailable
-
-SHOWN = 20  # rows of a table in a notebook
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -32,6 +29,8 @@ class Tabular:
         return optional("pyarrow", "to_arrow()").table(dict(self._columns(table)))
 
     def _repr_html_(self) -> str:
+        from partita.views.notebook import table_html
+
         return table_html(self._columns(None))
 
     def _columns(self, table: str | None) -> Columns:
@@ -48,21 +47,3 @@ def optional(module: str, what: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise Unavailable(f"{what} needs {module}; install partita[frames]") from error
-
-
-def table_html(columns: Columns) -> str:
-    """Return the first rows as an HTML table; every text in it is escaped."""
-    rows = list(zip(*(column[:SHOWN] for column in columns.values()), strict=True))
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-    total = len(next(iter(columns.values()), ()))
-    more = f"<p>{total - len(rows):,} more rows</p>" if total > len(rows) else ""
-    return f'<div class="partita"><table><tr>{head}</tr>{body}</table>{more}</div>'
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return f"<td>{value:.4f}</td>"
-    if isinstance(value, list | tuple):
-        return f"<td>{escape(', '.join(map(str, value)))}</td>"
-    return f"<td>{escape('' if value is None else str(value))}</td>"

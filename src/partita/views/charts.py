@@ -17,8 +17,24 @@ from partita.pairs.explanation import PairExplanation, SetExplanation
 from partita.records import Distribution
 from partita.results.saved_results import Result
 from partita.views.explanation import PairSummary, influence_label, logistic
+from partita.views.palette import categories, colour
 
 EXTENSIONS = (".svg", ".html", ".png", ".json")
+
+
+def _coloured(chart: Any) -> Any:
+    """Return a whole chart in the colours of the page; a part of another chart cannot have them."""
+    return chart.configure(
+        range={"category": categories()},
+        mark={"color": colour("fill")},
+        text={"color": colour("ink")},
+        title={"color": colour("ink")},
+        axis={
+            "gridColor": colour("rule"),
+            "labelColor": colour("quiet"),
+            "titleColor": colour("quiet"),
+        },
+    )
 
 
 def configurations_chart(distribution: Distribution | Result) -> Any:
@@ -39,7 +55,7 @@ def configurations_chart(distribution: Distribution | Result) -> Any:
     numbers = bars.mark_text(align="left", dx=4).encode(
         text=alt.Text("probability:Q", format=".4f")
     )
-    return (bars + numbers).properties(width=360)
+    return _coloured((bars + numbers).properties(width=360))
 
 
 def save(chart: Any, path: Path) -> None:
@@ -86,7 +102,10 @@ def reliability_chart(bins: Mapping[str, Bins], title: str = "Reliability") -> A
 
     The area of a dot is its count; points on the dashed line are well calibrated.
     """
-    alt = altair()
+    return _coloured(_reliability(altair(), bins, title))
+
+
+def _reliability(alt: Any, bins: Mapping[str, Bins], title: str) -> Any:
     values = [
         {"name": name, "stated": one.stated, "observed": one.observed, "count": one.count}
         for name, named_bins in bins.items()
@@ -102,7 +121,7 @@ def reliability_chart(bins: Mapping[str, Bins], title: str = "Reliability") -> A
     hints = ["name:N", "stated:Q", "observed:Q", "count:Q"]
     dots = base.mark_circle(opacity=0.85).encode(size=size, tooltip=hints)
     ends = alt.InlineData(values=[{"stated": n, "observed": n} for n in (0, 1)])
-    ideal = alt.Chart(ends).mark_line(color="#999999", strokeDash=[4, 3]).encode(**axes)
+    ideal = alt.Chart(ends).mark_line(color=colour("edge"), strokeDash=[4, 3]).encode(**axes)
     lines = base.mark_line(opacity=0.5)
     return (ideal + lines + dots).properties(title=title, width=360, height=360)
 
@@ -123,7 +142,7 @@ def learning_chart(points: Sequence[Mapping[str, float]]) -> Any:
         *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("bits", "low", "high")),
     ]
     line = base.mark_line(point=True).encode(y="bits:Q", tooltip=hints)
-    return (band + line).properties(title="Learning curve", width=420, height=260)
+    return _coloured((band + line).properties(title="Learning curve", width=420, height=260))
 
 
 def entropy_chart(bits: Mapping[str, float], most: int = 30) -> Any:
@@ -144,7 +163,7 @@ def entropy_chart(bits: Mapping[str, float], most: int = 30) -> Any:
     numbers = bars.mark_text(align="left", dx=4).encode(text=alt.Text("bits:Q", format=".2f"))
     hidden = len(order) - len(shown)
     more = f"; {hidden:,} less uncertain not shown" if hidden else ""
-    return (bars + numbers).properties(title=f"Entropy of messages{more}", width=360)
+    return _coloured((bars + numbers).properties(title=f"Entropy of messages{more}", width=360))
 
 
 BEFORE, AFTER = "pairs alone", "given the whole set"
@@ -160,7 +179,8 @@ def pairs_chart(distribution: Distribution | Result) -> Any:
     alt = altair()
     rows = list(pair_rows(distribution))
     chart = alt.Chart(alt.InlineData(values=rows))
-    return alt.hconcat(*(_triangle(alt, chart, distribution, when) for when in (BEFORE, AFTER)))
+    sides = (_triangle(alt, chart, distribution, when) for when in (BEFORE, AFTER))
+    return _coloured(alt.hconcat(*sides))
 
 
 def pair_rows(distribution: Distribution | Result) -> Iterator[dict[str, Any]]:
@@ -192,13 +212,17 @@ def _triangle(alt: Any, chart: Any, distribution: Distribution | Result, when: s
     )
     shade = alt.Color(
         "probability:Q",
-        scale=alt.Scale(domain=[0, 1], range=["#ffffff", "#2f6db3"], interpolate="rgb"),
+        scale=alt.Scale(
+            domain=[0, 1], range=[colour("surface"), colour("accent")], interpolate="rgb"
+        ),
         title="probability",
     )
     hints = ["left:N", "right:N", alt.Tooltip("probability:Q", format=".4f")]
-    squares = base.mark_rect(stroke="#dfe4ea").encode(color=shade, tooltip=hints)
+    squares = base.mark_rect(stroke=colour("rule")).encode(color=shade, tooltip=hints)
     if len(ids) <= MAX_NUMBERED:
-        ink = alt.condition(alt.datum.probability > 0.5, alt.value("#fff"), alt.value("#1b2430"))
+        ink = alt.condition(
+            alt.datum.probability > 0.5, alt.value(colour("on-accent")), alt.value(colour("ink"))
+        )
         squares += base.mark_text(fontSize=11).encode(text="text:N", color=ink)
     return squares.properties(title=when, width=SIDE, height=SIDE)
 
@@ -218,8 +242,8 @@ def calibration_chart(row: Row) -> Any:
         "configurations": row.configuration_reliability,
     }
     groups = [one for one in row.calibration if one.by != "all" and one.interval is not None]
-    chart = reliability_chart({name: some for name, some in bins.items() if some})
-    return alt.hconcat(chart, _errors_chart(alt, groups)) if groups else chart
+    chart = _reliability(alt, {name: some for name, some in bins.items() if some}, "Reliability")
+    return _coloured(alt.hconcat(chart, _errors_chart(alt, groups)) if groups else chart)
 
 
 def _errors_chart(alt: Any, groups: Sequence[CalibrationRow]) -> Any:
@@ -257,7 +281,7 @@ def sizes_chart(rows: Sequence[Row]) -> Any:
     ]
     sizes = list(dict.fromkeys(one.size for row in rows for one in row.sizes))
     models = [row.model for row in rows]
-    return (
+    return _coloured(
         alt.Chart(alt.InlineData(values=values))
         .mark_bar()
         .encode(
@@ -282,7 +306,7 @@ def choice_chart(rows: Sequence[RuleComparison]) -> Any:
         alt.hconcat(*(_panel(alt, rows, model, by) for by in SIDES)).resolve_scale(y="shared")
         for model in models
     ]
-    return alt.vconcat(*grid).resolve_scale(color="shared")
+    return _coloured(alt.vconcat(*grid).resolve_scale(color="shared"))
 
 
 def _panel(alt: Any, rows: Sequence[RuleComparison], model: str, by: str) -> Any:
@@ -315,7 +339,8 @@ def explanation_chart(
     alt = altair()
     data = alt.InlineData(values=list(waterfall_rows(summary, pair, rest, noun)))
     base = alt.Chart(data).encode(y=alt.Y("label:N", sort=alt.SortField("order"), title=None))
-    colours = alt.Scale(domain=["for", "against", "sum"], range=["#4c78a8", "#e45756", "#72736e"])
+    range_ = [colour(name) for name in ("up", "down", "accent")]
+    colours = alt.Scale(domain=["for", "against", "sum"], range=range_)
     bars = base.mark_bar().encode(
         x=alt.X("from:Q", title="log-odds"),
         x2="to:Q",
@@ -325,7 +350,7 @@ def explanation_chart(
     numbers = base.mark_text(align="left", dx=4).encode(
         x="end:Q", text=alt.Text("probability:Q", format=".3f")
     )
-    return (bars + numbers).properties(title=f"{summary.left} = {summary.right}")
+    return _coloured((bars + numbers).properties(title=f"{summary.left} = {summary.right}"))
 
 
 def waterfall_rows(

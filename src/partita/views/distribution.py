@@ -1,10 +1,9 @@
-"""A distribution as plain text and as HTML for notebooks."""
+"""A distribution as plain text."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from html import escape
 
 import numpy as np
 
@@ -212,72 +211,3 @@ def _facts(distribution: Distribution, width: int) -> list[str]:
         None, [", ".join(facts), method_reason(distribution), optimality_note(distribution), cost]
     )
     return [row for fact in parts for row in textwrap.wrap(fact, width)]
-
-
-MAX_CONFIGURATIONS = 20
-MAX_MATRIX = 30
-
-
-def html(distribution: Distribution) -> str:
-    """Return a self-contained block of HTML."""
-    parts = [_caption(distribution), _configurations(distribution), _matrix(distribution)]
-    return f'<div class="partita">{"".join(parts)}</div>'
-
-
-def _caption(distribution: Distribution) -> str:
-    facts = [
-        f"{len(distribution.set)} templates",
-        configuration_count(distribution),
-        f"{distribution.model}, {method_text(distribution)}",
-        f"entropy {figure_text(distribution.figures.entropy_bits)} bits",
-    ]
-    if distribution.conflict is not None:
-        facts.append(f"conflict κ {distribution.conflict:.5f}")
-    facts += filter(None, [optimality_note(distribution)])
-    name = f"<b>{escape(distribution.set.name)}</b> " if distribution.set.name else ""
-    return f'<p title="{escape(distribution.reason)}">{name}{escape(" · ".join(facts))}</p>'
-
-
-def _configurations(distribution: Distribution) -> str:
-    place = {name: n for n, name in enumerate(distribution.set.ids)}
-    shown = distribution.configurations[:MAX_CONFIGURATIONS]
-    rows = "".join(_configuration(one, place) for one in shown)
-    hidden = len(distribution.configurations) - len(shown)
-    more = f"{hidden} more listed; " if hidden else ""
-    rest = f'<tr><td colspan="3">{escape(more + remainder_text(distribution))}</td></tr>'
-    head = "<tr><th>configuration</th><th>probability</th><th></th></tr>"
-    return f"<table>{head}{rows}{rest}</table>"
-
-
-def _configuration(listed: Listed, place: dict[str, int]) -> str:
-    cells = " ".join(
-        f"({' '.join(map(str, c))})" for c in in_text_order(listed.configuration, place)
-    )
-    bar_html = (
-        f'<div style="background:#4c78a8;height:.8em;width:{listed.probability * 12:.2f}em"></div>'
-    )
-    share = escape(with_interval(listed.probability, listed.interval))
-    return f"<tr><td>{escape(cells)}</td><td>{share}</td><td>{bar_html}</td></tr>"
-
-
-def _matrix(distribution: Distribution) -> str:
-    """Return the matrix of pair marginals; the tooltip shows the pair alone."""
-    ids = distribution.set.ids
-    if len(ids) > MAX_MATRIX:
-        return f"<p>{len(ids)} templates: the matrix of pairs is not shown</p>"
-    head = "".join(f"<th>{escape(str(name))}</th>" for name in ids)
-    rows = ""
-    for a, name in enumerate(ids):
-        cells = "".join(_pair(distribution, a, b) for b in range(len(ids)))
-        rows += f"<tr><th>{escape(str(name))}</th>{cells}</tr>"
-    return f"<table><tr><th></th>{head}</tr>{rows}</table>"
-
-
-def _pair(distribution: Distribution, a: int, b: int) -> str:
-    if a == b:
-        return "<td></td>"
-    p = float(distribution.marginals.value[a, b])
-    alone = number(float(distribution.probabilities[a, b]))
-    ink = "#fff" if p > 0.5 else "inherit"
-    style = f"background:rgba(76,120,168,{p:.3f});color:{ink}"
-    return f'<td style="{style}" title="pair alone {alone}">{number(p)}</td>'

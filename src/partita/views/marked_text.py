@@ -8,9 +8,10 @@ from partita.pipeline import Resolved
 from partita.records import Entity, Template
 from partita.views.layout import interval_of, with_interval
 from partita.views.markup import Html, bar, document, element, join, shorten
+from partita.views.palette import CELLS
 from partita.views.report import policy
 from partita.views.report_messages import drop_deep, mark_templates
-from partita.views.report_records import COLOUR_COUNT, Colours
+from partita.views.report_records import Colours
 from partita.views.report_style import STYLE
 
 MAX_TEXTS = 12  # different expressions shown of an entity
@@ -42,7 +43,7 @@ def _colours(resolved: Resolved) -> Colours:
     classes, labels, hints = {}, {}, {}
     several = 0
     for entity in resolved.entities:
-        colour = f"c{several % COLOUR_COUNT}" if len(entity.templates) > 1 else "single"
+        colour = f"c{several % CELLS}" if len(entity.templates) > 1 else "single"
         several += len(entity.templates) > 1
         for one in entity.templates:
             classes[one] = colour

@@ -11,6 +11,7 @@ from partita.files.strict import Place
 from partita.records import Configuration, Entity, Figure, Template
 from partita.results.saved_results import Result, result_of
 from partita.views.markup import Html, element, join, shorten
+from partita.views.palette import CELLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,6 @@ def _entropy(line: Mapping[str, Any], result: Result) -> Figure:
     return Figure(value, low, high, "interval" if result.method == "certified" else "estimate")
 
 
-COLOUR_COUNT = 10  # then they repeat
 MAX_CELLS = 80
 MAX_LETTERS = 160
 
@@ -166,7 +166,7 @@ def colours_of(message: ReportMessage) -> Colours:
     classes, cell_names = {}, {}
     shared = 0
     for cell in sorted(cells, key=lambda cell: min(map(order.__getitem__, cell))):
-        name = f"c{shared % COLOUR_COUNT}" if len(cell) > 1 else "single"
+        name = f"c{shared % CELLS}" if len(cell) > 1 else "single"
         shared += len(cell) > 1
         for template in cell:
             classes[template] = name

@@ -2,46 +2,17 @@
 
 from __future__ import annotations
 
-# background and edge of each colour: in the light, in the dark
-PALETTE = (
-    ("#d3e5fb", "#2f6db3", "#1d3a5c", "#7db4f2"),
-    ("#ffe3bf", "#b86a00", "#533a14", "#f0ad4e"),
-    ("#d2eed0", "#2c8a3a", "#1d4526", "#74cf82"),
-    ("#f9d4dc", "#b8325a", "#572233", "#f28ca8"),
-    ("#e3d8f8", "#6f4cc3", "#392a5c", "#b49bf0"),
-    ("#cbeeee", "#127f85", "#12464a", "#5fcbd1"),
-    ("#f5ebb0", "#8a7400", "#4a4210", "#dcc74c"),
-    ("#ead9cc", "#84542f", "#47301f", "#d1a17c"),
-    ("#f4d2f1", "#a1359a", "#4d2149", "#e58fdf"),
-    ("#dfe9b4", "#5f7a0c", "#38440f", "#b5cf5b"),
-)
+from partita.views.palette import CELLS
+from partita.views.palette import STYLE as COLOURS
 
-
-def _colours(dark: bool) -> str:
-    """Return the CSS variables of all colours."""
-    at = 2 if dark else 0
-    return "".join(f"--b{n}:{one[at]};--e{n}:{one[at + 1]};" for n, one in enumerate(PALETTE))
-
-
-def _classes() -> str:
-    return "".join(
-        f".c{n}{{background:var(--b{n});--edge:var(--e{n})}}\n" for n in range(len(PALETTE))
-    )
-
-
-_LIGHT = (
-    "--paper:#fff;--ink:#1b2430;--quiet:#5a6675;--line:#dfe4ea;--soft:#f5f7f9;--accent:#2f6db3;"
-    "--warn:#a33a00;--warn-soft:#fff1e6;--rest:#9aa5b1;" + _colours(False)
-)
-_DARK = (
-    "--paper:#12171d;--ink:#e4e9ef;--quiet:#98a4b3;--line:#2b343e;--soft:#1a2129;--accent:#6aa9ee;"
-    "--warn:#ffb27a;--warn-soft:#3a2717;--rest:#5c6875;" + _colours(True)
+_CLASSES = "".join(
+    f".c{n}{{background:var(--tint-{n});--line:var(--line-{n})}}\n" for n in range(CELLS)
 )
 
 _PAGE = """
 * { box-sizing: border-box }
 html { scroll-behavior: smooth; -webkit-text-size-adjust: 100% }
-body { margin: 0; background: var(--paper); color: var(--ink);
+body { margin: 0; background: var(--surface); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif }
 main, footer { max-width: 66rem; margin: 0 auto; padding: 0 1.25rem }
 header { display: flex; flex-wrap: wrap; gap: .25rem 2rem; align-items: baseline;
@@ -56,8 +27,8 @@ small, .quiet, .note { color: var(--quiet) }
 small { font-weight: 400; font-size: .85em } h1 small { font-size: .62em }
 .note { font-size: .85rem; margin: .25rem 0 .75rem }
 .left-out { color: var(--quiet); font-style: italic; margin: .4rem 0 }
-.warning { color: var(--warn) }
-p.warning { background: var(--warn-soft); padding: .3rem .6rem; border-radius: .3rem }
+.warning { color: var(--warm-ink) }
+p.warning { background: var(--warm); padding: .3rem .6rem; border-radius: .3rem }
 footer { color: var(--quiet); font-size: .85rem; margin: 3rem auto 2rem }
 """
 
@@ -70,11 +41,11 @@ td { overflow-wrap: anywhere }
 .drawn { width: 34%; min-width: 4rem; padding-right: 0; vertical-align: middle }
 .facts th { white-space: nowrap; width: 1% }
 .index { font-size: .92rem }
-.index thead th, .entities thead th, .sizes thead th { border-bottom: 1px solid var(--line) }
-.index tbody tr:nth-child(even) { background: var(--soft) }
+.index thead th, .entities thead th, .sizes thead th { border-bottom: 1px solid var(--rule) }
+.index tbody tr:nth-child(even) { background: var(--sunken) }
 .index td:first-child { padding-left: .4rem } .index th:first-child { padding-left: .4rem }
 .tiles { display: flex; flex-wrap: wrap; gap: .75rem }
-.tiles div { flex: 1 1 7rem; background: var(--soft); border-radius: .5rem; padding: .6rem .9rem }
+.tiles div { flex: 1 1 7rem; background: var(--sunken); border-radius: .5rem; padding: .6rem .9rem }
 .tiles b { display: block; font-size: 1.5rem; line-height: 1.3; font-variant-numeric: tabular-nums }
 .tiles span { color: var(--quiet) }
 .panels { display: grid; gap: 1.5rem 2.5rem; margin-top: 1.5rem;
@@ -87,35 +58,35 @@ td { overflow-wrap: anywhere }
 """
 
 _MESSAGE = """
-article { border-top: 1px solid var(--line); padding-top: 1.25rem; margin-top: 2rem }
+article { border-top: 1px solid var(--rule); padding-top: 1.25rem; margin-top: 2rem }
 article > h3 { font-size: 1.15rem; overflow-wrap: anywhere }
 .back { float: right; font-size: .85rem; font-weight: 400 }
 .fields { display: flex; flex-wrap: wrap; gap: .1rem .5rem; margin: 0 0 .5rem; font-size: .85rem }
 .fields dt { color: var(--quiet) } .fields dd { margin: 0 1rem 0 0 }
-.message { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--soft);
+.message { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunken);
   border-radius: .5rem; padding: .8rem 1rem; unicode-bidi: isolate;
   font: 14px/2 ui-monospace, "SFMono-Regular", "DejaVu Sans Mono", Menlo, Consolas, monospace }
 .expressions { list-style: none; margin: 0; padding: 0; line-height: 2 }
 .expressions li { display: inline-block; margin-right: .6rem }
 mark { color: inherit; background: none; border-radius: .2rem; padding: .1em 0;
-  box-shadow: 0 2px 0 var(--edge); -webkit-box-decoration-break: clone;
+  box-shadow: 0 2px 0 var(--line); -webkit-box-decoration-break: clone;
   box-decoration-break: clone }
 mark.none { box-shadow: none; border-bottom: 1px dotted var(--quiet) }
 mark.single { background: none; box-shadow: none; border-bottom: 1px solid var(--quiet) }
 mark.d1 { padding-bottom: .3em } mark.d2 { padding-bottom: .5em } mark.d3 { padding-bottom: .7em }
-mark sub { font: 600 .68em/1 system-ui, sans-serif; color: var(--edge); margin-left: .15em;
+mark sub { font: 600 .68em/1 system-ui, sans-serif; color: var(--line); margin-left: .15em;
   vertical-align: -.25em; user-select: none }
 mark.single sub { color: var(--quiet) }
 .chip { display: inline-block; border-radius: .25rem; padding: 0 .4em; margin: .08rem .1rem;
-  border: 1px solid var(--edge, var(--line)); font-size: .85em; line-height: 1.5;
+  border: 1px solid var(--line, var(--rule)); font-size: .85em; line-height: 1.5;
   font-variant-numeric: tabular-nums }
 .chip.single { border-color: var(--quiet) } .chip.none { border: 1px dotted var(--quiet) }
-.cell { display: inline-block; border-radius: .45rem; background: var(--soft);
-  border: 1px solid var(--line); padding: 0 .12rem; margin: .08rem .35rem .08rem 0 }
+.cell { display: inline-block; border-radius: .45rem; background: var(--sunken);
+  border: 1px solid var(--rule); padding: 0 .12rem; margin: .08rem .35rem .08rem 0 }
 """
 
 _SETS = """
-.set { border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .9rem; margin: .9rem 0 }
+.set { border: 1px solid var(--rule); border-radius: .5rem; padding: .5rem .9rem; margin: .9rem 0 }
 summary { cursor: pointer; overflow-wrap: anywhere } .set > summary { color: var(--quiet) }
 .set > summary b { color: var(--ink) }
 .templates { margin: .5rem 0; font-size: .92rem }
@@ -123,7 +94,7 @@ summary { cursor: pointer; overflow-wrap: anywhere } .set > summary { color: var
 .templates td:nth-child(2) { width: 34% } .templates td:nth-child(3) { white-space: nowrap }
 .configurations { margin: .5rem 0 .25rem } .configurations td { vertical-align: middle }
 .configurations .drawn { width: 36%; min-width: 5rem } .configurations .rest { color: var(--quiet) }
-.key { background: var(--ink); color: var(--paper); border-radius: .25rem; padding: 0 .4em;
+.key { background: var(--ink); color: var(--surface); border-radius: .25rem; padding: 0 .4em;
   font-size: .8em; white-space: nowrap }
 .answer { display: flex; flex-wrap: wrap; gap: .5rem 2.5rem; align-items: flex-start }
 .answer > div:first-child { flex: 1 1 24rem }
@@ -132,7 +103,7 @@ figure { margin: 0; max-width: 100% } figcaption { color: var(--quiet); font-siz
 .entities { font-size: .92rem; margin-bottom: 1rem } .entities td { padding-top: .35rem }
 .entities td:nth-child(1) { width: 26% } .entities td:nth-child(2) { width: 18% }
 .share-of-cell { width: 15%; font-variant-numeric: tabular-nums }
-.entities tbody tr + tr td { border-top: 1px solid var(--line) }
+.entities tbody tr + tr td { border-top: 1px solid var(--rule) }
 .slot { display: inline-block; margin-right: 1.1rem }
 .unknown { font-style: italic; color: var(--quiet) }
 .entities .number { color: var(--quiet); font-size: .9em }
@@ -141,19 +112,19 @@ figure { margin: 0; max-width: 100% } figcaption { color: var(--quiet); font-siz
 _DRAWINGS = """
 svg { display: block; max-width: 100% } svg.plot { height: auto }
 .bar { width: 100%; height: .75rem; border-radius: .15rem }
-.track { fill: var(--soft) } .share { fill: var(--accent) } .rest { fill: var(--rest) }
-.rest td .rest, rect.rest { fill: var(--rest) }
+.track { fill: var(--sunken) } .share { fill: var(--accent) } .rest { fill: var(--edge) }
+.rest td .rest, rect.rest { fill: var(--edge) }
 .whisker { stroke: var(--ink); stroke-width: 1.5; vector-effect: non-scaling-stroke }
 svg text { font: 11px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink) }
-svg text.tick, svg text.axis { fill: var(--quiet) } svg text.deep { fill: var(--paper) }
+svg text.tick, svg text.axis { fill: var(--quiet) } svg text.deep { fill: var(--surface) }
 svg text.name { font-size: 11px; fill: var(--ink) }
 svg text.plain, svg text.deep { font-size: 10.5px; font-variant-numeric: tabular-nums }
-.pair { fill: var(--accent) } .edge { fill: none; stroke: var(--line) }
-.never { fill: var(--soft) } .cross { stroke: var(--rest); fill: none; stroke-width: 1.2 }
-.grid { stroke: var(--line) } .ground { stroke: var(--quiet) }
+.pair { fill: var(--accent) } .edge { fill: none; stroke: var(--rule) }
+.never { fill: var(--sunken) } .cross { stroke: var(--edge); fill: none; stroke-width: 1.2 }
+.grid { stroke: var(--rule) } .ground { stroke: var(--quiet) }
 .ideal { stroke: var(--quiet); stroke-dasharray: 4 3 }
 .curve { fill: none; stroke: var(--accent); stroke-opacity: .5 }
-.dot { fill: var(--accent); fill-opacity: .75; stroke: var(--paper) }
+.dot { fill: var(--accent); fill-opacity: .75; stroke: var(--surface) }
 """
 
 _NARROW = """
@@ -166,7 +137,7 @@ _NARROW = """
   .index th:nth-child(4), .index td:nth-child(4) { display: none }
   .entities thead { display: none } .entities tr { display: block; padding: .4rem 0 }
   .entities td { display: block; width: auto !important; border: 0 !important; padding: .1rem 0 }
-  .entities tbody tr + tr { border-top: 1px solid var(--line) }
+  .entities tbody tr + tr { border-top: 1px solid var(--rule) }
 }
 """
 
@@ -182,12 +153,8 @@ _PRINT = """
   .panels { grid-template-columns: 1fr 1fr }
   .set::details-content { content-visibility: visible; block-size: auto }
   #details { break-before: page } .message { font-size: 9pt }
-  .set { border: 0; border-left: 3px solid var(--line); border-radius: 0 }
+  .set { border: 0; border-left: 3px solid var(--rule); border-radius: 0 }
 }
 """
 
-STYLE = (
-    f":root{{color-scheme:light dark;{_LIGHT}}}\n"
-    f"@media screen and (prefers-color-scheme:dark){{:root{{{_DARK}}}}}"
-    + _PAGE + _TABLES + _MESSAGE + _classes() + _SETS + _DRAWINGS + _NARROW + _PRINT
-)  # fmt: skip
+STYLE = "".join((COLOURS, _PAGE, _TABLES, _MESSAGE, _CLASSES, _SETS, _DRAWINGS, _NARROW, _PRINT))

@@ -388,6 +388,7 @@ class ReviewSet(TypedDict):
     alternatives: list[dict[str, Any]]
     questions: list[dict[str, Any]]
     bits: float
+    differs: bool
 
 
 class ReviewSets(TypedDict):

@@ -22,7 +22,7 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from partita.errors import PartitaError
 from partita.web import routes
-from partita.web.backend import SMALL_TIMEOUT, Backend
+from partita.web.backend import SMALL_PROCESSES, SMALL_TIMEOUT, Backend
 from partita.web.config import ServiceConfig
 from partita.web.error_responses import (
     PROBLEM_JSON,
@@ -71,7 +71,8 @@ def create_app(config: ServiceConfig, jobs: Iterable[Mapping[str, Any]] = ()) ->
     readers, workers = ProcessPool("reading", config), ProcessPool("working", config)
     writer = ProcessPool("writing", replace(config, workers=1))
     short = min(SMALL_TIMEOUT, config.timeout)
-    small = ProcessPool("small", replace(config, workers=1, eager=False), short)
+    processes = min(SMALL_PROCESSES, config.workers)
+    small = ProcessPool("small", replace(config, workers=processes), short)
     queue = JobQueue(config.store, readers, writer, jobs)
     backend = Backend(config, metrics, readers, writer, small, workers, queue)
     app = FastAPI(

@@ -22,6 +22,7 @@ JSON = "application/json"
 SMALL_CALLS = ("resolve", "solve", "why", "why_text", "next", "ingest")
 SMALL_BODY = 4096  # bytes
 SMALL_TIMEOUT = 5.0  # seconds after which work is large
+SMALL_PROCESSES = 2  # so that one slow request among the small ones does not stop the others
 CLIENT_CLOSED_REQUEST = 499  # as proxies log it; no client receives it
 
 
@@ -72,15 +73,20 @@ class Backend:
         *,
         status: int = 200,
         media_type: str = JSON,
+        large: bool = False,
         **arguments: Any,
     ) -> Response:
-        """Make a call that takes computing time."""
-        answer = await self._computed(call, request_frame(call, arguments, body), len(body))
+        """Make a call that takes computing time; `large` if it is known to take long."""
+        request = request_frame(call, arguments, body)
+        if large or call not in SMALL_CALLS or len(body) > SMALL_BODY:
+            answer = await self.workers.call(request)
+        else:
+            answer = await self._small_work(request)
         return Response(answer, status, media_type=media_type)
 
-    async def _computed(self, call: str, request: bytes, size: int) -> bytes:
+    async def _small_work(self, request: bytes) -> bytes:
         """Answer small work at once; what turns out to be large goes on among the large."""
-        if self.workers.idle or call not in SMALL_CALLS or size > SMALL_BODY:
+        if self.workers.idle and not self.small.idle:
             return await self.workers.call(request)
         try:
             return await self.small.call(request)

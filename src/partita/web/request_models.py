@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    model_validator,
+)
 
 from partita.configurations import MODELS, PAIR_MODELS
 from partita.rules.domain_files import installed_domains
@@ -106,6 +113,11 @@ class SolveRequest(RequestModel):
     model: Annotated[str, AfterValidator(_solve_model)] = "evidential"
     top: Top = 100
 
+    @property
+    def size(self) -> int:
+        """The number of different names."""
+        return len({name for pair in self.pairs for name in pair[:2]})
+
 
 class Source(RequestModel):
     """A file of claims, records, judgements, beliefs or results, with its content."""
@@ -145,13 +157,27 @@ class FuseRequest(RequestModel):
 
 
 class ClusterRequest(RequestModel):
-    """A table of pair scores, and pairs that a person judged."""
+    """A table of pair scores, clusters that somebody has, and pairs that a person judged."""
 
-    scores: Source
+    scores: Source | None = Field(default=None, description="Two ids and a score in each row.")
+    clusters: Source | None = Field(
+        default=None, description="A record and its cluster in each row, to be compared and shown."
+    )
     labels: list[tuple[Name, Name, bool]] = Field(
         default=[], description="Pairs of records, and whether they are the same."
     )
     limit: int = Field(default=50, ge=1, le=MAX_TOP, description="Maximum number of sets.")
+
+    @model_validator(mode="after")
+    def _one_table(self) -> Self:
+        if self.scores is None and self.clusters is None:
+            raise ValueError("scores and clusters are missing; expected at least one of them")
+        return self
+
+    @property
+    def tables(self) -> tuple[Source | None, Source | None]:
+        """The scores and the clusters."""
+        return self.scores, self.clusters
 
 
 class NewMessageRequest(RequestModel):
@@ -194,10 +220,9 @@ def parse(model: type[M], body: bytes) -> M:
     return model.model_validate_json(body or b"{}")
 
 
-def check(model: type[RequestModel], body: bytes) -> None:
-    """Validate a small body at once; parsing a large one is left to a worker process."""
-    if len(body) <= SMALL_BODY:
-        parse(model, body)
+def check(model: type[M], body: bytes) -> M | None:
+    """Return a small body as a model; None for a large one, which a worker process parses."""
+    return parse(model, body) if len(body) <= SMALL_BODY else None
 
 
 def schema_of(answer: Any) -> dict[str, Any]:

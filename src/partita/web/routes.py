@@ -28,6 +28,7 @@ PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 STATES: tuple[State, ...] = ("waiting", "running", "done", "failed")
 CHUNK = 1 << 18  # bytes
 SOLVE_SHARE = 0.7  # of the time for an answer that solving may take
+MAX_SMALL_SET = 14  # records or templates of a set that is always solved in a moment
 EXPORT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "jsonl": "application/x-ndjson",
@@ -375,9 +376,11 @@ async def why_text(backend: Here, request: Request) -> Response:
 async def solve(backend: Here, request: Request) -> Response:
     """Return the distribution over configurations for pair probabilities."""
     body = await request.body()
-    models.check(models.SolveRequest, body)
+    pairs = models.check(models.SolveRequest, body)
+    large = pairs is None or pairs.size > MAX_SMALL_SET
     seconds = SOLVE_SHARE * backend.config.timeout
-    return await until_disconnected(request, backend.compute("solve", body, seconds=seconds))
+    answer = backend.compute("solve", body, large=large, seconds=seconds)
+    return await until_disconnected(request, answer)
 
 
 async def fuse(backend: Here, request: Request) -> Response:
@@ -388,7 +391,8 @@ async def fuse(backend: Here, request: Request) -> Response:
 
 
 async def cluster(backend: Here, request: Request) -> Response:
-    """Cluster records by the scores of their pairs; the most uncertain sets come first."""
+    """Cluster records by the scores of their pairs, or compare clusters with them; the most
+    uncertain sets come first."""
     body = await request.body()
     models.check(models.ClusterRequest, body)
     return await until_disconnected(request, backend.compute("cluster", body))

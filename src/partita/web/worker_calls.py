@@ -142,18 +142,17 @@ class ComputingCalls:
         return json_bytes(self._workspace.fuse(contents, request.runs, options))
 
     def cluster(self, body: bytes) -> bytes:
-        from partita.app.cluster import cluster, review_sets
+        from partita.app.record_review import review
 
         request = parse(ClusterRequest, body)
-        labels = [(left, right, int(same)) for left, right, same in request.labels] or None
+        labels = [(left, right, int(same)) for left, right, same in request.labels]
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / request.scores.name
-            path.write_bytes(request.scores.content.encode())
+            paths = [_written(folder, n, one) for n, one in enumerate(request.tables)]
             try:
-                clusters = cluster(path, labels=labels)
+                return json_bytes(review(*paths, labels, request.limit))
             except InputError as error:
-                raise InputError(error.problem, file=request.scores.name, line=error.line) from None
-        return json_bytes(review_sets(clusters, request.limit))
+                file = Path(error.file or "").name
+                raise InputError(error.problem, file=file, line=error.line) from None
 
     def ingest(self, body: bytes, run: str) -> bytes:
         from partita.text.raw_messages import RawMessage
@@ -195,6 +194,16 @@ class ComputingCalls:
         """Train in this process alone: the other processes are for requests."""
         parse(TrainRequest, body)
         return json_bytes(self._workspace.train(run, workers=1, progress=self._progress))
+
+
+def _written(folder: str, place: int, source: Source | None) -> Path | None:
+    """Write a table into a folder of its own, so that two may have one name."""
+    if source is None:
+        return None
+    path = Path(folder) / str(place) / source.name
+    path.parent.mkdir()
+    path.write_bytes(source.content.encode())
+    return path
 
 
 def _settings(request: ResolveRequest) -> Settings:

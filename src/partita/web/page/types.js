@@ -152,7 +152,7 @@
  * @property {{source: string, changes: any[]}} [without]
  */
 
-/** @typedef {{record: any, cluster: any, membership: number, exact: number}} ClusteredRecord */
+/** @typedef {{record: any, cluster: any, given?: any, membership?: number, exact?: number}} ClusteredRecord */
 /** @typedef {{left: any, right: any, score: number, probability: number}} ScoredPair */
 /** @typedef {{cluster: any, change: "merge"|"split", with: any, records: any[], probability: number}} ClusterChange */
 /** @typedef {{left: any, right: any, probability: number, bits: number}} Question */
@@ -164,6 +164,7 @@
  * @property {ClusterChange[]} alternatives
  * @property {Question[]} questions
  * @property {number} bits
+ * @property {boolean} differs whether the given clusters divide it otherwise
  */
 /** @typedef {{summary: any, total: number, sets: ReviewSet[]}} ReviewSets */
 

@@ -5,6 +5,7 @@ import { clusterGraph } from "../charts/graph.js";
 import { responsive } from "../charts/svg.js";
 import { announce, bar, button, el, labelled, replaceContent } from "../dom.js";
 import { bits, count, plural, probability } from "../format.js";
+import { divisions, recordColours } from "../parts/divisions.js";
 import { errorPanel } from "../parts/panels.js";
 
 /** @typedef {import("../types.js").ReviewSets} ReviewSets */
@@ -13,13 +14,13 @@ import { errorPanel } from "../parts/panels.js";
 /** @typedef {[string, string, boolean]} Label */
 /**
  * @typedef {object} Review what is reviewed; it stays while other views are open
- * @property {string} name of the file of scores
- * @property {string} content
+ * @property {{name: string, content: string}|null} scores the file of scores
+ * @property {{name: string, content: string}|null} clusters the file of clusters, if any
  * @property {Label[]} labels
  * @property {Set<string>} unsure questions that were left open
  * @property {ReviewSets|null} answer
  * @property {number} chosen the index of the set shown
- * @property {number} change the index of the alternative shown; -1 is the clusters as they are
+ * @property {number} division the index of the division shown; 0 is the clusters as they are
  */
 
 const EXAMPLE = `unique_id_l,unique_id_r,match_probability
@@ -32,11 +33,10 @@ Robert Stone,R. Stone,0.48
 Bob Stone,R. Stone,0.39
 Carla Diaz,Karla Diaz,0.97
 `;
-const COLOURS = 12;
 /** @type {Review} */
 const review = {
-  ...{ name: "", content: "", labels: [], unsure: new Set() },
-  ...{ answer: null, chosen: 0, change: -1 },
+  ...{ scores: null, clusters: null, labels: [], unsure: new Set() },
+  ...{ answer: null, chosen: 0, division: 0 },
 };
 
 /** @param {HTMLElement} root */
@@ -59,16 +59,12 @@ export async function show(root) {
 
 /** @param {() => void} load */
 function form(load) {
-  const open = (/** @type {string} */ name, /** @type {string} */ content) => {
-    Object.assign(review, { name, content, chosen: 0, change: -1, unsure: new Set() });
+  const open = (/** @type {Partial<Review>} */ files) => {
+    Object.assign(review, files, { chosen: 0, division: 0, unsure: new Set() });
     review.labels = storedLabels();
     load();
   };
-  const onFile = async (/** @type {any} */ event) => {
-    const [file] = event.target.files;
-    if (file) open(file.name, await file.text());
-  };
-  const accept = ".csv,.jsonl,.tsv";
+  const example = { name: "people.csv", content: EXAMPLE };
   return el(
     "section",
     { class: "panel" },
@@ -76,18 +72,35 @@ function form(load) {
     el(
       "p",
       { class: "quiet" },
-      "Open a table of pair scores: two ids and a probability, as Splink or partita cluster has them.",
+      "Open pair scores (two ids and a probability, as Splink has them), clusters (a record and its " +
+        "cluster, as partita cluster writes them), or both. Nothing is stored.",
     ),
     el(
       "div",
       { class: "tools" },
-      labelled("Scores", el("input", { type: "file", id: "scores", accept, on: { change: onFile } })),
-      button("Use an example", () => open("people.csv", EXAMPLE)),
+      fileField("Scores", "scores", (scores) => open({ scores })),
+      fileField("Clusters", "clusters", (clusters) => open({ clusters })),
+      button("Use an example", () => open({ scores: example, clusters: null })),
     ),
   );
 }
 
-const labelKey = () => `partita.labels\n${review.name}\n${review.content.length}`;
+/**
+ * @param {string} name
+ * @param {string} id
+ * @param {(file: {name: string, content: string}) => void} open
+ */
+function fileField(name, id, open) {
+  const onFile = async (/** @type {any} */ event) => {
+    const [file] = event.target.files;
+    if (file) open({ name: file.name, content: await file.text() });
+  };
+  const accept = ".csv,.jsonl,.tsv";
+  return labelled(name, el("input", { type: "file", id, accept, on: { change: onFile } }));
+}
+
+const labelKey = () =>
+  `partita.labels\n${review.scores?.name}\n${review.scores?.content.length}`;
 
 /** The labels of an earlier visit. @returns {Label[]} */
 function storedLabels() {
@@ -101,9 +114,9 @@ function storedLabels() {
 /** @param {HTMLElement} body @param {() => void} draw */
 async function loadAnswer(body, draw) {
   body.setAttribute("aria-busy", "true");
-  const { name, content, labels } = review;
+  const { scores, clusters, labels } = review;
   try {
-    review.answer = await api.cluster({ scores: { name, content }, labels });
+    review.answer = await api.cluster({ scores, clusters, labels: scores ? labels : [] });
     review.chosen = Math.min(review.chosen, Math.max(0, review.answer.sets.length - 1));
     draw();
   } catch (error) {
@@ -133,7 +146,8 @@ const openQuestion = () =>
 function drawReview(body, judge, undo) {
   const set = shownSet();
   if (!review.answer || !set) {
-    replaceContent(body, el("p", { class: "notice" }, "No two records may be the same."));
+    const none = "No two records may be the same.";
+    replaceContent(body, el("p", { class: "notice" }, review.answer ? none : ""));
     return;
   }
   const redraw = () => drawReview(body, judge, undo);
@@ -144,40 +158,47 @@ function drawReview(body, judge, undo) {
       "div",
       { class: "review" },
       setList(review.answer, redraw),
-      el(
-        "div",
-        { class: "column" },
-        questionPanel(judge),
-        graphPanel(set),
-        alternativePanel(set, redraw),
-      ),
+      review.scores
+        ? el("div", { class: "column" }, questionPanel(judge), graphPanel(set), divisionPanel(set, redraw))
+        : memberPanel(set),
     ),
   );
 }
 
 /** @param {ReviewSets} answer @param {() => void} undo */
-function summaryPanel({ summary, total }, undo) {
-  const share = (/** @type {any} */ { value, low, high }) =>
-    `${value.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`;
-  const text =
-    `${plural(summary.records, "record")} in ${plural(summary.clusters, "cluster")}, ` +
-    `${count(total)} with several records; expected precision ${share(summary.precision)}, ` +
-    `recall ${share(summary.recall)}.`;
+function summaryPanel(answer, undo) {
   const labels = plural(review.labels.length, "label");
   return el(
     "section",
     { class: "panel", "aria-label": "Summary" },
-    el("p", { class: "cluster-summary" }, text),
-    el(
-      "p",
-      { class: "links" },
-      el("span", { class: "label-count" }, `${labels}; they hold exactly and calibrate the others.`),
-      button("Download the labels", downloadLabels, { class: "link-button" }),
-      review.labels.length
-        ? button("Remove the last label", undo, { class: "link-button" })
-        : null,
-    ),
+    el("p", { class: "cluster-summary" }, summaryText(answer)),
+    review.scores &&
+      el(
+        "p",
+        { class: "links" },
+        el("span", { class: "label-count" }, `${labels}; they hold exactly and calibrate the others.`),
+        button("Download the labels", downloadLabels, { class: "link-button" }),
+        review.labels.length
+          ? button("Remove the last label", undo, { class: "link-button" })
+          : null,
+      ),
   );
+}
+
+/** @param {ReviewSets} answer */
+function summaryText({ summary, total }) {
+  const share = (/** @type {any} */ { value, low, high }) =>
+    `${value.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`;
+  const size =
+    `${plural(summary.records, "record")} in ${plural(summary.clusters, "cluster")}, ` +
+    `${count(total)} with several records`;
+  const expected =
+    summary.precision &&
+    `expected precision ${share(summary.precision)}, recall ${share(summary.recall)}`;
+  const differing =
+    summary.differing_sets !== undefined &&
+    `${plural(summary.differing_sets, "set")} divided otherwise in ${review.clusters?.name}`;
+  return `${[size, expected, differing].filter(Boolean).join("; ")}.`;
 }
 
 function downloadLabels() {
@@ -196,13 +217,20 @@ function setList({ sets }, redraw) {
   const rows = sets.map((set, n) => {
     const names = set.records.slice(0, 4).map(({ record }) => record);
     const open = () => {
-      Object.assign(review, { chosen: n, change: -1 });
+      Object.assign(review, { chosen: n, division: 0 });
       redraw();
     };
     const attributes = { class: "set-button", "aria-pressed": String(n === review.chosen) };
     const row = button(names.join(", ") + (set.records.length > 4 ? ", …" : ""), open, attributes);
-    const figures = el("span", { class: "number" }, bits(set.bits));
-    return el("li", {}, row, el("span", { class: "figure-line" }, figures, bar(set.bits / highest)));
+    const { exact } = set.records[0];
+    const [figure, length] = review.scores
+      ? [bits(set.bits), set.bits / highest]
+      : exact === undefined
+        ? [plural(set.records.length, "record"), 0]
+        : [`right ${probability(exact)}`, exact];
+    const text = set.differs ? `${figure}, differs` : figure;
+    const figures = el("span", { class: "number" }, text);
+    return el("li", {}, row, el("span", { class: "figure-line" }, figures, bar(length)));
   });
   return el(
     "section",
@@ -264,29 +292,39 @@ function judgeQuestion(same, load, draw) {
   }
   review.labels.push([String(question.left), String(question.right), same]);
   localStorage.setItem(labelKey(), JSON.stringify(review.labels));
-  review.change = -1;
+  review.division = 0;
   announce(same ? "Same" : "Different");
   load();
 }
 
-/** The colour of each record, by the clusters or by an alternative. @param {ReviewSet} set */
-function recordColours(set) {
-  const change = set.alternatives[review.change];
-  const clusterOf = new Map(set.records.map(({ record, cluster }) => [record, cluster]));
-  if (change?.change === "merge")
-    for (const [record, cluster] of clusterOf)
-      if (cluster === change.with) clusterOf.set(record, change.cluster);
-  if (change?.change === "split")
-    for (const record of change.records) clusterOf.set(record, `split ${change.records[0]}`);
-  const order = [...new Set(clusterOf.values())];
-  return new Map(
-    [...clusterOf].map(([record, cluster]) => [record, `cell-${order.indexOf(cluster) % COLOURS}`]),
+/** The records of a cluster without scores. @param {ReviewSet} set */
+function memberPanel({ records }) {
+  const rows = records.map(({ record, membership }) =>
+    el(
+      "li",
+      { class: "trust-row" },
+      el("span", {}, String(record)),
+      membership === undefined ? null : el("span", { class: "number" }, probability(membership)),
+      membership === undefined ? null : bar(membership),
+    ),
+  );
+  const hint = "Open the scores too: then each pair has a probability, and you can answer questions.";
+  return el(
+    "section",
+    { class: "panel", "aria-label": "Cluster" },
+    el("h2", {}, plural(records.length, "record")),
+    records[0].membership === undefined
+      ? null
+      : el("p", { class: "quiet" }, "On each bar: how probably the record belongs to the others."),
+    el("ul", { class: "next-rows" }, ...rows),
+    el("p", { class: "quiet" }, hint),
   );
 }
 
 /** @param {ReviewSet} set */
 function graphPanel(set) {
-  const colours = recordColours(set);
+  const shown = divisions(set, review.clusters?.name)[review.division];
+  const colours = recordColours(shown.clusterOf);
   return el(
     "section",
     { class: "panel", "aria-label": "Graph" },
@@ -297,21 +335,16 @@ function graphPanel(set) {
 }
 
 /** @param {ReviewSet} set @param {() => void} redraw */
-function alternativePanel(set, redraw) {
-  const exact = set.records[0].exact;
-  const names = [
-    `As it is: exactly this cluster ${probability(exact)}`,
-    ...set.alternatives.map(changeText),
-  ];
-  const rows = names.map((name, n) => {
+function divisionPanel(set, redraw) {
+  const rows = divisions(set, review.clusters?.name).map(({ text }, n) => {
     const choose = () => {
-      review.change = n - 1;
+      review.division = n;
       redraw();
       /** @type {HTMLElement|null} */ (document.querySelector("[name=change]:checked"))?.focus();
     };
-    const checked = n - 1 === review.change;
+    const checked = n === review.division;
     const input = el("input", { type: "radio", name: "change", checked, on: { change: choose } });
-    return el("label", { class: "check" }, input, el("span", {}, name));
+    return el("label", { class: "check" }, input, el("span", {}, text));
   });
   return el(
     "fieldset",
@@ -320,10 +353,4 @@ function alternativePanel(set, redraw) {
     el("h2", {}, "Alternatives"),
     ...rows,
   );
-}
-
-/** @param {import("../types.js").ClusterChange} change */
-function changeText({ cluster, change, with: other, records, probability: p }) {
-  const what = change === "merge" ? `merge ${cluster} with ${other}` : `split off ${records.join(", ")}`;
-  return `${what}: ${probability(p)}`;
 }
