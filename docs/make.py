@@ -19,6 +19,7 @@ from typer.main import get_command
 
 import partita
 from partita.cli import app
+from partita.views.palette import colour
 
 HERE = Path(__file__).parent
 
@@ -133,10 +134,25 @@ def pictures(page: Path) -> None:
             (HERE / "pictures" / made.name).write_bytes(made.read_bytes())
 
 
+def site_style() -> str:
+    """The colours of the site: those of the page."""
+    roles = {"primary-fg-color": "accent", "accent-fg-color": "fill", "typeset-a-color": "accent"}
+    lines = [f"  --md-{role}: {colour(name)};" for role, name in roles.items()]
+    header = '[data-md-color-primary="custom"]'
+    light = f'{header}[data-md-color-scheme="default"]'
+    links = f"  --md-typeset-a-color: {colour('tint-0')};"
+    return "\n".join(
+        ["/* Made from the palette of the page by `make docs`. */", f"{header}, {light} {{", *lines,
+         "}", f'{header}[data-md-color-scheme="slate"] {{', links, "}", ""]
+    )  # fmt: skip
+
+
 def main() -> None:
     (HERE / "reference.md").write_text(reference(), encoding="utf-8")
     (HERE / "ordinary-texts.md").write_text(ordinary_texts(), encoding="utf-8")
-    pictures(HERE / "plots.md")
+    for page in ("plots.md", "paper.md"):
+        pictures(HERE / page)
+    (HERE / "site.css").write_text(site_style(), encoding="utf-8")
 
 
 if __name__ == "__main__":

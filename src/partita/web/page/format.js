@@ -16,7 +16,9 @@ export function probability(p) {
 export function figure({ probability: p, interval, error }) {
   if (interval)
     return `${probability(p)} (${probability(interval[0])} to ${probability(interval[1])})`;
-  return error ? `${probability(p)} ± ${error.toFixed(4)}` : probability(p);
+  if (!error) return probability(p);
+  const digits = error < 0.0005 ? 4 : error < 0.005 ? 3 : 2;
+  return `${p.toFixed(digits)} ± ${error.toFixed(digits)}`;
 }
 
 /** @param {number|null|undefined} value */

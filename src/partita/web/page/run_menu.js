@@ -2,7 +2,7 @@
 
 import { runs } from "./api.js";
 import { el, replaceContent, select } from "./dom.js";
-import { plural } from "./format.js";
+import { plural, time } from "./format.js";
 import { currentRoute, navigate } from "./router.js";
 
 const LAST_RUN_KEY = "partita.run";
@@ -36,10 +36,14 @@ export async function resolveRun(route) {
   return run;
 }
 
+const MADE_UP = /^[\w-]+-[0-9a-f]{8}$/; // a name that nobody chose: domain, model, hash
+
 /** A run in words: where it comes from, and what it holds. @param {import("./types.js").Run} run */
-export function runText({ name, parent, domain, messages }) {
-  const origin = parent ? `${parent}, trained (${name})` : name;
-  return `${origin}: ${domain}, ${plural(messages, "message")}`;
+export function runText({ name, parent, domain, messages, started }) {
+  const holds = `${domain}, ${plural(messages, "message")}`;
+  const chosen = (/** @type {string} */ run) => (MADE_UP.test(run) ? "" : run);
+  if (parent) return `${[chosen(parent), "trained"].filter(Boolean).join(", ")} (${name}): ${holds}`;
+  return chosen(name) ? `${name}: ${holds}` : `${holds}, ${time(started)}`;
 }
 
 /** @param {string} run */

@@ -75,7 +75,7 @@
  * @property {string} error
  */
 
-/** @typedef {{name: string, parent: string|null, domain: string, messages: number}} Run */
+/** @typedef {{name: string, parent: string|null, domain: string, messages: number, started: string}} Run */
 /** @typedef {{cells: Cells, weight: number}} Alternative */
 
 /**

@@ -1,26 +1,50 @@
 /** Cells of configurations: their colours, their chips, and the differences between two
- * configurations. A cell has the colour of its first template, so that colours stay stable. */
+ * configurations. A cell has the colour of its first template, so that colours stay stable.
+ * A set with many templates is a text: there only templates that are together have a colour. */
 
 import { el } from "../dom.js";
 
 const COLOUR_COUNT = 12;
+const MAX_TABLE = 14; // templates of a set whose cells are all shown
 
 /** @typedef {string[][]} Cells */
 
+/** Whether a set is shown as a text. @param {{templates: any[]}} set */
+export const isText = ({ templates }) => templates.length > MAX_TABLE;
+
+/** The cells to show: of a text those with several templates. @param {any} set @param {Cells} cells */
+export const cellsShown = (set, cells) =>
+  isText(set) ? cells.filter((cell) => cell.length > 1) : cells;
+
 /**
  * Return the colour class of every template, for the cells shown of each set.
- * @param {{templates: {id: string}[]}[]} sets @param {Cells[]} shown
+ * @param {{templates: {id: string}[], configurations?: {cells: Cells}[]}[]} sets
+ * @param {Cells[]} shown
  * @returns {Map<string, string>}
  */
 export function cellColours(sets, shown) {
-  const order = sets.flatMap((set) => set.templates.map((template) => template.id));
+  const order = sets.flatMap(colourOrder);
   const position = new Map(order.map((id, n) => [id, n]));
+  const large = new Set(sets.filter(isText).flatMap((set) => set.templates.map(({ id }) => id)));
   const colourOf = new Map();
   for (const cell of shown.flat()) {
-    const first = Math.min(...cell.map((id) => position.get(id) ?? 0));
+    if (cell.length < 2 && large.has(cell[0])) continue;
+    const first = Math.min(...cell.map((id) => position.get(id) ?? order.length));
     for (const id of cell) colourOf.set(id, `cell-${first % COLOUR_COUNT}`);
   }
   return colourOf;
+}
+
+/**
+ * The templates that give colours: all, or of a text the first of each entity.
+ * @param {{templates: {id: string}[], configurations?: {cells: Cells}[]}} set
+ */
+function colourOrder(set) {
+  const place = new Map(set.templates.map(({ id }, n) => [id, n]));
+  const best = set.configurations?.[0]?.cells;
+  if (!best || !isText(set)) return [...place.keys()];
+  const firsts = cellsShown(set, best).map((cell) => Math.min(...cell.map((id) => place.get(id) ?? 0)));
+  return firsts.sort((a, b) => a - b).map((n) => set.templates[n].id);
 }
 
 /**

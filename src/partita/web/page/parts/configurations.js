@@ -3,8 +3,7 @@
 import { shape, svgDrawing } from "../charts/svg.js";
 import { append, bar, el, replaceContent, screenReaderOnly } from "../dom.js";
 import { bits, count, figure, plural, probability } from "../format.js";
-import { LARGE } from "./decisions.js";
-import { cellRow, cellText, changeTexts, movedTemplates } from "./cells.js";
+import { cellRow, cellText, cellsShown, changeTexts, isText, movedTemplates } from "./cells.js";
 
 /** @typedef {import("../types.js").ResultSet} ResultSet */
 /** @typedef {Map<string, string>} ColourOf */
@@ -68,7 +67,7 @@ function configurationRow(set, rank, choose) {
   const show = (/** @type {boolean} */ current, /** @type {ColourOf} */ colourOf) => {
     /** @type {HTMLInputElement} */ (input).checked = current;
     node.classList.toggle("current", current);
-    replaceContent(cells, cellRow(cellsShown(set, configuration.cells), colourOf, moved));
+    replaceContent(cells, cellRow(rowCells(set, configuration.cells, moved), colourOf, moved));
   };
   return { node, show };
 }
@@ -82,9 +81,14 @@ function expressionText(set, { cells }) {
     .join("\n");
 }
 
-/** All cells; of a text those with two or more. @param {ResultSet} set @param {string[][]} cells */
-const cellsShown = (set, cells) =>
-  set.templates.length > LARGE ? cells.filter((cell) => cell.length > 1) : cells;
+/**
+ * The cells of a row; of a text, below the first row, those that have changed.
+ * @param {ResultSet} set @param {string[][]} cells @param {string[]} moved
+ */
+const rowCells = (set, cells, moved) =>
+  isText(set) && moved.length
+    ? cells.filter((cell) => cell.some((id) => moved.includes(id)))
+    : cellsShown(set, cells);
 
 /** The number and probability of the configurations that are not listed. @param {ResultSet} set */
 function remainderRow(set) {

@@ -2,6 +2,7 @@
 
 import { el } from "../dom.js";
 import { plural } from "../format.js";
+import { isText } from "./cells.js";
 import { entityName } from "./entity.js";
 
 /** @typedef {import("../types.js").Message} Message */
@@ -9,15 +10,15 @@ import { entityName } from "./entity.js";
 /** @typedef {{name: string, share: number}} Choice */
 /** @typedef {{template: any, choices: Choice[], bits: number}} Decision */
 
-export const LARGE = 60; // templates: a larger set is a text, with decisions instead of a table
+export const LARGE = 60; // templates: a larger set has no table of pairs
 const DOUBTFUL = 0.75; // an uncertain decision has no choice above this
 const LEAST = 0.02;
 const MAX_SHOWN = 12;
 
 /** @param {Message} message @returns {HTMLElement|null} */
 export function decisionPanel(message) {
-  const large = message.sets.filter((set) => set.templates.length > LARGE);
-  const doubtful = large
+  const doubtful = message.sets
+    .filter(isText)
     .flatMap((set) => decisionsOf(set, message))
     .filter((decision) => decision.choices[0].share < DOUBTFUL)
     .sort((a, b) => b.bits - a.bits);

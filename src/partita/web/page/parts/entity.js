@@ -8,6 +8,7 @@ import { figure, probability, slotValue } from "../format.js";
 const CERTAIN = 0.99995;
 
 const LONGEST_TITLE = 60; // characters
+const MAX_VALUES = 4; // of a slot; the others are added up
 
 /** @param {Entity} entity @returns {string} */
 export const entityName = (entity) =>
@@ -85,7 +86,11 @@ function memberLine(entity) {
 
 /** @param {[string, any[]]} slot @returns {HTMLElement[]} */
 function slotRow([name, values]) {
-  return [el("dt", {}, name), el("dd", {}, ...values.map(valueLine))];
+  const shown = values.length > MAX_VALUES + 1 ? values.slice(0, MAX_VALUES) : values;
+  const rest = values.slice(shown.length);
+  const total = rest.reduce((sum, value) => sum + value.probability, 0);
+  const more = rest.length && el("span", { class: "quiet" }, `${rest.length} more, ${probability(total)}`);
+  return [el("dt", {}, name), el("dd", {}, ...shown.map(valueLine), more || null)];
 }
 
 /**

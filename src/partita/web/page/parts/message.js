@@ -1,16 +1,13 @@
 /** One message: its marked text, the configurations of its sets, its entities. */
 
 import { announce, el, replaceContent } from "../dom.js";
-import { plural } from "../format.js";
-import { cellColours, movedTemplates } from "./cells.js";
+import { count, plural } from "../format.js";
+import { cellColours, isText, movedTemplates } from "./cells.js";
 import { configurationList } from "./configurations.js";
-import { LARGE } from "./decisions.js";
 import { cellEntity, entityCard } from "./entity.js";
 import { annotatedText, paintMarks } from "./marked_text.js";
 
 /** @typedef {import("../types.js").Message} Message */
-
-const MAX_ENTITIES = 40; // of a text: more have one mention each
 
 /**
  * @typedef {object} MessagePane
@@ -31,6 +28,7 @@ const MAX_ENTITIES = 40; // of a text: more have one mention each
  */
 export function messagePane(message, { links = () => [], onChoose = () => {} } = {}) {
   const { text, close } = annotatedText(message);
+  text.classList.toggle("many", message.sets.some(isText));
   const entities = el("section", { class: "entities-of" });
   const onKey = (/** @type {KeyboardEvent} */ event) => onArrowKey(pane, event);
   const stop = () => {
@@ -58,16 +56,19 @@ export function setColumn(pane) {
 /** Draw the cards of the configurations shown. @param {MessagePane} pane */
 function drawEntities(pane) {
   const every = entitiesOf(pane);
-  const shown = entitiesShown(pane.message, every);
-  const rest = every.length - shown.length;
+  const [shown, once] = entitiesShown(pane.message, every);
+  const cards = (/** @type {import("../types.js").Entity[]} */ entities) =>
+    el("div", { class: "entity-grid" }, ...entities.map((entity) => entityCard(entity)));
   replaceContent(
     pane.entities,
     el("h2", {}, plural(every.length, "entity", "entities")),
     pane.ranks.some((rank) => rank > 0)
       ? el("p", { class: "quiet" }, "If the configuration shown is right; values without their probabilities.")
       : null,
-    el("div", { class: "entity-grid" }, ...shown.map((entity) => entityCard(entity))),
-    rest > 0 ? el("p", { class: "quiet" }, `and ${rest} more with one mention`) : null,
+    cards(shown),
+    once.length
+      ? el("details", {}, el("summary", {}, `${count(once.length)} mentioned once`), cards(once))
+      : null,
   );
 }
 
@@ -85,15 +86,15 @@ function entitiesOf(/** @type {MessagePane} */ { message, ranks }) {
   return [...made, ...kept];
 }
 
-/** All entities; of a text those with most mentions first, and few with one. */
+/** All entities; of a text those with most mentions first, and apart those with one. */
 function entitiesShown(
   /** @type {Message} */ message,
   /** @type {import("../types.js").Entity[]} */ entities,
 ) {
-  if (!message.sets.some((set) => set.templates.length > LARGE)) return entities;
+  if (!message.sets.some(isText)) return [entities, []];
   const sorted = [...entities].sort((a, b) => b.templates.length - a.templates.length);
-  const several = sorted.filter((entity) => entity.templates.length > 1).length;
-  return sorted.slice(0, Math.max(several, MAX_ENTITIES));
+  const several = sorted.filter((entity) => entity.templates.length > 1);
+  return [several, sorted.slice(several.length)];
 }
 
 /**

@@ -70,8 +70,8 @@ async function openMessage(body, route, name) {
     keyboardHint(message),
   );
   const decisions = decisionPanel(message);
-  if (decisions) replaceContent(body, pane.entities, decisions, text, setColumn(pane));
-  else replaceContent(body, text, setColumn(pane), pane.entities);
+  const side = el("div", { class: "column sets-side" }, decisions, setColumn(pane));
+  replaceContent(body, text, side, pane.entities);
   if (route.set) selectConfiguration(pane, route.set, Number(route.rank) || 0);
   if (route.template) focusTemplate(pane.text, route.template);
   return pane.close;
@@ -108,7 +108,9 @@ function exportLinks(run) {
 /** @param {Message} message */
 function keyboardHint(message) {
   if (!message.sets.length) return null;
-  return el("p", { class: "quiet hint" }, "Use the arrow keys to step through the configurations.");
+  const touch = matchMedia("(pointer: coarse)").matches;
+  const hint = touch ? "Tap a configuration to see it." : "The arrow keys step through the configurations.";
+  return el("p", { class: "quiet hint" }, hint);
 }
 
 /** @param {string} run @param {string} message @param {ResultSet} set */

@@ -196,15 +196,12 @@ function drawMessage(view, message, answer, asked) {
   const sets = el(
     "div",
     { class: "column sets-side" },
+    decisionPanel(message),
     setColumn(pane),
     ...message.sets.filter((set) => set.templates.length <= LARGE).map((set) => whyPanel(set, asked)),
   );
   const notes = (message.notes ?? []).map((note) => el("p", { class: "notice" }, note));
-  const decisions = decisionPanel(message);
-  const parts = decisions
-    ? [pane.entities, decisions, text, sets]
-    : [text, sets, pane.entities];
-  replaceContent(answer, ...notes, el("div", { class: "reading" }, ...parts));
+  replaceContent(answer, ...notes, el("div", { class: "reading" }, text, sets, pane.entities));
   const entities = plural(message.entities.length, "entity", "entities");
   announce(`${plural(message.sets.length, "set")}, ${entities}`);
   return answer;
