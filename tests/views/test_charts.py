@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+import partita
 from oracles.answers import TABLE_1, brute
 from partita.errors import InputError
 from partita.evaluation.calibration import Bin
 from partita.files.strict import Place
 from partita.results.result_lines import result_line
 from partita.results.saved_results import Result, result_of
+from partita.views import palette
 from partita.views.charts import (
     AFTER,
     BEFORE,
@@ -27,6 +30,7 @@ from partita.views.charts import (
     reliability_chart,
     save,
 )
+from partita.views.report_style import STYLE
 
 
 def values(chart: Any) -> list[dict[str, Any]]:
@@ -90,3 +94,18 @@ def test_all_draw_themselves(tmp_path: Path):
         assert ElementTree.parse(tmp_path / f"{name}.svg").getroot().tag.endswith("svg")
     with pytest.raises(InputError, match=r"unknown extension '.pdf'; expected \.svg"):
         save(charts["pairs"], tmp_path / "pairs.pdf")
+
+
+def test_colours_are_written_once():
+    """Page, report, plots and notebooks take them from one style sheet."""
+    package = Path(partita.__file__).parent
+    sheets = [one for one in (package / "web/page").rglob("*.css") if one != palette.SHEET]
+    views = [one for one in (package / "views").glob("*.py") if one.name != "rules.py"]
+    written = {
+        one.name: re.findall(r"#[0-9a-fA-F]{6}\b", one.read_text()) for one in sheets + views
+    }
+    assert {name: found for name, found in written.items() if found} == {}
+    assert f"--accent: {palette.colour('accent')};" in STYLE
+    config = configurations_chart(brute(list("AB"), {("A", "B"): 0.25})).to_dict()["config"]
+    assert config["mark"]["color"] == palette.colour("fill")
+    assert len(set(palette.categories())) == palette.CELLS + 1

@@ -9,7 +9,9 @@ SHEET = Path(__file__).parents[1] / "web/page/style/palette.css"
 STYLE = SHEET.read_text(encoding="utf-8").partition("*/")[2].strip()
 CELLS = STYLE.count("\n.cell-")  # colours for cells, entities and categories
 
-_LIGHT = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", STYLE.partition("@media")[0]))
+_LIGHT: dict[str, str] = dict(
+    re.findall(r"--([\w-]+): (#[0-9a-f]{6});", STYLE.partition("@media")[0])
+)
 
 
 def colour(name: str) -> str:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
 from partita.configurations import MODELS, PAIR_MODELS
 from partita.rules.domain_files import installed_domains
@@ -167,17 +160,6 @@ class ClusterRequest(RequestModel):
         default=[], description="Pairs of records, and whether they are the same."
     )
     limit: int = Field(default=50, ge=1, le=MAX_TOP, description="Maximum number of sets.")
-
-    @model_validator(mode="after")
-    def _one_table(self) -> Self:
-        if self.scores is None and self.clusters is None:
-            raise ValueError("scores and clusters are missing; expected at least one of them")
-        return self
-
-    @property
-    def tables(self) -> tuple[Source | None, Source | None]:
-        """The scores and the clusters."""
-        return self.scores, self.clusters
 
 
 class NewMessageRequest(RequestModel):

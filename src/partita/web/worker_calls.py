@@ -147,9 +147,10 @@ class ComputingCalls:
         request = parse(ClusterRequest, body)
         labels = [(left, right, int(same)) for left, right, same in request.labels]
         with tempfile.TemporaryDirectory() as folder:
-            paths = [_written(folder, n, one) for n, one in enumerate(request.tables)]
+            scores = _written(Path(folder) / "scores", request.scores)
+            clusters = _written(Path(folder) / "clusters", request.clusters)
             try:
-                return json_bytes(review(*paths, labels, request.limit))
+                return json_bytes(review(scores, clusters, labels, request.limit))
             except InputError as error:
                 file = Path(error.file or "").name
                 raise InputError(error.problem, file=file, line=error.line) from None
@@ -196,12 +197,12 @@ class ComputingCalls:
         return json_bytes(self._workspace.train(run, workers=1, progress=self._progress))
 
 
-def _written(folder: str, place: int, source: Source | None) -> Path | None:
-    """Write a table into a folder of its own, so that two may have one name."""
+def _written(folder: Path, source: Source | None) -> Path | None:
+    """Write a table into a new folder of its own: two tables may have the same name."""
     if source is None:
         return None
-    path = Path(folder) / str(place) / source.name
-    path.parent.mkdir()
+    folder.mkdir()
+    path = folder / source.name
     path.write_bytes(source.content.encode())
     return path
 
