@@ -7,7 +7,9 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,23 +66,33 @@ class JointModel:
         return int(self.table.shape[1])
 
     @property
-    def lexemes(self) -> dict[str, int]:
+    def lexemes(self) -> Mapping[str, int]:
         """The number of each word in the lexicon."""
-        return {word: n + 1 for n, word in enumerate(self.lexicon)}
+        return _lexemes(self)
 
     @property
     def network(self) -> Network:
         """The arrays that the kernels take."""
-        from partita.configurations.joint.network_kernels import Network
+        return _network(self)
 
-        return Network(
-            np.vstack([_whole(self.table), np.zeros((1, self.units), np.int16)]),
-            self.bias.astype(np.float32),
-            self.out.astype(np.float32),
-            self.other.astype(np.float32),
-            self.temperature,
-            layout(),
-        )
+
+@lru_cache(maxsize=2)
+def _lexemes(model: JointModel) -> Mapping[str, int]:
+    return MappingProxyType({word: n + 1 for n, word in enumerate(model.lexicon)})
+
+
+@lru_cache(maxsize=2)
+def _network(model: JointModel) -> Network:
+    from partita.configurations.joint.network_kernels import Network
+
+    return Network(
+        np.vstack([_whole(model.table), np.zeros((1, model.units), np.int16)]),
+        model.bias.astype(np.float32),
+        model.out.astype(np.float32),
+        model.other.astype(np.float32),
+        model.temperature,
+        layout(),
+    )
 
 
 def layout() -> Layout:

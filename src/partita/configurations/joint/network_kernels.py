@@ -274,13 +274,14 @@ def _sum_rows(
             changed += 1
     rows[2 * changed] = rows[2 * changed + 1] = zeros
     base = view.sums[view.patterns[example]]
-    for k in range(0, max(1, changed), 2):
+    for q in range(len(sums)):
+        sums[q] = base[q]
+    for k in range(0, changed, 2):
         new, old = network.table[rows[2 * k]], network.table[rows[2 * k + 1]]
         newer, older = network.table[rows[2 * k + 2]], network.table[rows[2 * k + 3]]
         for q in range(len(sums)):
             more = np.int32(new[q]) + np.int32(newer[q])
-            sums[q] = base[q] + more - np.int32(old[q]) - np.int32(older[q])
-        base = sums
+            sums[q] += more - np.int32(old[q]) - np.int32(older[q])
 
 
 @kernel()
