@@ -107,22 +107,21 @@ class DocumentView:
     def decisions(self) -> Iterator[Decision]:
         """Yield for each mention after the first what it may belong to."""
         for distribution in self.resolved.distributions:
-            cells = list(self._cells(distribution).values())
+            homes = [self.home[original(name)] for name in distribution.set.ids]
             for place, template in enumerate(distribution.set.templates):
                 if template.id in self.templates and place:
-                    yield self._decision(distribution, cells, place)
+                    yield self._decision(distribution, homes, place)
 
-    def _decision(
-        self, distribution: Distribution, cells: Sequence[Sequence[int]], place: int
-    ) -> Decision:
+    @staticmethod
+    def _decision(distribution: Distribution, homes: Sequence[Entity], place: int) -> Decision:
         """An entity's share is the largest probability of the mention with an earlier member."""
-        row: FloatArray = distribution.marginals.value[place]
-        ids = distribution.set.ids
-        shares: list[tuple[Entity | None, float]] = []
-        for members in cells:
-            earlier = [n for n in members if n < place]
-            if earlier and (share := float(row[earlier].max())) >= LEAST / 2:
-                shares.append((self.home[original(ids[earlier[0]])], share))
+        row: FloatArray = distribution.marginals.value[place, :place]
+        highest: dict[str, tuple[Entity | None, float]] = {}
+        for earlier in np.flatnonzero(row >= LEAST / 2).tolist():
+            home, share = homes[earlier], float(row[earlier])
+            if home.id not in highest or share > highest[home.id][1]:
+                highest[home.id] = home, share
+        shares = list(highest.values())
         total = sum(share for _, share in shares)
         shares = [(entity, share / max(1.0, total)) for entity, share in shares]
         shares.append((None, max(0.0, 1.0 - total)))

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 
 from oracles.joint_explained import decision, explain
 from oracles.joint_mentions import random_model, random_templates
@@ -18,7 +20,7 @@ from partita.configurations.joint import codes as code
 from partita.configurations.joint.kernels import LONG_AGO
 from partita.configurations.joint.posterior import JointPosterior, average_linkage, spread_uniforms
 from partita.errors import InputError, Unavailable
-from partita.records import Template
+from partita.records import Template, restricted_growth
 from partita.training.joint import joint_posterior
 
 
@@ -133,6 +135,17 @@ def test_clusters_are_joined_while_their_mean_pair_probability_is_high(
     labels = average_linkage(pairs, least)
     together = {frozenset(cell) for cell in cells}
     assert {frozenset(np.flatnonzero(labels == c).tolist()) for c in labels} == together
+
+
+@given(st.integers(0, 10**6))
+@settings(deadline=None, max_examples=20)
+def test_clusters_of_sparse_pairs_are_those_of_scipy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    half = np.triu(rng.random((60, 60)) * (rng.random((60, 60)) < 0.05), 1)
+    pairs = half + half.T + np.eye(60)
+    tree = linkage(squareform(1.0 - pairs, checks=False), "average")
+    labels = fcluster(tree, 0.75, "distance")
+    assert (average_linkage(pairs, 0.25) == restricted_growth(labels)).all()
 
 
 def test_clusters_of_few_templates_are_the_most_probable_configuration() -> None:

@@ -19,6 +19,7 @@ from partita.records import (
     IntArray,
     Marginals,
     Method,
+    components,
     restricted_growth,
     restricted_growth_rows,
 )
@@ -294,13 +295,37 @@ def _variances(sums: FloatArray, squares: FloatArray, count: int) -> FloatArray:
 
 
 def average_linkage(probabilities: FloatArray, least: float) -> IntArray:
-    """Return the labels of clusters, joined while their mean pair probability is at least this."""
-    from scipy.cluster.hierarchy import fcluster, linkage
-    from scipy.spatial.distance import squareform
+    """Return the labels of clusters, joined while their mean pair probability is at least this.
 
-    distances = squareform(1.0 - np.clip(probabilities, 0.0, 1.0), checks=False)
-    joined = fcluster(linkage(distances, "average"), 1.0 - least, "distance")
-    return np.array(restricted_growth((joined - 1).tolist()), dtype=np.int64)
+    A mean is at most the greatest of its values, so components of the pairs of at least this
+    probability are clustered on their own.
+    """
+    homes = components(probabilities >= least)
+    order = np.argsort(homes, kind="stable")
+    labels = np.arange(len(homes))
+    for members in np.split(order, np.flatnonzero(np.diff(homes[order])) + 1):
+        if len(members) > 1:
+            labels[members] = members[_linked(probabilities[np.ix_(members, members)], least)]
+    return restricted_growth(labels)
+
+
+def _linked(probabilities: FloatArray, least: float) -> IntArray:
+    """Return a member of each one's cluster, by joining the two closest clusters in turn."""
+    homes, sizes = np.arange(len(probabilities)), np.ones(len(probabilities))
+    sums = np.clip(probabilities, 0.0, 1.0)
+    means = np.triu(sums, 1)
+    while True:
+        first, second = divmod(int(means.argmax()), len(means))
+        if means[first, second] < least:
+            return homes
+        sums[first] += sums[second]
+        sums[:, first] = sums[first]
+        sizes[first] += sizes[second]
+        sizes[second] = np.inf  # so that nothing is close to it
+        homes[homes == second] = first
+        mean = sums[first] / (sizes[first] * sizes)
+        means[first, first + 1 :], means[:first, first] = mean[first + 1 :], mean[:first]
+        means[second, :] = means[:, second] = 0.0
 
 
 def draw_count(templates: int) -> int:

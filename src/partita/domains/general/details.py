@@ -53,7 +53,7 @@ def word_lists() -> WordLists:
     import yaml
 
     text = files("partita.domains.general").joinpath("words.yaml").read_text(encoding="utf-8")
-    lists = yaml.safe_load(text)
+    lists = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     narrower = {name: sort for sort, below in lists["sorts"].items() for name in below}
     return WordLists(
         {
