@@ -9,8 +9,15 @@ import httpx
 import jsonschema
 import pytest
 
+from partita.app.runner import Settings, usual_budget
+from partita.app.workspace import open_workspace
 from partita.client import Client, ServiceError
+from partita.text.raw_messages import RawMessage
 from partita.web.app import page_files, page_version
+from partita.web.config import ServiceConfig
+from partita.web.server import running
+from patience import PATIENCE
+from store.conftest import schema_on_the_server
 from web.conftest import TEXTS
 
 AT = "/api/runs/demo"
@@ -156,3 +163,27 @@ def test_the_client(address: str, tmp_path: Path) -> None:
     assert refused.value.trace
     with pytest.raises(ServiceError, match="no answer"):
         Client("http://127.0.0.1:1").health()
+
+
+@pytest.mark.postgres
+def test_a_service_over_postgresql(tmp_path: Path) -> None:
+    """What a client does first, and a key that is still there after a restart."""
+    for url in schema_on_the_server():
+        config = ServiceConfig(store=url, timeout=PATIENCE, eager=False)
+        workspace = open_workspace(url)
+        settings = Settings("depots", "evidential", budget=usual_budget("evidential"))
+        workspace.ingest([RawMessage("kinston", TEXTS["kinston"], "test")], settings, "demo", 1)
+        workspace.close()
+        with running(config) as address:
+            client = Client(address)
+            assert client.add_message("demo", "small", TEXTS["small"])["entities"]
+            found = client.messages("demo", "depot ammunition fairview", limit=1)
+            assert found["total"] == 2
+            cells = client.set("demo", "kinston.1")["configurations"][0]["cells"]
+            client.save_key("demo", "kinston.1", cells, "ann")
+            assert client.next("demo")
+            client.export("demo", "entities", tmp_path / "entities.csv")
+            assert "Kinston" in client.report("demo")
+        with running(config) as address:
+            (key,) = Client(address).keys("demo", "kinston.1")
+        assert (key["author"], key["cells"]) == ("ann", cells)

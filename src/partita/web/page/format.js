@@ -64,3 +64,10 @@ export function time(text) {
   const when = new Date(text);
   return Number.isNaN(when.getTime()) ? text : when.toLocaleString();
 }
+
+/** Day and time of this year. @param {string} text */
+export function shortTime(text) {
+  const when = new Date(text);
+  if (Number.isNaN(when.getTime())) return text;
+  return when.toLocaleString(undefined, { day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
+}

@@ -2,7 +2,7 @@
 
 import { runs } from "./api.js";
 import { el, replaceContent, select } from "./dom.js";
-import { plural, time } from "./format.js";
+import { plural, shortTime } from "./format.js";
 import { currentRoute, navigate } from "./router.js";
 
 const LAST_RUN_KEY = "partita.run";
@@ -43,7 +43,7 @@ export function runText({ name, parent, domain, messages, started }) {
   const holds = `${domain}, ${plural(messages, "message")}`;
   const chosen = (/** @type {string} */ run) => (MADE_UP.test(run) ? "" : run);
   if (parent) return `${[chosen(parent), "trained"].filter(Boolean).join(", ")} (${name}): ${holds}`;
-  return chosen(name) ? `${name}: ${holds}` : `${holds}, ${time(started)}`;
+  return chosen(name) ? `${name}: ${holds}` : `${holds}, ${shortTime(started)}`;
 }
 
 /** @param {string} run */
