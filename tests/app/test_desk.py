@@ -16,6 +16,7 @@ from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import Workspace, open_workspace
 from partita.cli.demo import MESSAGE
 from partita.errors import InputError, PartitaError, StoreTrouble, Unknown
+from partita.results.graph_exports import statements
 from partita.results.result_lines import schema
 from partita.text.raw_messages import RawMessage
 
@@ -357,6 +358,23 @@ def test_entities_as_statements_with_probabilities(read, tmp_path):
     assert len({row["id"] for row in rows}) == len(
         {(r["entity_id"], r["prop"], r["value"]) for r in rows}
     )
+
+
+def test_statements_of_expressions_with_line_breaks_commas_and_formulas():
+    entity = {
+        **{"id": "E1", "sort": "person", "templates": ["T1", "T2"], "probability": 0.5},
+        **{"name": 'Ann,\nof "Lee"', "descriptions": ["=1+1"]},
+        "slots": {"ROLE": [{"value": ["mayor", "of\nLeeds"], "probability": 0.25}]},
+    }
+    lines = list(statements([{"message": "m", "entities": [entity]}], "d"))
+    rows = list(csv.DictReader(lines))
+    assert len(lines) == 4
+    assert [(row["prop"], row["value"]) for row in rows] == [
+        ("name", 'Ann, of "Lee"'),
+        ("weakAlias", "'=1+1"),
+        ("notes", "ROLE: mayor & of Leeds"),
+    ]
+    assert [row["probability"] for row in rows] == ["0.5", "0.5", "0.25"]
 
 
 @pytest.mark.parametrize(("table", "form"), [("graph", "csv"), ("entities", "graphml")])

@@ -188,3 +188,11 @@ def write_errors(path: str | Path) -> Iterator[None]:
     except OSError as error:
         problem = f"cannot be written: {error.strerror or error}"
         raise InputError(problem, file=str(path)) from error
+
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # spreadsheets take such text as a formula
+
+
+def without_formula(text: str) -> str:
+    """Return text for a cell of CSV that no spreadsheet runs."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text

@@ -9,14 +9,16 @@ from io import StringIO
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from partita.files.writing import without_formula
+
 Message = Mapping[str, Any]
 
 NODE_FIELDS = ("message", "text", "sort", "entity", "name")
 EDGE_FIELDS = ("probability", "marginal")
 LEAST = 0.001  # marginal from which a pair is an edge
 STATEMENT_COLUMNS = (
-    *("canonical_id", "entity_id", "prop", "prop_type", "schema", "value", "dataset", "lang"),
-    *("original_value", "external", "first_seen", "last_seen", "origin", "id", "probability"),
+    *("canonical_id", "entity_id", "prop", "prop_type", "schema", "value", "dataset", "origin"),
+    *("lang", "original_value", "external", "first_seen", "last_seen", "id", "probability"),
 )
 # sorts of the domains as schemata of FollowTheMoney; any other is a thing to be described
 SCHEMATA = {
@@ -113,11 +115,12 @@ def _properties(entity: Mapping[str, Any]) -> Iterator[tuple[str, str, str, floa
 def _statement(
     entity: str, schema: str, claim: tuple[str, str, str], dataset: str, probability: float
 ) -> str:
-    prop, kind, value = claim
+    prop, kind, text = claim
+    value = without_formula(" ".join(text.split()))
     key = hashlib.sha1(
         f"{dataset}.{entity}.{prop}.{value}".encode(), usedforsecurity=False
     ).hexdigest()
-    row = (entity, entity, prop, kind, schema, value, dataset, "", "", "f", "", "", "partita", key)
+    row = (entity, entity, prop, kind, schema, value, dataset, "partita", "", "", "f", "", "", key)
     stream = StringIO()
-    csv.writer(stream, lineterminator="").writerow((*row, probability))
-    return stream.getvalue()
+    csv.writer(stream, lineterminator="\n").writerow((*row, probability))
+    return stream.getvalue().rstrip("\n")

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import JSON, Boolean, Double, Integer, select
 
 from partita.errors import InputError, Unavailable
-from partita.files.writing import replacing, replacing_bytes, write_errors
+from partita.files.writing import (
+    replacing,
+    replacing_bytes,
+    without_formula,
+    write_errors,
+)
 from partita.store import tables
 
 if TYPE_CHECKING:
@@ -21,7 +26,6 @@ if TYPE_CHECKING:
 FORMS = ("csv", "jsonl", "parquet")
 TABLES = tuple(table.name for table in tables.metadata.sorted_tables)
 CHUNK = 1000  # rows at a time
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # spreadsheets take such text as a formula
 
 
 def table_named(name: str) -> Table:
@@ -75,8 +79,8 @@ def _csv(rows: Sequence[Any]) -> str:
 
 def _cell(value: object) -> object:
     """Return lists, objects and booleans as JSON, and text so that no spreadsheet runs it."""
-    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
-        return f"'{value}"
+    if isinstance(value, str):
+        return without_formula(value)
     return _json(value) if isinstance(value, bool | list | dict) else value
 
 

@@ -66,13 +66,14 @@ function leftColumn(view) {
 }
 
 /**
- * Return the pair whose probability the rest of the set changed most.
+ * Return the pair whose probability the rest of the set changed most, else the least certain one.
  * @param {ResultSet} set
  * @returns {[string, string]}
  */
 function mostMoved(set) {
   const shift = (/** @type {any} */ pair) => Math.abs(pair.probability - pair.marginal);
-  const [most] = [...set.pairs].sort((a, b) => shift(b) - shift(a));
+  const doubt = (/** @type {any} */ pair) => Math.abs(pair.marginal - 0.5);
+  const [most] = [...set.pairs].sort((a, b) => shift(b) - shift(a) || doubt(a) - doubt(b));
   return most ? [most.left, most.right] : [templateIds(set)[0], templateIds(set)[1]];
 }
 
