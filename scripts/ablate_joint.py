@@ -15,6 +15,11 @@ with its 95 % interval (paired bootstrap).
 starts from the raw text of the documents held out, with the shipped models, which have not seen
 them: CoNLL scores with the probabilities of types as evidence, with the most probable type taken as
 certain, with pairs of different most probable types excluded as well, and without types.
+
+    python scripts/ablate_joint.py ../shared/data/gum/train --reliability --folds 3
+
+trains the whole model on the other folds of each fold, and prints the bits per mention and the
+reliability error of the pairs, pooled over all folds, and of each genre.
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.configurations.joint import codes as code
 from partita.configurations.joint import features
@@ -31,19 +37,21 @@ from partita.configurations.joint.model import JointModel, layout, shipped_joint
 from partita.configurations.joint.posterior import LINKED, average_linkage
 from partita.corpora.corefud import read_corefud
 from partita.corpora.matching import match_mentions
+from partita.evaluation.calibration import bootstrap, pair_reliability_error, undecided
+from partita.evaluation.models import Joint
 from partita.evaluation.raw import raw_scores
 from partita.evaluation.scores import Scores
-from partita.records import Document, FloatArray, IntArray, Template
+from partita.records import Document, FloatArray, IntArray, Template, restricted_growth
 from partita.text.analysis import shipped_analyser
 from partita.training.joint import (
     CHOOSABLE,
     Settings,
-    concatenate_decisions,
     joint_posterior,
     key_decisions,
+    lessons_of,
     lexicon_of,
-    train_decisions,
-    with_copies,
+    train_joint,
+    train_lessons,
     with_uncertain_sorts,
     without_sorts,
 )
@@ -51,11 +59,17 @@ from partita.training.joint_kernels import Decisions, gradient
 from partita.training.text_models import text_templates
 
 LEXICAL = (
-    {code.C_RARITY, code.C_CLASS, code.C_COSINE, code.C_NEAREST_COSINE, code.C_RELATION,
-     code.C_SIMILAR_RANK, code.C_SHARED, code.C_PHRASE, code.C_CELL_CLASS},
+    {code.C_RARITY, code.C_COSINE, code.C_RELATION, code.C_SIMILAR_RANK, code.C_SHARED,
+     code.C_PHRASE, code.C_CELL_CLASS, code.C_SUITS, code.C_CLUSTER},
     {code.N_RARITY, code.N_CLASS, code.N_COSINE, code.N_PHRASE, code.N_SHARED},
 )  # fmt: skip
-CONTEXT = ({code.C_GOVERNORS, code.C_FIT}, set[int]())
+CONTEXT = ({code.C_GOVERNORS, code.C_FIT, code.C_SUITS}, set[int]())
+MEMBERS = (
+    {code.C_DETERMINER, code.C_LENGTH, code.C_PARENT, code.C_ALIKE_SENTENCES, code.C_ALIKE_NUMBER,
+     code.C_NOUN_SENTENCES, code.C_NOUN_GROUP, code.C_NOUN_NUMBER, code.C_PRONOUN_SENTENCES,
+     code.C_AGE},
+    set[int](),
+)  # fmt: skip
 HELD_OUT = ("conversation", "essay", "fiction", "letter", "podcast", "whow")  # not free
 NOTHING = (set[int](), set[int]())
 
@@ -76,6 +90,14 @@ VARIANTS = (
     Variant("without vectors, clusters, classes", LEXICAL),
     Variant("without context (governing verbs)", CONTEXT),
     Variant("without head repair", ({code.C_PARTS}, {code.N_PARTS}), repair=False),
+    Variant("without single members (alike, last noun, last pronoun), length, parent", MEMBERS),
+    Variant(
+        "words of mentions never dropped", change=lambda s: replace(s, word_dropout=0.0)
+    ),
+    Variant(
+        "a fifth of the copies without and with uncertain sorts",
+        change=lambda s: replace(s, unsorted_share=0.2, uncertain_share=0.2),
+    ),
     Variant("half the hidden units", change=lambda s: replace(s, units=s.units // 2)),
     Variant(
         "characteristics never dropped", change=lambda s: replace(s, characteristic_dropout=0.0)
@@ -116,8 +138,9 @@ def measured(
     def decided(document: Document) -> Decisions:
         return silenced(key_decisions(document, lexemes), variant.silent)
 
-    decisions = concatenate_decisions([decided(one) for one in with_copies(training, changed, rng)])
-    model, _ = train_decisions(decisions, lexicon, changed, rng)
+    lessons = lessons_of(training, lexemes, changed, rng)
+    lessons = lessons._replace(decisions=silenced(lessons.decisions, variant.silent))
+    model, _ = train_lessons(lessons, lexicon, changed, rng)
     rows = [[bits_of(model, decided(d), variant.sharpness) for d in docs] for docs in tests]
     return np.array(rows)
 
@@ -217,6 +240,7 @@ def main() -> None:
     parser.add_argument("--members", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=Settings().epochs)
     parser.add_argument("--types", action="store_true")
+    parser.add_argument("--reliability", action="store_true")
     options = parser.parse_args()
     documents = list(read_corefud(options.corpus))
     if options.types:
@@ -226,6 +250,9 @@ def main() -> None:
     places = range(len(documents))
     other = [n for n in places if documents[n].genre in HELD_OUT]
     folds = [places[k :: options.folds] for k in range(options.folds)] or [other]
+    if options.reliability:
+        reliability_table(documents, folds)
+        return
     tested = sorted(n for held in folds for n in held)
     mentions = np.array([len(documents[n]) for n in tested])
     print("| version | certain sorts | no sorts | uncertain sorts | difference, certain sorts |")
@@ -237,6 +264,39 @@ def main() -> None:
         figures = " | ".join(f"{row.sum() / mentions.sum():.3f}" for row in bits)
         print(f"| {variant.name} | {figures} | {_difference(bits[0] - whole[0], mentions)} |",
               flush=True)  # fmt: skip
+
+
+Pairs = tuple[float, int, FloatArray, NDArray[np.bool_]]  # bits, mentions, stated, observed
+
+
+def _undecided_pairs(model: JointModel, document: Document) -> Pairs:
+    """Return bits and mentions of a document, and its pairs stated between .05 and .95."""
+    posterior = Joint(model).posterior(document)
+    bits = -posterior.log_weight(restricted_growth(document.labels)) / np.log(2.0)
+    above, labels = np.triu_indices(len(document), 1), document.labels
+    joined = (labels[:, None] == labels[None, :])[above]
+    return bits, len(document), *undecided(posterior.pairs().value[above], joined)
+
+
+def _pooled_error(pairs: Sequence[Pairs]) -> float:
+    stated, observed = zip(*(one[2:] for one in pairs), strict=True)
+    return pair_reliability_error(np.concatenate(stated), np.concatenate(observed))
+
+
+def reliability_table(documents: Sequence[Document], folds: Sequence[Sequence[int]]) -> None:
+    """Print bits and reliability of documents by models that have not seen them."""
+    found: list[tuple[str, Pairs]] = []
+    for held in folds:
+        model = train_joint([d for n, d in enumerate(documents) if n not in set(held)])
+        found += [(documents[n].genre, _undecided_pairs(model, documents[n])) for n in held]
+    print("| documents | number | bits per mention | pair reliability error |")
+    print("| --- | --- | --- | --- |")
+    for name in ("all", *sorted({genre for genre, _ in found})):
+        pairs = [one for genre, one in found if name in ("all", genre)]
+        bits = sum(one[0] for one in pairs) / sum(one[1] for one in pairs)
+        spread = bootstrap(pairs, _pooled_error, np.random.default_rng(0), times=200)
+        print(f"| {name} | {len(pairs)} | {bits:.3f} | {_pooled_error(pairs):.3f} "
+              f"({spread.low:.3f}–{spread.high:.3f}) |", flush=True)  # fmt: skip
 
 
 def _difference(bits: FloatArray, mentions: FloatArray) -> str:

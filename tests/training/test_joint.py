@@ -31,6 +31,7 @@ QUICK = Settings(
     batch=16,
     dropout=0.0,
     characteristic_dropout=0.0,
+    word_dropout=0.0,
     min_documents=1,
     decay=0.0,
     unsorted_share=0.5,

@@ -137,7 +137,7 @@ def train(
     paths = [Path(one) for one in listed if isinstance(one, str | os.PathLike)]
     report = progress or (lambda _: None)
     documents = _documents(listed, source, report)
-    learned_from = about or _names(paths, len(listed))
+    learned_from = about or _description(paths, len(listed), documents)
     if model == "joint":
         return _joint(documents, select, fit, seed, learned_from, report)
     whole = fit in (KEYS, CALIBRATION)
@@ -246,12 +246,19 @@ def check_folder(out: Path) -> None:
         raise InputError("cannot be written: there is no such folder", file=str(out))
 
 
-def _names(paths: Sequence[Path], keys: int) -> str:
+MOST_NAMES = 4  # of files that a description lists
+
+
+def _description(paths: Sequence[Path], keys: int, documents: Sequence[Document]) -> str:
     """Return what the parameters say that they come from."""
     names = [path.name for path in paths]
     if len(names) < keys:
         return f"{keys - len(names)} keys"
-    return ", ".join(names) if len(names) <= 4 else f"{names[0]} and {len(names) - 1} more"
+    if len(names) <= MOST_NAMES:
+        return ", ".join(names)
+    genres = ", ".join(sorted({document.genre for document in documents} - {""}))
+    of = f" of the genres {genres}" if genres else ""
+    return f"{len(documents)} documents{of}: {names[0]} to {names[-1]}"
 
 
 def _documents(keys: Sequence[Any], source: str | None, progress: Progress) -> list[Document]:

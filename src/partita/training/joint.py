@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,15 +80,33 @@ class Settings:
     units: int = 80  # of a member
     members: int = 3  # networks whose scores are averaged
     temperature: tuple[float, float] = (0.0, 0.0)  # a, b: scores × exp(a + b log(choices))
-    epochs: int = 12
+    epochs: int = 7
     batch: int = 64
     rate: float = 0.003
     decay: float = 0.3
     dropout: float = 0.3  # of hidden units
-    characteristic_dropout: float = 0.2
+    characteristic_dropout: float = 0.1
+    word_dropout: float = 0.6  # of the words of mentions that start a cell, further ones
     min_documents: int = 4  # with a word, for it to have a lexeme
-    unsorted_share: float = 0.2  # share of documents that are also used without sorts
-    uncertain_share: float = 0.2  # share of documents that are also used with uncertain sorts
+    unsorted_share: float = 0.5  # share of documents that an epoch also has without sorts
+    uncertain_share: float = 0.5  # share of documents that an epoch also has with uncertain sorts
+
+
+class Lessons(NamedTuple):
+    """Decisions to train on: those of the documents as they are, and of copies.
+
+    `copies` numbers the copy that a decision belongs to, -1 for none; `shares` is the probability
+    that an epoch has a copy.
+    """
+
+    decisions: Decisions
+    copies: IntArray
+    shares: FloatArray
+
+    def visited(self, rng: np.random.Generator) -> IntArray:
+        """Return the decisions of an epoch, in random order."""
+        drawn = np.append(rng.random(len(self.shares)) < self.shares, True)  # the last for -1
+        return rng.permutation(np.flatnonzero(drawn[self.copies]))
 
 
 @dataclass(slots=True, eq=False)
@@ -107,20 +125,20 @@ class Optimiser:
         weights = _initial_weights(rows, settings.units, rng)
         return cls(settings, weights, _zeros(weights), _zeros(weights), _zeros(weights))
 
-    def epoch(self, decisions: Decisions, epoch: int, rng: np.random.Generator) -> float:
-        """Visit every decision once; return the mean loss in bits."""
+    def epoch(self, lessons: Lessons, epoch: int, rng: np.random.Generator) -> float:
+        """Visit the decisions of an epoch; return the mean loss in bits."""
         from partita.training.joint_kernels import gradient
 
-        settings, count = self.settings, len(decisions.answers)
-        losses = np.zeros(count)
-        order = rng.permutation(count)
+        settings, decisions, order = self.settings, lessons.decisions, lessons.visited(rng)
+        losses, count = np.zeros(len(decisions.answers)), len(order)
         for first in range(0, count, settings.batch):
             chosen = order[first : first + settings.batch]
             masks = _masks(len(chosen), settings, rng)
             kept = rng.random((len(chosen), CHOOSABLE)) >= settings.characteristic_dropout
+            kept[:, -1] &= rng.random(len(chosen)) >= settings.word_dropout
             gradient(self.weights, layout(), decisions, chosen, masks, kept, self.slopes, losses)
             self._step((epoch + first / count) / settings.epochs)
-        return float(losses.mean() / np.log(2.0))
+        return float(losses[order].mean() / np.log(2.0))
 
     def _step(self, progress: float) -> None:
         from partita.training.joint_kernels import step
@@ -176,10 +194,8 @@ def train_joint(
     rng = np.random.default_rng(seed)
     lexicon = lexicon_of(documents, settings.min_documents)
     lexemes = {word: n + 1 for n, word in enumerate(lexicon)}
-    decisions = concatenate_decisions(
-        [key_decisions(d, lexemes) for d in with_copies(documents, settings, rng)]
-    )
-    model, bits = train_decisions(decisions, lexicon, settings, rng, progress)
+    lessons = lessons_of(documents, lexemes, settings, rng)
+    model, bits = train_lessons(lessons, lexicon, settings, rng, progress)
     return replace(
         model,
         learned_from=learned_from,
@@ -189,26 +205,44 @@ def train_joint(
     )
 
 
-def train_decisions(
-    decisions: Decisions,
+def lessons_of(
+    documents: Sequence[Document],
+    lexemes: Mapping[str, int],
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Lessons:
+    """Return the decisions of documents, of copies without sorts and with uncertain ones."""
+    copies = [without_sorts(document) for document in documents]
+    copies += [with_uncertain_sorts(document, rng) for document in documents]
+    decisions = [key_decisions(document, lexemes) for document in (*documents, *copies)]
+    numbers = np.repeat(
+        [*[-1] * len(documents), *range(len(copies))], [len(one.answers) for one in decisions]
+    )
+    shares = np.repeat([settings.unsorted_share, settings.uncertain_share], len(documents))
+    return Lessons(concatenate_decisions(decisions), numbers, shares)
+
+
+def train_lessons(
+    lessons: Lessons,
     lexicon: tuple[str, ...],
     settings: Settings,
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> tuple[JointModel, float]:
-    """Train on decisions whose lexemes are those of the lexicon; also return the last loss."""
+    """Train on lessons whose lexemes are those of the lexicon; also return the last loss."""
     members = []
     for member in range(settings.members):
         optimiser = Optimiser.start(STARTED + 1 + len(lexicon), settings, rng)
-        bits = _train_member(decisions, optimiser, rng, member, progress)
+        bits = _train_member(lessons, optimiser, rng, member, progress)
         optimiser.weights[0][:] *= 1.0 - settings.characteristic_dropout  # now all are used
+        optimiser.weights[0][STARTED:] *= 1.0 - settings.word_dropout
         members.append(optimiser.weights)
     temperature = np.array(settings.temperature)
     return JointModel(*_average_members(members), temperature, lexicon), bits
 
 
 def _train_member(
-    decisions: Decisions,
+    lessons: Lessons,
     optimiser: Optimiser,
     rng: np.random.Generator,
     member: int,
@@ -217,7 +251,7 @@ def _train_member(
     """Train one member for all epochs; return the last loss in bits per decision."""
     bits, epochs = 0.0, optimiser.settings.epochs
     for epoch in range(epochs):
-        bits = optimiser.epoch(decisions, epoch, rng)
+        bits = optimiser.epoch(lessons, epoch, rng)
         if progress is not None:
             progress(member * epochs + epoch + 1, optimiser.settings.members * epochs, bits)
     return bits
@@ -282,19 +316,6 @@ def hash_documents(documents: Iterable[Document]) -> str:
     for document in documents:
         digest.update(f"{document.name}\n{document.text}\n{document.key}\n".encode())
     return digest.hexdigest()
-
-
-def with_copies(
-    documents: Sequence[Document], settings: Settings, rng: np.random.Generator
-) -> list[Document]:
-    """Return the documents, copies of some without sorts, and of some with uncertain sorts."""
-    unsorted = np.flatnonzero(rng.random(len(documents)) < settings.unsorted_share)
-    uncertain = np.flatnonzero(rng.random(len(documents)) < settings.uncertain_share)
-    return [
-        *documents,
-        *(without_sorts(documents[n]) for n in unsorted.tolist()),
-        *(with_uncertain_sorts(documents[n], rng) for n in uncertain.tolist()),
-    ]
 
 
 def without_sorts(document: Document) -> Document:

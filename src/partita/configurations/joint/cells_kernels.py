@@ -16,7 +16,6 @@ from partita.configurations.joint.codes import (
     ACRONYM,
     ALL_OF_EARLIER,
     ALL_OF_LATER,
-    COMPLEMENT,
     COSINES,
     GENDER,
     GOVERNOR,
@@ -26,15 +25,14 @@ from partita.configurations.joint.codes import (
     LAST_PRONOUN,
     ME,
     MODIFIED,
-    NAME,
     NUMBER,
     OTHER_NUMERAL,
     OWNER,
     PARAGRAPH,
     PART_OF_NAME,
     PHRASE,
-    PLURAL_NAME,
     RELATIONS,
+    SAME_CLUSTER,
     SAME_HEAD,
     SAME_STEM,
     SAME_TEXT,
@@ -50,14 +48,13 @@ from partita.records import IntArray
 
 Small = NDArray[np.int32]
 
-FIRST, LAST, WITHOUT, CHILD, SIZE, SORTED, FORMS, CELL_KINDS, NUMBERS, GENDERS = range(10)
-PRONOUN, NOUN, SHARES = 10, 11, 12
+FIRST, LAST, WITHOUT, CHILD, SIZE, SORTED, CELL_KINDS, NUMBERS, GENDERS = range(9)
+PRONOUN, NOUN, SHARES = 9, 10, 11
 CELL_COLUMNS = SHARES + len(SORTS)  # from SHARES on: sums of the members' probabilities of sorts
 EMPTY = 0  # the number of the cell without members
-HAS_PRONOUN, HAS_NAME, HAS_NOUN = 1, 2, 4
 (
     LEVEL, NEAREST, NOUNS, MATCHED, CLASH, LAST_ME, LAST_YOU, MODIFIERS_THERE,
-    COMPLEMENT_THERE, HEADS, COSINE, NEAR_COSINE, RELATION, RARE, PHRASES,
+    MOST_ALIKE, HEADS, COSINE, RELATION, RARE, PHRASES, CLUSTER,
 ) = range(15)  # fmt: skip
 SEEN_COLUMNS = 15
 NO_LIKENESS = 6  # of modifiers
@@ -215,13 +212,8 @@ def _remember(mention: Small, shares: Small, cell: Small, j: int) -> None:
     cell[NUMBERS] |= mention[NUMBER]
     cell[GENDERS] |= mention[GENDER]
     if kind <= LAST_PRONOUN:
-        cell[FORMS] |= HAS_PRONOUN
         cell[PRONOUN] = j
-    elif kind in (NAME, PLURAL_NAME):
-        cell[FORMS] |= HAS_NAME
     else:
-        cell[FORMS] |= HAS_NOUN
-    if kind > LAST_PRONOUN:
         cell[NOUN] = j
 
 
@@ -323,14 +315,14 @@ def see(mentions: Mentions, cells: Cells, used: int, row: IntArray, j: int) -> N
             if attributes[i, KIND] > LAST_PRONOUN:
                 seen[cell, NOUNS] += 1
                 if kind > LAST_PRONOUN:
-                    _compare_words(attributes[i, COMPLEMENT], row[i], seen, cell)
+                    _compare_words(i, row[i], seen, cell)
                     _compare_heads(kin[attributes[i, WORD]], row[i], seen, cell)
 
 
 @uncounted
 def _compare_heads(kin: int, bits: int, seen: Small, cell: int) -> None:
     cosine, relation = kin % COSINES, (kin // COSINES) % RELATIONS
-    seen[cell, NEAR_COSINE] = cosine
+    seen[cell, CLUSTER] = max(seen[cell, CLUSTER], 1 + (kin >= SAME_CLUSTER))
     if cosine > seen[cell, COSINE] or seen[cell, NOUNS] == 1:
         seen[cell, COSINE], seen[cell, RELATION] = cosine, relation
     elif cosine == seen[cell, COSINE]:
@@ -340,7 +332,7 @@ def _compare_heads(kin: int, bits: int, seen: Small, cell: int) -> None:
 
 
 @uncounted
-def _compare_words(complement: int, bits: int, seen: Small, cell: int) -> None:
+def _compare_words(i: int, bits: int, seen: Small, cell: int) -> None:
     likeness = level(bits)
     if likeness >= TRUE_MATCH:
         seen[cell, MATCHED] += 1
@@ -352,7 +344,7 @@ def _compare_words(complement: int, bits: int, seen: Small, cell: int) -> None:
     if likeness > 0 and likeness >= seen[cell, LEVEL]:
         seen[cell, LEVEL] = likeness
         seen[cell, MODIFIERS_THERE] = (bits >> MODIFIED) & 7
-        seen[cell, COMPLEMENT_THERE] = complement
+        seen[cell, MOST_ALIKE] = i + 1
 
 
 @uncounted

@@ -18,11 +18,10 @@ from partita.configurations.joint import codes as column
 from partita.configurations.joint.cells_kernels import (
     CELL_KINDS,
     CLASH,
-    COMPLEMENT_THERE,
+    CLUSTER,
     COSINE,
     EMPTY,
     FIRST,
-    FORMS,
     GENDERS,
     HEADS,
     LAST,
@@ -31,7 +30,7 @@ from partita.configurations.joint.cells_kernels import (
     LEVEL,
     MATCHED,
     MODIFIERS_THERE,
-    NEAR_COSINE,
+    MOST_ALIKE,
     NEAREST,
     NO_NOUNS,
     NO_WORDS,
@@ -62,19 +61,19 @@ LEVEL_COUNT, COSINES = code.LEVELS, code.COSINES
 KIND_GROUPS = np.array(column.GROUPS)
 THIRD_AS_NUMBER = 3
 (
-    BEST, BIGGEST, AGREE, HERE, BEFORE, OVERLAPS, APPOSED_TO, LIKE, ALL_HEADS, HEAD_CELLS, RANK,
-    BEST_COSINE, BEST_PHRASE, BEST_SHARED,
-) = range(14)  # fmt: skip
-TOTALS = 14
+    BEST, AGREE, HERE, BEFORE, OVERLAPS, APPOSED_TO, ALL_HEADS, HEAD_CELLS, RANK, BEST_COSINE,
+    BEST_PHRASE, BEST_SHARED,
+) = range(12)  # fmt: skip
+TOTALS = 12
 # What the relative codes need of a mention and a cell.
 (
     F_SORTS_AGREE, F_AGREES, F_LEVEL, F_HEADS, F_SIMILARITY, F_COSINE, F_PHRASES, F_RARE,
-    F_OVERLAPS, F_APPOSED, F_SIZE, F_SENTENCES,
-) = range(12)  # fmt: skip
-FACTS = 12
+    F_OVERLAPS, F_APPOSED, F_SENTENCES,
+) = range(11)  # fmt: skip
+FACTS = 11
 RELATIVE = np.array([
-    code.C_RANK, code.C_AGREEING, code.C_LIKE_RANK, code.C_SHARE, code.C_RIVALS, code.C_STRONGEST,
-    code.C_HEAD_SHARE, code.C_SIMILAR_RANK, code.C_AS_BEFORE, code.C_OWNER, code.C_HABIT,
+    code.C_RANK, code.C_AGREEING, code.C_RIVALS, code.C_STRONGEST, code.C_SIMILAR_RANK,
+    code.C_AS_BEFORE, code.C_OWNER, code.C_HABIT,
 ])  # fmt: skip
 RELATIVE_NEW = np.array([
     code.N_BEST, code.N_CELLS, code.N_AGREEING, code.N_NEAR, code.N_OVERLAPS, code.N_LIKEST,
@@ -92,7 +91,6 @@ SALIENT = 5  # members from which a cell is never out of sight
 LONG_AGO_CLASS, NEAR = len(code.OTHER) - 1, -1
 BIN_EDGES = (1, 2, 3, 5, 9, 19, 49)
 BINS = np.array([sum(x > edge for edge in BIN_EDGES) for x in range(51)])
-SHARE_EDGES = (0.1, 0.25, 0.5)
 
 
 @uncounted
@@ -146,9 +144,9 @@ def describe_cell(
     agreement, bits = sort_agreement(mentions.sorts[j], cell), cells.bits[number]
     if seen[NOUNS] == 0:
         seen[LEVEL] = seen[NEAREST] = NO_WORDS
-        seen[COSINE] = seen[NEAR_COSINE] = seen[RELATION] = NO_NOUNS
+        seen[COSINE] = seen[RELATION] = NO_NOUNS
     out[code.C_AGREEMENT], out[code.C_CELL_SORT] = agreement, likeliest_sort(cell)
-    _own(mention, out)
+    _own(mention, _around(attributes, mention), out)
     _words(seen, bits, out)
     _meanings(attributes, kin, cell, seen, j, out)
     _distances(mention, last, j - cell[LAST], out)
@@ -156,6 +154,7 @@ def describe_cell(
     _agreement(mention, cell, seen, out)
     _pronouns(attributes, mention, cell, out)
     _syntax(bits, row[cell[LAST]], out)
+    _places(attributes, cell, seen[MOST_ALIKE] - 1, j, out)
     _facts(mention, cell, seen, bits, out, facts)
 
 
@@ -170,7 +169,7 @@ def _facts(mention: Small, cell: Small, seen: Small, bits: int, out: Codes, fact
     similar = agrees and facts[F_COSINE] > 0
     facts[F_SIMILARITY] = COSINES * seen[COSINE] + seen[PHRASES] if similar else 0
     facts[F_OVERLAPS] = (bits & column.SHARED_WORD) > 0
-    facts[F_APPOSED], facts[F_SIZE] = out[code.C_APPOSITION], cell[SIZE]
+    facts[F_APPOSED] = out[code.C_APPOSITION]
     facts[F_SENTENCES] = out[code.C_SENTENCES]
 
 
@@ -216,7 +215,7 @@ def relate(
     totals, levels, better, count = counts.totals, counts.levels, counts.better, grown.counts[b]
     clear(totals)
     clear(levels)
-    totals[BIGGEST], found, others, most = 1, 0, 0, 0
+    found, others, most = 0, 0, 0
     for at in range(count):
         which = classes[row_of_cells[at]]
         if which == NEAR:
@@ -237,7 +236,7 @@ def relate(
     for k in range(most - 1, 0, -1):
         better[k] += better[k + 1]
     usual, latest = habit(such, homes)
-    best, met, heads, biggest = totals[BEST], False, totals[ALL_HEADS], totals[BIGGEST]
+    best, met = totals[BEST], False
     rivals, owner = min(4, levels[best]), mentions.attributes[j, column.OWNER] >= 0
     for r in range(found):
         cell = row_of_cells[near[r]]
@@ -248,14 +247,12 @@ def relate(
         similarity = facts[slot, F_SIMILARITY]
         as_before = 0 if latest < 0 else 1 if columns[cell, FIRST] == latest else 2
         keys[r] |= (
-            _share(facts[slot, F_SIZE], biggest) << 12
-            | (rivals if likest else 0) << 16
-            | strongest << 20
-            | _head_share(facts[slot, F_HEADS], heads) << 24
-            | (1 + min(4, better[similarity + 1]) if similarity > 0 else 0) << 28
-            | as_before << 32
-            | (owned(mentions.attributes, columns, homes, row, j, cell) if owner else 0) << 36
-            | usual << 40
+            (rivals if likest else 0) << 8
+            | strongest << 12
+            | (1 + min(4, better[similarity + 1]) if similarity > 0 else 0) << 16
+            | as_before << 20
+            | (owned(mentions.attributes, columns, homes, row, j, cell) if owner else 0) << 24
+            | usual << 28
         )
     near[found], keys[found] = count, _new_key(mentions.attributes[j], totals, levels, usual)
     return found, others
@@ -264,10 +261,9 @@ def relate(
 @uncounted
 def _count(facts: Small, slot: int, totals: IntArray, levels: IntArray) -> int:
     """Add a cell to the totals; return the part of its key that tells its ranks."""
-    agreeing = like_rank = 0
+    agreeing = 0
     if facts[slot, F_SORTS_AGREE]:
         totals[RANK] += 1
-        totals[BIGGEST] = max(totals[BIGGEST], facts[slot, F_SIZE])
     if facts[slot, F_AGREES]:
         totals[AGREE] += 1
         agreeing = min(7, binned(totals[AGREE], 7) + 1)
@@ -277,9 +273,6 @@ def _count(facts: Small, slot: int, totals: IntArray, levels: IntArray) -> int:
     if likeness < NO_WORDS:
         levels[likeness] += 1
         totals[BEST] = max(totals[BEST], likeness)
-        if likeness >= 3:
-            totals[LIKE] += 1
-            like_rank = min(7, totals[LIKE])
     totals[BEST_COSINE] = max(totals[BEST_COSINE], facts[slot, F_COSINE])
     totals[BEST_PHRASE] = max(totals[BEST_PHRASE], facts[slot, F_PHRASES])
     totals[BEST_SHARED] = max(totals[BEST_SHARED], facts[slot, F_RARE])
@@ -287,19 +280,7 @@ def _count(facts: Small, slot: int, totals: IntArray, levels: IntArray) -> int:
     totals[ALL_HEADS] += facts[slot, F_HEADS]
     totals[HEAD_CELLS] += facts[slot, F_HEADS] > 0
     totals[APPOSED_TO] = max(totals[APPOSED_TO], facts[slot, F_APPOSED])
-    return int(binned(max(1, totals[RANK]), 8) | agreeing << 4 | like_rank << 8)
-
-
-@uncounted
-def _share(size: int, biggest: int) -> int:
-    """Return the size compared with the largest cell of the sort."""
-    if size == biggest and biggest > 1:
-        return 5
-    share, found = size / biggest, 1
-    for edge in SHARE_EDGES:
-        if share > edge:
-            found += 1
-    return found
+    return int(binned(max(1, totals[RANK]), 8) | agreeing << 4)
 
 
 @uncounted
@@ -337,8 +318,10 @@ def _meanings(
     out: Codes,
 ) -> None:
     """Code what the table of words says about mention and cell."""
-    out[code.C_COSINE], out[code.C_NEAREST_COSINE] = seen[COSINE], seen[NEAR_COSINE]
-    out[code.C_RELATION] = seen[RELATION]
+    out[code.C_COSINE] = seen[COSINE]
+    out[code.C_RELATION], out[code.C_CLUSTER] = seen[RELATION], seen[CLUSTER]
+    verb, word = attributes[cell[LAST], column.GOVERNOR], attributes[j, column.WORD]
+    out[code.C_SUITS] = kin[word, verb] % COSINES if verb > 0 and word > 0 else NO_NOUNS
     out[code.C_SHARED], out[code.C_PHRASE] = seen[RARE], seen[PHRASES]
     out[code.C_GOVERNORS], out[code.C_FIT] = fit(attributes, kin, j, cell)
     out[code.C_LAST_PRESENCE] = attributes[cell[LAST], column.PRESENCE]
@@ -348,19 +331,18 @@ def _meanings(
 
 
 @uncounted
-def _own(mention: Small, out: Codes) -> None:
+def _own(mention: Small, around: int, out: Codes) -> None:
     out[code.C_KIND] = mention[column.KIND]
     out[code.C_GROUP] = KIND_GROUPS[mention[column.KIND]]
     out[code.C_SORT] = mention[column.SORT]
     out[code.C_FLAGS] = mention[column.FLAGS]
     out[code.C_POINTER] = mention[column.POINTER]
-    out[code.C_COMPLEMENT] = mention[column.COMPLEMENT]
-    out[code.C_HEAD_COUNT] = _head_count(mention)
     out[code.C_CERTAINTY], out[code.C_PRESENCE] = (
         mention[column.CERTAINTY],
         mention[column.PRESENCE],
     )
-    out[code.C_RARITY], out[code.C_CLASS] = mention[column.RARITY], mention[column.NOUN_CLASS]
+    out[code.C_RARITY], out[code.C_PARENT] = mention[column.RARITY], around
+    out[code.C_DETERMINER], out[code.C_LENGTH] = mention[column.DETERMINER], mention[column.LENGTH]
 
 
 @uncounted
@@ -377,12 +359,9 @@ def _words(seen: Small, bits: int, out: Codes) -> None:
         out[code.C_ALIKE] = 3
     else:
         out[code.C_ALIKE] = 2 if seen[MATCHED] == seen[NOUNS] else min(1, seen[MATCHED])
-    names = 2 if bits & column.SHARED_NAME else 0
-    out[code.C_NAMES] = 4 if bits & column.ACRONYM else names + (bits & column.SAME_STEM > 0)
     cover = 2 if bits & column.ALL_OF_EARLIER else 0
     out[code.C_COVER] = cover + (bits & column.ALL_OF_LATER > 0)
     out[code.C_MODIFIERS] = seen[MODIFIERS_THERE]
-    out[code.C_OTHER_COMPLEMENT] = seen[COMPLEMENT_THERE]
     out[code.C_NUMERALS] = seen[CLASH]
 
 
@@ -403,12 +382,51 @@ def _distances(mention: Small, last: Small, between: int, out: Codes) -> None:
 
 
 @uncounted
+def _around(attributes: Small, mention: Small) -> int:
+    """Return how the expression around a mention refers."""
+    return _group(attributes, mention[column.PARENT])
+
+
+@uncounted
+def _group(attributes: Small, i: int) -> int:
+    return int(KIND_GROUPS[attributes[i, column.KIND]]) if i >= 0 else column.GROUP_COUNT
+
+
+@uncounted
+def _since(attributes: Small, j: int, i: int) -> int:
+    """Return the sentences since mention i, 9 if there is none."""
+    if i < 0:
+        return 9
+    sentences = attributes[j, column.SENTENCE] - attributes[i, column.SENTENCE]
+    return 0 if sentences <= 0 else binned(sentences, 8) + 1
+
+
+@uncounted
+def _numbers(attributes: Small, j: int, i: int) -> int:
+    if i < 0:
+        return 9
+    return int(3 * attributes[j, column.NUMBER] + attributes[i, column.NUMBER])
+
+
+@uncounted
+def _places(attributes: Small, cell: Small, alike: int, j: int, out: Codes) -> None:
+    """Code where single members stand, and how they refer."""
+    noun = cell[NOUN]
+    out[code.C_OTHER_COMPLEMENT] = attributes[alike, column.COMPLEMENT] if alike >= 0 else 0
+    out[code.C_ALIKE_SENTENCES] = _since(attributes, j, alike)
+    out[code.C_ALIKE_NUMBER] = _numbers(attributes, j, alike)
+    out[code.C_NOUN_SENTENCES] = _since(attributes, j, noun)
+    out[code.C_NOUN_GROUP] = _group(attributes, noun)
+    out[code.C_NOUN_NUMBER] = _numbers(attributes, j, noun)
+    out[code.C_PRONOUN_SENTENCES] = _since(attributes, j, cell[PRONOUN])
+    out[code.C_AGE] = min(8, binned(j - cell[FIRST], 8) + 1)
+
+
+@uncounted
 def _members(mention: Small, first: Small, last: Small, cell: Small, out: Codes) -> None:
     out[code.C_SIZE] = binned(cell[SIZE], 7)
-    out[code.C_LAST_KIND] = last[column.KIND]
     out[code.C_LAST_GROUP] = KIND_GROUPS[last[column.KIND]]
     out[code.C_FIRST] = KIND_GROUPS[first[column.KIND]]
-    out[code.C_FORMS] = cell[FORMS]
     out[code.C_ROLES] = mention[column.ROLE] * len(column.ROLES) + last[column.ROLE]
     there = 2 if last[column.REGION] == 1 else 1 if first[column.REGION] == 1 else 0
     out[code.C_HEADINGS] = 3 * (mention[column.REGION] == 1) + there
@@ -434,12 +452,10 @@ def _pronouns(attributes: Small, mention: Small, cell: Small, out: Codes) -> Non
     """Code the cell's last pronoun: none, this kind last, this kind earlier, other, as before."""
     kind = mention[column.KIND]
     out[code.C_SPEAKING] = cell[CELL_KINDS] & 7
-    out[code.C_SPOKEN_OF] = (cell[CELL_KINDS] >> column.HE) & 15
     if cell[PRONOUN] < 0:
-        out[code.C_PRONOUN] = out[code.C_LAST_PRONOUN] = 0
+        out[code.C_PRONOUN] = 0
         return
     theirs = attributes[cell[PRONOUN], column.KIND]
-    out[code.C_LAST_PRONOUN] = theirs + 1
     if theirs == kind:
         out[code.C_PRONOUN] = 1 if cell[PRONOUN] == cell[LAST] else 4
     else:
@@ -477,16 +493,6 @@ def _agrees(mention: Small, cell: Small, out: Codes) -> bool:
 
 
 @uncounted
-def _head_share(mine: int, everyone: int) -> int:
-    """Return 0 none, 1 under a quarter, 2 under a half, 3 under all, 4 all."""
-    if mine == 0:
-        return 0
-    if mine == everyone:
-        return 4
-    return 3 if 2 * mine >= everyone else 2 if 4 * mine >= everyone else 1
-
-
-@uncounted
 def describe_new(attributes: Small, j: int, out: Codes) -> None:
     """Fill the codes of a mention that starts a cell, relative ones apart."""
     mention = attributes[j]
@@ -496,9 +502,8 @@ def describe_new(attributes: Small, j: int, out: Codes) -> None:
     out[code.N_POSITION], out[code.N_REGION] = mention[column.POSITION], mention[column.REGION]
     out[code.N_ROLE], out[code.N_NESTED] = mention[column.ROLE], mention[column.PARENT] >= 0
     out[code.N_FLAGS], out[code.N_POINTER] = mention[column.FLAGS], mention[column.POINTER]
-    parent = mention[column.PARENT]
-    around = KIND_GROUPS[attributes[parent, column.KIND]] if parent >= 0 else column.GROUP_COUNT
-    out[code.N_PARENT], out[code.N_COMPLEMENT] = around, mention[column.COMPLEMENT]
+    out[code.N_PARENT] = _around(attributes, mention)
+    out[code.N_COMPLEMENT] = mention[column.COMPLEMENT]
     out[code.N_HEAD_COUNT], out[code.N_PARTS] = _head_count(mention), mention[column.PARTS]
     out[code.N_CERTAINTY] = mention[column.CERTAINTY]
     out[code.N_PRESENCE] = mention[column.PRESENCE]
