@@ -20,13 +20,19 @@ certain, with pairs of different most probable types excluded as well, and witho
 
 trains the whole model on the other folds of each fold, and prints the bits per mention and the
 reliability error of the pairs, pooled over all folds, and of each genre.
+
+    python scripts/ablate_joint.py ../shared/data/gum/train --test ../shared/data/gum/dev
+
+trains the whole model on all documents, and measures it and the shipped one on other documents.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -241,10 +247,14 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=Settings().epochs)
     parser.add_argument("--types", action="store_true")
     parser.add_argument("--reliability", action="store_true")
+    parser.add_argument("--test")
     options = parser.parse_args()
     documents = list(read_corefud(options.corpus))
     if options.types:
         types_table([d for d in documents if d.genre in HELD_OUT])
+        return
+    if options.test:
+        test_table(documents, list(read_corefud(options.test)))
         return
     settings = replace(Settings(), members=options.members, epochs=options.epochs)
     places = range(len(documents))
@@ -266,13 +276,18 @@ def main() -> None:
               flush=True)  # fmt: skip
 
 
+T = TypeVar("T")
 Pairs = tuple[float, int, FloatArray, NDArray[np.bool_]]  # bits, mentions, stated, observed
+
+
+def _key_bits(model: JointModel, document: Document) -> float:
+    key = restricted_growth(document.labels)
+    return -Joint(model).posterior(document).log_weight(key) / math.log(2.0)
 
 
 def _undecided_pairs(model: JointModel, document: Document) -> Pairs:
     """Return bits and mentions of a document, and its pairs stated between .05 and .95."""
-    posterior = Joint(model).posterior(document)
-    bits = -posterior.log_weight(restricted_growth(document.labels)) / np.log(2.0)
+    posterior, bits = Joint(model).posterior(document), _key_bits(model, document)
     above, labels = np.triu_indices(len(document), 1), document.labels
     joined = (labels[:, None] == labels[None, :])[above]
     return bits, len(document), *undecided(posterior.pairs().value[above], joined)
@@ -293,10 +308,37 @@ def reliability_table(documents: Sequence[Document], folds: Sequence[Sequence[in
     print("| --- | --- | --- | --- |")
     for name in ("all", *sorted({genre for genre, _ in found})):
         pairs = [one for genre, one in found if name in ("all", genre)]
-        bits = sum(one[0] for one in pairs) / sum(one[1] for one in pairs)
-        spread = bootstrap(pairs, _pooled_error, np.random.default_rng(0), times=200)
-        print(f"| {name} | {len(pairs)} | {bits:.3f} | {_pooled_error(pairs):.3f} "
-              f"({spread.low:.3f}–{spread.high:.3f}) |", flush=True)  # fmt: skip
+        bits = _mean_bits([one[:2] for one in pairs])
+        print(f"| {name} | {len(pairs)} | {bits:.3f} | {_interval(pairs, _pooled_error)} |")
+
+
+def _interval(rows: Sequence[T], figure: Callable[[Sequence[T]], float]) -> str:
+    spread = bootstrap(rows, figure, np.random.default_rng(0), times=500)
+    return f"{figure(rows):.3f} ({spread.low:.3f}–{spread.high:.3f})"
+
+
+def _mean_bits(rows: Sequence[tuple[float, int]]) -> float:
+    return sum(bits for bits, _ in rows) / sum(mentions for _, mentions in rows)
+
+
+def test_table(documents: Sequence[Document], tests: Sequence[Document]) -> None:
+    """Print the figures of the shipped model, and of one that is trained on the documents."""
+    models = (shipped_joint_model(), train_joint(documents))
+    rng = np.random.default_rng(1)
+    versions = {
+        "bits per mention, certain sorts": tests,
+        "no sorts": [without_sorts(d) for d in tests],
+        "uncertain sorts, made from true ones and noise":
+            [with_uncertain_sorts(d, rng) for d in tests],
+    }  # fmt: skip
+    print(f"| {len(tests)} documents | shipped | trained on all {len(documents)} |")
+    print("| --- | --- | --- |")
+    for name, version in versions.items():
+        cells = [_interval([(_key_bits(m, d), len(d)) for d in version], _mean_bits)
+                 for m in models]  # fmt: skip
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+    cells = [_interval([_undecided_pairs(m, d) for d in tests], _pooled_error) for m in models]
+    print(f"| pair reliability error, certain sorts | {' | '.join(cells)} |")
 
 
 def _difference(bits: FloatArray, mentions: FloatArray) -> str:

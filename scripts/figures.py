@@ -386,18 +386,6 @@ def _own_tags(files: Iterable[Path]) -> GroupScores:
 # Experiments
 
 
-def joint_card() -> str:
-    """Return the figures of the joint models in the table of all models."""
-    header, *lines = rows(table_of(f"{GUM} --shipped", 0))
-    models = {line[0]: dict(zip(header, line, strict=True)) for line in lines}
-    targets = {"bits per mention": "≤ .85", "pair reliability error": "≤ .03"}
-    found = [
-        [name, models["shipped joint"][name], models["joint"][name], target]
-        for name, target in targets.items()
-    ]
-    return table(["GUM dev", "shipped", "trained on all 177", "target"], found)
-
-
 @cache
 def paper_size() -> list[str]:
     """Return the tables of the experiment on the part of the corpus with the paper's size."""
@@ -537,7 +525,12 @@ FIGURES = {
     "gum-models-by-size": Figure(partial(table_of, f"{GUM} --shipped", 1), needs=("gum",)),
     "gum-small-sets": Figure(partial(table_of, f"{GUM} --largest 9", 0), needs=("gum",)),
     "gum-small-sets-by-size": Figure(partial(table_of, f"{GUM} --largest 9", 1), needs=("gum",)),
-    "gum-joint": Figure(joint_card, needs=("gum",)),
+    "gum-joint": Figure(
+        partial(script, "ablate_joint {data}/gum/train --test {data}/gum/dev"), needs=("gum",)
+    ),
+    "joint-reliability": Figure(
+        partial(script, "ablate_joint {data}/gum/train --reliability --folds 3"), needs=("gum",)
+    ),
     "raw-text": Figure(partial(table_of, RAW, 0), needs=("gum",)),
     "raw-text-learned": Figure(partial(table_of, RAW_LEARNED, 0), needs=("ewt", "gum")),
     "raw-text-by-genre": Figure(partial(table_of, RAW, 1), needs=("gum",)),
