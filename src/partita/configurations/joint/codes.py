@@ -17,7 +17,6 @@ KINDS = (
 )  # fmt: skip
 ME, WE, YOU, HE, SHE, IT, THEY, DEMONSTRATIVE = range(8)
 LAST_PRONOUN = KINDS.index("other pronoun")
-NAME, PLURAL_NAME = KINDS.index("name"), KINDS.index("plural name")
 # Kinds that mostly behave alike, as the group of each kind.
 GROUPS = (0, 1, 2, 3, 3, 4, 5, 6, 7, 7, 7, 8, 8, 9, 9, 10, 11, 12, 12, 13, 13, 14, 14)
 GROUP_COUNT = 15
