@@ -27,11 +27,14 @@ BOOK = 100_000
 MEMORY = 2 << 30
 WANTED = 3_000  # words per second
 MOST = 40.0
+ARTICLE = 500
+LIMIT = 20.0  # CPU seconds for a long text
 BOOK_RUN = """
 import resource, sys, partita
 result = partita.run(sys.stdin.read())
 print(len(result.resolved.templates), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
+EMPTY_RUN = "import partita.cli"
 
 
 def news() -> list[str]:
@@ -100,16 +103,35 @@ def test_a_long_text(ratio: Callable[..., None]) -> None:
     value = times[1] / times[0] * words([short]) / words([long])
     print(f"\n{words([long]):,} words: {times[1]:.1f} CPU seconds")
     ratio("a word of a text of 5,000 words (time)", value, "of 1,000 words", 2.5)
+    ratio("a text of 5,000 words (time)", times[1] / LIMIT, f"{LIMIT:g} CPU seconds", 1.0)
+
+
+def child_seconds(arguments: list[str], given: str = "") -> tuple[float, str]:
+    """Return the CPU seconds of another process, and its output."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, *arguments], input=given, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return used, done.stdout
+
+
+def test_one_article(ratio: Callable[..., None], tmp_path: Path) -> None:
+    """The whole command for one article: Python, imports, models, kernels, the text, the report."""
+    article = tmp_path / "article.txt"
+    article.write_text(book(ARTICLE), encoding="utf-8")
+    command = ["-m", "partita", "run", str(article)]
+    child_seconds(command)  # compiles the kernels
+    used = min(child_seconds(command)[0] for _ in range(3))
+    imports = min(child_seconds(["-c", EMPTY_RUN])[0] for _ in range(3))
+    print(f"\n`partita run` on {words([book(ARTICLE)]):,} words: {used:.2f} CPU seconds")
+    ratio("`partita run` on one article (time)", used / imports, "`import partita.cli`")
 
 
 def test_a_book(ratio: Callable[..., None]) -> None:
-    """The memory for 100,000 words."""
-    done = subprocess.run(
-        [sys.executable, "-c", BOOK_RUN], input=book(BOOK), capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    found, memory = map(int, done.stdout.split())
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"\n{found:,} mentions, {used.ru_utime:.0f} CPU seconds")
+    """The memory and the time for 100,000 words."""
+    used, said = child_seconds(["-c", BOOK_RUN], book(BOOK))
+    found, memory = map(int, said.split())
+    print(f"\n{found:,} mentions, {used:.0f} CPU seconds, {memory / 2**20:.2f} GB")
     ratio("memory of a book of 100,000 words", memory * 1024 / MEMORY, "2 GB", 1.0)
     assert memory * 1024 <= MEMORY

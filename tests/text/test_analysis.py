@@ -59,6 +59,20 @@ def test_an_ordinary_text() -> None:
     assert {"him", "his", "it", "they", "her", "her notes"} <= set(mentions)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is -- an all-out war -- she said.",
+        "总理说，这将有助于增长。",
+        "Jose\u0301 met \u0301 * there.",
+    ],
+)
+def test_no_mention_begins_or_ends_with_a_dash_or_is_a_mark(text: str) -> None:
+    for mention in found(text):
+        assert mention[0].isalnum()
+        assert mention[-1].isalnum() or mention[-1] == "\u0301"
+
+
 def test_pronouns_have_the_features_that_trees_read() -> None:
     words = {w.form: w for s in analysed(TEXT) for w in s.tree.words}
     assert feature(words["She"], "Gender") == "Fem"

@@ -51,6 +51,7 @@ def message(*texts: str) -> Message:
         ("BATTALION NO. 4 AND NO.5 SAID NO.", "BATTALION|NO.|4|AND|NO.|5|SAID|NO|."),
         ("SEE HTTP://WWW.HOST.MIL/A.", "SEE|HTTP://WWW.HOST.MIL/A|."),
         ("plan C. then D.", "plan|C|.|then|D|."),
+        ("Jose\u0301 in Me\u0301xico. \u0301 x", "Jose\u0301|in|Me\u0301xico|.|\u0301|x"),
     ],
 )
 def test_tokens(text: str, tokens: str) -> None:

@@ -166,7 +166,8 @@ class Analyser:
         found, decided = names.decided_sorts(
             found, texts, named, self.mentions.sorts, self.threshold
         )
-        return names.partitives(names.agreed(found, texts, decided), texts)
+        found = names.partitives(names.agreed(found, texts, decided), texts)
+        return _without_marks(found, texts)
 
     def find_in(self, sentences: Sequence[PlacedSentence]) -> tuple[PlacedSentence, ...]:
         """Return sentences that were parsed by others with the mentions found in their trees."""
@@ -274,6 +275,23 @@ class Analyser:
             mention = Mention("", best, "", 0, [(first, last)], head, by_sort, chance)
             by_sentence[sentence].append(mention)
         return by_sentence
+
+
+DASHES = frozenset(("-", "--", "---", "–", "—", "…", "...", "*", "•", "·", "|", ":", ";", ","))
+MONEY = frozenset("$€£¥%")  # signs that may be the head of a mention
+
+
+def _without_marks(found: Found, texts: Sequence[str]) -> Found:
+    """Return the mentions whose head is no mark, without dashes and the like at their ends."""
+    places, kept = found.places.copy(), np.ones(len(found.places), np.bool_)
+    for n, (head, first, last, _) in enumerate(found.places.tolist()):
+        while first < head and texts[first] in DASHES:
+            first += 1
+        while last > head and texts[last] in DASHES:
+            last -= 1
+        places[n, 1:3] = first, last
+        kept[n] = any(letter.isalnum() or letter in MONEY for letter in texts[head])
+    return Found(places[kept], found.chances[kept])
 
 
 def _moved(mention: Mention, places: Sequence[int]) -> Mention:

@@ -97,6 +97,8 @@ _WORD = re.compile(r"\S+")
 _WORDLESS = re.compile(
     "[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff\U0001f000-\U0001faff]"
 )
+# accents that are characters of their own, after their letter: parts of a word like letters
+_ACCENTS = re.compile(r"(?<=\w)[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff]+")
 
 Scanned = tuple[list[str], list[int], list[int]]
 
@@ -258,9 +260,12 @@ class Tokens:
 def tokenize(message: Message) -> Tokens:
     """Return the tokens of all regions; no sentence crosses a region."""
     tokens, text = Tokens(), _WORDLESS.sub(" ", message.text)
+    letters = _ACCENTS.sub(lambda found: "a" * len(found[0]), text)
     for place, region in enumerate(message.regions):
-        texts, starts, ends = scan(text, region.start, region.end)
+        texts, starts, ends = scan(letters, region.start, region.end)
         if texts:
+            if letters != text:
+                texts = [text[start:end] for start, end in zip(starts, ends, strict=True)]
             _append(tokens, texts, starts, ends, place, text)
     return tokens
 

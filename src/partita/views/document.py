@@ -46,6 +46,8 @@ def document_line(resolved: Resolved, width: int = 80) -> str:
 
 def sizes(resolved: Resolved) -> str:
     """Return the numbers of mentions and entities."""
+    if not resolved.templates:
+        return "no mentions found"
     several = sum(len(entity.templates) > 1 for entity in resolved.entities)
     counts = (
         count_text(len(resolved.templates), "mention"),
@@ -63,7 +65,8 @@ def label(entity: Entity) -> str:
     """Return the name of an entity, or the first description that looks like one, or the first."""
     like_names = (text for text in entity.descriptions if " " in text and text.istitle())
     first = next(iter(entity.descriptions), entity.anchor)
-    return one_line(entity.name or next(like_names, first))
+    shown = one_line(entity.name or next(like_names, first))
+    return shown.removesuffix("'s").removesuffix("’s")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
