@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import partita
 from partita.app.authoring import measure_corpus
 from partita.entities.entities import single_entity
 from partita.records import Template
@@ -26,6 +27,7 @@ from partita.text.tagger_models import shipped_tagger
 from partita.text.tokens import tokenize
 
 FOLDER = Path(__file__).parent / "statements"
+FURTHER = Path(__file__).parent / "further"
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 SCHEMA = read_domain("depots").schema
 
@@ -48,6 +50,40 @@ def test_nothing_denied_is_stated_and_slots_are_found():
     assert statuses.right / statuses.values >= 0.95
     assert statuses.weak_right / statuses.weak >= 0.85
     assert statuses.denials.found / statuses.denials.wanted >= 0.7
+
+
+def test_further_messages_with_other_words():
+    measured = measure_corpus(FURTHER, "depots")
+    statuses, slots = measured.statuses, measured.of("all").slots
+    assert measured.messages == 30
+    assert statuses.stated == 0
+    assert min(slots.recall, slots.precision) >= 0.95
+    assert statuses.weak_right / statuses.weak >= 0.9
+    assert statuses.denials.found / statuses.denials.wanted >= 0.8
+
+
+def _said_of_entities(text: str, said: str) -> list[str]:
+    """Return the statuses with which a text says something of an entity, or of an event."""
+    result = partita.run(text)
+    found = [template.status for template in result.mentions if template.text == said]
+    for entity in result.entities:
+        found += ["denied" for one in entity.denied if [said] in one.slots.values()]
+        found += [
+            value.status
+            for slot in ("ROLE", "DESCRIPTION")
+            for value in entity.slots.get(slot, ())
+            if value.value == [said]
+        ]
+    return found
+
+
+def test_the_general_domain_tells_what_is_denied():
+    rows = [json.loads(line) for line in (FURTHER / "general.jsonl").read_text().splitlines()]
+    said = [set(_said_of_entities(row["text"], row["said"])) for row in rows]
+    right = sum(found == {row["status"]} for row, found in zip(rows, said, strict=True))
+    assert right >= 0.85 * len(rows)
+    denied = [found for row, found in zip(rows, said, strict=True) if row["status"] == "denied"]
+    assert all(found <= {"denied"} for found in denied)
 
 
 def _keyed() -> Iterator[tuple[list[str], list[str], int, str]]:

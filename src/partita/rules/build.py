@@ -249,6 +249,7 @@ class Contribution:
     order: int = 0
     status: str = ""  # that the rule gives to its values
     evidence: tuple[int, ...] = ()  # tokens whose status the values have
+    clause: bool = False  # whether the match has a verb
 
     @property
     def rank(self) -> tuple[int, int, int]:
@@ -318,6 +319,7 @@ class Contributor:
             *(phrase, slots, sorts, self.rule, first, last, end - start),
             *(self.priority, self.order, self.status),
             tuple([_told_by(scene, span[1] - 1) for span in spans]),
+            any(item.attributes.get("kind") == "vg" for item in scene.items[start:end]),
         )
 
 

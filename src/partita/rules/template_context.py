@@ -79,6 +79,9 @@ OPENING = frozenset({",", "(", "-", "--", "–", "—"})
 CLOSING = OPENING | {")", ".", ";", ":"}
 COPULAS = frozenset({"be", "become", "remain"})
 HOLDING = frozenset({"have", "contain", "include", "comprise", "consist", "hold", "house"})
+SUBORDINATING = frozenset(
+    ["that", "whether", "if", "because", "although", "though", "unless", "while", "whereas"]
+)
 BETWEEN = frozenset({"when", "location", "time", "date"})  # allowed before the verb
 
 
@@ -139,7 +142,7 @@ def _role(phrases: Sequence[Attributes], n: int, apposition: int) -> str:
 def _preposition(phrase: Attributes) -> bool:
     kind = phrase.get("kind")
     if kind == "word":
-        return phrase.get("tag") in ("IN", "TO")
+        return phrase.get("tag") in ("IN", "TO") and phrase.get("word") not in SUBORDINATING
     return kind in ("bearing", "location")
 
 
@@ -187,14 +190,16 @@ def _copula(phrases: Sequence[Attributes], n: int) -> int:
 def subject_of(phrases: Sequence[Attributes], n: int) -> int:
     """Return the subject of which the group at a position is said by a copula, or -1.
 
-    Between them only adverbs, and after the subject prepositional phrases, may stand: "the site
-    near Halvik is probably a radar station".
+    Between them only adverbs, verbs before "to be", and after the subject prepositional phrases
+    may stand: "the site near Halvik is probably a radar station", "is believed to be one".
     """
     at = _before_adverbs(phrases, n - 1)
     verb = _at(phrases, at)
     if verb.get("kind") != "vg" or verb.get("lemma") not in COPULAS:
         return -1
     at = _before_adverbs(phrases, at - 1)
+    if verb.get("form") == "infinitive" and _at(phrases, at).get("kind") == "vg":
+        at = _before_adverbs(phrases, at - 1)
     while _at(phrases, at).get("kind") == "ng" and _preposition(_at(phrases, at - 1)):
         at -= 2
     while _at(phrases, at).get("kind") in BETWEEN:

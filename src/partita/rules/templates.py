@@ -106,17 +106,20 @@ def contribution_scope(contribution: Contribution, statuses: Statuses) -> Scope 
     """Return the scope that decides the status of a contribution, or None if it is asserted.
 
     A group by itself is not asserted if a modifier says so ("a suspected depot"), or if it
-    introduces something in a clause that is not: "villagers saw a depot", not "the depot".
+    introduces something in a clause that is not: "villagers saw a depot", not "the depot". What
+    tells which thing is meant is asserted: who denies that the depot in Arden was hit does not
+    deny that it is in Arden.
     """
     if contribution.status:
         return None if contribution.status == "asserted" else _whole(contribution)
     about = contribution.about
     if contribution.size > 1 or contribution.evidence:
-        return strongest(
+        scope = strongest(
             scope
             for token in contribution.evidence or (contribution.last,)
             if not about.first <= token <= about.last and (scope := statuses.at(token)) is not None
         )
+        return None if scope is not None and _identifies(contribution, scope) else scope
     scope = statuses.at(about.last)
     if scope is None or about.first <= scope.cue[0] <= about.last:
         return scope
@@ -124,6 +127,13 @@ def contribution_scope(contribution: Contribution, statuses: Statuses) -> Scope 
     return (
         scope if introduces or (scope.cue[1] == about.first and _of_group(scope, about)) else None
     )
+
+
+def _identifies(contribution: Contribution, scope: Scope) -> bool:
+    """Return whether a match without a verb tells which of several things is meant."""
+    known = contribution.about.attributes.get("form") in ("definite", "name")
+    inside = contribution.first <= scope.cue[0] <= contribution.last
+    return known and not contribution.clause and not inside
 
 
 def _of_group(scope: Scope, about: Phrase) -> bool:

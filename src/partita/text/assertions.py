@@ -34,7 +34,16 @@ DENYING = frozenset(
 )
 FAILING = frozenset(
     """fail fails failed failing refuse refuses refused refusing decline declined unable unlikely
-    prevent prevented preventing avoid avoided avoiding impossible""".split()  # noqa: SIM905
+    prevent prevented preventing avoid avoided avoiding impossible doubtful improbable
+    inconceivable""".split()  # noqa: SIM905
+)
+ALMOST = frozenset(["nearly", "almost"])
+FALSE = frozenset(
+    """false untrue wrong incorrect unfounded baseless groundless mistaken""".split()  # noqa: SIM905
+)
+CLAIMS = frozenset(
+    """claim claims report reports rumor rumors rumour rumours allegation allegations assertion
+    assertions statement statements suggestion suggestions story stories""".split()  # noqa: SIM905
 )
 MODALS = frozenset(
     [
@@ -80,14 +89,15 @@ INTENDING = frozenset(
     sought hope hopes hoped expect expects expected prepare prepares preparing offer offers offered
     promise promises promised vow vowed decide decides ask asks asked order orders ordered urge
     urged propose proposes proposed schedule scheduled agree agrees ready likely due
-    supposed about""".split()  # noqa: SIM905
+    supposed about meant slated set destined designed""".split()  # noqa: SIM905
 )
 SAYING = frozenset(
     """say says said saying claim claims claimed claiming report reports reported reporting allege
     alleges alleged alleging state states stated announce announces announced assert asserts
     asserted maintain maintains maintained insist insists insisted contend contends contended
     declare declares declared argue argues argued add added tell tells told testify testified
-    rumor rumored""".split()  # noqa: SIM905
+    rumor rumored rumoured boast boasts boasted indicate indicates indicated suggest suggests
+    suggested""".split()  # noqa: SIM905
 )
 EVIDENCE = frozenset(
     """evidence indication indications sign signs proof confirmation report reports suggestion
@@ -104,7 +114,9 @@ SUBJECT_MOST = 8  # tokens between a comma and a verb of saying that ends a sent
 CUES = (
     NOT | NOBODY | FORMERLY | DENYING | FAILING | MODALS | PERHAPS | REPORTEDLY | SUSPECTED
     | ALLEGED | IF | BELIEVING | INTENDING | SAYING
+    | ALMOST | FALSE | CLAIMS
     | {"no", "according", "without", "used", "once", "rule", "ruled", "to", "instead", "can"}
+    | {"?", "had", "were", "yet", "anything", "far"}
 )  # fmt: skip
 
 
@@ -154,6 +166,8 @@ def _negation(s: Sentence, n: int) -> Iterator[Scope]:
     if following in ("only", "just", "merely", "even") and s.word(n) in NOT and following != "even":
         return
     verb = s.skip(n + 1, "RB", "VBN" if s.word(n + 1) == "been" else "RB")
+    if s.word(n) in NOBODY and s.word(verb) in ("doubt", "doubts", "doubted"):
+        return
     if s.word(verb) in DENYING or (s.word(verb) == "rule" and s.word(verb + 1) == "out"):
         yield _forward(s, "possible", (n, n + 1), verb + 1, far=True)
         return
@@ -169,7 +183,9 @@ def _negation(s: Sentence, n: int) -> Iterator[Scope]:
     yield Scope("denied", (n, n + 1), n + 1, last)
     if s.word(last) in ("that", "whether") and last < len(s.words):
         embedding = s.words[n + 1 : last]
-        if (
+        if s.word(n) in NOBODY:
+            yield _forward(s, "denied", (n, n + 1), last + 1)
+        elif (
             not SAYING.isdisjoint(embedding)
             or not BELIEVING.isdisjoint(embedding)
             or _unsure(embedding)
@@ -184,6 +200,9 @@ def _unsure(words: Sequence[str]) -> bool:
 def _no(s: Sentence, n: int) -> Iterator[Scope]:
     """Yield what "no" denies: its group and the verb after it, or what there is no evidence of."""
     following = s.word(n + 1)
+    if following in ("one", "body"):  # nobody
+        yield from _nobody(s, n)
+        return
     if following in ("longer", "more") and s.tag(n) != "DT" and s.word(n + 2) != "than":
         yield _forward(s, "denied", (n, n + 2), n + 2)
         return
@@ -199,6 +218,16 @@ def _no(s: Sentence, n: int) -> Iterator[Scope]:
         yield _forward(s, "denied", (n, noun + 1), at + 1)
         return
     yield _forward(s, "denied", (n, n + 1), n + 1)
+
+
+def _nobody(s: Sentence, n: int) -> Iterator[Scope]:
+    """Yield what "no one" denies: all of its clause, and what no one believes."""
+    if s.word(n + 2) in ("doubt", "doubts", "doubted"):
+        return
+    last = _end(s, n + 2)
+    yield Scope("denied", (n, n + 2), n + 2, last)
+    if s.word(last) == "that":
+        yield _forward(s, "denied", (n, n + 2), last + 1)
 
 
 def _formerly(s: Sentence, n: int) -> Iterator[Scope]:
@@ -230,7 +259,7 @@ def _negated(s: Sentence, n: int) -> bool:
         if s.word(before) in NOT:
             return True
         before -= 1
-    return False
+    return s.word(before) in NOBODY or (s.word(before - 1), s.word(before)) == ("no", "one")
 
 
 def _failing(s: Sentence, n: int) -> Iterator[Scope]:
@@ -243,7 +272,8 @@ def _ruled(s: Sentence, n: int) -> Iterator[Scope]:
 
 
 def _without(s: Sentence, n: int) -> Iterator[Scope]:
-    yield Scope("denied", (n, n + 1), n + 1, _end(s, n + 1))
+    if s.word(n + 1) not in ("doubt", "question"):
+        yield Scope("denied", (n, n + 1), n + 1, _end(s, n + 1))
 
 
 def _instead(s: Sentence, n: int) -> Iterator[Scope]:
@@ -257,9 +287,58 @@ def _modal(s: Sentence, n: int) -> Iterator[Scope]:
 
 
 def _to_be(s: Sentence, n: int) -> Iterator[Scope]:
-    """Yield what is to be done: "the depot is to be closed"."""
-    if s.word(n - 1) in ("is", "are") and s.tag(n + 1) == "VB":
+    """Yield what is to be done: "the depot is to be closed", "was to have been closed"."""
+    if s.word(n - 1) in ("is", "are", "was", "were") and s.tag(n + 1) == "VB":
         yield _forward(s, "possible", (n, n + 1), n + 1)
+
+
+def _almost(s: Sentence, n: int) -> Iterator[Scope]:
+    """Yield what was nearly done, but not done."""
+    if s.tag(s.skip(n + 1, "RB")).startswith("VB"):
+        yield _forward(s, "denied", (n, n + 1), n + 1)
+
+
+def _yet(s: Sentence, n: int) -> Iterator[Scope]:
+    """Yield what has yet to be done."""
+    if s.word(n + 1) == "to":
+        yield _forward(s, "denied", (n, n + 1), n + 1)
+
+
+def _anything_but(s: Sentence, n: int) -> Iterator[Scope]:
+    """Yield what something is anything but, or far from."""
+    if (s.word(n), s.word(n + 1)) in (("anything", "but"), ("far", "from")):
+        yield _forward(s, "denied", (n, n + 2), n + 2)
+
+
+def _question(s: Sentence, n: int) -> Iterator[Scope]:
+    """Yield a question that may be answered by yes or no; others presuppose what they say."""
+    if n >= len(s.words) - 2 and not s.tag(0).startswith("W"):
+        yield Scope("possible", (n, n + 1), 0, n)
+
+
+def _inverted(s: Sentence, n: int) -> Iterator[Scope]:
+    """Yield the condition of "Had the dam been destroyed, …"."""
+    if n == 0 and s.tag(1).startswith(("DT", "PRP", "N")) and "," in s.words:
+        yield Scope("possible", (0, 1), 1, s.words.index(","))
+
+
+def _false(s: Sentence, n: int) -> Iterator[Scope]:
+    """Yield the claim that is said to be false, before or after the word."""
+    negated = s.word(n - 1) in NOT
+    if s.word(n - 1 - negated) not in BE:
+        return
+    status: Status = "possible" if negated else "denied"
+    if s.word(n + 1) == "that":
+        yield _forward(s, status, (n, n + 1), n + 2)
+    claims = [m for m in range(n) if s.word(m) in CLAIMS and s.word(m + 1) == "that"]
+    if claims:
+        yield Scope(status, (n, n + 1), claims[0] + 2, n - 1 - negated)
+
+
+def _claim(s: Sentence, n: int) -> Iterator[Scope]:
+    """Yield what a claim, report or rumour says: "the claim that …"."""
+    if s.tag(n).startswith("N") and s.word(n + 1) == "that" and s.word(n - 1) not in DENYING:
+        yield _forward(s, "reported", (n, n + 1), n + 2, far=True)
 
 
 def _perhaps(s: Sentence, n: int) -> Iterator[Scope]:
@@ -320,10 +399,6 @@ def _intending(s: Sentence, n: int) -> Iterator[Scope]:
 def _saying(s: Sentence, n: int) -> Iterator[Scope]:
     """Yield what somebody says: after the verb, or before it at the end of a sentence."""
     tag = s.tag(n)
-    if s.word(n) in ("report", "reports") and tag.startswith("N"):
-        if s.word(n + 1) == "that" and s.word(n - 1) not in DENYING:
-            yield _forward(s, "reported", (n, n + 1), n + 2, far=True)
-        return
     if not tag.startswith("VB") or (s.word(n) in ALLEGED and _is_modifier(s, n)):
         return
     if (comma := _comma_before(s, n)) >= 0:
@@ -457,6 +532,13 @@ FINDERS: tuple[tuple[frozenset[str], Callable[[Sentence, int], Iterator[Scope]]]
     (INTENDING, _intending),
     (SAYING, _saying),
     (frozenset({"according"}), _according),
+    (ALMOST, _almost),
+    (FALSE, _false),
+    (CLAIMS, _claim),
+    (frozenset({"yet"}), _yet),
+    (frozenset({"anything", "far"}), _anything_but),
+    (frozenset({"?"}), _question),
+    (frozenset({"had", "were", "should"}), _inverted),
 )
 
 

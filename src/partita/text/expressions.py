@@ -23,6 +23,7 @@ from partita.text.trees import (
 )
 
 Span = tuple[int, int]
+BECOMING = frozenset({"become", "remain"})
 APPOSABLE = 0.1  # least probability of equal sorts for an apposition, else the tree is wrong
 GENDERS = {"Masc": "masc", "Fem": "fem", "Neut": "neut"}
 
@@ -199,7 +200,24 @@ def _links(place: int, expressions: Sequence[Expression], names: Sequence[str]) 
         "PARENT": _parent(place, expressions, names),
         "APPOSITION_OF": _apposed(place, expressions, names),
         "COPULA_OF": _mention_with_head(subjects, place, expressions, names),
+        "PREDICATE_OF": _mention_with_head(
+            () if subjects else _controllers(tree, expression.head), place, expressions, names
+        ),
     }
+
+
+def _controllers(tree: Tree, head: int) -> Sequence[int]:
+    """Return the subjects that a predicate is said of: "she used to be a doctor", "became one"."""
+    words = tree.words
+    governor, relation = words[head].head, words[head].relation.partition(":")[0]
+    if relation in ("obj", "xcomp") and governor >= 0 and words[governor].lemma in BECOMING:
+        if subjects := tree.related(governor, "nsubj"):
+            return subjects
+        relation, governor = words[governor].relation.partition(":")[0], words[governor].head
+    elif not tree.related(head, "cop"):
+        return ()
+    controlled = relation == "xcomp" and governor >= 0 and not tree.related(governor, "obj")
+    return tree.related(governor, "nsubj") if controlled else ()
 
 
 def _apposed(place: int, expressions: Sequence[Expression], names: Sequence[str]) -> str:

@@ -133,9 +133,23 @@ def _scope(found: Iterable[Scope], expression: Expression) -> Scope | None:
         scope
         for scope in found
         if scope.first <= told < scope.last
-        and scope.cue[0] not in expression.inside
-        and (scope.status == "reported" or tree.words[scope.cue[0]].head in above)
+        and (scope.cue[0] not in expression.inside or _is_no(tree, scope.cue[0], expression.head))
+        and (scope.status == "reported" or not above.isdisjoint(_governors(tree, scope.cue)))
     )
+
+
+def _is_no(tree: Tree, cue: int, head: int) -> bool:
+    """Return whether a cue is the "no" of "she is no doctor"."""
+    word = tree.words[cue]
+    return word.head == head and word.form.lower() == "no"
+
+
+def _governors(tree: Tree, cue: tuple[int, int]) -> Iterator[int]:
+    """Yield what the words of a cue hang on; "neither" hangs on a subject, so also the verb."""
+    for word in tree.words[slice(*cue)]:
+        yield word.head
+        if word.form.lower() in ("neither", "nor") and word.head >= 0:
+            yield tree.words[word.head].head
 
 
 def _happens(expression: Expression) -> bool:
@@ -160,6 +174,8 @@ def _assertions(
         owner = subject if scope.status == "denied" else template.id
         slots = {slot: [template.slots[slot]]}
         yield owner, Assertion(scope.status, slots, cue, span, covered)
+        if template.sort == "event" and scope.status == "denied":
+            yield template.id, Assertion(scope.status, {}, cue, span, covered)
     elif template.sort == "event" and (template.form != "definite" or _happens(expression)):
         yield template.id, Assertion(scope.status, {}, cue, span, covered)
 
