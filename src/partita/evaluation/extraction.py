@@ -12,6 +12,7 @@ from typing import Literal
 from partita.errors import InputError
 from partita.evaluation.scores import Tally
 from partita.records import Document, Template
+from partita.records.templates import EVENT, KIND
 from partita.templates.schema import SORT, Schema, Values
 from partita.text.tagger import Tagger, normalise_word
 from partita.training.tagger import TaggedSentence
@@ -107,9 +108,14 @@ def measure_extraction(
     """Compare the templates of the extractor with the keys of messages.
 
     Keys without statuses tell what is asserted: values that are only possible or reported do not
-    count against them.
+    count against them. Nor do events count against keys that have none.
     """
     pairs, messages, slips, statuses = list(pairs), 0, list[Slip](), StatusCounts()
+    if not any(_is_event(key) for document, _ in pairs for key in document.templates):
+        pairs = [
+            (document, [one for one in templates if not _is_event(one)])
+            for document, templates in pairs
+        ]
     graded = any(key.assertions for document, _ in pairs for key in document.templates)
     counts: defaultdict[tuple[Group, str], ExtractionCounts] = defaultdict(ExtractionCounts)
     for slot in schema.slots:
@@ -126,6 +132,10 @@ def measure_extraction(
                 counts[group] += counted
             slips += _slips(document.name, (key, extracted), values)
     return Extraction(messages, dict(counts), tuple(slips), statuses if graded else None)
+
+
+def _is_event(template: Template) -> bool:
+    return template.context.get(KIND) == EVENT
 
 
 def _asserted(extracted: Template, values: tuple[Values, Values], schema: Schema) -> Values:

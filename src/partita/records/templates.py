@@ -26,6 +26,8 @@ class Antecedent:
 WEIGHTS: Mapping[Status, float] = {"asserted": 1.0, "reported": 0.7, "possible": 0.5, "denied": 0.0}
 RANKS: Mapping[Status, int] = {"asserted": 0, "reported": 1, "possible": 2, "denied": 3}
 ASSERTIONS = "ASSERTIONS"  # the key of a template's context
+KIND, EVENT = "KIND", "event"  # the key, and its value for templates of events
+ROLES = "ROLES"  # the key: of an event, the templates that take part in it, by slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,8 @@ class Template:
     `slots` say what the referent is; `context` holds what else is seen of the expression:
     MODIFIERS, WORDS, DETERMINER, ROLE, PARAGRAPH, PARENT, HEAD_SPAN, of pronouns PERSON, GENDER,
     REFLEXIVE, of discontinuous mentions SPANS, of mentions that a model found SORT_PROBABILITIES
-    and MENTION_PROBABILITY. ASSERTIONS tell which values are denied, possible or reported; denied
-    values are not among the slots.
+    and MENTION_PROBABILITY, of events KIND and ROLES. ASSERTIONS tell which values are denied,
+    possible or reported; denied values are not among the slots.
     """
 
     id: str

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 
 from partita.errors import Contradiction, InputError
 from partita.records import CoreferenceSet, IntArray, Pair, Template, components, pair
+from partita.records.templates import KIND, ROLES
 from partita.reference.columns import NIL, PRONOUN, BoolArray, ReferenceColumns, reference_columns
 from partita.templates.schema import Schema, Values
 from partita.templates.slots import Value
@@ -86,7 +88,7 @@ def unifiable(templates: Sequence[Template], schema: Schema) -> BoolArray:
     """Return for every two templates whether their values unify.
 
     Values that are only possible or reported tell nothing apart. What a template is denied to be,
-    and what it is a part of, it is not.
+    and what it is a part of, it is not. An event is no thing, and none that did not happen.
     """
     described = [schema.firm(template) for template in templates]
     allowed = _compatibility(described, schema)
@@ -97,7 +99,38 @@ def unifiable(templates: Sequence[Template], schema: Schema) -> BoolArray:
             apart += [m for m, values in enumerate(described) if schema.denies(template, values)]
         for m in apart:
             allowed[n, m] = allowed[m, n] = n == m
+    if any(KIND in template.context for template in templates):
+        allowed &= _same_kind(templates)
+        _compare_roles(allowed, templates, place)
     return allowed
+
+
+def _same_kind(templates: Sequence[Template]) -> BoolArray:
+    """Return for every two templates whether both are things, or events of which both happened."""
+    kinds = [
+        (template.context.get(KIND, ""), KIND in template.context and template.status == "denied")
+        for template in templates
+    ]
+    numbers = {kind: n for n, kind in enumerate(dict.fromkeys(kinds))}
+    kind = np.array([numbers[one] for one in kinds])
+    same: BoolArray = kind[:, None] == kind[None, :]
+    return same
+
+
+def _compare_roles(
+    allowed: BoolArray, templates: Sequence[Template], place: Mapping[str, int]
+) -> None:
+    """Keep events apart if no participants of a role that both have can be the same."""
+    roles = {
+        n: {slot: [place[i] for i in ids if i in place] for slot, ids in found.items()}
+        for n, template in enumerate(templates)
+        if (found := template.context.get(ROLES))
+    }
+    for (n, first), (m, second) in combinations(roles.items(), 2):
+        for slot in first.keys() & second.keys():
+            if allowed[n, m] and first[slot] and second[slot]:
+                fit = bool(allowed[np.ix_(first[slot], second[slot])].any())
+                allowed[n, m] = allowed[m, n] = fit
 
 
 def unlinked(templates: Iterable[Template], sets: Iterable[CoreferenceSet]) -> tuple[Template, ...]:

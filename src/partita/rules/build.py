@@ -250,6 +250,7 @@ class Contribution:
     status: str = ""  # that the rule gives to its values
     evidence: tuple[int, ...] = ()  # tokens whose status the values have
     clause: bool = False  # whether the match has a verb
+    roles: Mapping[str, tuple[Phrase, ...]] = field(default_factory=dict)  # of an event
 
     @property
     def rank(self) -> tuple[int, int, int]:
@@ -280,6 +281,7 @@ class Contributor:
     order: int = 0
     status: str = ""
     evidence: tuple[SpanFunction, ...] = ()  # of the phrases that the values come from
+    roles: tuple[tuple[str, SpanFunction], ...] = ()
 
     @classmethod
     def of(
@@ -295,6 +297,9 @@ class Contributor:
             order,
             template.status,
             tuple(label_finder(expression, label) for label in _evidence(template)),
+            tuple(
+                (slot, label_finder(expression, label)) for slot, label in template.roles.items()
+            ),
         )
 
     def contribution(self, scene: MatchContext) -> Contribution | None:
@@ -320,7 +325,18 @@ class Contributor:
             *(self.priority, self.order, self.status),
             tuple([_told_by(scene, span[1] - 1) for span in spans]),
             any(item.attributes.get("kind") == "vg" for item in scene.items[start:end]),
+            {
+                slot: tuple(groups)
+                for slot, find in self.roles
+                if (groups := _noun_groups(scene, find(scene)))
+            },
         )
+
+
+def _noun_groups(scene: MatchContext, span: Span | None) -> list[Phrase]:
+    """Return the noun groups of a label: "the depot and the bridge" has two."""
+    places = range(*span) if span else ()
+    return [scene.phrase(n) for n in places if scene.items[n].attributes.get("kind") == "ng"]
 
 
 def _told_by(scene: MatchContext, n: int) -> int:

@@ -67,6 +67,7 @@ class TemplateRule:
     sort: Value | None = None
     says: tuple[Value, ...] = ()
     status: str = ""  # of its values; if empty, as the words around them say
+    roles: Mapping[str, str] = field(default_factory=dict)  # of an event: slot and label
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,10 +108,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class TemplateType:
-    """A type of template: its main sort, and the slots that it needs."""
+    """A type of template: its main sort, the slots that it needs, and whether it is an event."""
 
     sort: str
     needs: tuple[str, ...] = ()
+    event: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -180,9 +180,10 @@ def _templates(given: Map) -> dict[str, TemplateType]:
     made = {}
     for key, value in given.pairs:
         fields = map_of(value, f"template {key.value}", key.at)
-        check_keys(fields, "a template", ("needs",))
+        check_keys(fields, "a template", ("needs", "event"))
         needs = tuple(symbol(t.value) for t in texts_of(fields.get("needs"), "needs", key.at))
-        made[symbol(key.value)] = TemplateType(symbol(key.value), needs)
+        event = bool(_yes_or_no(fields.get("event"), "event", key.at))
+        made[symbol(key.value)] = TemplateType(symbol(key.value), needs, event)
     return made
 
 

@@ -9,7 +9,8 @@ from partita.errors import InputError
 from partita.records import Message, Template
 from partita.rules.cascade import Cascade
 from partita.rules.domain import Domain
-from partita.rules.templates import Extraction, ValueCache, extract
+from partita.rules.drafts import ValueCache
+from partita.rules.templates import Extraction, extract
 from partita.text.tagger import Tagger
 from partita.text.tokens import Tokens, tokenize
 

@@ -299,7 +299,7 @@ def _named_slots(domain: Domain) -> Iterator[tuple[At, str]]:
         for rule in phase.rules:
             says = rule.build.get("says")
             slots = [*says.slots] if isinstance(says, SlotMapping) else []
-            slots += [*rule.template.slots] if rule.template else []
+            slots += [*rule.template.slots, *rule.template.roles] if rule.template else []
             yield from ((rule.at, slot) for slot in slots)
     for template in domain.templates.values():
         yield from ((domain.at, slot) for slot in template.needs)

@@ -190,7 +190,7 @@ def read_build(tree: Tree | None, pattern_labels: set[str], at: At) -> dict[str,
 def read_template(tree: Tree | None, pattern_labels: set[str], at: At) -> TemplateRule:
     """Return the template of a rule: the slots, and the phrase they are about."""
     fields = map_of(tree, "template", at)
-    check_keys(fields, "a template", ("about", "sort", "says", "slots", "status"))
+    check_keys(fields, "a template", ("about", "sort", "says", "slots", "status", "roles"))
     about = text_of(fields.get("about"), "about of a template", fields.at)
     subject = read_value(about, "about")
     if not isinstance(subject, Reference) or subject.which != "text":
@@ -206,6 +206,7 @@ def read_template(tree: Tree | None, pattern_labels: set[str], at: At) -> Templa
         read_value(sort, "sort") if sort is not None else None,
         tuple(read_value(item, "says") for item in says_trees),
         _status(fields),
+        _roles(fields, pattern_labels),
     )
     for value in (
         subject,
@@ -224,6 +225,18 @@ def _status(fields: Map) -> str:
     if text.value not in get_args(Status):
         refuse(f"unknown status {text.value!r} (expected {', '.join(get_args(Status))})", text.at)
     return text.value
+
+
+def _roles(fields: Map, pattern_labels: set[str]) -> dict[str, str]:
+    """Return the label of each role's participants."""
+    roles: dict[str, str] = {}
+    for key, item in map_of(fields.get("roles"), "roles", fields.at).pairs:
+        value = read_value(item, key.value)
+        if not isinstance(value, Reference) or value.which != "text":
+            refuse(f"role {key.value} is not a label (expected for example $subject)", item.at)
+        check_labels(value, pattern_labels, item.at)
+        roles[symbol(key.value)] = value.label
+    return roles
 
 
 def check_labels(value: Value, pattern_labels: set[str], at: At) -> None:

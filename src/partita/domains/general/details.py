@@ -168,7 +168,7 @@ def _assertions(
     cue = " ".join(word.form for word in words)
     span = (spans[scope.cue[0]][0], spans[scope.cue[1] - 1][1])
     covered = (spans[scope.first][0], spans[scope.last - 1][1])
-    subject = str(template.context.get("COPULA_OF", ""))
+    subject = _subject(template)
     slot = next((name for name in ("ROLE", "DESCRIPTION") if name in template.slots), "")
     if subject and slot:
         owner = subject if scope.status == "denied" else template.id
@@ -184,7 +184,7 @@ def _with_assertions(
     template: Template, said: Mapping[str, list[tuple[Assertion, bool]]]
 ) -> Template:
     own = [one.plain() for one, _ in said.get(template.id, ())]
-    subject = str(template.context.get("COPULA_OF", ""))
+    subject = _subject(template)
     denied = [
         one.slots
         for one, mine in said.get(subject, ())
@@ -197,7 +197,12 @@ def _with_assertions(
         return replace(template, context=context)
     gone = {name for slots in denied for name in slots}
     slots = {name: value for name, value in template.slots.items() if name not in gone}
-    return replace(template, slots=slots, context=context | {"COPULA_OF": ""})
+    return replace(template, slots=slots, context=context | {"COPULA_OF": "", "PREDICATE_OF": ""})
+
+
+def _subject(template: Template) -> str:
+    """Return what a predicate is said of: "she is a doctor", "she used to be one"."""
+    return str(template.context.get("COPULA_OF") or template.context.get("PREDICATE_OF") or "")
 
 
 def _is_own(one: Assertion, template: Template) -> bool:
@@ -304,7 +309,7 @@ def _described(expression: Expression, template: Template) -> Iterator[tuple[str
     """Yield the role of a person or the description of a thing: an apposition, a predicate, or
     nouns before a name."""
     tree, slot = expression.at.tree, "ROLE" if template.sort == "person" else "DESCRIPTION"
-    linked = template.context.get("APPOSITION_OF") or template.context.get("COPULA_OF")
+    linked = template.context.get("APPOSITION_OF") or _subject(template)
     if linked and template.sort != "time" and template.form in ("definite", "indefinite", "bare"):
         yield slot, _without_determiner(template)
     elif template.form == "name" and template.sort == "person":
