@@ -13,12 +13,13 @@ import numpy as np
 
 from partita.errors import InputError
 from partita.pairs.columns import Columns
-from partita.pairs.models import MaximumEntropy, probability
+from partita.pairs.models import MaximumEntropy, probability, tied
 from partita.records import CoreferenceSet, FloatArray, PairProbabilities
 
 MarginalsOf = Callable[[PairProbabilities], FloatArray]
 
 MOST = 8
+IDENTITY_IS = "Whether one is an apposition to the other or its asserted predicate; not learned."
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,9 @@ def explain_pair(model: MaximumEntropy, columns: Columns, left: str, right: str)
         feature, weight = characteristic.features[code], float(model.weights[first + code])
         contributions.append(Contribution(feature, weight, characteristic.documentation))
         first += len(characteristic.values)
+    if model.identity and tied(columns, np.array([s]), np.array([t]))[0]:
+        one = Contribution("identity: said in the sentence", model.identity, IDENTITY_IS)
+        contributions.append(one)
     contributions.sort(key=lambda each: -abs(each.weight))
     total = sum(each.weight for each in contributions)
     p = float(probability(np.array([total]))[0])
