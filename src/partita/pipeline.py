@@ -22,6 +22,7 @@ from partita.records import (
     PairProbabilities,
     Template,
 )
+from partita.records.templates import KIND
 from partita.reference.antecedents import with_antecedents
 from partita.reference.sets import coreference_sets, unifiable, unlinked
 from partita.reference.windows import Chains, Windows, copies, original
@@ -164,7 +165,7 @@ def _window_entities(
     schema: Schema,
 ) -> tuple[Entity, ...]:
     """Return the entities of all windows, parts of the same entity joined."""
-    place = {template.id: n for n, template in enumerate(templates)}
+    place = _places(templates)
     if len(distributions) == 1 and len(distributions[0].set) == len(templates):
         return number_entities(entities_of(distributions[0], schema), place)
     parts: dict[int, list[Entity]] = {}
@@ -192,10 +193,16 @@ def entities_among(
     singletons: Iterable[Template],
     schema: Schema,
 ) -> tuple[Entity, ...]:
-    """Return the entities of all sets and of every singleton, in text order."""
+    """Return the entities of all sets and of every singleton, in text order, events last."""
     entities = [entity for one in distributions for entity in entities_of(one, schema)]
     entities += [single_entity(template, schema) for template in singletons]
-    return number_entities(entities, {template.id: n for n, template in enumerate(templates)})
+    return number_entities(entities, _places(templates))
+
+
+def _places(templates: Sequence[Template]) -> dict[str, int]:
+    """Return the place of each template, events after all things."""
+    ordered = sorted(templates, key=lambda template: KIND in template.context)
+    return {template.id: n for n, template in enumerate(ordered)}
 
 
 def _distribution(answer: Distribution | PartitaError) -> Distribution:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from partita.corpora.corefud import read_placed
 from partita.corpora.documents import read_keyed_messages
+from partita.domains import domain_folders
 from partita.errors import InputError, PartitaError
 from partita.evaluation.analysis import AnalysisFigures, measure_analysis
 from partita.evaluation.extraction import Extraction, Tagging, measure_extraction, measure_tagging
@@ -94,12 +95,15 @@ def trace_messages(
     return traced
 
 
-def measure_corpus(corpus: str | Path, domain: str | Path, only: str = "") -> Extraction:
+def measure_corpus(
+    corpus: str | Path, domain: str | Path | None = None, only: str = ""
+) -> Extraction:
     """Evaluate the extraction of a domain against the keys of a folder of messages.
 
-    `only` is a prefix of the names of the messages to use.
+    Without a domain, a corpus in the folder of a domain belongs to that domain, any other to
+    depots. `only` is a prefix of the names of the messages to use.
     """
-    rules = read_domain(domain)
+    rules = read_domain(domain or next(domain_folders([Path(corpus)]), "depots"))
     documents = [one for one in read_keyed_messages(corpus) if one.name.startswith(only)]
     if not documents:
         which = f" whose name begins with {only!r}" if only else ""

@@ -23,6 +23,15 @@ File = Annotated[
     str, typer.Argument(metavar="FILE", help="File of messages; - reads standard input.")
 ]
 Domain = Annotated[str, typer.Option(metavar="D", help="Name of a domain, or a folder of rules.")]
+CorpusDomain = Annotated[
+    str | None,
+    typer.Option(
+        "--domain",
+        metavar="D",
+        show_default="that of the corpus' folder, else depots",
+        help="Name of a domain, or a folder of rules.",
+    ),
+]
 Html = Annotated[
     Path | None, typer.Option("--html", metavar="F", help="Write the trace as one HTML file.")
 ]
@@ -104,7 +113,7 @@ def trace(file: File, domain: Domain = "depots", html: Html = None, phase: Phase
 @rules.command("test")
 def measure(
     corpus: Corpus,
-    domain: Domain = "depots",
+    domain: CorpusDomain = None,
     only: Only = "",
     errors: Errors = 0,
     json: options.JsonReport = False,

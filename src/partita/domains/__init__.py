@@ -275,6 +275,13 @@ class RuleDomain(Domain):
         ]
         return tuple(dict.fromkeys(slots))
 
+    def pair_model(self, model: str) -> PairModel:
+        from partita.pairs.models import ThingsAndEvents, event_model
+
+        things = super().pair_model(model)
+        has_events = any(one.event for one in self.rules.templates.values())
+        return ThingsAndEvents(things, event_model()) if has_events else things
+
     def extract(self, message: Message) -> Sequence[Template]:
         return self.extractor.templates(message)
 
@@ -350,11 +357,11 @@ def schema_of(domain: str | None, corpora: Iterable[Path] = ()) -> Schema | None
 
     Without a name, a corpus in the folder of a domain belongs to that domain.
     """
-    name = domain or next(map(str, _domain_folders(corpora)), None)
+    name = domain or next(map(str, domain_folders(corpora)), None)
     return None if name is None else find_domain(name).schema
 
 
-def _domain_folders(corpora: Iterable[Path]) -> Iterator[Path]:
+def domain_folders(corpora: Iterable[Path]) -> Iterator[Path]:
     """Yield the folders of domains that hold the corpora."""
     from partita.text.messages import KEYS_FILE
 

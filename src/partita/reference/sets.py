@@ -64,7 +64,7 @@ def coreference_sets(
     must: Iterable[tuple[str, str]] = (),
     compatible: BoolArray | None = None,
 ) -> tuple[CoreferenceSet, ...]:
-    """Return the sets in text order, each with its incompatible pairs and must-links.
+    """Return the sets in text order, events last, with their incompatible pairs and must-links.
 
     A must-link passes the incompatibilities of either template on to the other. `compatible`, if
     known, is the compatibility of the templates in text order.
@@ -79,9 +79,10 @@ def coreference_sets(
     _propagate_links(allowed, links, [template.id for template in ordered])
     home = components(allowed)
     every = (np.flatnonzero(home == number).tolist() for number in range(home.max(initial=-1) + 1))
-    return tuple(
+    sets = [
         _coreference_set(ordered, members, allowed, must) for members in every if len(members) > 1
-    )
+    ]
+    return tuple(sorted(sets, key=lambda one: KIND in one.templates[0].context))
 
 
 def unifiable(templates: Sequence[Template], schema: Schema) -> BoolArray:

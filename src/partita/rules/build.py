@@ -334,9 +334,17 @@ class Contributor:
 
 
 def _noun_groups(scene: MatchContext, span: Span | None) -> list[Phrase]:
-    """Return the noun groups of a label: "the depot and the bridge" has two."""
-    places = range(*span) if span else ()
-    return [scene.phrase(n) for n in places if scene.items[n].attributes.get("kind") == "ng"]
+    """Return the noun groups of a label: "the depot and the bridge" has two.
+
+    The last of several is the subject of the next clause if a verb follows it.
+    """
+    if span is None:
+        return []
+    places = [n for n in range(*span) if scene.items[n].attributes.get("kind") == "ng"]
+    after = scene.items[span[1]].attributes if span[1] < len(scene.items) else {}
+    if len(places) > 1 and after.get("kind") == "vg" and after.get("form") == "finite":
+        places.pop()
+    return [scene.phrase(n) for n in places]
 
 
 def _told_by(scene: MatchContext, n: int) -> int:

@@ -1,0 +1,1 @@
+"""Companies, people, acquisitions and prices in business news: a domain of Partita."""
