@@ -256,6 +256,18 @@ def statements() -> str:
     return _blank(["60 messages", ""], lines)
 
 
+def events() -> str:
+    measured = measure_corpus(Path(__file__).parents[1] / "tests" / "domains" / "events", "depots")
+    lines = []
+    for part, name in (("event", "20 before the rules"), ("later", "10 after them")):
+        counts = measured.of("part", part)
+        scores = (counts.templates.recall, counts.templates.precision)
+        scores += (counts.slots.recall, counts.slots.precision)
+        lines.append([name, *(percent(score)[0] for score in scores)])
+    header = ["messages", "templates, recall", "precision", "slots, recall", "precision"]
+    return table(header, lines)
+
+
 def _blank(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """Make a table in which an empty cell has one space."""
     return re.sub(r"\|  (?=\|)", "| ", table(header, lines))
@@ -516,6 +528,7 @@ FIGURES = {
     "corpus-extraction": Figure(corpus_extraction, quick=True),
     "corpus-forms": Figure(corpus_forms, quick=True),
     "statements": Figure(statements, quick=True),
+    "events": Figure(events, quick=True),
     "corpus-slots": Figure(corpus_slots, quick=True),
     "worked-example": Figure(worked_example, quick=True),
     "token-accuracy": Figure(token_accuracy, quick=True, needs=("ewt", "gum")),

@@ -89,6 +89,7 @@ def extract(
         found = [event_draft(group, domain, read, analysis.statuses) for group in event_groups]
         numbered = enumerate((event for event in found if event.draft.sort), 1)
         things += tuple(_event(n, event, ids, message, tokens, domain) for n, event in numbered)
+        things = tuple(sorted(things, key=lambda template: (template.start, template.end)))
         refusals += tuple(refused for one in found for refused in one.draft.slots.refusals)
     return Extraction(things, refusals, analysis.unfinished)
 
