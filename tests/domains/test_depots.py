@@ -33,7 +33,9 @@ def extractor() -> Extractor:
 
 
 def templates(text: str) -> tuple[Template, ...]:
-    return extractor().templates(parse_layout("m", text))
+    """The templates of things; test_events.py is about events."""
+    found = extractor().templates(parse_layout("m", text))
+    return tuple(one for one in found if one.context.get("KIND") != "event")
 
 
 def slots(text: str) -> dict[str, dict[str, Any]]:
