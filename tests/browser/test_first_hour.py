@@ -75,3 +75,30 @@ def test_a_long_text_shows_progress_and_is_cancelled(person: Person) -> None:
     person.button("The paper's message").click()
     person.sees(".configuration")
     assert person.log() == []
+
+
+def test_the_first_chip_is_near_for_the_keyboard(person: Person) -> None:
+    person.go("key", run="work", message="msg-050")
+    person.sees(".chip-button")
+    person.presses(Keys.TAB)
+    person.presses(Keys.ENTER)  # the link that skips the header
+    held = "return document.activeElement.classList.contains('chip-button')"
+    pressed = 2
+    while not person.run(held) and pressed < 8:
+        person.presses(Keys.TAB)
+        pressed += 1
+    assert pressed <= 5
+
+
+def test_an_ordinary_text_shows_entities_of_several_mentions(person: Person) -> None:
+    """Mentions that are alone have no colour, and what is uncertain is listed."""
+    person.go("try")
+    person.button("An article").click()
+    person.sees(".message-text.many .mark.alone")
+    colours = person.marks()
+    assert colours["m1"] == colours["m5"] != ""  # Borealis
+    assert person.sees(".decisions h2").text == "Uncertain"
+    person.sees("details summary", "mentioned once")
+    first, second = (one.text for one in person.all(".row-cells")[:2])
+    assert len(second) < len(first)  # only what changed
+    assert person.log() == []

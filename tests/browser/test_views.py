@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from pathlib import Path
 
@@ -94,14 +95,25 @@ def test_a_view(person: Person, view: str, tmp_path: Path) -> None:
     assert person.log() == []
     nameless = [one for one in person.names() if not one["name"].strip()]
     assert nameless == []
-    assert len(person.all("h1")) == 1
+    levels = [int(one.tag_name[1]) for one in person.all("main :is(h1, h2, h3, h4)")]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
     for scheme in ("dark", "light"):
         person.colours(scheme)
         assert person.run(FAINT) == []
         assert serious(person) == []
     screenshots(person, view)
     person.picture(_picture(tmp_path, view), tallest=960)
-    person.size(400, 900)
+    person.size(390, 900)
+    rows = (
+        "return new Set([...document.querySelectorAll('.top nav a')].map((a) => a.offsetTop)).size"
+    )
+    assert person.run(rows) == 1
+    last = (
+        "return [...document.querySelectorAll('.top nav a')].at(-1).getBoundingClientRect().right"
+    )
+    assert person.run(last) <= 390
     wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     person.until(lambda: person.run(wide) <= 0, "a narrow page that is not wider than the window")
     assert person.log() == []

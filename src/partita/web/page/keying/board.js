@@ -82,7 +82,7 @@ function cellBox(board, cell, n) {
   const head = el(
     "header",
     {},
-    el("h3", {}, name),
+    el("h2", {}, name),
     el("span", { class: "quiet" }, plural(cell.length, "template")),
   );
   append(box, head, el("ul", { class: "chips" }, ...cell.map((id) => chipItem(board, id))), tools);

@@ -42,7 +42,8 @@ export async function show(root, route) {
   const editor = await openEditor(route.run, message, set, (...details) =>
     showStatus(status, ...details),
   );
-  replaceContent(root, keyPanel(editor, status), tools, textPanel(editor));
+  const title = el("h1", {}, `Key for ${set.set}`);
+  replaceContent(root, title, keyPanel(editor, status), tools, textPanel(editor));
   return watchEditor(editor);
 }
 
@@ -86,11 +87,10 @@ async function openNext(editor) {
 
 /** @param {Editor} editor */
 function textPanel(editor) {
-  const title = el("h1", {}, `Key for ${editor.set.set}`);
   return el(
     "div",
     { class: "column" },
-    el("div", { class: "panel text-panel" }, title, editor.text),
+    el("div", { class: "panel text-panel" }, editor.text),
     editor.others,
   );
 }
