@@ -1,8 +1,11 @@
-"""A million pair scores in some 70,000 sets to clusters, beside reading them and components."""
+"""Pair scores to clusters: a million in some 70,000 sets, a long chain, one huge component."""
 
 from __future__ import annotations
 
+import json
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -76,3 +79,52 @@ def test_a_million_scores(
     own, sets = seconds(clustered, path)
     ratio(f"clusters, {sets:,} sets of {title}", own / base, "read_csv and components", 60.0)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 2 << 20
+
+
+def chain(path: Path, records: int, width: int, rng: np.random.Generator) -> None:
+    """Write scores of neighbours in a long chain of entities of three; links between are weak."""
+    left = np.repeat(np.arange(records), width)
+    right = left + np.tile(np.arange(1, width + 1), records)
+    kept = right < records
+    left, right = left[kept], right[kept]
+    log_odds = rng.normal(np.where(left // 3 == right // 3, 3.0, -3.0), 1.5)
+    names = np.array([f"r{n:06d}" for n in range(records)])
+    frame = {"left": names[left], "right": names[right]}
+    pd.DataFrame(frame | {"probability": 1.0 / (1.0 + np.exp(-log_odds))}).to_csv(path, index=False)
+
+
+def command(*arguments: object) -> tuple[float, float, str]:
+    """Run partita; return its CPU seconds, its largest memory in GB, and what it printed."""
+    timed = ["/usr/bin/time", "-f", "%U %S %M", sys.executable, "-m", "partita"]
+    run = subprocess.run([*timed, *map(str, arguments)], check=True, capture_output=True, text=True)
+    user, system, kilobytes = map(float, run.stderr.split()[-3:])
+    return user + system, kilobytes / (1 << 20), run.stdout
+
+
+def test_a_chain_of_five_thousand(tmp_path: Path, ratio: Callable[..., None]) -> None:
+    """Weak links join all records: exact in the model of pairs, and clustered."""
+    path = tmp_path / "chain.csv"
+    chain(path, 5_000, 4, np.random.default_rng(0))
+    seconds, memory, _ = command(
+        "solve", path, "--seconds", "30", "--out", tmp_path / "solved.jsonl"
+    )
+    (answer,) = map(json.loads, (tmp_path / "solved.jsonl").read_text().splitlines())
+    assert answer["method"] == "exact"
+    ratio(f"chain of 5,000, solve: exact, {memory:.1f} GB", seconds, "CPU seconds", 30.0)
+    out = tmp_path / "clusters.csv"
+    seconds, memory, shown = command("cluster", path, "--link-above", "0", "--out", out)
+    assert "1 sets" in shown or "1 set" in shown
+    assert len(pd.read_csv(out)) == 5_000
+    ratio(f"chain of 5,000, cluster: {memory:.1f} GB", seconds, "CPU seconds", 30.0)
+
+
+def test_a_component_of_100_000(tmp_path: Path, ratio: Callable[..., None]) -> None:
+    path, out = tmp_path / "chain.csv", tmp_path / "clusters.csv"
+    chain(path, 100_000, 4, np.random.default_rng(0))
+    seconds, memory, shown = command("cluster", path, "--link-above", "0", "--out", out, "--json")
+    summary = json.loads(shown)
+    assert (summary["sets"], summary["records"], summary["largest_set"]) == (1, 100_000, 100_000)
+    assert len(pd.read_csv(out)) == 100_000
+    cut = f"{summary['cut_pairs']:,} pairs cut, {summary['cut_true_pairs']:,.0f} true"
+    ratio(f"component of 100,000: {cut}, {memory:.1f} GB", seconds, "CPU seconds")
+    assert memory <= 4.0

@@ -59,25 +59,148 @@ def scores(count: int, seed: int = 0) -> pandas.DataFrame:
     return pandas.DataFrame(rows, columns=["left", "right", "probability"])
 
 
-@pytest.mark.parametrize("kind", [int, str])
-def test_spark_clusters_as_one_machine_does(session: Any, kind: type) -> None:
+TABLES = ("clusters", "alternatives", "pairs", "review")
+
+
+def check_equal(found: Any, local: partita.Clusters, tables: tuple[str, ...] = TABLES) -> None:
+    """Compare every table row for row, to the byte, and the summary."""
+    assert found.summary == local.summary
+    for name in tables:
+        got, expected = rows(getattr(found, name).toPandas()), rows(local.to_pandas(name))
+        assert got == expected, name
+
+
+def rows(frame: pandas.DataFrame) -> list[tuple[Any, ...]]:
+    plain = frame.astype(object).where(frame.notna(), None)
+    listed = [
+        tuple(list(v) if isinstance(v, np.ndarray) else v for v in row) for row in plain.to_numpy()
+    ]
+    return sorted(listed, key=repr)
+
+
+def test_spark_clusters_as_one_machine_does(session: Any) -> None:
     frame = scores(300)
-    frame[["left", "right"]] = frame[["left", "right"]].astype(kind)
-    everyone = pandas.DataFrame({"unique_id": [kind(n) for n in range(1000)]})
+    frame[["left", "right"]] = frame[["left", "right"]].astype(str)
+    everyone = pandas.DataFrame({"unique_id": [str(n) for n in range(1000)]})
     ids = sorted({*frame["left"], *frame["right"], *everyone["unique_id"]})
-    local = partita.cluster(frame, records=ids).to_pandas()
     pairs, records = session.createDataFrame(frame), session.createDataFrame(everyone)
-    found = partita.spark.cluster(pairs, records).toPandas()
-    expected = local.sort_values("record", ignore_index=True)
-    pandas.testing.assert_frame_equal(
-        found.sort_values("record", ignore_index=True),
-        expected,
-        check_exact=True,
-        check_dtype=False,
+    found = partita.spark.cluster(pairs, records)
+    check_equal(found, partita.cluster(frame, records=ids))
+    found.unpersist()
+    assert repr(found).startswith("SparkClusters(1,000 records")
+
+
+def test_labels_assumptions_and_a_target_are_those_of_one_machine(session: Any) -> None:
+    frame = scores(300)
+    ids = sorted({*frame["left"], *frame["right"]})
+    close = frame[(frame["probability"] > 0.2) & (frame["right"] - frame["left"] < 10)]
+    rng = random.Random(0)
+    labels = [(a, b, rng.random() < p) for a, b, p in close.head(40).to_numpy()]
+    labels = [(int(a), int(b), int(same)) for a, b, same in labels] + [(ids[0], ids[-1], 1)]
+    linked = frame[frame["probability"] == 0.3].iloc[-1]
+    assume = [f"{int(linked.left)}!={int(linked.right)}"]
+    options: Any = {"labels": labels, "assume": assume, "target_precision": 0.97}
+    pairs = session.createDataFrame(frame)
+    found = partita.spark.cluster(pairs, **options)
+    check_equal(found, partita.cluster(frame, records=ids, **options))
+    with pytest.raises(partita.InputError, match="there is no template '77777'"):
+        partita.spark.cluster(pairs, assume=["77777=1"])
+    with pytest.raises(partita.InputError, match="labels 77777, which is neither in"):
+        partita.spark.cluster(pairs, labels=[(77777, 1, 1)])
+
+
+def test_sources_without_duplicates_hold_on_spark(session: Any) -> None:
+    frame = scores(100, seed=2)
+    ids = sorted({*frame["left"], *frame["right"]})
+    sources = ["ab"[n % 2] for n in ids]
+    records = session.createDataFrame(list(zip(ids, sources, strict=True)), ["id", "origin"])
+    found = partita.spark.cluster(session.createDataFrame(frame), records, source="origin")
+    check_equal(found, partita.cluster(frame, records=ids, sources=sources))
+
+
+def test_increments_on_spark_equal_those_of_one_machine(session: Any) -> None:
+    frame = scores(200, seed=3)
+    old, new = frame.iloc[:-15], frame.iloc[-25:]  # some pairs are scored again
+    local_old = partita.cluster(old, records=sorted({*old["left"], *old["right"]}))
+    ids = sorted({*frame["left"], *frame["right"]})
+    options: Any = {"previous": local_old, "previous_scores": old}
+    local = partita.cluster(new, records=ids, **options)
+    found = partita.spark.cluster(
+        session.createDataFrame(new),
+        previous=session.createDataFrame(local_old.to_pandas()),
+        previous_scores=session.createDataFrame(old),
     )
+    assert local.summary.kept > 0
+    assert found.changes is not None
+    check_equal(found, local, (*TABLES, "changes"))
+    with pytest.raises(partita.InputError, match="target precision changes sets"):
+        partita.spark.cluster(
+            session.createDataFrame(new),
+            previous=session.createDataFrame(local_old.to_pandas()),
+            previous_scores=session.createDataFrame(old),
+            target_precision=0.9,
+        )
 
 
-def test_components_are_those_of_a_graph(session: Any) -> None:
+PEOPLE = """\
+1,Anna,Albers,1961-03-04,Arnsbach
+2,Anna,Albers,1961-03-04,Arnsbach
+3,Ana,Albers,1961-03-04,Arnsbach
+4,Ben,Brandt,1978-11-20,Dornheim
+5,Benn,Brandt,1978-11-20,
+6,Carla,Dietz,1990-07-15,Birkenau
+7,Carla,Dietz,1990-07-15,Birkenau
+8,David,Ebert,1955-01-30,Falkenberg
+9,Eva,Fuchs,1983-09-09,Clausthal
+10,Eva,Fuchs,1938-09-09,Clausthal
+11,Felix,Gruber,1969-12-24,Eichstedt
+12,Greta,Jansen,1972-05-18,Arnsbach
+"""
+
+
+def test_records_are_linked_by_splink_on_spark(session: Any) -> None:
+    names = ["id", "first_name", "surname", "birth_date", "town"]
+    values = [line.split(",") for line in PEOPLE.splitlines()]
+    frame = pandas.DataFrame(values, columns=names).astype({"id": int})
+    local = partita.link(frame)
+    found = partita.spark.link(session.createDataFrame(frame))
+    expected, got = (
+        table.sort_values("record", ignore_index=True)
+        for table in (local.to_pandas(), found.clusters.toPandas())
+    )
+    pandas.testing.assert_frame_equal(got, expected, rtol=1e-6, check_dtype=False)
+    assert found.settings["comparisons"][0]["comparison_description"] == "first_name (given name)"
+    with pytest.raises(partita.InputError, match="has no column of unique ids"):
+        partita.spark.link(session.createDataFrame(frame.drop(columns="id")))
+    twice = pandas.concat([frame, frame.head(1)])
+    with pytest.raises(partita.InputError, match="the id is 1 in 2 records"):
+        partita.spark.link(session.createDataFrame(twice))
+
+
+def test_bad_scores_are_one_line(session: Any) -> None:
+    def refused(rows: list[tuple[Any, ...]], match: str, **options: Any) -> None:
+        kinds = "left string, right string, probability double"
+        with pytest.raises(partita.InputError, match=match):
+            partita.spark.cluster(session.createDataFrame(rows, kinds), **options)
+
+    good = ("a", "b", 0.5)
+    refused([good, ("a", "c", 1.5)], "the probability of a and c is 1.5, outside 0 to 1")
+    refused([good, ("a", "c", float("nan"))], "a and c is nan, not a number")
+    refused([good, ("a", None, 0.5)], "pairs a with nothing")
+    refused([good, ("c", "c", 0.5)], "pairs c with itself")
+    refused([good, ("b", "a", 0.6)], "the probability of a and b is 0.")
+    refused([("a", "b", 1e-6), ("b", "a", 1e-7)], "the probability of a and b is 1e-06, and 1e-07")
+    refused([], "has no rows")
+    listed = session.createDataFrame([("a",), ("a",), ("b",)], ["id"])
+    refused([good], "lists record a again", records=listed)
+    refused([good, ("b", "c", 0.5)], "refers to c, which records does not list", records=listed)
+
+
+@pytest.mark.parametrize("few", [0, 10**6])
+def test_components_are_those_of_a_graph(
+    session: Any, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("partita.spark.scores.IN_ONE_TASK", few)
     frame = scores(200, seed=1)
     found = partita.spark.components(session.createDataFrame(frame)).toPandas()
     left, right = (frame[name].to_numpy() for name in ("left", "right"))
@@ -98,7 +221,7 @@ def test_texts_are_run_in_partitions(session: Any) -> None:
 
 def test_missing_columns_are_one_line(session: Any) -> None:
     frame = session.createDataFrame([(1, 2)], ["a", "b"])
-    with pytest.raises(partita.InputError, match="scores have no columns left"):
+    with pytest.raises(partita.InputError, match="scores: has no column left or right"):
         partita.spark.cluster(frame)
     with pytest.raises(partita.InputError, match="texts have no column text; found a, b"):
         partita.spark.run(frame)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -32,9 +32,11 @@ from partita.linkage.cluster_tables import (
     alternatives,
     chosen_threshold,
     pair_columns,
+    possible_merges,
     record_columns,
     review,
     summary,
+    totals,
 )
 from partita.linkage.clusters import read_records
 from partita.linkage.frames import IntegerIds
@@ -48,7 +50,7 @@ from partita.linkage.increments import (
     untouched,
 )
 from partita.linkage.labels import Labels, fit, labelled, read_labels
-from partita.linkage.sets import Sets, apart_within, conditioned
+from partita.linkage.sets import Assumption, Sets, apart_within, conditioned
 from partita.records import Budget, FloatArray, Id
 from partita.records.tables import Columns, Tabular
 
@@ -255,14 +257,12 @@ def cluster(
     result is that of all scores together. The summary and the tables of alternatives, pairs and
     questions are those of the sets that were solved.
     """
-    for name, value in (("target_precision", target_precision), ("cautious", cautious)):
-        if value is not None and not 0.0 <= value <= 1.0:
-            raise InputError(f"{name} is {value} (expected a probability from 0 to 1)")
+    check_shares(target_precision=target_precision, cautious=cautious)
     table, ids = pair_table(scores, "scores", columns)
     before = None if previous is None else read_previous(_previous_table(previous))
     scored_again = table.names if previous_scores is not None else None
     if previous_scores is not None:
-        _check_increment(before, model, missing, labels, assume, sources, target_precision)
+        check_increment(before, model, missing, labels, assume, sources, target_precision)
         old, old_ids = pair_table(previous_scores, "previous scores", columns)
         table, ids = joined_tables(old, table), old_ids.joined(ids)
     listed = None if records is None else read_records(records, unique_id, ids)
@@ -270,33 +270,65 @@ def cluster(
     evidence = None
     if model == "forest" and missing is None:
         evidence = Evidence(learned.unlisted_probability, link_above)
-    known = None if labels is None else read_labels(labels)
-    if known is not None:
-        learned, evidence = _fitted(table, listed, known, learned, evidence, seed)
-    grouped = group(table, missing=missing, soft=soft, listed=listed, evidence=evidence)
-    sets = conditioned(grouped if known is None else labelled(grouped, known), assume)
+    known = Knowledge(None if labels is None else read_labels(labels), assume)
+    if known.labels is not None:
+        learned, evidence = fitted(table, listed, known.labels, learned, evidence, seed)
     if sources is not None and listed is not None:
         names = [template.id for template in listed.templates]
-        sets = apart_within(sets, dict(zip(names, sources, strict=True)))
-    for error in sets.failed.values():
-        raise error
+        known = replace(known, sources=dict(zip(names, sources, strict=True)))
+    grouped = group(table, missing=missing, soft=soft, listed=listed, evidence=evidence)
+    sets = known.applied(grouped)
     order = _order(sets, listed, before)
     sets, kept = _without_kept(sets, before, scored_again)
     solver = Solver(model, learned, 1, None, budget or Budget(memory=default_memory()), seed)
-    least = (LEAST, MANY if known is None else LEAST)
-    if cautious is not None:
-        least = (cautious, cautious)
-    clustering = _clustering(sets, solver, least, progress)
+    least = first_threshold(cautious, known.labels)
+    clustering = answered(sets, solver, least, progress)
     if target_precision is not None:
-        least = (chosen_threshold(clustering, target_precision, LEAST),) * 2
-        clustering = _clustering(sets, solver, least, progress)
-    told = summary(
-        clustering, least, target_precision, learned, 0 if known is None else len(known.pairs)
-    )
-    return Clusters(replace(told, kept=len(kept)), clustering, order, ids, before, kept)
+        least = (chosen_threshold(possible_merges(clustering, LEAST), target_precision, LEAST),) * 2
+        clustering = answered(sets, solver, least, progress)
+    judged = 0 if known.labels is None else len(known.labels.pairs)
+    told = summary(totals(clustering), least, target_precision, learned, judged, len(kept))
+    return Clusters(told, clustering, order, ids, before, kept)
 
 
-def _fitted(
+def check_shares(**shares: float | None) -> None:
+    """Refuse what is not a probability."""
+    for name, value in shares.items():
+        if value is not None and not 0.0 <= value <= 1.0:
+            raise InputError(f"{name} is {value} (expected a probability from 0 to 1)")
+
+
+def first_threshold(cautious: float | None, labels: Labels | None) -> Threshold:
+    """Return the mean probabilities from which clusters are merged, unless a target says more."""
+    if cautious is not None:
+        return (cautious, cautious)
+    return (LEAST, MANY if labels is None else LEAST)
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What is known about pairs beside their scores: labels, assumptions and sources.
+
+    `sources` has the source of every record where no source has duplicates.
+    """
+
+    labels: Labels | None = None
+    assume: Sequence[str | Assumption] = ()
+    sources: Mapping[str, str] | None = None
+
+    def applied(self, sets: Sets) -> Sets:
+        """Return the sets with what is known about their pairs; a set with an error raises it."""
+        if self.labels is not None:
+            sets = labelled(sets, self.labels)
+        sets = conditioned(sets, self.assume)
+        if self.sources is not None:
+            sets = apart_within(sets, self.sources)
+        for error in sets.failed.values():
+            raise error
+        return sets
+
+
+def fitted(
     table: PairTable,
     listed: TemplateList | None,
     known: Labels,
@@ -338,8 +370,18 @@ def _previous_table(previous: Any) -> Any:
     return previous.to_arrow() if isinstance(previous, Clusters) else previous
 
 
-def _check_increment(
-    previous: Previous | None,
+class HasFigures(Protocol):
+    """Clusters of an earlier run, on one machine or on Spark."""
+
+    @property
+    def file(self) -> str: ...
+
+    @property
+    def has_figures(self) -> bool: ...
+
+
+def check_increment(
+    previous: HasFigures | None,
     model: str,
     missing: float | None,
     labels: Any,
@@ -350,7 +392,7 @@ def _check_increment(
     """Refuse what changes sets that have no new scores."""
     if previous is None:
         raise InputError("previous scores need previous clusters")
-    if len(previous.figures) < len(previous.cluster):
+    if not previous.has_figures:
         raise InputError(
             "has no columns membership and exact (expected for previous scores)", file=previous.file
         )
@@ -368,9 +410,10 @@ def _check_increment(
             raise InputError(f"{name} {problem}")
 
 
-def _clustering(
-    sets: Sets, solver: Solver, least: Threshold, progress: Progress | None
+def answered(
+    sets: Sets, solver: Solver, least: Threshold, progress: Progress | None = None
 ) -> Clustering:
+    """Return the answers for all sets."""
     if sets.evidence:
         limits = replace(solver.budget, work=solver.budget.work or SAMPLED)
         return cluster_sets(sets, solver.parameters, least, limits, solver.seed, progress)

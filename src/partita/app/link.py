@@ -10,8 +10,10 @@ from typing import Any
 
 from partita.app.cluster import Clusters, cluster
 from partita.errors import InputError
+from partita.linkage.record_columns import Column
 from partita.linkage.record_tables import RecordTable, read_records
 from partita.linkage.splink_engine import (
+    DuckEngine,
     Engine,
     Scored,
     is_trained,
@@ -35,7 +37,7 @@ class LinkedRecords(Clusters):
 
     settings: Settings
     notes: tuple[str, ...]
-    _engine: Engine | None
+    _engine: DuckEngine | None
 
     def weights(self, left: Id, right: Id) -> list[tuple[str, float]]:
         """Return what each column says about two records, as log-odds; the first is the prior."""
@@ -111,7 +113,9 @@ def link(
     table = read_records(tables_of(records), unique_id, ignore, noted)
     if one_to_one and len(table.source_names) < 2:
         raise InputError("--one-to-one needs at least two tables, each without duplicates")
-    engine = Engine(table, one_to_one, seed)
+    if settings is None:
+        noted(guessed_types(table.to_compare))
+    engine = DuckEngine(table, one_to_one, seed)
     model = trained_model(engine, settings, report, noted)
     report("scoring pairs")
     scored = engine.score(model, link_above)
@@ -133,6 +137,11 @@ def _collected(notes: list[str], note: Callable[[str], None] | None) -> Callable
             note(text)
 
     return collect
+
+
+def guessed_types(columns: Iterable[Column]) -> str:
+    """Return one line that says which columns are compared, and as what."""
+    return f"comparing {', '.join(f'{column.name} ({column.kind})' for column in columns)}"
 
 
 def tables_of(records: Any) -> list[Any]:
@@ -171,7 +180,7 @@ def score_table(scored: Scored, table: RecordTable) -> Any:
 
 
 def linked(
-    clusters: Clusters, model: Settings, notes: Iterable[str], engine: Engine | None = None
+    clusters: Clusters, model: Settings, notes: Iterable[str], engine: DuckEngine | None = None
 ) -> LinkedRecords:
     """Return clusters together with the model that scored them."""
     values = {field.name: getattr(clusters, field.name) for field in fields(Clusters)}

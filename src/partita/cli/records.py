@@ -277,12 +277,20 @@ def link(
             budget=_budget(memory, work),
             seed=seed,
             progress=console.progress,
-            note=console.note,
+            note=lambda text: _note(console, text),
         )
         _write(clusters, files)
         if settings_out is not None:
             _write_settings(settings_out, clusters.settings)
         _show(console, clusters, json, explain, chart)
+
+
+def _note(console: Console, text: str) -> None:
+    """Write a note in lines of at most 80 columns."""
+    from textwrap import wrap
+
+    for line in wrap(text, 71, subsequent_indent="  ", break_long_words=False):
+        console.note(line)
 
 
 def _budget(memory: str | None, work: int | None) -> Budget:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from partita.linkage.answers import Clustering, Threshold
+from partita.linkage.answers import DRAWS, Clustering, Threshold
 from partita.records import FloatArray, Id, IntArray
 
 LEAST = 0.001  # probability from which an alternative is listed
@@ -170,74 +170,174 @@ def review(clustering: Clustering, original: Original) -> Columns:
     }
 
 
+FIXED = 2.0**24  # sums are of multiples of 1/FIXED: the same in every order
+
+
+def fixed(values: FloatArray) -> int:
+    """Return a sum as a multiple of 1/FIXED, which does not depend on the order of the values."""
+    return int(np.rint(values * FIXED).astype(np.int64).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What the summary needs of some sets; totals of others can be added.
+
+    `reported` counts the pairs within clusters. `entities`, `true_pairs`, `right`, `lost` and
+    `cut_true` are expected numbers in units of 1/FIXED. For each draw of all sets, `draws` has the
+    numbers of entities, true pairs, and true pairs within clusters.
+    """
+
+    records: int
+    pairs: int
+    across: int
+    sets: int
+    sampled: int
+    relaxed: int
+    cut_pairs: int
+    cut_true: int
+    clusters: int
+    reported: int
+    entities: int
+    true_pairs: int
+    right: int
+    lost: int
+    draws: tuple[tuple[int, ...], ...]
+    largest_set: int
+    largest_cluster: int
+
+    def __add__(self, other: Totals) -> Totals:
+        sums = {
+            name: getattr(self, name) + getattr(other, name)
+            for name in self.__slots__
+            if isinstance(getattr(self, name), int)
+        }
+        draws = tuple(
+            tuple(a + b for a, b in zip(*both, strict=True))
+            for both in zip(self.draws, other.draws, strict=True)
+        )
+        largest = {name: max(getattr(self, name), getattr(other, name)) for name in LARGEST}
+        return Totals(**(sums | largest), draws=draws)
+
+
+LARGEST = ("largest_set", "largest_cluster")
+
+
+def alone(singles: int, pairs: int = 0, lost: int = 0) -> Totals:
+    """Return the totals of records that are in no set, and of compared pairs between sets."""
+    none, largest = ((0,) * DRAWS,) * 2, min(1, singles)
+    counts = (singles, pairs, pairs, 0, 0, 0, 0, 0, singles, 0, int(FIXED) * singles, lost, 0, lost)
+    return Totals(
+        *counts, draws=((singles,) * DRAWS, *none), largest_set=largest, largest_cluster=largest
+    )
+
+
+def totals(clustering: Clustering) -> Totals:
+    """Return the totals of all sets and of the records and pairs outside them."""
+    sets, answers = clustering.sets, clustering.answers
+    sizes = np.bincount(clustering.cluster_of_node()[clustering.node])
+    sizes = sizes[sizes > 0]
+    inside = Totals(
+        records=len(sets.ids),
+        pairs=len(sets.left),
+        across=0,
+        sets=len(sets),
+        sampled=int((clustering.draws > 0).sum()),
+        relaxed=clustering.relaxed,
+        cut_pairs=clustering.cut[0],
+        cut_true=fixed(np.array([clustering.cut[1]])),
+        clusters=len(sizes),
+        reported=int((sizes * (sizes - 1) // 2).sum()),
+        entities=fixed(answers.entities),
+        true_pairs=fixed(answers.true_pairs),
+        right=_expected_right(clustering),
+        lost=0,
+        draws=tuple(tuple(map(int, row)) for row in answers.drawn.tolist()),
+        largest_set=int(sets.sizes.max(initial=0)),
+        largest_cluster=int(sizes.max(initial=0)),
+    )
+    return inside + alone(
+        len(sets.singletons), len(sets.across.left), fixed(sets.across.probability)
+    )
+
+
 def summary(
-    clustering: Clustering,
+    of: Totals,
     threshold: Threshold,
     target: float | None,
     parameters: Any = None,
     labels: int = 0,
+    kept: int = 0,
 ) -> Summary:
     """Return the expected quality with intervals."""
-    sets, answers = clustering.sets, clustering.answers
-    sizes = np.bincount(clustering.cluster_of_node()[clustering.node])
-    sizes, singles = sizes[sizes > 0], len(sets.singletons)
-    reported = float((sizes * (sizes - 1) // 2).sum())
-    lost = float(sets.across.probability.sum())
-    right = _expected_right(clustering)
-    draws = _Draws(*answers.drawn)
-    truth = float(answers.true_pairs.sum()) + lost
+    entities, true_pairs, right = (np.array(row, dtype=np.float64) for row in of.draws)
     return Summary(
-        records=len(sets.ids) + singles,
-        pairs=len(sets.left) + len(sets.across.left),
-        across=len(sets.across.left),
-        sets=len(sets),
-        sampled_sets=int((clustering.draws > 0).sum()),
-        relaxed_sets=clustering.relaxed,
-        cut_pairs=clustering.cut[0],
-        cut_true_pairs=clustering.cut[1],
-        largest_set=int(sets.sizes.max(initial=min(1, singles))),
-        clusters=len(sizes) + singles,
-        largest_cluster=int(sizes.max(initial=min(1, singles))),
+        records=of.records,
+        pairs=of.pairs,
+        across=of.across,
+        sets=of.sets,
+        sampled_sets=of.sampled,
+        relaxed_sets=of.relaxed,
+        cut_pairs=of.cut_pairs,
+        cut_true_pairs=of.cut_true / FIXED,
+        largest_set=of.largest_set,
+        clusters=of.clusters,
+        largest_cluster=of.largest_cluster,
         threshold=threshold[0],
         threshold_many=threshold[1],
         target_precision=target,
         labels=labels,
         parameters=None if parameters is None else asdict(parameters),
-        entities=_estimate(float(answers.entities.sum()) + singles, draws.entities + singles),
-        precision=_estimate(_ratio(right, reported), _ratios(draws.right, reported)),
-        recall=_estimate(_ratio(right, truth), _ratios(draws.right, draws.true_pairs + lost)),
+        entities=_estimate(of.entities / FIXED, entities),
+        precision=_estimate(
+            _ratio(of.right / FIXED, of.reported), _ratios(right, float(of.reported))
+        ),
+        recall=_estimate(
+            _ratio(of.right, of.true_pairs), _ratios(right, true_pairs + of.lost / FIXED)
+        ),
+        kept=kept,
     )
 
 
-def chosen_threshold(clustering: Clustering, target: float, least: float) -> float:
+class Merges(NamedTuple):
+    """Merges that may be made: mean probability and number of pairs of each, and pairs that are
+    certain."""
+
+    height: FloatArray
+    between: FloatArray
+    certain: int
+
+
+def possible_merges(clustering: Clustering, least: float) -> Merges:
+    """Return the merges whose mean probability is at least `least`."""
+    height, sizes = clustering.answers.height, clustering.sizes
+    kept = np.flatnonzero(height >= least)
+    return Merges(
+        height[kept], clustering.answers.between[kept], int((sizes * (sizes - 1) // 2).sum())
+    )
+
+
+def chosen_threshold(merges: Merges, target: float, least: float) -> float:
     """Return the lowest threshold from `least` on with which the expected precision is reached.
 
-    Merges are taken from the most probable on, while the mean over all pairs reaches the target.
+    Merges are taken from the most probable on, while the mean over all pairs reaches the target;
+    equal ones together.
     """
-    height, between = clustering.answers.height, clustering.answers.between
-    own = clustering.sizes * (clustering.sizes - 1) / 2
-    merges = np.flatnonzero(height >= least)
-    merges = merges[np.argsort(-height[merges], kind="stable")]
-    pairs = float(own.sum()) + np.cumsum(between[merges])
-    right = float(own.sum()) + np.cumsum(between[merges] * height[merges])
-    reached = np.flatnonzero(right >= target * pairs)
+    order = np.argsort(-merges.height, kind="stable")
+    height, between = merges.height[order], merges.between[order]
+    pairs = merges.certain + np.cumsum(between)
+    right = merges.certain + np.cumsum(np.rint(between * height * FIXED)) / FIXED
+    last = np.append(np.diff(height) != 0.0, True)[: len(height)]
+    reached = np.flatnonzero(last & (right >= target * pairs))
     if not len(reached):
-        return math.nextafter(float(height[merges].max(initial=least)), 2.0)
-    return float(height[merges[reached[-1]]])
+        return math.nextafter(float(height.max(initial=least)), 2.0)
+    return float(height[reached[-1]])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Draws:
-    entities: FloatArray
-    true_pairs: FloatArray
-    right: FloatArray
-
-
-def _expected_right(clustering: Clustering) -> float:
-    """Return the expected number of true pairs within clusters."""
+def _expected_right(clustering: Clustering) -> int:
+    """Return the expected number of true pairs within clusters, in units of 1/FIXED."""
     node = clustering.node
     members = np.bincount(clustering.cluster_of_node()[node])[clustering.cluster_of_node()[node]]
-    return float((clustering.answers.membership[node] * (members - 1)).sum()) / 2.0
+    return fixed(0.5 * clustering.answers.membership[node] * (members - 1))
 
 
 def _estimate(value: float, draws: FloatArray) -> Estimate:

@@ -208,7 +208,7 @@ def read_records(
     if not isinstance(records, str | os.PathLike) and not is_frame(records):
         records = _as_rows(records, id_column)
     for rows, unit in table_blocks(records, IDS[:1], file):
-        name = _id_column(rows.columns, id_column, file)
+        name = named_id_column(rows.columns, id_column, file)
         values = rows.column(name)
         if ids is not None and not (values and isinstance(values[0], str)):
             ids.note(values)
@@ -254,7 +254,8 @@ def table_blocks(table: Any, names: Sequence[str], file: str) -> Iterator[tuple[
             yield rows, "line"
 
 
-def _id_column(columns: Sequence[str], chosen: str | None, file: str) -> str:
+def named_id_column(columns: Sequence[str], chosen: str | None, file: str) -> str:
+    """Return the column of ids: the chosen one, or the first with a usual name."""
     names = IDS if chosen is None else (chosen,)
     for name in names:
         if name in columns:

@@ -30,6 +30,11 @@ class Previous:
     figures: Mapping[str, tuple[float, float]]
     file: str
 
+    @property
+    def has_figures(self) -> bool:
+        """Whether membership and exact are known of all records."""
+        return len(self.figures) == len(self.cluster)
+
     def anchors(self) -> dict[str, str]:
         """Return for the record that stands for a cluster its id.
 

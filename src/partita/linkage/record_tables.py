@@ -167,12 +167,21 @@ def _id_column(
     if unique_id is not None:
         _check_names([unique_id], list(columns), "of ids", file)
         return unique_id
-    by_name = {name.lower(): name for name in reversed([*columns])}
-    for name in IDS:
-        values = columns.get(by_name.get(name, ""), ())
+    for name in _usual_ids(columns):
+        values = columns[name]
         if values and None not in values and len({*values}) == len(values):
-            return by_name[name]
+            return name
     return None
+
+
+def id_column(names: Sequence[str]) -> str | None:
+    """Return the column that is called as ids usually are, if there is one."""
+    return next(iter(_usual_ids(names)), None)
+
+
+def _usual_ids(names: Iterable[str]) -> list[str]:
+    by_name = {name.lower(): name for name in reversed([*names])}
+    return [by_name[name] for name in IDS if name in by_name]
 
 
 def _check_names(

@@ -219,14 +219,14 @@ class Assumption:
 
 def parse(text: str, ids: set[str]) -> Assumption:
     """Parse an assumption; ids may contain = and !, so the reading with known ids is chosen."""
-    readings = list(_readings(text))
-    if not readings:
+    possible = list(readings(text))
+    if not possible:
         raise InputError(f"--assume {text!r} is not of the form A=B or A!=B")
-    fitting = [r for r in readings if r.left in ids and r.right in ids]
+    fitting = [r for r in possible if r.left in ids and r.right in ids]
     if len(fitting) > 1:
         raise InputError(f"--assume {text!r} can be read in {len(fitting)} ways")
     if not fitting:
-        first = readings[0]
+        first = possible[0]
         unknown = first.left if first.left not in ids else first.right
         raise InputError(f"--assume {text!r}: there is no template {unknown!r}")
     if fitting[0].left == fitting[0].right:
@@ -234,8 +234,8 @@ def parse(text: str, ids: set[str]) -> Assumption:
     return fitting[0]
 
 
-def _readings(text: str) -> Iterator[Assumption]:
-    """Yield all readings, those with != first."""
+def readings(text: str) -> Iterator[Assumption]:
+    """Yield all readings of an assumption, those with != first."""
     for sign in (APART, SAME):
         position = text.find(sign)
         while position >= 0:
@@ -245,13 +245,13 @@ def _readings(text: str) -> Iterator[Assumption]:
             position = text.find(sign, position + 1)
 
 
-def conditioned(sets: Sets, assume: Sequence[str]) -> Sets:
+def conditioned(sets: Sets, assume: Sequence[str | Assumption]) -> Sets:
     """Return the sets under the assumptions; the probabilities stay the same."""
     if not assume:
         return sets
     ids = {*sets.ids, *(template.id for template in sets.singletons)}
     assumed = dict(sets.assumed)
-    for assumption in (parse(text, ids) for text in assume):
+    for assumption in (parse(one, ids) if isinstance(one, str) else one for one in assume):
         set_numbers = list(_sets_with(sets, assumption))
         if assumption.same and not set_numbers:
             raise InputError(

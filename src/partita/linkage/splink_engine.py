@@ -1,17 +1,19 @@
-"""Compare records with Splink on DuckDB: choose blocking rules, train, score pairs."""
+"""Compare records with Splink, on DuckDB or Spark: choose blocking rules, train, score pairs."""
 
 from __future__ import annotations
 
 import json
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.errors import InputError, Unavailable
 from partita.files.strict import json_problem
@@ -22,9 +24,12 @@ from partita.linkage.agreement_patterns import (
     random_shares,
     with_fit,
 )
+from partita.linkage.record_columns import Column
 from partita.linkage.record_tables import Note, RecordTable
 from partita.linkage.splink_settings import (
     ALL_PAIRS,
+    DUCKDB,
+    Dialect,
     Rule,
     Settings,
     candidate_rules,
@@ -54,17 +59,118 @@ class Scored:
         return np.asarray(1.0 / (1.0 + np.exp2(-np.clip(self.weight, -1000.0, 1000.0))))
 
 
-class Engine:
-    """A table of records in DuckDB, compared by Splink."""
+class Engine(ABC):
+    """A table of records in a database, compared by Splink: how it is trained.
+
+    A subclass has the database. It has the records in the table `TABLE`, numbered in the column
+    record.
+    """
+
+    link_type: str
+    dialect: Dialect
+    columns: Sequence[Column]
+    sizes: Sequence[int]  # of the sources
+    seed: int
+
+    @abstractmethod
+    def linker(self, settings: Settings) -> Any:
+        """Return a Splink linker over the table."""
+
+    @abstractmethod
+    def query(self, sql: str) -> Mapping[str, NDArray[Any]]:
+        """Return the columns of a small result."""
+
+    def counted_pairs(self, rule: Rule) -> int:
+        """Return how many pairs a blocking rule compares."""
+        keys, source = [part.format("") for part in rule.parts], TABLE
+        if rule.exploded:
+            each = f"{self.dialect.explode}({rule.exploded})"
+            keys, source = ["key"], f"(SELECT {each} AS key FROM {TABLE})"
+        known = " AND ".join(f"{key} IS NOT NULL" for key in keys)
+        groups = f"SELECT count(*) AS n FROM {source} WHERE {known} GROUP BY {', '.join(keys)}"
+        found = self.query(f"SELECT coalesce(sum(n * (n - 1) / 2), 0) AS pairs FROM ({groups})")
+        return int(found["pairs"][0])
+
+    def settings(self) -> Settings:
+        """Return default settings: comparisons of all columns, rules within the budget."""
+        columns, records = self.columns, sum(self.sizes)
+        rules = [{"blocking_rule": "1=1"}]
+        if records * (records - 1) // 2 > ALL_PAIRS:
+            candidates = candidate_rules(columns)
+            pairs = [self.counted_pairs(rule) for rule in candidates]
+            chosen = choose_rules(candidates, pairs, pair_budget(records))
+            rules = [rule.to_splink() for rule in chosen]
+        if not rules:
+            raise InputError("no two records agree in any column: nothing can be compared")
+        return default_settings(columns, rules, self.link_type, self.dialect)
+
+    def train(self, settings: Settings, progress: Progress, note: Note) -> Settings:
+        """Return settings with trained probabilities."""
+        retained = ("retain_matching_columns", "retain_intermediate_calculation_columns")
+        linker = self.linker(settings | dict.fromkeys(retained, True))
+        progress("estimating how often random pairs agree")
+        with splink_errors():
+            linker.training.estimate_u_using_random_sampling(RANDOM_PAIRS, seed=self.seed + 1)
+            model = linker.misc.save_model_to_json()
+            del model["linker_uid"]  # random
+        progress("comparing pairs to train the model")
+        u = random_shares(model)
+        patterns = self._patterns(linker, model)
+        progress(f"fitting the model to {patterns.pairs:,.0f} pairs")
+        fit = fit_patterns(patterns, u, sum(self.sizes), self.total_pairs)
+        if not fit.converged:
+            note(f"the model did not converge in {fit.iterations} rounds; check the clusters")
+        return with_fit(model, fit, u) | {name: settings.get(name, False) for name in retained}
+
+    def _patterns(self, linker: Any, model: Settings) -> Patterns:
+        names = [one["output_column_name"] for one in model["comparisons"]]
+        adjusted = [one["output_column_name"] for one in model["comparisons"] if _is_adjusted(one)]
+        with splink_errors():
+            scored = linker.inference.predict(warning_mode="never").physical_name
+        levels = ", ".join(f"gamma_{name}" for name in names)
+        added = " + ".join(f"coalesce(mw_tf_adj_{name}, 0)" for name in adjusted) or "0"
+        found = self.query(
+            f"SELECT {levels}, round(2 * ({added})) / 2 AS added, count(*) AS pairs "
+            f"FROM {scored} GROUP BY {levels}, added ORDER BY {levels}, added"
+        )
+        level = np.stack([np.asarray(found[f"gamma_{name}"], np.int64) for name in names], axis=1)
+        adjustment = np.asarray(found["added"], np.float64) * np.log(2.0)
+        return Patterns(level, adjustment, np.asarray(found["pairs"], np.float64))
+
+    @property
+    def total_pairs(self) -> int:
+        """How many pairs there are, whether compared or not."""
+        count = sum(self.sizes)
+        pairs = count * (count - 1) // 2
+        if self.link_type == "link_only":
+            pairs -= sum(size * (size - 1) // 2 for size in self.sizes)
+        return max(pairs, 1)
+
+
+def link_type(sources: int, one_to_one: bool) -> str:
+    """Return Splink's word for what is done with one table or several."""
+    if sources < 2:
+        return "dedupe_only"
+    return "link_only" if one_to_one else "link_and_dedupe"
+
+
+class DuckEngine(Engine):
+    """A table of records in DuckDB."""
+
+    dialect = DUCKDB
 
     def __init__(self, table: RecordTable, one_to_one: bool, seed: int) -> None:
         self.duckdb, self.splink = _modules()
-        self.table, self.seed = table, seed
-        self.link_type = "dedupe_only"
-        if len(table.source_names) > 1:
-            self.link_type = "link_only" if one_to_one else "link_and_dedupe"
+        self.table, self.seed, self.columns = table, seed, table.to_compare
+        self.sizes = [table.sources.count(name) for name in table.source_names]
+        self.link_type = link_type(len(self.sizes), one_to_one)
         self.connection = self.duckdb.connect()
         self._create_tables()
+
+    def query(self, sql: str) -> Mapping[str, NDArray[Any]]:
+        """Return the columns of a result."""
+        columns: Mapping[str, NDArray[Any]] = self.connection.execute(sql).fetchnumpy()
+        return columns
 
     def _create_tables(self) -> None:
         import pyarrow
@@ -89,73 +195,6 @@ class Engine:
         with splink_errors():
             return self.splink.Linker(tables, settings, log_level=logging.ERROR)
 
-    def counted_pairs(self, rule: Rule) -> int:
-        """Return how many pairs a blocking rule compares."""
-        keys, source = [part.format("") for part in rule.parts], TABLE
-        if rule.exploded:
-            keys, source = ["key"], f"(SELECT unnest({rule.exploded}) AS key FROM {TABLE})"
-        known = " AND ".join(f"{key} IS NOT NULL" for key in keys)
-        groups = f"SELECT count(*) AS n FROM {source} WHERE {known} GROUP BY {', '.join(keys)}"
-        query = f"SELECT coalesce(sum(n * (n - 1) // 2), 0) FROM ({groups})"
-        return int(self.connection.execute(query).fetchall()[0][0])
-
-    def settings(self) -> Settings:
-        """Return default settings: comparisons of all columns, rules within the budget."""
-        columns, records = self.table.to_compare, len(self.table)
-        rules = [{"blocking_rule": "1=1"}]
-        if records * (records - 1) // 2 > ALL_PAIRS:
-            candidates = candidate_rules(columns)
-            pairs = [self.counted_pairs(rule) for rule in candidates]
-            chosen = choose_rules(candidates, pairs, pair_budget(records))
-            rules = [rule.to_splink() for rule in chosen]
-        if not rules:
-            raise InputError("no two records agree in any column: nothing can be compared")
-        return default_settings(columns, rules, self.link_type)
-
-    def train(self, settings: Settings, progress: Progress, note: Note) -> Settings:
-        """Return settings with trained probabilities."""
-        retained = ("retain_matching_columns", "retain_intermediate_calculation_columns")
-        linker = self.linker(settings | dict.fromkeys(retained, True))
-        progress("estimating how often random pairs agree")
-        with splink_errors():
-            linker.training.estimate_u_using_random_sampling(RANDOM_PAIRS, seed=self.seed + 1)
-            model = linker.misc.save_model_to_json()
-            del model["linker_uid"]  # random
-        progress("comparing pairs to train the model")
-        u = random_shares(model)
-        patterns = self._patterns(linker, model)
-        progress(f"fitting the model to {patterns.pairs:,.0f} pairs")
-        fit = fit_patterns(patterns, u, len(self.table), self.total_pairs)
-        if not fit.converged:
-            note(f"the model did not converge in {fit.iterations} rounds; check the clusters")
-        return with_fit(model, fit, u) | {name: settings.get(name, False) for name in retained}
-
-    def _patterns(self, linker: Any, model: Settings) -> Patterns:
-        names = [one["output_column_name"] for one in model["comparisons"]]
-        adjusted = [one["output_column_name"] for one in model["comparisons"] if _is_adjusted(one)]
-        with splink_errors():
-            scored = linker.inference.predict(warning_mode="never").physical_name
-        levels = ", ".join(f"gamma_{name}" for name in names)
-        added = " + ".join(f"coalesce(mw_tf_adj_{name}, 0)" for name in adjusted) or "0"
-        query = (
-            f"SELECT {levels}, round(2 * ({added})) / 2 AS added, count(*) AS pairs "
-            f"FROM {scored} GROUP BY ALL ORDER BY ALL"
-        )
-        found = self.connection.execute(query).fetchnumpy()
-        level = np.stack([np.asarray(found[f"gamma_{name}"], np.int64) for name in names], axis=1)
-        adjustment = np.asarray(found["added"], np.float64) * np.log(2.0)
-        return Patterns(level, adjustment, np.asarray(found["pairs"], np.float64))
-
-    @property
-    def total_pairs(self) -> int:
-        """How many pairs there are, whether compared or not."""
-        count = len(self.table)
-        pairs = count * (count - 1) // 2
-        if self.link_type == "link_only":
-            sizes = [self.table.sources.count(name) for name in self.table.source_names]
-            pairs -= sum(size * (size - 1) // 2 for size in sizes)
-        return max(pairs, 1)
-
     def score(self, model: Settings, link_above: float, threads: int = 2) -> Scored:
         """Score the pairs of the blocking rules; keep those within connected sets of records."""
         linker = self.linker(model, threads)
@@ -163,7 +202,7 @@ class Engine:
             scored = linker.inference.predict(warning_mode="never").physical_name
         least = float(np.log2(link_above / (1.0 - link_above)))
         query = f"SELECT record_l AS a, record_r AS b FROM {scored} WHERE match_weight > {least!r}"
-        links = self.connection.execute(query).fetchnumpy()
+        links = self.query(query)
         left, right = (np.asarray(links[end], np.int64) for end in "ab")
         home = linked_components(len(self.table), left, right)
         return self._within(scored, home, model)
@@ -181,7 +220,7 @@ class Engine:
         linker = self.linker(model | dict.fromkeys(retained, True) | own)
         with splink_errors():
             scored = linker.inference.predict(warning_mode="never").physical_name
-        columns = self.connection.execute(f"SELECT * FROM {scored}").fetchnumpy()
+        columns = self.query(f"SELECT * FROM {scored}")
         prior = model["probability_two_random_records_match"]
         weights = [("two random records", float(np.log(prior) - np.log1p(-prior)))]
         for comparison in model["comparisons"]:
@@ -203,7 +242,7 @@ class Engine:
             f"match_weight AS weight FROM {scored} JOIN partita_homes x ON record_l = x.record "
             f"JOIN partita_homes y ON record_r = y.record WHERE x.home = y.home ORDER BY a, b"
         )
-        rows = self.connection.execute(query).fetchnumpy()
+        rows = self.query(query)
         self.connection.unregister("partita_homes")
         left, right = (np.asarray(rows[end], np.int64) for end in "ab")
         return Scored(left, right, np.asarray(rows["weight"], np.float64), model)

@@ -24,11 +24,12 @@ class Dialect:
 
     jaro_winkler: str
     intersection: str
-    union: str
     size: str
+    explode: str
 
 
-DUCKDB = Dialect("jaro_winkler_similarity", "list_intersect", "array_union", "len")
+DUCKDB = Dialect("jaro_winkler_similarity", "list_intersect", "len", "unnest")
+SPARK = Dialect("jaro_winkler", "array_intersect", "size", "explode")
 
 
 def comparison(column: Column, dialect: Dialect = DUCKDB) -> dict[str, Any]:

@@ -1,0 +1,192 @@
+"""Clusters on Spark beside one machine: the same rows, and the time on one core and on two.
+
+    python benchmarks/bench_spark.py [--pairs 1000000] [--rows 100000] [--runs 3]
+
+compares all tables of ROWS pairs row for row, and prints the median time of PAIRS pairs on one core
+and on two (each in a process of its own that is bound to them), without the start of the session.
+
+    python benchmarks/bench_spark.py --only 2 --pairs 10000000 --runs 1
+
+runs the second part on two cores only, such as for ten million pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import bench_records
+
+SIZES = (2, 15)  # records of a set
+CHOSEN = 0.3  # share of pairs that are compared beside a path through the set
+TABLES = ("clusters", "alternatives", "pairs", "review")
+
+
+def main() -> None:
+    arguments = parsed()
+    if arguments.cores:
+        child(arguments)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        if not arguments.only:
+            report("rows", measured(arguments, folder, 2, arguments.rows, compare=True))
+        seconds = {}
+        for cores in [arguments.only] if arguments.only else [1, 2]:
+            found = measured(arguments, folder, cores, arguments.pairs)
+            report(f"{cores} cores" if cores > 1 else "1 core", found)
+            seconds[cores] = statistics.median(found["seconds"])
+        if len(seconds) == 2:
+            share = seconds[2] / seconds[1]
+            print(f"2 cores take {share:.3f} of the time of 1 core (at most .65)")
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pairs", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=int, default=100_000, help="pairs that are compared")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--only", type=int, default=0, help="cores, without a comparison")
+    parser.add_argument("--memory", default="4g", help="of the Java process")
+    parser.add_argument("--cores", type=int, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--compare", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--path", default="", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def measured(
+    arguments: argparse.Namespace, folder: str, cores: int, pairs: int, compare: bool = False
+) -> dict[str, Any]:
+    """Return what a process says that runs on some cores alone."""
+    path = Path(folder) / f"scores-{pairs}.parquet"
+    if not path.exists():
+        bench_records.PAIRS = pairs
+        bench_records.scores(np.random.default_rng(0), SIZES, CHOSEN).to_parquet(path, index=False)
+    command = [sys.executable, __file__, "--cores", str(cores), "--path", str(path)]
+    command += ["--runs", str(arguments.runs), "--memory", arguments.memory]
+    run = subprocess.run(
+        command + (["--compare"] if compare else []), check=True, stdout=subprocess.PIPE, text=True
+    )
+    found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
+    return found
+
+
+def report(title: str, found: dict[str, Any]) -> None:
+    for name, value in found.items():
+        print(f"{title}: {name} {value}")
+
+
+def child(arguments: argparse.Namespace) -> None:
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: arguments.cores])
+    session = spark(arguments.cores, arguments.memory)
+    found = compared(session, arguments.path) if arguments.compare else timed(session, arguments)
+    java = session._jvm.java.lang.ProcessHandle.current().pid()
+    workers = below(java)
+    found["peak memory of Java, GB"] = peak(java)
+    found["peak memory of its Python workers, GB"] = [peak(worker) for worker in workers]
+    found["CPU seconds of Java"] = round(cpu(java), 1)
+    found["CPU seconds of its Python workers"] = round(sum(map(cpu, workers)), 1)
+    session.stop()
+    print(json.dumps(found))
+
+
+def spark(cores: int, memory: str) -> Any:
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.driver.memory": memory,
+        "spark.sql.shuffle.partitions": "8",
+        "spark.default.parallelism": "8",
+    }
+    builder = SparkSession.builder.master(f"local[{cores}]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def timed(session: Any, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Cluster all pairs, and write the clusters; the first run warms up on some of them."""
+    import partita.spark
+
+    scores = session.read.parquet(arguments.path)
+    out = str(Path(arguments.path).with_name("clusters.parquet"))
+    seconds = []
+    summary: Any = None
+    warm_up = [scores.limit(20_000)] if arguments.runs > 1 else []
+    for part in [*warm_up, *[scores] * arguments.runs]:
+        start = time.perf_counter()
+        found = partita.spark.cluster(part)
+        found.clusters.write.mode("overwrite").parquet(out)
+        seconds.append(round(time.perf_counter() - start, 2))
+        summary = found.summary
+        found.unpersist()
+    rows = session.read.parquet(out).count()
+    return {
+        "seconds": seconds[len(warm_up) :],
+        "pairs": summary.pairs,
+        "sets": summary.sets,
+        "records": rows,
+    }
+
+
+def compared(session: Any, path: str) -> dict[str, Any]:
+    """Compare every table with that of one machine; raise if a row differs."""
+    import partita
+    import partita.spark
+
+    frame = pd.read_parquet(path)
+    local = partita.cluster(frame, records=sorted({*frame["left"], *frame["right"]}))
+    found = partita.spark.cluster(session.read.parquet(path))
+    assert found.summary == local.summary
+    counts = {}
+    for name in TABLES:
+        own = rows(pd.DataFrame(local.columns(name)))
+        assert rows(getattr(found, name).toPandas()) == own, name
+        counts[f"equal rows of {name}"] = len(own)
+    return counts
+
+
+def rows(frame: pd.DataFrame) -> list[str]:
+    plain = frame.astype(object).where(frame.notna(), None)
+    listed = [
+        [list(v) if isinstance(v, np.ndarray) else v for v in row] for row in plain.to_numpy()
+    ]
+    return sorted(map(repr, listed))
+
+
+def below(pid: int) -> list[int]:
+    """Return the processes that a process started, and those that they started."""
+    own = Path(f"/proc/{pid}/task")
+    children = [
+        int(one) for task in own.iterdir() for one in (task / "children").read_text().split()
+    ]
+    return children + [one for child in children for one in below(child)]
+
+
+def peak(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    size = next(line.split()[1] for line in lines if line.startswith("VmHWM"))
+    return round(int(size) / (1 << 20), 2)
+
+
+def cpu(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,451 @@
+"""Cluster records by pair scores on Spark."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from partita.app.cluster import (
+    LEAST,
+    Knowledge,
+    check_increment,
+    check_shares,
+    first_threshold,
+    fitted,
+)
+from partita.app.solve import Solver, learned_parameters, parameters_path
+from partita.errors import InputError
+from partita.linkage.cluster_tables import (
+    FIXED,
+    Merges,
+    Summary,
+    Totals,
+    alone,
+    chosen_threshold,
+    summary,
+)
+from partita.linkage.grouping import LINK_ABOVE, Evidence, TemplateList
+from partita.linkage.labels import Labels, read_labels
+from partita.linkage.pair_table import Chosen
+from partita.linkage.sets import Assumption, parse, readings
+from partita.records import Budget, Template, linked_components
+from partita.spark.earlier import Earlier, joined_scores
+from partita.spark.scores import all_records, components, named_scores
+from partita.spark.tasks import PAYLOAD, Job, pair_table, read_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+PAIRS_PER_TASK = 20_000  # of small components that are solved together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparkClusters:
+    """Clusters of records as Spark data frames, with the columns that `partita.Clusters` has.
+
+    `changes` is there with previous clusters. The answers are cached on Spark, so that every table
+    can be read without solving again; `unpersist` frees them. Rows have no order, except in
+    `alternatives` and `review`.
+    """
+
+    summary: Summary
+    clusters: DataFrame
+    alternatives: DataFrame
+    pairs: DataFrame
+    review: DataFrame
+    changes: DataFrame | None
+    _cached: tuple[DataFrame, ...]
+
+    def unpersist(self) -> None:
+        """Free what is cached on Spark; a table that is read afterwards is solved again."""
+        for frame in self._cached:
+            frame.unpersist()
+
+    def __repr__(self) -> str:
+        found = self.summary
+        return f"SparkClusters({found.records:,} records in {found.clusters:,} clusters)"
+
+
+def cluster(
+    scores: Any,
+    records: Any = None,
+    *,
+    unique_id: str | None = None,
+    columns: Chosen = (None, None, None),
+    target_precision: float | None = None,
+    cautious: float | None = None,
+    parameters: str | os.PathLike[str] | None = None,
+    link_above: float = LINK_ABOVE,
+    labels: Any = None,
+    assume: Sequence[str] = (),
+    source: str | None = None,
+    previous: Any = None,
+    previous_scores: Any = None,
+    budget: Budget | None = None,
+    seed: int = 0,
+) -> SparkClusters:
+    """Cluster records by a Spark data frame of pair scores.
+
+    The columns of `scores` are left, right and probability, or Splink's, or those that `columns`
+    names. `records` lists all records in the column `unique_id`, or id. The tables are those of
+    `partita.cluster(scores, records=sorted ids)` to the byte, and the options are the same:
+    `labels` are read on the driver; `source` names the column of `records` with the source of each
+    record, where no source has duplicates; `previous` is an earlier result or a data frame with
+    the columns of its clusters, and `previous_scores` are the scores of that run. The limits of
+    `budget` hold for each task.
+
+    Connected components are found on Spark. Small ones are solved many at a time, each large one
+    by itself.
+    """
+    check_shares(target_precision=target_precision, cautious=cautious)
+    pairs = named_scores(scores, columns)
+    before = None if previous is None else Earlier.of(previous, pairs)
+    again = None
+    if previous_scores is not None:
+        check_increment(before, "forest", None, labels, assume, source, target_precision)
+        again = pairs
+        pairs = joined_scores(named_scores(previous_scores, columns, "previous scores"), pairs)
+    run = Run(
+        pairs,
+        all_records(pairs, records, unique_id, source),
+        Solver(
+            "forest",
+            learned_parameters("forest", parameters_path(parameters)),
+            budget=budget or Budget(),
+            seed=seed,
+        ),
+        link_above,
+        None if labels is None else read_labels(on_driver(labels)),
+        assume,
+        before,
+        again,
+    )
+    return run.clusters(cautious, target_precision)
+
+
+def on_driver(table: Any) -> Any:
+    """Return a small table on the driver."""
+    return table.toArrow() if hasattr(table, "sparkSession") else table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """Pairs and records, what is known beside them, and the model."""
+
+    pairs: DataFrame
+    nodes: DataFrame
+    solver: Solver
+    link_above: float
+    labels: Labels | None
+    assume: Sequence[str]
+    before: Earlier | None = None
+    again: DataFrame | None = None
+
+    def clusters(
+        self, cautious: float | None, target: float | None, across: bool = True
+    ) -> SparkClusters:
+        """Solve all components; compared pairs between them count if `across`."""
+        homes, parameters = self._homes()
+        job = Job(
+            replace(self.solver, parameters=parameters),
+            self.link_above,
+            Knowledge(self.labels),
+            tuple(self._assumptions(homes)),
+            first_threshold(cautious, self.labels),
+        )
+        kept = None
+        if self.before is not None and self.again is not None:
+            kept = self.before.untouched(homes, self.again).persist()
+        placed = _placed(self.pairs, homes).persist()
+        tasks = self._tasks(placed, homes, kept)
+        solved, total = _solved(tasks, job)
+        if target is not None:
+            job = replace(job, least=(_threshold(solved, target),) * 2)
+            solved.unpersist()
+            solved, total = _solved(tasks, job)
+        single = self.nodes.join(homes.toDF("record", "component"), "record", "anti")
+        single = single.select("record").persist()
+        apart = _across(placed).persist() if across else None
+        outside = alone(single.count(), *((0, 0) if apart is None else _lost(apart)))
+        told = summary(
+            total + outside,
+            job.least,
+            target,
+            parameters,
+            0 if self.labels is None else len(self.labels.pairs),
+            0 if kept is None else kept.count(),
+        )
+        cached = [self.pairs, self.nodes, homes, placed, solved, single, kept, apart]
+        frames = tuple(frame for frame in cached if frame is not None)
+        return self._tables(told, solved, single, apart, kept, frames)
+
+    def _homes(self) -> tuple[DataFrame, Any]:
+        """Return the component of every record that has one, and the fitted parameters."""
+        from pyspark.sql import functions
+
+        homes = components(self.pairs.where(functions.col("probability") > self.link_above))
+        if self.labels is None:
+            return homes.persist(), self.solver.parameters
+        names = {name for both in self.labels.pairs for name in both}
+        unknown = names - self._existing(names)
+        if unknown:
+            problem = f"labels {min(unknown)}, which is neither in the scores nor in the records"
+            raise InputError(problem, file=self.labels.file)
+        home = _homes_of(homes, names)
+        parameters = self._fitted(homes, home, names)
+        return _joined(homes, home, self.labels.same()).persist(), parameters
+
+    def _existing(self, names: set[str]) -> set[str]:
+        """Return which of some names are records."""
+        found = self.nodes.select("record").where(_among("record", names)).collect()
+        return {str(row["record"]) for row in found}
+
+    def _fitted(self, homes: DataFrame, home: dict[str, Any], names: set[str]) -> Any:
+        """Fit the parameters to labels, by the components that have any."""
+        assert self.labels is not None
+        some = homes.where(_among("component", {str(one) for one in home.values()}))
+        inside = _placed(self.pairs, some, "inner").where("component = other")
+        table, _, _ = pair_table(inside.select("left", "right", "probability").toArrow())
+        others = sorted(names - {*table.names})
+        listed = TemplateList("records", tuple(map(Template, [*table.names, *others])))
+        evidence = Evidence(self.solver.parameters.unlisted_probability, self.link_above)
+        start, seed = self.solver.parameters, self.solver.seed
+        return fitted(table, listed, self.labels, start, evidence, seed)[0]
+
+    def _assumptions(self, homes: DataFrame) -> Iterator[Assumption]:
+        """Yield the assumptions; two records that are the same must be in one component."""
+        if not self.assume:
+            return
+        possible = [one for text in self.assume for one in readings(text)]
+        names = self._existing({name for one in possible for name in (one.left, one.right)})
+        home = _homes_of(homes, names)
+        for text in self.assume:
+            one = parse(text, names)
+            together = home.get(one.left, 0) == home.get(one.right, 1)
+            if one.same and not together:
+                raise InputError(
+                    f"{one.left} and {one.right} are in different sets, so they cannot "
+                    "be the same; the file lists no chance of it",
+                    file="scores",
+                )
+            yield one
+
+    def _tasks(self, placed: DataFrame, homes: DataFrame, kept: DataFrame | None) -> Any:
+        """Return the pairs within components, grouped into tasks.
+
+        Small components share a task, and a large one has its own. With labels or sources a row
+        without a right end is a record.
+        """
+        from pyspark.sql import functions
+
+        inside = placed.where("component = other").drop("other")
+        if kept is not None:
+            gone = kept.select("component").distinct()
+            inside = inside.join(gone, "component", "anti")
+            homes = homes.join(gone, "component", "anti")
+        if "source" in self.nodes.columns or self.labels is not None:
+            inside = _with_records(inside, self.nodes, homes)
+        sizes = inside.groupBy("component").count().persist()
+        rows = sizes.agg(functions.sum("count")).collect()[0][0] or 0
+        count = max(1, -(-rows // PAIRS_PER_TASK))
+        shared = functions.pmod(functions.xxhash64("component"), functions.lit(count))
+        own = functions.xxhash64("component") % 2**40 + 2**41
+        task = functions.when(functions.col("count") > PAIRS_PER_TASK, own).otherwise(shared)
+        large = sizes.where(functions.col("count") > PAIRS_PER_TASK).count()
+        packed = inside.join(sizes, "component").withColumn("task", task).drop("count", "component")
+        return packed.repartition(count + large, "task").groupBy("task")
+
+    def _tables(
+        self,
+        told: Summary,
+        solved: DataFrame,
+        single: DataFrame,
+        apart: DataFrame | None,
+        kept: DataFrame | None,
+        cached: tuple[DataFrame, ...],
+    ) -> SparkClusters:
+        from pyspark.sql import functions
+
+        kind = self.pairs.schema["left"].dataType.simpleString()
+        one = functions.lit(1.0)
+        clusters = _decoded(solved, "clusters", CLUSTERS.format(kind))
+        clusters = clusters.union(single.select("record", "record", one, one))
+        alternatives = _decoded(solved, "alternatives", ALTERNATIVES.format(kind))
+        changes = None
+        if self.before is not None:
+            clusters = clusters if kept is None else clusters.union(self.before.rows(kept))
+            clusters, ids = self.before.named(clusters)
+            alternatives = self.before.renamed(alternatives, ids)
+            changes = self.before.changes(clusters)
+        pairs = _decoded(solved, "pairs", PAIRS.format(kind))
+        if apart is not None:
+            p = functions.col("low")
+            more = apart.select("left", "right", p, p, functions.lit(0.0))
+            pairs = pairs.union(more)
+        questions = _decoded(solved, "review", REVIEW.format(kind))
+        return SparkClusters(
+            told,
+            clusters,
+            alternatives.orderBy(functions.desc("probability"), "change", "cluster", "with"),
+            pairs,
+            questions.orderBy(functions.desc("bits"), functions.desc("pairs"), "left", "right"),
+            changes,
+            cached,
+        )
+
+
+CLUSTERS = "record {0}, cluster {0}, membership double, exact double"
+ALTERNATIVES = "cluster {0}, change string, `with` {0}, records array<{0}>, probability double"
+PAIRS = "left {0}, right {0}, score double, probability double, error double"
+REVIEW = "left {0}, right {0}, probability double, bits double, together boolean, pairs bigint"
+
+
+def _among(column: str, names: Iterable[str]) -> Any:
+    from pyspark.sql import functions
+
+    return functions.col(column).cast("string").isin(sorted(names))
+
+
+def _homes_of(homes: DataFrame, names: set[str]) -> dict[str, Any]:
+    """Return the components of some records, where they have one."""
+    rows = homes.where(_among("node", names)).collect()
+    return {str(row["node"]): row["component"] for row in rows}
+
+
+def _joined(homes: DataFrame, home: dict[str, Any], same: Sequence[tuple[str, str]]) -> DataFrame:
+    """Return the components where records that are the same are in one; each is its least."""
+    from pyspark.sql import functions
+
+    kind = homes.schema["node"].dataType.simpleString()
+    record = int if kind == "bigint" else str
+    ends = [[home.get(name, record(name)) for name in both] for both in same]
+    values = sorted({one for both in ends for one in both})
+    number = {one: n for n, one in enumerate(values)}
+    left, right = (np.array([number[both[n]] for both in ends], np.int64) for n in (0, 1))
+    least = linked_components(len(values), left, right)
+    first: dict[int, Any] = {}
+    for n, one in enumerate(values):
+        first.setdefault(int(least[n]), one)
+    moved = [(one, first[int(least[n])]) for n, one in enumerate(values)]
+    new = [record(name) for both in same for name in both if name not in home]
+    session = homes.sparkSession
+    added = session.createDataFrame([(one, one) for one in {*new}], homes.schema)
+    moves = session.createDataFrame(moved, f"component {kind}, target {kind}")
+    joined = homes.union(added).join(functions.broadcast(moves), "component", "left")
+    return joined.select("node", functions.coalesce("target", "component").alias("component"))
+
+
+def _placed(pairs: DataFrame, homes: DataFrame, how: str = "left") -> DataFrame:
+    """Return the pairs with the components of both ends; a record without one is its own."""
+    from pyspark.sql import functions
+
+    left, right = homes.toDF("left", "component"), homes.toDF("right", "other")
+    joined = pairs.join(left, "left", how).join(right, "right", how)
+    return joined.select(
+        "left",
+        "right",
+        "probability",
+        functions.coalesce("component", "left").alias("component"),
+        functions.coalesce("other", "right").alias("other"),
+    )
+
+
+def _with_records(inside: DataFrame, nodes: DataFrame, homes: DataFrame) -> DataFrame:
+    """Return the pairs and, as rows without a right end, the records with their sources."""
+    from pyspark.sql import functions
+
+    kind = inside.schema["left"].dataType.simpleString()
+    known = "source" in nodes.columns
+    source = functions.col("source") if known else functions.lit(None).cast("string")
+    none = functions.lit(None)
+    rows = nodes.join(homes.toDF("record", "component"), "record").select(
+        functions.col("record").alias("left"),
+        none.cast(kind).alias("right"),
+        none.cast("double").alias("probability"),
+        "component",
+        source.alias("source"),
+    )
+    both = inside.withColumn("source", none.cast("string")).select(rows.columns).union(rows)
+    return both if known else both.drop("source")
+
+
+def _solved(tasks: Any, job: Job) -> tuple[DataFrame, Totals]:
+    """Solve all tasks; return their tables, which are cached, and the sum of their totals."""
+    solved = tasks.applyInArrow(lambda table: job(table), PAYLOAD).persist()
+    total = alone(0)
+    for row in solved.where("name IN ('totals', 'error')").collect():
+        if row["name"] == "error":
+            raise InputError(bytes(row["payload"]).decode())
+        values = json.loads(bytes(row["payload"]))
+        total += Totals(**(values | {"draws": tuple(map(tuple, values["draws"]))}))
+    return solved, total
+
+
+def _threshold(solved: DataFrame, target: float) -> float:
+    """Return the threshold from which the expected precision reaches the target."""
+    rows = solved.where("name IN ('merges', 'certain')").collect()
+    tables = [read_table(bytes(row["payload"])) for row in rows if row["name"] == "merges"]
+    height, between = (
+        np.concatenate([np.zeros(0), *(table.column(name).to_numpy() for table in tables)])
+        for name in ("height", "between")
+    )
+    certain = sum(int(bytes(row["payload"])) for row in rows if row["name"] == "certain")
+    return chosen_threshold(Merges(height, between, certain), target, LEAST)
+
+
+def _across(placed: DataFrame) -> DataFrame:
+    """Return the compared pairs between components, each once, with its least and largest score."""
+    from pyspark.sql import functions
+
+    first = functions.col("component") < functions.col("other")
+    left = functions.when(first, functions.col("left")).otherwise(functions.col("right"))
+    right = functions.when(first, functions.col("right")).otherwise(functions.col("left"))
+    pairs = placed.where("component <> other").select(
+        left.alias("left"), right.alias("right"), "probability"
+    )
+    low, high = functions.min("probability"), functions.max("probability")
+    return pairs.groupBy("left", "right").agg(low.alias("low"), high.alias("high"))
+
+
+def _lost(apart: DataFrame) -> tuple[int, int]:
+    """Return the number of pairs between components and the sum of their scores."""
+    from pyspark.sql import functions
+
+    twice = functions.col("low") < functions.col("high")
+    row = functions.struct("left", "right", "low", "high")
+    found = apart.agg(
+        functions.count("*"),
+        functions.sum(functions.bround(functions.col("low") * FIXED).cast("bigint")),
+        functions.min(functions.when(twice, row)),
+    ).collect()[0]
+    if found[2] is not None:
+        left, right, low, high = found[2]
+        problem = f"the probability of {left} and {right} is {high}, and {low} in another row"
+        raise InputError(problem, file="scores")
+    return int(found[0]), int(found[1] or 0)
+
+
+def _decoded(solved: DataFrame, name: str, schema: str) -> DataFrame:
+    """Return one of the tables that tasks returned as bytes."""
+    return solved.where(f"name = '{name}'").select("payload").mapInArrow(_decoder(schema), schema)
+
+
+def _decoder(schema: str) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
+
+    fields = StructType.fromDDL(schema)
+    assert isinstance(fields, StructType)
+    types = to_arrow_schema(fields)
+
+    def decode(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for payload in batch.column(0):
+                yield from read_table(payload.as_py(), types).to_batches()
+
+    return decode

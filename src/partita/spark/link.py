@@ -1,0 +1,258 @@
+"""Link records on Spark: Splink's Spark backend compares them, and the scores are clustered."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from partita.app.cluster import check_shares
+from partita.app.link import CONNECTING, guessed_types, trained_model
+from partita.app.solve import Solver, learned_parameters, parameters_path
+from partita.errors import InputError, Unavailable
+from partita.linkage.labels import read_labels
+from partita.linkage.record_columns import SAMPLE, TOKEN_KINDS, Column, prepared, text_of
+from partita.linkage.record_tables import SEPARATOR, id_column, read_records
+from partita.linkage.splink_engine import TABLE, Engine, link_type, splink_errors
+from partita.linkage.splink_settings import SPARK, Settings
+from partita.records import Budget
+from partita.spark.clusters import Run, SparkClusters, on_driver
+from partita.spark.earlier import Earlier
+from partita.spark.scores import as_spark, identifier
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkedOnSpark(SparkClusters):
+    """Clusters of records on Spark, with the trained Splink model and what was noted on the way."""
+
+    settings: Settings
+    notes: tuple[str, ...]
+
+
+def link(
+    records: Any,
+    *,
+    unique_id: str | None = None,
+    ignore: Sequence[str] = (),
+    settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    one_to_one: bool = False,
+    target_precision: float | None = None,
+    cautious: float | None = None,
+    link_above: float = CONNECTING,
+    labels: Any = None,
+    assume: Sequence[str] = (),
+    parameters: str | os.PathLike[str] | None = None,
+    previous: Any = None,
+    budget: Budget | None = None,
+    seed: int = 0,
+    progress: Callable[[str], None] = lambda text: None,
+) -> LinkedOnSpark:
+    """Deduplicate a Spark data frame of records, or link a list of them.
+
+    It is `partita.link` with Splink's Spark backend. A column of unique ids is needed. The types of
+    columns are guessed by the first 20,000 records in the order of their ids.
+    """
+    check_shares(target_precision=target_precision, cautious=cautious)
+    tables = [
+        as_spark(one) for one in (records if isinstance(records, list | tuple) else [records])
+    ]
+    if one_to_one and len(tables) < 2:
+        raise InputError("one_to_one needs at least two tables, each without duplicates")
+    notes: list[str] = []
+    progress("reading records")
+    engine = SparkEngine(tables, unique_id, ignore, one_to_one, seed, notes.append)
+    if settings is None:
+        notes.append(guessed_types(engine.columns))
+    model = trained_model(engine, settings, progress, notes.append)
+    progress("scoring pairs")
+    scores = engine.score(model).persist()
+    nodes = engine.frame.select("record", "source") if one_to_one else engine.frame.select("record")
+    progress("clustering")
+    learned = learned_parameters("forest", parameters_path(parameters))
+    run = Run(
+        scores,
+        nodes,
+        Solver("forest", learned, budget=budget or Budget(), seed=seed),
+        link_above,
+        None if labels is None else read_labels(on_driver(labels)),
+        assume,
+        None if previous is None else Earlier.of(previous, scores),
+    )
+    found = run.clusters(cautious, target_precision, across=False)
+    values = {field.name: getattr(found, field.name) for field in fields(found)}
+    return LinkedOnSpark(**values, settings=model, notes=tuple(notes))
+
+
+class SparkEngine(Engine):
+    """A table of records on Spark, whose values are cleaned as on one machine."""
+
+    dialect = SPARK
+
+    def __init__(
+        self,
+        tables: Sequence[DataFrame],
+        unique_id: str | None,
+        ignore: Sequence[str],
+        one_to_one: bool,
+        seed: int,
+        note: Callable[[str], None],
+    ) -> None:
+        self.api, self.splink = _splink(tables[0].sparkSession)
+        self.seed, self.names = seed, [f"table_{n}" for n in range(1, len(tables) + 1)]
+        self.link_type = link_type(len(tables), one_to_one)
+        ids = [_id_column(table, unique_id, n) for n, table in enumerate(tables, 1)]
+        samples = [
+            table.orderBy(name).limit(SAMPLE).toArrow()
+            for table, name in zip(tables, ids, strict=True)
+        ]
+        for table, sample, name in zip(tables, samples, ids, strict=True):
+            if not sample.num_rows:
+                raise InputError("has no rows; expected records", file="records")
+            _check_ids(table, name)
+        guessed = read_records(samples, unique_id, ignore, note)
+        self.columns = guessed.to_compare
+        self.frame = self._prepared(tables, ids, [*guessed.columns]).persist()
+        self.frame.createOrReplaceTempView(TABLE)
+        counts = dict(self.frame.groupBy("source").count().collect())
+        self.sizes = [counts[name] for name in self.names]
+        parts = [(name, self.frame.where(f"source = '{name}'")) for name in self.names]
+        self.tables = [self.api.register(one, dataset_display_name=name) for name, one in parts]
+
+    def _prepared(
+        self, tables: Sequence[DataFrame], ids: Sequence[str], columns: Sequence[str]
+    ) -> DataFrame:
+        """Return all records with their ids, sources, values and cleaned values."""
+        from pyspark.sql import functions
+
+        parts = []
+        shared = _share_ids(tables, ids)
+        for table, name, source in zip(tables, ids, self.names, strict=True):
+            record = identifier(table, name)
+            if shared:
+                record = functions.concat(functions.lit(source + SEPARATOR), record.cast("string"))
+            values = [_as_text(table, column).alias(column) for column in columns]
+            parts.append(
+                table.select(record.alias("record"), functions.lit(source).alias("source"), *values)
+            )
+        kinds = {part.schema["record"].dataType.simpleString() for part in parts}
+        kind = "string" if len(kinds) > 1 else next(iter(kinds))
+        frame = parts[0]
+        for part in parts[1:]:
+            frame = frame.union(part)
+        frame = frame.withColumn("record", functions.col("record").cast(kind))
+        schema = ", ".join([f"record {kind}, source string", *_fields(columns, self.columns)])
+        return frame.mapInArrow(_cleaner(self.columns), schema)
+
+    def linker(self, settings: Settings) -> Any:
+        """Return a Splink linker over the table."""
+        with splink_errors():
+            return self.splink.Linker(self.tables, settings, log_level=logging.ERROR)
+
+    def query(self, sql: str) -> Mapping[str, NDArray[Any]]:
+        """Return the columns of a small result."""
+        table = self.api.spark.sql(sql).toArrow()
+        return {name: table.column(name).to_numpy() for name in table.column_names}
+
+    def score(self, model: Settings) -> DataFrame:
+        """Return the pairs of the blocking rules with their probabilities."""
+        linker = self.linker(model)
+        with splink_errors():
+            scored = linker.inference.predict(warning_mode="never").as_spark_dataframe()
+        names = ("record_l", "record_r", "match_probability")
+        pairs: DataFrame = scored.select(*names).toDF("left", "right", "probability")
+        return pairs
+
+
+def _splink(session: Any) -> tuple[Any, Any]:
+    """Return Splink's Spark backend, with its functions for similarity, and Splink."""
+    try:
+        import splink
+        from splink.backends.spark import SparkAPI, similarity_jar_location
+    except ImportError as error:
+        raise Unavailable("link needs Splink; pip install 'partita[link,spark]'") from error
+    session.sql(f"ADD JAR '{similarity_jar_location()}'")
+    make: Any = SparkAPI
+    return make(spark_session=session, break_lineage_method="persist"), splink
+
+
+def _id_column(table: DataFrame, unique_id: str | None, number: int) -> str:
+    file = f"records {number}" if number > 1 else "records"
+    if unique_id is not None and unique_id not in table.columns:
+        found = ", ".join(table.columns)
+        raise InputError(f"has no column {unique_id} of ids; found {found}", file=file)
+    name = unique_id or id_column(table.columns)
+    if name is None:
+        raise InputError("has no column of unique ids; name it by unique_id", file=file)
+    return name
+
+
+def _check_ids(table: DataFrame, name: str) -> None:
+    """Refuse a column of ids with missing or repeated values."""
+    from pyspark.sql import functions
+
+    ids = table.select(identifier(table, name).alias("id"))
+    missing = functions.sum(functions.col("id").isNull().cast("bigint"))
+    if ids.agg(missing).collect()[0][0]:
+        raise InputError(f"a record has no {name} (expected a unique id)", file="records")
+    twice = ids.groupBy("id").count().where("count > 1").orderBy("id").limit(1).collect()
+    if twice:
+        problem = f"the {name} is {twice[0]['id']} in {twice[0]['count']} records"
+        raise InputError(f"{problem} (expected a unique id)", file="records")
+
+
+def _share_ids(tables: Sequence[DataFrame], ids: Sequence[str]) -> bool:
+    """Return whether two tables have an id in common."""
+    from pyspark.sql import functions
+
+    if len(tables) < 2:
+        return False
+    names = [
+        table.select(identifier(table, name).cast("string").alias("id"))
+        for table, name in zip(tables, ids, strict=True)
+    ]
+    every = names[0]
+    for one in names[1:]:
+        every = every.union(one)
+    return bool(every.groupBy("id").agg(functions.count("*").alias("n")).where("n > 1").take(1))
+
+
+def _as_text(table: DataFrame, column: str) -> Any:
+    from pyspark.sql import functions
+
+    known = column in table.columns
+    return (
+        functions.col(f"`{column}`").cast("string") if known else functions.lit(None).cast("string")
+    )
+
+
+def _fields(columns: Sequence[str], compared: Sequence[Column]) -> Iterator[str]:
+    """Yield the columns of the prepared table with their types."""
+    yield from (f"`{name}` string" for name in columns)
+    for column in compared:
+        yield f"{column.clean} {'double' if column.kind == 'number' else 'string'}"
+        if column.kind in TOKEN_KINDS:
+            yield from (f"{name} array<string>" for name in (column.tokens, column.keys))
+
+
+def _cleaner(columns: Sequence[Column]) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    def clean(batches: Iterable[Any]) -> Iterator[Any]:
+        from pyarrow import RecordBatch
+
+        for batch in batches:
+            values = {name: batch.column(name).to_pylist() for name in batch.schema.names}
+            texts = {
+                name: [text_of(value) for value in column]
+                for name, column in values.items()
+                if name not in ("record", "source")
+            }
+            found = {"record": values["record"], "source": values["source"], **texts}
+            yield RecordBatch.from_pydict(found | prepared(texts, columns))
+
+    return clean

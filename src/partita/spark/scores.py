@@ -1,0 +1,233 @@
+"""Pair scores and records in Spark data frames: their columns, their checks, their components."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from partita.errors import InputError
+from partita.linkage.clusters import named_id_column
+from partita.linkage.pair_table import SET, Chosen, Naming, naming
+from partita.linkage.pairs import SEPARATOR
+from partita.records import linked_components
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+WHOLE = ("tinyint", "smallint", "int", "bigint")
+BLANKS = r"^\s+|\s+$"
+EXPECTED = "expected a number from 0 to 1"
+IN_ONE_TASK = 4_000_000  # links that one task joins
+
+
+def named_scores(scores: Any, chosen: Chosen, what: str = "scores") -> DataFrame:
+    """Return the pairs with the columns left, right and probability, checked."""
+    from pyspark.sql import functions
+
+    scores = as_spark(scores)
+    names = naming(scores.columns, chosen)
+    if isinstance(names, str):
+        raise InputError(names, file=what)
+    if names.set is not None:
+        raise InputError(f"a column {SET} is not supported on Spark: drop it", file=what)
+    left, right = (
+        identifier(scores, name, None if names.datasets is None else names.datasets[n])
+        for n, name in enumerate((names.left, names.right))
+    )
+    found = scores.select(
+        left.alias("left"), right.alias("right"), _probability(names).alias("probability")
+    )
+    kinds = {field.dataType.simpleString() for field in found.schema.fields[:2]}
+    if len(kinds) > 1:
+        both = [functions.col(name).cast("string").alias(name) for name in ("left", "right")]
+        found = found.select(*both, "probability")
+    checked: DataFrame = found.persist()
+    _check_scores(checked, what)
+    return checked
+
+
+def as_spark(table: Any) -> DataFrame:
+    """Return a table as a Spark data frame: Splink's, or any that Spark can take."""
+    if hasattr(table, "as_spark_dataframe"):
+        frame: DataFrame = table.as_spark_dataframe()
+        return frame
+    if not hasattr(table, "sparkSession"):
+        raise TypeError(f"expected a Spark data frame, not {type(table).__name__}")
+    return table  # type: ignore[no-any-return]
+
+
+def identifier(frame: DataFrame, name: str, dataset: str | None = None) -> Column:
+    """Return an id: a whole number, or a text without outer blanks, with Splink's dataset."""
+    from pyspark.sql import functions
+
+    kind = frame.schema[name].dataType.simpleString()
+    if kind not in (*WHOLE, "string"):
+        raise InputError(f"column {name} is {kind} (expected string or an integer type)")
+    if kind in WHOLE and dataset is None:
+        return functions.col(name).cast("bigint")
+    text = functions.regexp_replace(functions.col(name).cast("string"), BLANKS, "")
+    if dataset is None:
+        return text
+    return functions.concat(functions.trim(functions.col(dataset)), functions.lit(SEPARATOR), text)
+
+
+def _probability(names: Naming) -> Column:
+    from pyspark.sql import functions
+
+    score = functions.col(names.probability).try_cast("double")
+    if not names.weight:
+        return score
+    return 1.0 / (1.0 + functions.pow(functions.lit(2.0), -score))
+
+
+def _check_scores(scores: DataFrame, what: str) -> None:
+    """Refuse invalid rows: the first that is found, and how many more there are."""
+    from pyspark.sql import functions
+
+    p = functions.col("probability")
+    empty = [functions.col(n).isNull() | (functions.col(n) == "") for n in ("left", "right")]
+    if scores.schema["left"].dataType.simpleString() != "string":
+        empty = [functions.col(n).isNull() for n in ("left", "right")]
+    bad = empty[0] | empty[1] | (functions.col("left") == functions.col("right"))
+    bad = bad | p.isNull() | functions.isnan(p) | (p < 0.0) | (p > 1.0)
+    row = functions.struct("left", "right", "probability")
+    found = scores.agg(
+        functions.count("*"),
+        functions.sum(bad.cast("bigint")),
+        functions.min(functions.when(bad, functions.to_json(row))),
+        functions.first(functions.when(bad, row), ignorenulls=True),
+    ).collect()[0]
+    if not found[0]:
+        raise InputError("has no rows; expected at least one pair", file=what)
+    if found[1]:
+        more = f" (and {found[1] - 1:,} more rows)" if found[1] > 1 else ""
+        raise InputError(_problem(*found[3]) + more, file=what)
+
+
+def _problem(left: Any, right: Any, probability: float | None) -> str:
+    if left in (None, "") or right in (None, ""):
+        partner = next((str(one) for one in (left, right) if one not in (None, "")), "nothing")
+        return f"pairs {partner} with nothing; expected two ids"
+    if left == right:
+        return f"pairs {left} with itself"
+    if probability is None:
+        return f"the probability of {left} and {right} is missing; {EXPECTED}"
+    wrong = "not a number" if probability != probability else "outside 0 to 1"
+    return f"the probability of {left} and {right} is {probability}, {wrong}; {EXPECTED}"
+
+
+def all_records(
+    pairs: DataFrame, records: Any, unique_id: str | None, source: str | None
+) -> DataFrame:
+    """Return every record once, in the column record, with its source if a column has it.
+
+    `records` must list every record of the pairs, and each once.
+    """
+    from pyspark.sql import functions
+
+    kind = pairs.schema["left"].dataType.simpleString()
+    ends = pairs.select("left").union(pairs.select("right")).toDF("record")
+    if records is None:
+        if source is not None:
+            raise InputError("source needs records with that column")
+        return ends.distinct()
+    table = as_spark(records)
+    if source is not None:
+        named_id_column(table.columns, source, "records")
+    at = named_id_column(table.columns, unique_id, "records")
+    ids = identifier(table, at).cast(kind).alias("record")
+    origin = functions.lit("") if source is None else functions.col(source).cast("string")
+    listed = table.select(ids, functions.lit(1).alias("times"), origin.alias("source"))
+    scored = ends.distinct().select("record", functions.lit(0), functions.lit(None).cast("string"))
+    counted = listed.union(scored).groupBy("record")
+    nodes = counted.agg(
+        functions.sum("times").alias("times"), functions.max("source").alias("source")
+    ).persist()
+    _check_records(nodes)
+    return nodes.select("record", "source") if source is not None else nodes.select("record")
+
+
+def _check_records(nodes: DataFrame) -> None:
+    from pyspark.sql import functions
+
+    record, times = functions.col("record"), functions.col("times")
+    blank = record.isNull() | (record.cast("string") == "")
+    problems = [blank, (times == 0) & ~blank, (times > 1) & ~blank, record.isNotNull()]
+    columns = [functions.min(functions.when(one, record.cast("string"))) for one in problems]
+    counts = [functions.sum(one.cast("bigint")) for one in problems]
+    row = nodes.agg(*columns, *counts).collect()[0]
+    if row[4]:
+        raise InputError("a record has no id (expected a text or an integer)", file="records")
+    if row[5]:
+        problem = f"refers to {row[1]}, which records does not list"
+        raise InputError(problem + _more(row[5]), file="scores")
+    if row[6]:
+        problem = f"lists record {row[2]} again (expected each record once)"
+        raise InputError(problem + _more(row[6]), file="records")
+
+
+def _more(count: int) -> str:
+    return f" (and {count - 1:,} more)" if count > 1 else ""
+
+
+def components(links: DataFrame) -> DataFrame:
+    """Return the connected component of every linked record: `node` and `component`, its least.
+
+    Every partition first reduces its links to one for each record. If few are left, one task joins
+    them. Else every round joins each record to the least of its neighbours (large star) and then
+    the lesser neighbours of each record to the least of them (small star), until nothing changes.
+    """
+    from pyspark.sql import functions
+
+    kind = links.schema["left"].dataType.simpleString()
+    schema = f"a {kind}, b {kind}"
+    edges = links.select("left", "right").mapInArrow(_stars, schema).localCheckpoint()
+    if edges.count() <= IN_ONE_TASK:
+        return edges.repartition(1).mapInArrow(_stars, schema).toDF("node", "component")
+    edges = edges.where("a <> b").distinct()
+    before: tuple[int, ...] | None = None
+    now: tuple[int, ...] = ()
+    while now != before:
+        edges = _small_star(_large_star(edges)).localCheckpoint()
+        state = edges.agg(functions.count("*"), functions.sum(functions.xxhash64("a", "b") % 2**31))
+        before, now = now, tuple(state.collect()[0])
+    stars = edges.toDF("node", "component")
+    roots = stars.select("component").distinct().select("component", "component")
+    return stars.union(roots.toDF("node", "component"))
+
+
+def _stars(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield each record of some links with the least of its component, both ways in order."""
+    import pyarrow
+    import pyarrow.compute as compute
+
+    parts = list(batches)
+    if not any(len(part) for part in parts):
+        return
+    table = pyarrow.Table.from_batches(parts)
+    names = pyarrow.chunked_array([*table.column(0).chunks, *table.column(1).chunks]).unique()
+    names = names.take(compute.array_sort_indices(names))
+    left, right = (compute.index_in(table.column(n), names).to_numpy() for n in (0, 1))
+    home = linked_components(len(names), left.astype(np.int64), right.astype(np.int64))
+    yield pyarrow.RecordBatch.from_arrays([names, names.take(pyarrow.array(home))], ["a", "b"])
+
+
+def _large_star(edges: DataFrame) -> DataFrame:
+    from pyspark.sql import functions
+
+    both = edges.union(edges.select("b", "a"))
+    least = both.groupBy("a").agg(functions.min("b").alias("m"))
+    least = least.select("a", functions.least("a", "m").alias("m"))
+    joined = both.join(least, "a").where("b > a").select("b", "m")
+    return joined.toDF("a", "b").where("a <> b").distinct()
+
+
+def _small_star(edges: DataFrame) -> DataFrame:
+    from pyspark.sql import functions
+
+    least = edges.groupBy("a").agg(functions.min("b").alias("m"))
+    joined = edges.join(least, "a")
+    moved = joined.select("b", "m").union(joined.select("a", "m"))
+    return moved.toDF("a", "b").where("a <> b").distinct()
