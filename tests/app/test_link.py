@@ -36,7 +36,10 @@ def f1(found: partita.Clusters, truth: list[int]) -> float:
 def test_duplicates_are_found(linked: partita.LinkedRecords) -> None:
     assert [row.record for row in linked] == [record["id"] for record in RECORDS]
     assert f1(linked, TRUTH) > 0.95
-    assert linked.notes == ()
+    assert linked.notes == (
+        "comparing first_name (given name), surname (surname), birth_date (date), town (word), "
+        "email (email)",
+    )
 
 
 def test_other_tables_of_the_same_records_give_the_same(

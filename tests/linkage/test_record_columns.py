@@ -130,3 +130,27 @@ def test_ids_of_two_tables_are_told_apart() -> None:
     table = read_records([one, [{"id": 2, "name": "Cyd"}]])
     assert list(table.ids) == ["table_1-__-1", "table_1-__-2", "table_2-__-2"]
     assert list(table.sources) == ["table_1", "table_1", "table_2"]
+
+
+@pytest.mark.parametrize(
+    ("header", "named"),
+    [("Kundennr", True), ("company_id", True), ("Product code", True), ("Name", False)],
+)
+def test_a_first_column_with_unique_values_may_hold_ids(header: str, named: bool) -> None:
+    notes: list[str] = []
+    rows = [{header: f"x{n}", "town": town} for n, town in enumerate(["Bonn", "Köln", "Mainz"])]
+    table = read_records([rows], note=notes.append)
+    assert list(table.ids) == (["x0", "x1", "x2"] if named else [1, 2, 3])
+    assert (f"records: records are called by {header}, whose values are unique" in notes) == named
+    again = [*rows, {header: "x0", "town": "Ulm"}]
+    assert list(read_records([again]).ids) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+def test_records_may_be_separated_by_other_marks(mark: str, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    text = 'id|name|town\n1|"Groß; Erika"|Köln\n2|Weiß|Bonn\n'
+    path.write_text(text.replace("|", mark), encoding="utf-8")
+    table = read_records([path])
+    assert list(table.ids) == ["1", "2"]
+    assert table.columns == {"name": ["Groß; Erika", "Weiß"], "town": ["Köln", "Bonn"]}

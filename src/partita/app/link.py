@@ -174,8 +174,6 @@ def score_table(scored: Scored, table: RecordTable) -> Any:
     columns = {"left": left, "right": right, "probability": scored.probability}
     if not left:  # all records are alone
         columns = {"left": [ids[0]], "right": [ids[-1]], "probability": [0.0]}
-    if len(ids) < 2:
-        raise InputError("has one record (expected at least two)", file="records")
     return pyarrow.table(columns)
 
 

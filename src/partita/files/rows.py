@@ -36,10 +36,17 @@ class Rows:
         return self.values[self.columns.index(name)]
 
 
-def csv_rows(lines: Lines) -> Iterator[Rows]:
-    """Yield the rows of a CSV file; the first row names the columns."""
+def csv_rows(lines: Lines, any_delimiter: bool = False) -> Iterator[Rows]:
+    """Yield the rows of a CSV file; the first row names the columns.
+
+    Values are separated by commas or, with `any_delimiter`, by what separates most of the header.
+    """
     blocks = lines.blocks()
     first, _, rest = next(blocks, b"").partition(b"\n")
+    delimiter = _delimiter(first) if any_delimiter else ","
+    if delimiter != ",":
+        yield from _irregular_csv_rows(lines, chain([first + b"\n" + rest], blocks), (), delimiter)
+        return
     if not first.strip() or b'"' in first or b"\r" in first.removesuffix(b"\r"):
         # a blank first line, or quotes that may hold line ends
         yield from _irregular_csv_rows(lines, chain([first + b"\n" + rest], blocks), ())
@@ -56,6 +63,11 @@ def csv_rows(lines: Lines) -> Iterator[Rows]:
         count = len(columns[0])
         yield Rows(header, columns, range(lines.read + 1, lines.read + 1 + count), {})
         lines.read += count
+
+
+def _delimiter(header: bytes) -> str:
+    """Return the mark that separates most columns of a header; a comma, if none does."""
+    return max([",", *OTHER_MARKS], key=lambda mark: header.count(mark.encode()))
 
 
 def _regular_columns(block: bytes, width: int) -> list[list[str]] | None:
@@ -77,12 +89,15 @@ def _regular_columns(block: bytes, width: int) -> list[list[str]] | None:
 
 
 def _irregular_csv_rows(
-    lines: Lines, blocks: Iterable[bytes], header: tuple[str, ...]
+    lines: Lines, blocks: Iterable[bytes], header: tuple[str, ...], delimiter: str = ","
 ) -> Iterator[Rows]:
     """Yield rows by the csv module, from the first irregularity on."""
     before = lines.read
     reader = csv.reader(
-        chain.from_iterable(map(lines.decoded, blocks)), skipinitialspace=True, strict=True
+        chain.from_iterable(map(lines.decoded, blocks)),
+        delimiter=delimiter,
+        skipinitialspace=True,
+        strict=True,
     )
     done = 0
     while rows := _next_rows(reader, lines.file, before + done, CHUNK if header else 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,10 @@ from partita.records.tables import optional
 
 SEPARATOR = "-__-"  # Splink's separator of source and id
 ARROW = (".arrow", ".feather", ".ipc")
+SPREADSHEETS = (".xlsx", ".xls", ".ods")
+ID_HEADER = re.compile(  # of a first column that may hold ids
+    r"(^|[^a-z])(id|ids|no|num|number|key|code|sku|ref)\W*$|(id|nr|nummer)\W*$", re.IGNORECASE
+).search
 
 Note = Callable[[str], None]
 
@@ -73,8 +78,8 @@ def read_records(
     sources = [_read(table, n, unique_id, note) for n, table in enumerate(_named(tables), 1)]
     names = list(dict.fromkeys(name for source in sources for name in source.columns))
     joined = {name: [v for source in sources for v in _values(source, name)] for name in names}
-    if not any(source.places for source in sources):
-        raise InputError("has no rows; expected records", file=sources[0].name)
+    if sum(len(source.places) for source in sources) < 2:
+        raise InputError("has one record (expected at least two)", file=sources[0].name)
     _check_names([*ignore], names, "to ignore")
     ids = _record_ids(sources)
     if columns is None:
@@ -113,8 +118,10 @@ def _read(named: tuple[str, Any], number: int, unique_id: str | None, note: Note
             so_far = values.setdefault(column, [None] * len(places))
             so_far.extend(rows.column(column) if column in rows.columns else empty)
         places.extend(rows.lines)
+    if not places:
+        raise InputError("has no rows; expected records", file=file)
     texts = {column: [text_of(value) for value in found] for column, found in values.items()}
-    at = _id_column(texts, unique_id, file)
+    at = _id_column(texts, unique_id, file, note)
     if at is None:
         note(f"{file}: no column of unique ids (--unique-id COL); records are numbered from 1")
         return _Source(name, unit, texts, list(range(1, len(places) + 1)), places)
@@ -134,14 +141,17 @@ def _rows(table: Any, file: str) -> Iterator[Rows]:
         yield from object_rows(table, (), "a record")
         return
     suffix = Path(table).suffix.lower()
+    if suffix in SPREADSHEETS:
+        raise InputError("is a spreadsheet (expected CSV, JSONL, Parquet or Arrow)", file=file)
     with opened(Path(table)) as stream:
         if suffix in (".parquet", ".pq"):
             yield from parquet_rows(stream, file)
         elif suffix in ARROW:
             yield from frame_rows(_arrow_table(stream.read(), file))
         else:
-            read = jsonl_rows if suffix in (".jsonl", ".ndjson") else csv_rows
-            yield from read(Lines(stream, file))
+            lines = Lines(stream, file)
+            jsonl = suffix in (".jsonl", ".ndjson")
+            yield from jsonl_rows(lines) if jsonl else csv_rows(lines, any_delimiter=True)
 
 
 def _arrow_table(data: bytes, file: str) -> Any:
@@ -162,16 +172,23 @@ def _id(value: Any) -> Id:
 
 
 def _id_column(
-    columns: Mapping[str, Sequence[str | None]], unique_id: str | None, file: str
+    columns: Mapping[str, Sequence[str | None]], unique_id: str | None, file: str, note: Note
 ) -> str | None:
     if unique_id is not None:
         _check_names([unique_id], list(columns), "of ids", file)
         return unique_id
     for name in _usual_ids(columns):
-        values = columns[name]
-        if values and None not in values and len({*values}) == len(values):
+        if _are_unique(columns[name]):
             return name
+    first = next(iter(columns), "")
+    if ID_HEADER(first) and _are_unique(columns[first]):
+        note(f"{file}: records are called by {first}, whose values are unique")
+        return first
     return None
+
+
+def _are_unique(values: Sequence[str | None]) -> bool:
+    return bool(values) and None not in values and len({*values}) == len(values)
 
 
 def id_column(names: Sequence[str]) -> str | None:

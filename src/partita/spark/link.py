@@ -120,7 +120,8 @@ class SparkEngine(Engine):
         self.columns = guessed.to_compare
         self.frame = self._prepared(tables, ids, [*guessed.columns]).persist()
         self.frame.createOrReplaceTempView(TABLE)
-        counts = dict(self.frame.groupBy("source").count().collect())
+        rows = self.frame.groupBy("source").count().collect()
+        counts = {row["source"]: row["count"] for row in rows}
         self.sizes = [counts[name] for name in self.names]
         parts = [(name, self.frame.where(f"source = '{name}'")) for name in self.names]
         self.tables = [self.api.register(one, dataset_display_name=name) for name, one in parts]
