@@ -28,6 +28,7 @@ from typing import Any
 
 import partita
 from few_keys import few_keys
+from label_curve import label_curve
 from measure_groups import GroupScores, Tags, group_scores, grouping, tree_files, trees
 from partita.app.authoring import assess_tagger, measure_corpus
 from partita.corpora.corefud import corefud_files
@@ -522,6 +523,7 @@ def fused_things() -> str:
 
 
 MODEL_COLUMNS = ("model", "bits per set", "right", "Brier", "CoNLL")
+RESTAURANTS = DATA / "records" / "restaurant-nophone-training.csv"
 FIGURES = {
     "corpus-counts": Figure(corpus_counts, quick=True),
     "corpus-sizes": Figure(corpus_sizes, quick=True),
@@ -568,6 +570,7 @@ FIGURES = {
     "fused-claims": Figure(fused_claims, needs=("claims",)),
     "fused-things": Figure(fused_things),
     "fused-systems": Figure(fused_systems, needs=("muc4",)),
+    "label-curve": Figure(partial(label_curve, RESTAURANTS, "unique_id"), needs=("records",)),
 }
 
 

@@ -1,6 +1,6 @@
 """Print how clusters of a table improve with labelled pairs, as a table in Markdown.
 
-    python scripts/label_curve.py RECORDS.csv --truth COLUMN [--draws 5] [--labels 0 25 50 …]
+    python scripts/label_curve.py RECORDS.csv --truth COLUMN [--draws 3] [--labels 0 25 50 …]
 
 Splink scores the pairs once, without the column that holds the truth. Labels are drawn at random
 from the pairs with scores from .01 to .99, as a person would judge them. Bits per pair are those of
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,25 +28,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("records", type=Path)
     parser.add_argument("--truth", required=True)
-    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--labels", type=int, nargs="+", default=[0, 25, 50, 100, 200])
     arguments = parser.parse_args()
-    frame = pd.read_csv(arguments.records, dtype=str)
-    truth = dict(enumerate(frame[arguments.truth], 1))
-    answers = [name for name in frame if name in (arguments.truth, "unique_id", "ent_id")]
-    linked = partita.link(frame.drop(columns=answers))
+    print(label_curve(arguments.records, arguments.truth, arguments.labels, arguments.draws))
+
+
+def label_curve(
+    records: Path, answer: str, counts: Sequence[int] = (0, 25, 50, 100, 200), draws: int = 3
+) -> str:
+    """Return the table of a file of records, whose column `answer` holds the truth."""
+    frame = pd.read_csv(records, dtype=str)
+    truth = dict(enumerate(frame[answer], 1))
+    linked = partita.link(frame.drop(columns=answer))
     pairs = linked.to_pandas("pairs")
-    same = np.array(
-        [truth[a] == truth[b] for a, b in zip(pairs["left"], pairs["right"], strict=True)]
-    )
-    print("| labelled pairs | bits per pair | F1 |\n| --- | --- | --- |")
-    for count in arguments.labels:
-        values = [
-            measured(pairs, same, truth, count, draw)
-            for draw in range(arguments.draws if count else 1)
-        ]
-        bits, f1 = np.mean(values, axis=0)
-        print(f"| {count} | {bits:.3f} | {f1:.3f} |", flush=True)
+    ends = zip(pairs["left"], pairs["right"], strict=True)
+    same = np.array([truth[a] == truth[b] for a, b in ends])
+    lines = ["| labelled pairs | bits per pair | F1 |", "| --- | --- | --- |"]
+    for count in counts:
+        seeds = range(draws if count else 1)
+        bits, f1 = np.mean([measured(pairs, same, truth, count, n) for n in seeds], axis=0)
+        lines.append(f"| {count} | {bits:.3f} | {f1:.3f} |")
+    return "\n".join(lines) + "\n"
 
 
 def measured(

@@ -91,6 +91,18 @@ def test_the_fit_finds_the_probabilities_that_made_the_patterns() -> None:
         assert fitted == pytest.approx(m, abs=0.04)
 
 
+def test_matches_that_are_similar_and_never_equal_are_found() -> None:
+    """Titles of two shops: all random pairs differ, and all matches share the rare words."""
+    levels = np.array([[0, 0], [0, 1], [2, 0], [2, 1]])
+    counts = np.array([43_000.0, 9_000.0, 40.0, 160.0])
+    patterns = Patterns(levels, np.zeros(4), counts)
+    u = [np.array([0.996, 1e-6, 0.004, 1e-6]), np.array([0.83, 0.17])]
+    u = [one / one.sum() for one in u]
+    fit = fit_patterns(patterns, u, 470, 52_200.0)
+    assert 120 < fit.match * 52_200 < 220
+    assert fit.m[0][2] > 0.4
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
