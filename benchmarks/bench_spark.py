@@ -157,7 +157,28 @@ def compared(session: Any, path: str) -> dict[str, Any]:
         own = rows(pd.DataFrame(local.columns(name)))
         assert rows(getattr(found, name).toPandas()) == own, name
         counts[f"equal rows of {name}"] = len(own)
-    return counts
+    return counts | linked(session)
+
+
+def linked(session: Any) -> dict[str, Any]:
+    """Train and link a small table by Splink on Spark and on DuckDB; raise if clusters differ."""
+    import partita
+    import partita.spark
+
+    rng = np.random.default_rng(0)
+    names = np.array(["Anna Albers", "Ben Brandt", "Carla Dietz", "David Ebert", "Eva Fuchs"])
+    people = rng.integers(0, 60, 100)
+    frame = pd.DataFrame({
+        "id": range(100),
+        "name": names[people % 5],
+        "birth_date": [f"19{40 + n % 60}-0{1 + n % 9}-1{n % 7}" for n in people],
+        "town": [f"town {n % 11}" for n in people],
+    })  # fmt: skip
+    local = partita.link(frame).clusters
+    found = partita.spark.link(session.createDataFrame(frame)).clusters.toPandas()
+    own = found.sort_values("record").groupby("cluster")["record"].apply(list).to_dict()
+    assert own == local
+    return {"clusters of records linked by Splink": len(own)}
 
 
 def rows(frame: pd.DataFrame) -> list[str]:

@@ -163,13 +163,14 @@ def test_records_are_linked_by_splink_on_spark(session: Any) -> None:
     values = [line.split(",") for line in PEOPLE.splitlines()]
     frame = pandas.DataFrame(values, columns=names).astype({"id": int})
     local = partita.link(frame)
-    found = partita.spark.link(session.createDataFrame(frame))
+    found = partita.spark.link(session.createDataFrame(frame), settings=local.settings)
     expected, got = (
         table.sort_values("record", ignore_index=True)
         for table in (local.to_pandas(), found.clusters.toPandas())
     )
     pandas.testing.assert_frame_equal(got, expected, rtol=1e-6, check_dtype=False)
-    assert found.settings["comparisons"][0]["comparison_description"] == "first_name (given name)"
+    names = [one["output_column_name"] for one in found.settings["comparisons"]]
+    assert names == ["first_name", "surname", "birth_date", "town"]
     with pytest.raises(partita.InputError, match="has no column of unique ids"):
         partita.spark.link(session.createDataFrame(frame.drop(columns="id")))
     twice = pandas.concat([frame, frame.head(1)])

@@ -93,10 +93,12 @@ def test_the_fit_finds_the_probabilities_that_made_the_patterns() -> None:
 
 def test_matches_that_are_similar_and_never_equal_are_found() -> None:
     """Titles of two shops: all random pairs differ, and all matches share the rare words."""
-    levels = np.array([[0, 0], [0, 1], [2, 0], [2, 1]])
-    counts = np.array([43_000.0, 9_000.0, 40.0, 160.0])
-    patterns = Patterns(levels, np.zeros(4), counts)
-    u = [np.array([0.996, 1e-6, 0.004, 1e-6]), np.array([0.83, 0.17])]
+    levels = np.array(
+        [(title, brand, price) for title in (0, 2) for brand in (0, 1) for price in (0, 1)]
+    )
+    counts = np.array([38_900.0, 4_300.0, 7_950.0, 876.0, 0.5, 34.0, 1.5, 138.0])
+    patterns = Patterns(levels, np.zeros(8), counts)
+    u = [np.array([0.996, 1e-6, 0.004, 1e-6]), np.array([0.83, 0.17]), np.array([0.9, 0.1])]
     u = [one / one.sum() for one in u]
     fit = fit_patterns(patterns, u, 470, 52_200.0)
     assert 120 < fit.match * 52_200 < 220

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -17,8 +20,8 @@ from partita.errors import InputError, Unavailable
 from partita.linkage.labels import read_labels
 from partita.linkage.record_columns import SAMPLE, TOKEN_KINDS, Column, prepared, text_of
 from partita.linkage.record_tables import SEPARATOR, id_column, read_records
-from partita.linkage.splink_engine import TABLE, Engine, link_type, splink_errors
-from partita.linkage.splink_settings import SPARK, Settings
+from partita.linkage.splink_engine import TABLE, Engine, link_type, read_settings, splink_errors
+from partita.linkage.splink_settings import DUCKDB, SPARK, Settings
 from partita.records import Budget
 from partita.spark.clusters import Run, SparkClusters, on_driver
 from partita.spark.earlier import Earlier
@@ -70,7 +73,7 @@ def link(
     engine = SparkEngine(tables, unique_id, ignore, one_to_one, seed, notes.append)
     if settings is None:
         notes.append(guessed_types(engine.columns))
-    model = trained_model(engine, settings, progress, notes.append)
+    model = trained_model(engine, _for_spark(settings), progress, notes.append)
     progress("scoring pairs")
     scores = engine.score(model).persist()
     nodes = engine.frame.select("record", "source") if one_to_one else engine.frame.select("record")
@@ -88,6 +91,19 @@ def link(
     found = run.clusters(cautious, target_precision, across=False)
     values = {field.name: getattr(found, field.name) for field in fields(found)}
     return LinkedOnSpark(**values, settings=model, notes=tuple(notes))
+
+
+def _for_spark(settings: Mapping[str, Any] | str | os.PathLike[str] | None) -> Settings | None:
+    """Return settings with Spark's names of the functions that DuckDB calls otherwise."""
+    if settings is None:
+        return None
+    given = dict(settings) if isinstance(settings, Mapping) else read_settings(Path(settings))
+    text = json.dumps(given)
+    for field in fields(DUCKDB):
+        old, new = (getattr(dialect, field.name) for dialect in (DUCKDB, SPARK))
+        text = re.sub(rf"\b{old}\(", f"{new}(", text)
+    found: Settings = json.loads(text)
+    return found | {"sql_dialect": "spark"}
 
 
 class SparkEngine(Engine):
