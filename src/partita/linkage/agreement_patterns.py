@@ -133,7 +133,7 @@ def _log_odds(
     for n, (same, different) in enumerate(zip(m, u, strict=True)):
         level = patterns.levels[:, n]
         odds += np.where(level >= 0, np.log(same / different)[level], 0.0)
-    return np.clip(odds, -700.0, 700.0)
+    return np.asarray(np.clip(odds, -700.0, 700.0))
 
 
 def _posterior(
