@@ -109,7 +109,7 @@ def test_one_to_one_keeps_records_of_a_table_apart() -> None:
         (RECORDS, {"ignore": ["nr"]}, "has no column nr to ignore"),
         (RECORDS, {"one_to_one": True}, "--one-to-one needs at least two tables"),
         (RECORDS, {"settings": {"comparisons": [{"x": 1}]}}, "Splink could not use the settings"),
-        (RECORDS[:1], {}, "no column can be compared"),
+        (RECORDS[:1], {}, "has one record (expected at least two)"),
         ([], {}, "has no rows"),
     ],
 )
