@@ -28,6 +28,8 @@ from partita.cli.output import (
 )
 from partita.configurations import MODELS
 
+NOTE = 110  # columns of the line that says what the model learned from
+
 if TYPE_CHECKING:
     from partita.app.batch import Forms
     from partita.app.recording import Recording
@@ -173,6 +175,7 @@ def run(
         from partita.app.batch import Forms
         from partita.app.run_batch import run_messages
         from partita.app.runner import Runner, Settings, model_for, usual_budget
+        from partita.views.layout import cut
 
         _refuse_name_without_store(store, name)
         _refuse_durable(durable, out if to == "jsonl" else None, store)
@@ -183,7 +186,8 @@ def run(
         settings = Settings(domain, model, files[0], top, threshold, budget, seed, files[1])
         runner = Runner(settings).load()
         if model != "uniform":
-            console.note(f"{model} with parameters learned from {runner.parameters.learned_from}")
+            learned = f"{model} with parameters learned from {runner.parameters.learned_from}"
+            console.note(cut(learned, NOTE))
         if to == "muc":
             _refuse_muc(runner, store, json)
             output = _answers_output(console, out)

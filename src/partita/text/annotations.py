@@ -325,7 +325,7 @@ def mention_source(mentions: str | os.PathLike[str] | Iterable[Any]) -> MentionS
     path = Path(mentions)
     file, lines = str(path), list(numbered_lines(path))
     start = next((line for _, line in lines if line.strip()), "")
-    if start.startswith("{") or not start:
+    if start.startswith("{") or not start or path.suffix in (".json", ".jsonl"):
         return _SpanSource(SpanLines(file).read(lines))
     if is_conll2012(start):
         return _TextSource(file, conll2012_texts(lines, file))
