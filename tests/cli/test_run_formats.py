@@ -49,7 +49,7 @@ def test_a_page_of_several_messages(tmp_path: Path) -> None:
     assert 'title="E1 · ' in page
     assert "probability" in page
     assert "http" not in page.replace("http-equiv", "")
-    assert "prefers-color-scheme:dark" in page
+    assert "prefers-color-scheme: dark" in page
     assert ran(FILES[0], str(harmful), "--to", "html") == page
 
 
