@@ -7,7 +7,7 @@ of every pair that it joins.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 Matrix = list[list[float]]
@@ -45,9 +45,9 @@ def naive(p: Matrix) -> tuple[float, Matrix]:
 
 
 @lru_cache
-def naive_seconds(n: int) -> float:
+def naive_seconds(n: int, clock: Callable[[], float] = time.perf_counter) -> float:
     """How long the naive way takes for n templates on this machine, now."""
     p = [[0.3 + 0.4 * ((i * 7 + j * 13) % 10) / 10 for j in range(n)] for i in range(n)]
-    start = time.perf_counter()
+    start = clock()
     naive(p)
-    return time.perf_counter() - start
+    return clock() - start

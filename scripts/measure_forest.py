@@ -8,8 +8,9 @@ size, raw scores, forest, and forest with LABELS labelled pairs, with F1 of pair
 connected components at .5, .9, .95 and at the best of 20 thresholds, and dedupe's clustering at .5
 (centroid linkage of 1 − score within components, cut at ½, by scipy; a pair that was not compared
 has the distance 1). Pairs that were not compared have
-probability .5 for evidential, merging and scaled. Labelled pairs are not counted in the row that
-uses them. With --write the table replaces the one between the marks in a document.
+probability .5 for evidential, merging and scaled. The row with labels has TIMES draws of LABELS
+random pairs: bits and error are those of the pairs without labels of all draws together, F1 and B³
+are means. With --write the table replaces the one between the marks in a document.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
+from partita.app.cluster import LEAST, MANY
 from partita.app.solve import learned_parameters
 from partita.configurations.dense.draws import canonical_rows
 from partita.configurations.forest.model import ForestParameters, Scores, log_odds, weigh
@@ -47,14 +49,15 @@ from partita.records import (
 )
 
 MOST = 9
-LEAST = 1e-9
+CLIP = 1e-9
 PAPER = ("evidential", "merging", "scaled")
 SETS = 300
 LABELS = 200
 DRAWS = 400
 FILTERED = 0.01  # scores up to here do not count for dedupe's clustering
-CUT = (0.45, 0.3)  # the thresholds of partita cluster
-START, END = "<!-- records -->", "<!-- end of records -->"
+TIMES = 3
+CUT = (LEAST, MANY)
+MARKS = "<!-- {} -->", "<!-- end of {} -->"
 HEADER = ("table", "sets", "model", "bits per set", "bits per pair", "error", "F1", "B³")
 
 
@@ -90,7 +93,7 @@ def quality(p: FloatArray, y: FloatArray) -> list[str]:
     """Return bits per pair and the reliability error."""
     if not len(p):
         return ["", ""]
-    p = np.clip(p, LEAST, 1.0 - LEAST)
+    p = np.clip(p, CLIP, 1.0 - CLIP)
     bits = -float((y * np.log2(p) + (1 - y) * np.log2(1 - p)).mean())
     error = reliability_error(reliability(p, y > 0.5, equal_width=True))
     return [f"{bits:.4f}", f"{error:.3f}"]
@@ -102,6 +105,7 @@ def main() -> None:
     parser.add_argument("scores", type=Path)
     parser.add_argument("--only", action="append")
     parser.add_argument("--write", type=Path)
+    parser.add_argument("--name", default="records", help="what the marks in the document say")
     given = parser.parse_args()
     lines = [_line(HEADER), _line(["---"] * len(HEADER))]
     for truth in sorted(given.scores.glob("*.truth.csv")):
@@ -111,9 +115,10 @@ def main() -> None:
                 lines.append(_line(row))
                 print(lines[-1], flush=True)
     if given.write:
-        before, _, rest = given.write.read_text(encoding="utf-8").partition(START)
-        after = rest.partition(END)[2]
-        text = "\n".join([START, *lines, END])
+        start, end = (mark.format(given.name) for mark in MARKS)
+        before, _, rest = given.write.read_text(encoding="utf-8").partition(start)
+        after = rest.partition(end)[2]
+        text = "\n".join([start, *lines, end])
         given.write.write_text(before + text + after, encoding="utf-8")
 
 
@@ -134,7 +139,8 @@ def table_rows(name: str, scores: Path, truth: Path) -> Iterator[list[str]]:
     best = max((whole.components(t), t) for t in np.linspace(0.05, 0.99, 20).tolist())
     yield [name, "all", f"components at {best[1]:.2f} (best)", "", "", "", *best[0]]
     yield [name, "all", "dedupe's clustering at .5", "", "", "", *whole.centroids(0.5)]
-    yield [name, "all", "forest", "", *whole.forest(learned_parameters("forest"))]
+    found = whole.forest(learned_parameters("forest"))
+    yield [name, "all", "forest", "", *quality(*found[0]), *(f"{value:.4f}" for value in found[1])]
     yield [name, "all", f"forest, {LABELS} labels", "", *whole.with_labels()]
 
 
@@ -190,23 +196,31 @@ class Whole:
 
     def forest(
         self, parameters: ForestParameters, sets: Sets | None = None, hidden: Sequence[int] = ()
-    ) -> list[str]:
+    ) -> tuple[tuple[FloatArray, FloatArray], tuple[float, float]]:
+        """Return stated and true values of the pairs that are not hidden, and F1 and B³."""
         cut = CUT if sets is None else (CUT[0], CUT[0])  # as partita cluster with labels
         sets = self.sets if sets is None else sets
         found = cluster_sets(sets, parameters, cut, Budget(work=DRAWS))
         counted = np.ones(len(sets.left), dtype=np.bool_)
         counted[list(hidden)] = False
-        figures = quality(found.answers.pair[counted], self._same(sets)[counted])
         alone = [template.id for template in sets.singletons]
         clusters = found.cluster_of_node()[found.node].tolist()
         labels = np.array(clusters + [-1 - n for n in range(len(alone))])
         truth = [self.truth[name] for name in (*sets.ids, *alone)]
-        return [*figures, *agreement(labels, truth)]
+        f1, b3 = map(float, agreement(labels, truth))
+        return (found.answers.pair[counted], self._same(sets)[counted]), (f1, b3)
 
     def with_labels(self) -> list[str]:
-        """Label random pairs, fit, and count the others."""
+        """Label random pairs, fit, and count the others; several times."""
+        drawn = [self._labelled_once(seed) for seed in range(TIMES)]
+        p, y = (np.concatenate([pairs[k] for pairs, _ in drawn]) for k in (0, 1))
+        return [*quality(p, y), *(f"{np.mean([e[1][k] for e in drawn]):.4f}" for k in (0, 1))]
+
+    def _labelled_once(
+        self, seed: int
+    ) -> tuple[tuple[FloatArray, FloatArray], tuple[float, float]]:
         names, table = self.table.names, self.table
-        chosen = np.random.default_rng(0).permutation(len(table.left))[:LABELS]
+        chosen = np.random.default_rng(seed).permutation(len(table.left))[:LABELS]
         ends = [(names[table.left[k]], names[table.right[k]]) for k in chosen.tolist()]
         judged = [(a, b, int(self.truth[a] == self.truth[b])) for a, b in ends]
         labels = read_labels(judged)
@@ -291,7 +305,7 @@ def _paper(model: str) -> Callable[[KeyedScores], tuple[float | None, FloatArray
     def answer(one: KeyedScores) -> tuple[float | None, FloatArray]:
         n = len(one.labels)
         matrix = np.full((n, n), 0.5)
-        p = np.clip(one.p, LEAST, 1.0 - LEAST)
+        p = np.clip(one.p, CLIP, 1.0 - CLIP)
         matrix[one.left, one.right] = matrix[one.right, one.left] = p
         pairs = PairProbabilities(CoreferenceSet.of(map(str, range(n))), matrix)
         found = solve(pairs, model, parameters=learned_parameters(model), top=1)

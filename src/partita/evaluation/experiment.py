@@ -13,6 +13,7 @@ from partita.errors import InputError
 from partita.evaluation.calibration import Interval, bootstrap
 from partita.evaluation.measure import Measure, MeasureSettings, measure
 from partita.evaluation.models import (
+    EXACT,
     Counts,
     Greedy,
     Model,
@@ -61,16 +62,20 @@ class Experiment:
         }
 
 
-def paper_models(effort: Effort, counts: Counts) -> tuple[Model, ...]:
-    """Return uniform, greedy, merging, evidential and scaled, with the paper's characteristics."""
+def paper_models(effort: Effort, counts: Counts, largest: int) -> tuple[Model, ...]:
+    """Return uniform, greedy, merging, evidential, scaled and forest, with the paper's
+    characteristics; forest only where it is exact in sets with as many templates as `largest`."""
     learner = PairLearner(seed=effort.seed)
-    return (
+    models: tuple[Model, ...] = (
         Uniform(counts),
         Greedy(counts),
         PairBasedModel("merging", learner, effort.merging, effort.seed),
         PairBasedModel("evidential", learner, effort.budget, effort.seed),
         PairBasedModel("scaled", learner, effort.budget, effort.seed),
     )
+    if largest > EXACT:
+        return models
+    return (*models, PairBasedModel("forest", learner, effort.budget, effort.seed))
 
 
 def run(
@@ -87,7 +92,8 @@ def run(
         raise InputError("an experiment needs documents to learn from and documents to test on")
     chosen, report = effort or Effort(), progress or _silent
     counts = Counts(chosen.budget, chosen.seed)
-    models = (*(paper_models(chosen, counts) if paper else ()), *more)
+    largest = max((len(members) for cut in test for members in cut.sets), default=0)
+    models = (*(paper_models(chosen, counts, largest) if paper else ()), *more)
     asking = MeasureSettings(learn_excluded(train), counts, chosen.draws, chosen.seed)
     measures_by_model, seconds = _measure_all(models, train, test, asking, report)
     kept = coverage(test)

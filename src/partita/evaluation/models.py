@@ -33,7 +33,7 @@ from partita.training.pair_models import (
     train_pair_model,
     training_pairs,
 )
-from partita.training.set_models import Tally, fit_scale
+from partita.training.set_models import Tally, fit_forest, fit_scale
 
 
 class Fitted(Protocol):
@@ -228,7 +228,7 @@ class PairBasedModel:
         if self.name == "scaled":
             parameters = fit_scale(keyed_sets(cuts, pairs))
         if self.name == "forest":
-            parameters = ForestParameters()
+            parameters = fit_forest(keyed_sets(cuts, pairs))
         return FittedPairModel(self.name, pairs, parameters, self.budget, self.seed)
 
 
@@ -261,7 +261,8 @@ class FittedPairModel:
                 knowledge.p, knowledge.compatible, knowledge.must, self.budget, self.seed
             )
         if isinstance(self.parameters, ForestParameters):
-            return forest(knowledge, self.parameters, self.budget, self.seed)
+            method = "exact" if len(members) <= EXACT else "auto"
+            return forest(knowledge, self.parameters, self.budget, self.seed, method)
         scaled = self.parameters or ScaledParameters(1.0, 0.0)
         return evidential(knowledge, _engine(self.budget, self.seed), scaled)[0]
 

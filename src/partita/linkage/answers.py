@@ -14,10 +14,12 @@ from partita.configurations.dense.draws import canonical_rows
 from partita.configurations.forest.model import (
     ForestParameters,
     Graph,
+    Links,
     log_odds,
     strengths,
     unlisted_rate,
 )
+from partita.configurations.forest.network import Network, Watched
 from partita.configurations.forest.posterior import EXACT, SampledForest
 from partita.errors import InputError, PartitaError, Unavailable
 from partita.linkage.sets import Sets
@@ -34,26 +36,6 @@ TOGETHER = 1000  # small sets between two lines of progress
 Progress = Callable[[str], None]
 Threshold = tuple[float, float]  # of a merge with one or two pairs between, and with many
 NONE = -1
-
-
-class Links(NamedTuple):
-    """Sets in flat arrays, with the weights of their pairs.
-
-    A node is a record, or several that must be the same (`size` counts them). Set k has the nodes
-    starts[k]:starts[k + 1] and the rows row_starts[k]:row_starts[k + 1], whose `left` and `right`
-    are positions within the set; `apart` has a bit for every node of the set that must differ.
-    """
-
-    starts: IntArray
-    row_starts: IntArray
-    left: IntArray
-    right: IntArray
-    extra: FloatArray
-    charge: FloatArray
-    rate: FloatArray
-    size: FloatArray
-    apart: IntArray
-    seeds: NDArray[np.uint64]
 
 
 class Answers(NamedTuple):
@@ -168,6 +150,28 @@ def cluster_sets(
         cut += between
         _report(progress, len(small) + done + 1, len(sets))
     return Clustering(sets, node, starts, answers, draws, relaxed, (int(cut[0]), float(cut[1])))
+
+
+def pair_probabilities(
+    sets: Sets, parameters: ForestParameters, rows: IntArray, draws: int, seed: int
+) -> FloatArray:
+    """Return the probabilities of some rows of sets without labels: exact in small sets."""
+    from partita.configurations.forest.batch_kernels import answer_small
+
+    node, starts, apart = _contracted(sets)
+    links = _links(sets, node, starts, apart, parameters, seed)
+    answers = empty_answers(int(starts[-1]), len(sets.left), len(sets), 1)
+    large = np.diff(starts) > EXACT
+    answer_small(links, np.flatnonzero(~large), (0.5, 0.5), answers)
+    soft = _softened(sets.probability)
+    for k in np.flatnonzero(large).tolist():
+        own = rows[(rows >= links.row_starts[k]) & (rows < links.row_starts[k + 1])]
+        graph, left, right = _graph(links, k, apart.get(k)), links.left[own], links.right[own]
+        weight, p = graph.weight_of(left, right), np.zeros(len(own))
+        rng = np.random.default_rng(int(links.seeds[k]))
+        Network(graph).draws(draws, rng, Watched(left, right, weight, p))
+        answers.pair[own] = (p * draws + soft[own]) / (draws + 1.0)
+    return answers.pair[rows]
 
 
 def cluster_distributions(
@@ -330,15 +334,21 @@ def _answer_large(
     graph, first = _graph(links, k, apart), int(links.starts[k])
     wanted = max(1, min(budget.work or SAMPLED, HELD // len(graph)))
     limits = Budget(budget.seconds, budget.memory, wanted)
-    rows, free = _rows_of(graph, limits, int(links.seeds[k]))
     inside = slice(links.row_starts[k], links.row_starts[k + 1])
     left, right, p = links.left[inside], links.right[inside], answers.pair[inside]
-    row_shares(rows, left, right, p)
+    free = False
+    if len(graph.apart):
+        rows, free = _rows_of(graph, limits, int(links.seeds[k]))
+        row_shares(rows, left, right, p)
+    else:
+        watched = Watched(left, right, graph.weight_of(left, right), p)
+        rng = np.random.default_rng(int(links.seeds[k]))
+        rows = Network(graph, limits.memory).draws(wanted, rng, watched)
     cells = count_cells(rows)
     home = np.zeros(len(graph), dtype=np.int64)
     for number, block in enumerate(_blocks(len(graph), left, right, p)):
         home[block] = number
-        _answer_block(rows, cells, block, graph, first, threshold, answers)
+        _answer_block(rows, cells, block, graph, (left, right, p), first, threshold, answers)
     add_draws(rows, graph.sizes, first, answers)
     answers.entities[k], answers.true_pairs[k] = mean_counts(rows, graph.sizes)
     p[:] = np.where(left == right, 1.0, (p * len(rows) + soft[inside]) / (len(rows) + 1.0))
@@ -397,6 +407,7 @@ def _answer_block(
     cells: IntArray,
     block: IntArray,
     graph: Graph,
+    pairs: tuple[IntArray, IntArray, FloatArray],
     first: int,
     threshold: Threshold,
     answers: Answers,
@@ -415,6 +426,9 @@ def _answer_block(
     shares(drawn, p)
     place = np.full(len(graph), NONE)
     place[block] = np.arange(n)
+    a, b = place[pairs[0]], place[pairs[1]]
+    within = (a >= 0) & (b >= 0)
+    p[a[within], b[within]] = p[b[within], a[within]] = pairs[2][within]
     apart = place[graph.apart]
     apart = apart[(apart >= 0).all(axis=1)]
     p[apart[:, 0], apart[:, 1]] = p[apart[:, 1], apart[:, 0]] = -NEVER

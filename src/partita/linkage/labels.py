@@ -13,25 +13,26 @@ import numpy as np
 from partita.configurations.forest.model import ForestParameters
 from partita.errors import InputError
 from partita.files.rows import Rows
-from partita.linkage.answers import cluster_sets
+from partita.linkage.answers import pair_probabilities
 from partita.linkage.clusters import CLUSTERS, IDS, table_blocks
 from partita.linkage.pair_table import OTHERS, PLAIN, SPLINK, Unit, located
 from partita.linkage.pairs import id_text
 from partita.linkage.sets import Assumed, Sets
-from partita.records import Budget, FloatArray, pair
+from partita.records import FloatArray, IntArray, pair
 
 ENDS = (PLAIN[:2], SPLINK[:2], *(names[:2] for names in OTHERS))
 SAME = ("same", "label", "match", "is_match", "clerical_match_score")
 YES, NO = ("1", "1.0", "true", "yes", "y"), ("0", "0.0", "false", "no", "n")
 
-SCALES = (0.25, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5)
-BIASES = (-2.5, -1.5, -0.75, 0.0, 0.75, 1.5, 2.5)
+SCALES = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
+BIASES = (-4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0)
+FINER = ((0.84, 0.0), (1.19, 0.0), (1.0, -0.5), (1.0, 0.5), (0.84, 0.5), (1.19, -0.5))
 UNLISTED = (-9.0, -7.5, -6.5, -5.0, -3.5)
 SHRINKAGE = (1e9, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # the first stays at the start
 FOLDS = 5
 FEWEST = 10  # labelled pairs below which nothing is learned
-ENOUGH = 50  # labelled pairs with which those in huge sets are not used for fitting
-HUGE = 300
+SHARE = 0.1  # of the labels: a set with more of them is divided between the folds
+DRAWS = 50  # of a large set, for the probabilities of its labelled pairs
 CLIP = 1e-6
 
 
@@ -151,35 +152,31 @@ def fit(sets: Sets, labels: Labels, start: ForestParameters, seed: int = 0) -> F
     """Fit scale, bias and the odds of uncompared pairs to labelled pairs that were compared.
 
     The likelihood is that of the labels under the marginals of whole sets. How far the parameters
-    move from their start is chosen by cross-validation over sets: the least of what is within one
-    standard error of the best.
+    move from their start is chosen by cross-validation over sets (over pairs in sets with many
+    labels): the least of what is within one standard error of the best.
     """
     study = _Study(sets, labels, seed)
     if study.pairs < FEWEST:
         return Fit(start, study.pairs, 0.0, 0.0)
-    grid = [
-        replace(start, scale=start.scale * a, bias=start.bias + c) for a in SCALES for c in BIASES
-    ]
-    chosen = study.choose(start, grid)
+    grid = [_moved(start, a, c) for a in SCALES for c in BIASES]
+    chosen, shrinkage = study.choose(start, grid)
+    near = [chosen, *(_moved(chosen, a, c) for a, c in FINER)]
+    chosen = study.least(start, near, shrinkage)
     grid = [replace(chosen, unlisted=start.unlisted + u - UNLISTED[2]) for u in UNLISTED]
-    chosen = study.choose(chosen, grid)
+    chosen = study.choose(chosen, grid)[0]
     before, after = (float(study.losses(p).sum()) / study.pairs for p in (start, chosen))
     return Fit(chosen, study.pairs, before, after)
 
 
-def _affordable(
-    sets: Sets, inside: dict[int, list[tuple[str, str, bool]]]
-) -> dict[int, list[tuple[str, str, bool]]]:
-    """Leave out labels in huge sets, where there are enough others."""
-    small = {k: rows for k, rows in inside.items() if sets.sizes[k] <= HUGE}
-    return small if sum(map(len, small.values())) >= ENOUGH else inside
+def _moved(start: ForestParameters, scale: float, bias: float) -> ForestParameters:
+    return replace(start, scale=start.scale * scale, bias=start.bias + bias)
 
 
 class _Study:
-    """Labelled pairs of some sets, and the loss of parameters on each set."""
+    """Labelled pairs of some sets, and the loss of parameters on each pair."""
 
     def __init__(self, sets: Sets, labels: Labels, seed: int) -> None:
-        inside = _affordable(sets, inside_sets(sets, labels))
+        inside = inside_sets(sets, labels)
         numbers = sorted(inside)
         self.sets, self.seed = sets.chosen(np.array(numbers, np.int64)), seed
         rows, same, home = [], [], []
@@ -188,32 +185,47 @@ class _Study:
                 rows.append(row)
                 same.append(value)
                 home.append(new)
-        self.rows, self.home = np.array(rows, dtype=np.int64), np.array(home, dtype=np.int64)
+        self.rows = np.array(rows, dtype=np.int64)
         self.same = np.array(same, dtype=np.float64)
         self.pairs = len(rows)
+        self.fold = _folds(np.array(home, dtype=np.int64))
         self._cache: dict[ForestParameters, FloatArray] = {}
 
     def losses(self, parameters: ForestParameters) -> FloatArray:
-        """Return the bits of the labels of each set."""
+        """Return the bits of each label."""
         if parameters not in self._cache:
-            found = cluster_sets(self.sets, parameters, (0.5, 0.5), Budget(work=100), self.seed)
-            p = np.clip(found.answers.pair[self.rows], CLIP, 1.0 - CLIP)
-            bits = -np.log2(np.where(self.same > 0.5, p, 1.0 - p))
-            sums = np.bincount(self.home, bits, len(self.sets))
-            self._cache[parameters] = sums.astype(np.float64)
+            p = pair_probabilities(self.sets, parameters, self.rows, DRAWS, self.seed)
+            p = np.clip(p, CLIP, 1.0 - CLIP)
+            self._cache[parameters] = -np.log2(np.where(self.same > 0.5, p, 1.0 - p))
         return self._cache[parameters]
 
-    def choose(self, start: ForestParameters, grid: list[ForestParameters]) -> ForestParameters:
+    def choose(
+        self, start: ForestParameters, grid: list[ForestParameters]
+    ) -> tuple[ForestParameters, float]:
+        """Return the parameters, and how strongly they are drawn to the start."""
         losses = np.stack([self.losses(p) for p in grid])
         distance = np.array([_distance(p, start) for p in grid])
-        fold = np.arange(losses.shape[1]) % FOLDS
-        scores = np.array([_held_out(losses, s * distance, fold) for s in SHRINKAGE])
+        scores = np.array([_held_out(losses, s * distance, self.fold) for s in SHRINKAGE])
         means = scores.mean(axis=1)
         best = int(np.argmin(means))
         error = (scores - scores[best]).std(axis=1) / np.sqrt(scores.shape[1])
         near = np.flatnonzero(means <= means[best] + error)
         shrinkage = SHRINKAGE[int(near[0])]
-        return grid[int(np.argmin(losses.sum(axis=1) + shrinkage * distance))]
+        return self.least(start, grid, shrinkage), shrinkage
+
+    def least(
+        self, start: ForestParameters, grid: list[ForestParameters], shrinkage: float
+    ) -> ForestParameters:
+        """Return the parameters with the least loss, distance from the start included."""
+        sums = [float(self.losses(p).sum()) + shrinkage * _distance(p, start) for p in grid]
+        return grid[int(np.argmin(sums))]
+
+
+def _folds(home: IntArray) -> IntArray:
+    """Return the fold of each label: that of its set, unless the set has many labels."""
+    counts = np.bincount(home)
+    fold: IntArray = np.where(counts[home] > SHARE * len(home), np.arange(len(home)), home) % FOLDS
+    return fold
 
 
 def _distance(one: ForestParameters, other: ForestParameters) -> float:
@@ -222,8 +234,8 @@ def _distance(one: ForestParameters, other: ForestParameters) -> float:
     return float(scale**2 + (one.bias - other.bias) ** 2 + (one.unlisted - other.unlisted) ** 2 / 4)
 
 
-def _held_out(losses: FloatArray, penalty: FloatArray, fold: Any) -> FloatArray:
-    """Return the loss of each set with the parameters that the other folds choose."""
+def _held_out(losses: FloatArray, penalty: FloatArray, fold: IntArray) -> FloatArray:
+    """Return the loss of each label with the parameters that the other folds choose."""
     held = np.empty(losses.shape[1])
     for number in range(FOLDS):
         rest = losses[:, fold != number].sum(axis=1) + penalty

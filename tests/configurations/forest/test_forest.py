@@ -12,9 +12,15 @@ from scipy.stats import chi2
 
 from oracles import forests
 from partita.configurations.forest import network as networks
+from partita.configurations.forest import search as searches
 from partita.configurations.forest.model import ForestParameters, scores_of, weigh
-from partita.configurations.forest.network import Network
-from partita.configurations.forest.posterior import SampledForest, clopper_pearson, forest
+from partita.configurations.forest.network import Network, Watched
+from partita.configurations.forest.posterior import (
+    SampledForest,
+    clopper_pearson,
+    forest,
+    of_graph,
+)
 from partita.configurations.odds import Knowledge
 from partita.errors import InputError, TooLarge, Unavailable
 from partita.records import Budget, components
@@ -155,6 +161,32 @@ def test_sampled_answers_match_exact_ones(apart: int) -> None:
     assert best.log_weights[0] <= proved.log_weights[0] + 1e-9
     assert best.log_weights[-1] + best.gap >= proved.log_weights[0] - 1e-9
     assert sampled.count() == right.count()
+
+
+@pytest.mark.parametrize("apart", [0, 3])
+@pytest.mark.parametrize("seed", range(6))
+def test_nothing_exceeds_the_bound(seed: int, apart: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searches, "BLOCK", 2 + seed)
+    rng = np.random.default_rng(seed)
+    known = forests.random_knowledge(rng, 11, 2.5, apart, must=seed % 2)
+    graph = weigh(scores_of(known), DEFAULT)
+    top = float(of_graph(graph, BUDGET, method="exact").best(1).log_weights[0])
+    assert searches.upper_bound(graph) >= top - 1e-9
+    monkeypatch.setattr(searches, "BLOCK", 11)
+    assert searches.upper_bound(graph) == pytest.approx(top, rel=1e-12)
+
+
+@pytest.mark.parametrize("must", [0, 3])
+def test_watched_pairs_have_their_probabilities(must: int) -> None:
+    rng = np.random.default_rng(must)
+    known = forests.random_knowledge(rng, 12, 1.5, must=must)
+    graph = weigh(scores_of(known), DEFAULT)
+    exactly = of_graph(graph, BUDGET, method="exact").pairs().value[graph.left, graph.right]
+    p = np.zeros(len(graph.left))
+    rows = Network(graph).draws(20_000, rng, Watched(graph.left, graph.right, graph.extra, p))
+    share = (rows[:, graph.left] == rows[:, graph.right]).mean(axis=0)
+    assert np.abs(p - exactly).max() < 0.012
+    assert ((p - exactly) ** 2).mean() < ((share - exactly) ** 2).mean()
 
 
 def test_same_seed_gives_the_same_rows() -> None:

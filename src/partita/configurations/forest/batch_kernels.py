@@ -41,6 +41,27 @@ def answer_small(links, chosen, threshold, answers):  # type: ignore[no-untyped-
 
 
 @kernel()
+def key_log_probabilities(links, labels, logs):  # type: ignore[no-untyped-def]
+    """Fill the log-probability of the key of every set, each of at most 14 records."""
+    most = 1
+    for k in range(len(logs)):
+        most = max(most, links.starts[k + 1] - links.starts[k])
+    w, z, weights = np.empty(1 << most), np.empty(1 << most), np.empty((most, most))
+    for k in range(len(logs)):
+        first, last = links.starts[k], links.starts[k + 1]
+        n = last - first
+        _weigh(links, k, first, n, weights)
+        _fill_tables(weights, links.size[first:last], links.apart[first:last], w, z)
+        cells = np.zeros(n, dtype=np.int64)
+        for i in range(n):
+            cells[labels[first + i]] |= 1 << i
+        logs[k] = -np.log(z[(1 << n) - 1])
+        for mask in cells:
+            if mask > 0:
+                logs[k] += np.log(w[mask]) if w[mask] > 0.0 else -np.inf
+
+
+@kernel()
 def _weigh(links, k, first, n, weights):  # type: ignore[no-untyped-def]
     rate = links.rate[k]
     for i in range(n):
@@ -476,14 +497,18 @@ def answer_medium(links, k, soft, threshold, draws, rng, answers):  # type: igno
     """
     first, last = links.starts[k], links.starts[k + 1]
     size = links.size[first:last]
-    rows, possible = _draw_rows(links, k, first, last - first, draws, rng)
+    begin, end = links.row_starts[k], links.row_starts[k + 1]
+    pair = answers.pair[begin:end]
+    rows, possible = _draw_rows(links, k, first, last - first, draws, rng, pair)
     if not possible:
         return False
     p = np.empty((last - first, last - first))
     shares(rows, p)
-    for row in range(links.row_starts[k], links.row_starts[k + 1]):
+    for row in range(begin, end):
         a, b = links.left[row], links.right[row]
-        answers.pair[row] = 1.0 if a == b else (p[a, b] * draws + soft[row]) / (draws + 1.0)
+        p[a, b] = p[b, a] = pair[row - begin]
+        if a != b:
+            answers.pair[row] = (pair[row - begin] * draws + soft[row]) / (draws + 1.0)
     answer_draws(rows, count_cells(rows), p, size, first, threshold, answers)
     add_draws(rows, size, first, answers)
     answers.entities[k], answers.true_pairs[k] = mean_counts(rows, size)
@@ -491,9 +516,15 @@ def answer_medium(links, k, soft, threshold, draws, rng, answers):  # type: igno
 
 
 @kernel()
-def _draw_rows(links, k, first, n, draws, rng):  # type: ignore[no-untyped-def]
-    """Return draws with labels in order of appearance, and whether they were possible."""
+def _draw_rows(links, k, first, n, draws, rng, pair):  # type: ignore[no-untyped-def]
+    """Return draws with labels in order of appearance, and whether they were possible.
+
+    The probability of the pair of each row is filled.
+    """
     start, length, index, value = _neighbours(links, k, n)
+    begin, end = links.row_starts[k], links.row_starts[k + 1]
+    left, right = links.left[begin:end], links.right[begin:end]
+    weight = _row_weights(left, right, start, length, index, value)
     charge, rate = links.charge[first : first + n], links.rate[k]
     ground, hub = links.size[first : first + n].copy(), rate * charge.sum() * charge
     home, hub_ground = np.zeros(n, dtype=np.int64), np.zeros(1)
@@ -508,6 +539,7 @@ def _draw_rows(links, k, first, n, draws, rng):  # type: ignore[no-untyped-def]
     draw(
         start, length, index, value, ground, hub, hub_ground[0], order, count, total,
         charges, order[:0], hub_ground, rows, rng,
+        (left, right, weight, links.size[first : first + n], pair),
     )  # fmt: skip
     number = np.empty(n, dtype=np.int64)
     for d in range(draws):
@@ -546,6 +578,18 @@ def _neighbours(links, k, n):  # type: ignore[no-untyped-def]
             _add_neighbour(start, length, index, value, a, b, weight)
             _add_neighbour(start, length, index, value, b, a, weight)
     return start, length, index, value
+
+
+@kernel()
+def _row_weights(left, right, start, length, index, value):  # type: ignore[no-untyped-def]
+    """Return the weight of the edge of each row, 0 without one."""
+    weight = np.zeros(len(left))
+    for row in range(len(left)):
+        a = left[row]
+        for x in range(start[a], start[a] + length[a]):
+            if index[x] == right[row]:
+                weight[row] = value[x]
+    return weight
 
 
 @kernel()

@@ -19,6 +19,30 @@ CLIQUE = 0.7  # of the nodes left that the next one touches: from there on a den
 
 
 @kernel()
+def average_neighbours(starts, index, row, theta, near):  # type: ignore[no-untyped-def]
+    """Return θ of each row averaged with the rows between one end and what is near the other.
+
+    Node v has the neighbours index[starts[v]:starts[v + 1]] through the rows `row`, of which
+    `near` has the weights.
+    """
+    sums, weights = theta.copy(), np.ones(theta.shape[0])
+    through = np.full(starts.shape[0] - 1, -1)
+    for j in range(starts.shape[0] - 1):
+        for y in range(starts[j], starts[j + 1]):
+            through[index[y]] = row[y]
+        for y in range(starts[j], starts[j + 1]):
+            i = index[y]
+            for x in range(starts[i], starts[i + 1]):
+                k = index[x]
+                if near[row[x]] > 0.0 and k != j and through[k] >= 0:
+                    sums[row[y]] += near[row[x]] * theta[through[k]]
+                    weights[row[y]] += near[row[x]]
+        for y in range(starts[j], starts[j + 1]):
+            through[index[y]] = -1
+    return sums / weights
+
+
+@kernel()
 def log_trees(weights, k):  # type: ignore[no-untyped-def]
     """Return the log of the sum over spanning trees of the first k nodes; overwrites the weights.
 
@@ -375,11 +399,14 @@ def draw(  # type: ignore[no-untyped-def]
     hub_sums,
     labels,
     rng,
+    watched,
 ):
     """Draw forests, one row of labels each: Wilson's walk on the core, then node by node back.
 
     `value` holds cumulative weights in the lists of the core, plain ones elsewhere. `charges` are
-    cumulative, empty without a hub.
+    cumulative, empty without a hub. `watched` are pairs of nodes (both ends, the weight of their
+    edge), the sizes of nodes, and what is filled: the probability that a pair shares a cell, as
+    the mean over the draws of its probability given all edges but its own.
     """
     n = start.shape[0]
     h, earth = n, n + 1
@@ -387,6 +414,7 @@ def draw(  # type: ignore[no-untyped-def]
     parent = whole[:, PARENT]
     done = np.zeros(n + 2, dtype=np.bool_)
     root, following = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    via = np.empty(n, dtype=np.int64)
     for row in range(labels.shape[0]):
         parent[:] = -1
         done[:] = False
@@ -407,15 +435,57 @@ def draw(  # type: ignore[no-untyped-def]
             )  # fmt: skip
         for x in range(count - 1, -1, -1):
             _restore(order[x], start, length, index, value, ground, hub, total, real, whole, rng)
-        _label(parent, charges, root, following, labels[row], rng)
+        _label(parent, charges, root, following, via, labels[row], rng)
+        if watched[0].shape[0] > 0:
+            _watch(parent, via, labels[row], labels.shape[0], watched)
 
 
 @kernel()
-def _label(parent, charges, root, following, labels, rng):  # type: ignore[no-untyped-def]
+def _watch(parent, via, labels, draws, watched):  # type: ignore[no-untyped-def]
+    """Add the probability of each watched pair, given all edges of a forest but its own.
+
+    If other edges join both, it is 1. Otherwise they are in two parts with A and B templates, and
+    the odds of their edge are its weight times (A + B)/(A·B).
+    """
+    left, right, weight, sizes, expected = watched
+    n = labels.shape[0]
+    below, children, total = sizes.copy(), np.zeros(n, dtype=np.int64), np.zeros(n)
+    for v in range(n):
+        total[labels[v]] += sizes[v]
+        above = parent[v] if parent[v] < n else via[v] if parent[v] == n else -1
+        if above >= 0:
+            children[above] += 1
+    for leaf in range(n):
+        v = leaf
+        while v >= 0 and children[v] == 0:
+            children[v] = -1
+            above = parent[v] if parent[v] < n else via[v] if parent[v] == n else -1
+            if above >= 0:
+                below[above] += below[v]
+                children[above] -= 1
+            v = above
+    for e in range(left.shape[0]):
+        a, b = left[e], right[e]
+        one, other = total[labels[a]], total[labels[b]]
+        if labels[a] == labels[b]:
+            if parent[a] == b:
+                one = below[a]
+            elif parent[b] == a:
+                one = below[b]
+            else:
+                expected[e] += 1.0 / draws
+                continue
+            other -= one
+        odds = weight[e] * (one + other) / (one * other)
+        expected[e] += odds / (1.0 + odds) / draws
+
+
+@kernel()
+def _label(parent, charges, root, following, via, labels, rng):  # type: ignore[no-untyped-def]
     """Turn a tree with a hub into labels.
 
     What hangs on the hub is linked by edges between all pairs instead: Wilson's walk on the
-    components, whose steps go to a node by its charge.
+    components, whose steps go to a node by its charge; `via` has that node for each component.
     """
     n = root.shape[0]
     _find_roots(parent, root)
@@ -427,7 +497,7 @@ def _label(parent, charges, root, following, labels, rng):  # type: ignore[no-un
                 x = np.searchsorted(charges, rng.random() * charges[-1], side="right")
                 b = root[min(x, n - 1)]
                 if b != a:
-                    labels[a] = b
+                    labels[a], via[a] = b, min(x, n - 1)
                     a = b
             end = a if parent[a] != n else following[a]
             a = v

@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.configurations.odds import Knowledge
 from partita.errors import InputError
 from partita.records import BoolArray, FloatArray, IntArray, components
 
 CLIP = 1e-9  # scores count as at least this and at most 1 minus this
-POWER = 0.5  # of the damping in large clusters, whose pairs repeat each other
-FREE = 10.0  # templates that a cluster must have more for the damping to count
+POWER = 0.75  # of the damping in large clusters, whose pairs repeat each other
+FREE = 4.0  # templates that a cluster must have more for the damping to count
+NEAR = 0.25  # of the evidence that pairs of probably the same templates are for a pair
 STEEPEST = 45.0  # the largest aθ + c of a pair
+LARGEST = math.log(1.0 / CLIP - 1.0)  # the largest θ
 REACH = 10.0  # templates from which the weight of a pair that was not compared falls as 1/n
 
 
@@ -88,6 +92,16 @@ class Graph:
         np.fill_diagonal(weights, 0.0)
         return weights
 
+    def weight_of(self, left: IntArray, right: IntArray) -> FloatArray:
+        """Return `extra` of pairs of groups; 0 for those that have none."""
+        n = len(self)
+        keys = self.left * n + self.right
+        wanted = np.minimum(left, right) * n + np.maximum(left, right)
+        at = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
+        if not len(keys):
+            return np.zeros(len(left))
+        return np.where(keys[at] == wanted, self.extra[at], 0.0)
+
     def part(self, places: IntArray) -> Graph:
         """Return the graph of some of the groups."""
         rank = np.full(len(self), -1)
@@ -103,6 +117,26 @@ class Graph:
             self.extra[inside],
             apart[(apart >= 0).all(axis=1)],
         )
+
+
+class Links(NamedTuple):
+    """Sets in flat arrays, with the weights of their pairs.
+
+    A node is a record, or several that must be the same (`size` counts them). Set k has the nodes
+    starts[k]:starts[k + 1] and the rows row_starts[k]:row_starts[k + 1], whose `left` and `right`
+    are positions within the set; `apart` has a bit for every node of the set that must differ.
+    """
+
+    starts: IntArray
+    row_starts: IntArray
+    left: IntArray
+    right: IntArray
+    extra: FloatArray
+    charge: FloatArray
+    rate: FloatArray
+    size: FloatArray
+    apart: IntArray
+    seeds: NDArray[np.uint64]
 
 
 def scores_of(knowledge: Knowledge) -> Scores:
@@ -126,13 +160,15 @@ def log_odds(p: FloatArray) -> FloatArray:
 
 
 def weigh(scores: Scores, parameters: ForestParameters) -> Graph:
-    """Return the weights W_ij = ½·exp(aθ_ij + c)·h(½(d_i + d_j)), must-links contracted.
+    """Return the weights W_ij = ½·exp(aη_ij + c)·h(m_ij), must-links contracted.
 
-    h(d) = ((FREE + d)/(FREE + 1))^−POWER. d_i = 1 + Σ_k σ(aθ_ik + c) is about the size of the
-    cluster of i: it sums the compared pairs of i but for the pair itself, so that a set of two has
-    the odds exp(aθ + c). A pair that was not compared has the odds exp(unlisted)·min(1, REACH/n)
-    and the geometric mean of h of both ends, with all their compared pairs; where there are such
-    pairs, no pair has a smaller weight.
+    η is θ, raised where pairs of probably the same templates have higher scores (`lifted`).
+    h(m) = ((FREE + m)/(FREE + 1))^−POWER damps the evidence of pairs that repeat each other: m_ij
+    is about half the size of both clusters together, from d_i = 1 + Σ_k σ(aη_ik + c) over the
+    compared pairs of i but for the pair itself.
+    A set of two has the odds exp(aθ + c). A pair that was not compared has the odds
+    exp(unlisted)·min(1, REACH/n) and the geometric mean of h of both ends, with all their compared
+    pairs; where there are such pairs, no pair has a smaller weight.
     """
     n, home = len(scores.home), scores.home
     rate = 0.0 if scores.complete else float(unlisted_rate(parameters, np.array(n)))
@@ -159,13 +195,36 @@ def strengths(
 
     The rows may be those of many sets, `rate` that of the set of each row.
     """
-    x = np.clip(parameters.scale * theta + parameters.bias, -STEEPEST, STEEPEST)
+    eta = lifted(left, right, theta, n)
+    x = np.clip(parameters.scale * eta + parameters.bias, -STEEPEST, STEEPEST)
     own = _sigmoid(x)
     d = (1.0 + np.bincount(left, own, n) + np.bincount(right, own, n)).astype(np.float64)
     s = math.sqrt(0.5) * _damping(d) ** 0.5
-    mean = np.maximum(1.0, 0.5 * (d[left] + d[right]) - own)
-    extra = np.maximum(0.0, 0.5 * np.exp(x) * _damping(mean) - rate * s[left] * s[right])
+    both = np.maximum(1.0, d[left] - own) + np.maximum(1.0, d[right] - own)
+    half = 0.5 * (own * (1.0 + 0.5 * both) + (1.0 - own) * both)
+    extra = np.maximum(0.0, 0.5 * np.exp(x) * _damping(half) - rate * s[left] * s[right])
     return s.astype(np.float64), extra.astype(np.float64)
+
+
+def lifted(left: IntArray, right: IntArray, theta: FloatArray, n: int) -> FloatArray:
+    """Return θ, or its mean with pairs of probably the same templates where that is higher.
+
+    To θ_ij is added NEAR·p_ik²·θ_kj for every k that was compared with both i and j, and the same
+    with i and j exchanged; the sum is divided by that of the weights. What is known stays.
+    """
+    from partita.configurations.forest.kernels import average_neighbours
+
+    rows = np.flatnonzero(theta > -np.inf)
+    own = np.minimum(theta[rows], LARGEST)
+    ends = np.concatenate([left[rows], right[rows]])
+    others = np.concatenate([right[rows], left[rows]])
+    order = np.argsort(ends, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))])
+    number = np.tile(np.arange(len(rows)), 2)[order]
+    mean = average_neighbours(starts, others[order], number, own, NEAR * _sigmoid(own) ** 2)
+    result = theta.copy()
+    result[rows] = np.maximum(theta[rows], mean)
+    return result
 
 
 def _damping(d: FloatArray) -> FloatArray:

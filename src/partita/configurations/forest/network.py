@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,6 +34,15 @@ class Factor:
     order: IntArray
     total: FloatArray
     core: IntArray
+
+
+class Watched(NamedTuple):
+    """Pairs of groups with the weight of their edge, and their probability, to be filled."""
+
+    left: IntArray
+    right: IntArray
+    weight: FloatArray
+    probability: FloatArray
 
 
 @dataclass(eq=False)
@@ -178,11 +188,20 @@ class Network:
         what = f"the factor of a graph of {len(self.graph)} templates"
         return TooLarge(what, f"more than {in_bytes(needs)}", in_bytes(self.memory))
 
-    def draws(self, count: int, rng: np.random.Generator) -> IntArray:
-        """Draw independent configurations of the groups, exactly; cannot-links aside."""
+    def draws(
+        self, count: int, rng: np.random.Generator, watched: Watched | None = None
+    ) -> IntArray:
+        """Draw independent configurations of the groups, exactly; cannot-links aside.
+
+        The probabilities of the watched pairs are filled: means over the draws of what each forest
+        says without the edge of the pair, which vary less than the share of draws that join it.
+        """
         from partita.configurations.forest.kernels import draw
 
         factor, g = self._sampler, self.graph
+        if watched is None:
+            none = np.zeros(0, dtype=np.int64)
+            watched = Watched(none, none, np.zeros(0), np.zeros(0))
         rows = np.empty((count, len(g)), dtype=np.int64)
         charges = np.cumsum(g.charge) if g.rate > 0.0 else np.zeros(0)
         hub_sums = np.cumsum(np.append(factor.hub[factor.core], factor.hub_ground[0]))
@@ -190,6 +209,7 @@ class Network:
             *(factor.start, factor.length, factor.index, factor.value, factor.ground, factor.hub),
             *(float(factor.hub_ground[0]), factor.order, len(factor.order), factor.total),
             *(charges, factor.core, hub_sums, rows, rng),
+            (watched.left, watched.right, watched.weight, g.sizes, watched.probability),
         )
         return canonical_rows(rows)
 

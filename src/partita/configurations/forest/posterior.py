@@ -22,7 +22,11 @@ from partita.configurations.forest.model import (
     weigh,
 )
 from partita.configurations.forest.network import Network
-from partita.configurations.forest.search import best_found
+from partita.configurations.forest.search import (
+    best_found,
+    subset_log_weights,
+    upper_bound,
+)
 from partita.configurations.odds import Knowledge
 from partita.configurations.product_posterior import Contracted, Part, Product
 from partita.errors import InputError, TooLarge, Unavailable
@@ -92,13 +96,8 @@ class ExactForest(DensePosterior):
 
     def __init__(self, graph: Graph, budget: Budget) -> None:
         from partita.configurations.dense.kernels import extend
-        from partita.configurations.forest.kernels import cell_table
 
-        n = len(graph)
-        apart = np.zeros(n, dtype=np.int64)
-        np.bitwise_or.at(apart, graph.apart[:, 0], 1 << graph.apart[:, 1])
-        np.bitwise_or.at(apart, graph.apart[:, 1], 1 << graph.apart[:, 0])
-        log_w = cell_table(graph.dense(), graph.sizes, apart)
+        n, log_w = len(graph), subset_log_weights(graph)
         log_z = np.zeros(1 << n)
         for i in range(n):
             extend(log_w, log_z, i, 0, 1 << i)
@@ -224,12 +223,18 @@ class SampledForest:
         raise Unavailable("draws do not give all cells; they give pairs and configurations")
 
     def best(self, k: int) -> Best:
-        """Return the best that was found; what is not listed has no more than the mass left."""
+        """Return the best that was found; what is not listed has no more than the mass left, and
+        no more than the bound."""
         rows, weights = self._found
         rows, weights = rows[:k], weights[:k]
         mass = float(np.exp(weights - self.log_normaliser.high).sum())
         left = self.log_normaliser.high + math.log(max(1e-300, 1.0 - mass))
-        return Best(canonical_rows(rows), weights, max(0.0, left - float(weights[-1])))
+        most = min(left, self._bound)
+        return Best(canonical_rows(rows), weights, max(0.0, most - float(weights[-1])))
+
+    @cached_property
+    def _bound(self) -> float:
+        return upper_bound(self.graph)
 
     @cached_property
     def _found(self) -> tuple[IntArray, FloatArray]:

@@ -1,4 +1,4 @@
-"""The most probable configurations of a large set, as far as a local search finds them."""
+"""The most probable configurations of a large set: a local search, and an upper bound."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import time
 import numpy as np
 
 from partita.configurations.dense.draws import canonical_rows
-from partita.configurations.forest.model import violated
+from partita.configurations.forest.model import Graph, violated
 from partita.configurations.forest.network import DENSE_CELL, Network
 from partita.records import Budget, FloatArray, IntArray, linked_components
 
 STARTS = 16  # draws that are weighed; the search starts from the heaviest and from the consensus
 SWEEPS = 40
 GAIN = 1e-9
+BLOCK, SMALL_BLOCK = 13, 9  # groups of a block for the bound: of few groups, and of many
+FEW = 150  # … up to which there are few
 ALONE = -1  # the cell of a template that leaves the others
 
 
@@ -46,6 +48,52 @@ def _consensus(network: Network, rows: IntArray) -> IntArray:
     labels = canonical_rows(labels[None])[0]
     drawn: IntArray = rows[0]
     return drawn if len(g.apart) and violated(g, labels) else labels
+
+
+def subset_log_weights(graph: Graph) -> FloatArray:
+    """Return log w of every subset of the groups as a cell; −∞ with a cannot-link."""
+    from partita.configurations.forest.kernels import cell_table
+
+    apart = np.zeros(len(graph), dtype=np.int64)
+    np.bitwise_or.at(apart, graph.apart[:, 0], 1 << graph.apart[:, 1])
+    np.bitwise_or.at(apart, graph.apart[:, 1], 1 << graph.apart[:, 0])
+    table: FloatArray = cell_table(graph.dense(), graph.sizes, apart)
+    return table
+
+
+def upper_bound(graph: Graph) -> float:
+    """Return a log-weight that no configuration exceeds.
+
+    The groups are divided into small blocks, whose best configurations are found exactly. Without
+    the edges S between blocks, a cell falls into |S| + 1 pieces, whose sizes have a sum of at most
+    |S| + 1 times their product. So its weight is at most the sum over S of Π_S 2W times the weight
+    of the pieces, and that of a configuration Π(1 + 2W) over all pairs between blocks times the
+    product of the best weights.
+    """
+    from partita.configurations.forest.kernels import best_table
+
+    home = _blocks(graph, BLOCK if len(graph) <= FEW else SMALL_BLOCK)
+    bound = 0.0
+    for block in range(int(home.max(initial=-1)) + 1):
+        inside = graph.part(np.flatnonzero(home == block))
+        bound += float(best_table(subset_log_weights(inside))[-1])
+    across = home[graph.left] != home[graph.right]
+    bound += float(np.log1p(2.0 * graph.extra[across]).sum())
+    charge = np.bincount(home, weights=graph.charge)
+    return bound + graph.rate * float(charge.sum() ** 2 - (charge**2).sum())
+
+
+def _blocks(graph: Graph, most: int) -> IntArray:
+    """Return the block of each group: the heaviest edges are kept inside, as far as they fit."""
+    block, members = np.arange(len(graph)), [[v] for v in range(len(graph))]
+    for e in np.argsort(-graph.extra, kind="stable").tolist():
+        a, b = int(block[graph.left[e]]), int(block[graph.right[e]])
+        if a != b and len(members[a]) + len(members[b]) <= most:
+            small, large = sorted((a, b), key=lambda c: len(members[c]))
+            block[members[small]] = large
+            members[large] += members[small]
+    numbers: IntArray = np.unique(block, return_inverse=True)[1].ravel()
+    return numbers
 
 
 class _Search:
