@@ -38,8 +38,8 @@ def random_knowledge(
     return Knowledge(p, compatible, linked, compared)
 
 
-def evidence(known: Knowledge) -> Floats:
-    """θ of every pair, or its mean with those of probably the same templates where that is higher;
+def evidence(known: Knowledge, a: float, c: float) -> Floats:
+    """aθ + c of every pair, or its mean with those of probably the same templates, if higher;
     NaN if not compared."""
     n = len(known.p)
     compared = np.ones((n, n), dtype=np.bool_) if known.compared is None else known.compared
@@ -49,16 +49,16 @@ def evidence(known: Knowledge) -> Floats:
         if known.must[i, j]:
             theta[i, j] = math.log((1.0 - 1e-9) / 1e-9)
         elif known.compatible[i, j] and compared[i, j]:
-            theta[i, j] = math.log(p / (1.0 - p))
+            theta[i, j] = a * math.log(p / (1.0 - p)) + c
     result = theta.copy()
     for i, j in itertools.permutations(range(n), 2):
         if not math.isnan(theta[i, j]):
             total, weight = theta[i, j], 1.0
-            for a, b in ((i, j), (j, i)):
+            for s, t in ((i, j), (j, i)):
                 for k in set(range(n)) - {i, j}:
-                    if not math.isnan(theta[a, k]) and not math.isnan(theta[k, b]):
-                        near = 0.25 / (1.0 + math.exp(-theta[a, k])) ** 2
-                        total += near * theta[k, b]
+                    if not math.isnan(theta[s, k]) and not math.isnan(theta[k, t]):
+                        near = 0.25 / (1.0 + math.exp(-theta[s, k])) ** 2
+                        total += near * theta[k, t]
                         weight += near
             result[i, j] = max(theta[i, j], total / weight)
     return result
@@ -66,7 +66,7 @@ def evidence(known: Knowledge) -> Floats:
 
 def weights(known: Knowledge, a: float = 1.0, c: float = 0.0, unlisted: float = -6.5) -> Floats:
     """W of every pair, from its definition; infinite where a pair must corefer."""
-    n, eta = len(known.p), evidence(known)
+    n, eta = len(known.p), evidence(known, a, c)
     x = np.full((n, n), -math.inf)
     own = np.zeros((n, n))
     missing = False
@@ -74,7 +74,7 @@ def weights(known: Knowledge, a: float = 1.0, c: float = 0.0, unlisted: float = 
         if known.must[i, j]:
             x[i, j], own[i, j] = math.inf, 1.0
         elif not math.isnan(eta[i, j]):
-            x[i, j] = a * eta[i, j] + c
+            x[i, j] = eta[i, j]
             own[i, j] = 1.0 / (1.0 + math.exp(-x[i, j]))
         elif known.compatible[i, j]:
             missing = True

@@ -160,11 +160,11 @@ def log_odds(p: FloatArray) -> FloatArray:
 
 
 def weigh(scores: Scores, parameters: ForestParameters) -> Graph:
-    """Return the weights W_ij = ½·exp(aη_ij + c)·h(m_ij), must-links contracted.
+    """Return the weights W_ij = ½·exp(x_ij)·h(m_ij), must-links contracted.
 
-    η is θ, raised where pairs of probably the same templates have higher scores (`lifted`).
+    x is aθ + c, raised where pairs of probably the same templates have higher ones (`lifted`).
     h(m) = ((FREE + m)/(FREE + 1))^−POWER damps the evidence of pairs that repeat each other: m_ij
-    is about half the size of both clusters together, from d_i = 1 + Σ_k σ(aη_ik + c) over the
+    is about half the size of both clusters together, from d_i = 1 + Σ_k σ(x_ik) over the
     compared pairs of i but for the pair itself.
     A set of two has the odds exp(aθ + c). A pair that was not compared has the odds
     exp(unlisted)·min(1, REACH/n) and the geometric mean of h of both ends, with all their compared
@@ -195,8 +195,8 @@ def strengths(
 
     The rows may be those of many sets, `rate` that of the set of each row.
     """
-    eta = lifted(left, right, theta, n)
-    x = np.clip(parameters.scale * eta + parameters.bias, -STEEPEST, STEEPEST)
+    x = np.clip(parameters.scale * theta + parameters.bias, -STEEPEST, STEEPEST)
+    x = lifted(left, right, x, theta > -np.inf, n)
     own = _sigmoid(x)
     d = (1.0 + np.bincount(left, own, n) + np.bincount(right, own, n)).astype(np.float64)
     s = math.sqrt(0.5) * _damping(d) ** 0.5
@@ -206,24 +206,27 @@ def strengths(
     return s.astype(np.float64), extra.astype(np.float64)
 
 
-def lifted(left: IntArray, right: IntArray, theta: FloatArray, n: int) -> FloatArray:
-    """Return θ, or its mean with pairs of probably the same templates where that is higher.
+def lifted(
+    left: IntArray, right: IntArray, x: FloatArray, possible: BoolArray, n: int
+) -> FloatArray:
+    """Return log-odds, or their mean with pairs of probably the same templates if that is higher.
 
-    To θ_ij is added NEAR·p_ik²·θ_kj for every k that was compared with both i and j, and the same
-    with i and j exchanged; the sum is divided by that of the weights. What is known stays.
+    To x_ij is added NEAR·σ(x_ik)²·x_kj for every k that was compared with both i and j, and the
+    same with i and j exchanged; the sum is divided by that of the weights. Pairs that are known to
+    be different count for nothing.
     """
     from partita.configurations.forest.kernels import average_neighbours
 
-    rows = np.flatnonzero(theta > -np.inf)
-    own = np.minimum(theta[rows], LARGEST)
+    rows = np.flatnonzero(possible)
+    own = np.minimum(x[rows], LARGEST)
     ends = np.concatenate([left[rows], right[rows]])
     others = np.concatenate([right[rows], left[rows]])
     order = np.argsort(ends, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))])
     number = np.tile(np.arange(len(rows)), 2)[order]
     mean = average_neighbours(starts, others[order], number, own, NEAR * _sigmoid(own) ** 2)
-    result = theta.copy()
-    result[rows] = np.maximum(theta[rows], mean)
+    result = x.copy()
+    result[rows] = np.maximum(x[rows], mean)
     return result
 
 
