@@ -179,6 +179,15 @@ def test_the_example_package_is_found_by_its_name(tmp_path: Path):
     assert any(one.get("PRICE") == "2000000000 USD" for one in slots)
 
 
+def test_the_head_of_a_person_s_name_is_its_first_word():
+    """As in GUM, from which the shipped pair parameters were learned."""
+    domain = find_domain(PACKAGE)
+    found = domain.extract(parse_layout("m", "Alder Bank appointed Dr. Anna Lund as chairwoman."))
+    heads = {one.text: one.head for one in found}
+    assert heads["Dr. Anna Lund"] == "anna"
+    assert heads["Alder Bank"] == "bank"
+
+
 def test_a_role_that_is_no_label_is_refused(tmp_path: Path):
     (tmp_path / "rules").mkdir()
     (tmp_path / "domain.yaml").write_text(

@@ -118,6 +118,15 @@ def test_covering_is_not_claimed_of_other_shapes() -> None:
     assert not covers(parse("[tag=A] [tag=B]"), parse("[tag=A]"), {})
 
 
+def test_texts_of_a_slot_that_differ_only_in_case(tmp_path: Path) -> None:
+    words = LEXICON + (
+        "- {tag: JJ, words: [closed], says: {STATUS: CLOSED}}\n"
+        "- {tag: JJ, words: [shut], says: {STATUS: [Closed, OLD]}}\n"
+    )
+    problem = "slot STATUS has 'Closed' here and 'CLOSED' elsewhere (expected one case)"
+    assert found(tmp_path, lexicon=words) == [(problem, False)]
+
+
 def test_examples(tmp_path: Path) -> None:
     groups = """
 rules:

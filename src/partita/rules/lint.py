@@ -26,6 +26,7 @@ from partita.rules.domain import (
 from partita.rules.phases import cost
 from partita.rules.predicates import Descendants
 from partita.rules.syntax import Atom, Choice, Label, Node, Repeat, Row, Test, atoms
+from partita.templates.strings import StringsType
 from partita.text.tokens import lower_words
 
 MOST_PAIRS = 100_000
@@ -186,7 +187,7 @@ _OF_RULE = re.compile(r"^rule '.*?': ")
 
 def lint(domain: Domain) -> list[Problem]:
     """Return all problems that can be found without a text, in the order of the files."""
-    problems = [*_sorts(domain), *_slots(domain), *_words(domain)]
+    problems = [*_sorts(domain), *_slots(domain), *_words(domain), *_spellings(domain)]
     kinds, attributes = {"word"}, set(WORDS)
     by_kind: dict[str, set[str]] = {"word": set(WORDS)}
     for phase in domain.phases:
@@ -303,6 +304,36 @@ def _named_slots(domain: Domain) -> Iterator[tuple[At, str]]:
             yield from ((rule.at, slot) for slot in slots)
     for template in domain.templates.values():
         yield from ((domain.at, slot) for slot in template.needs)
+
+
+def _spellings(domain: Domain) -> Iterator[Problem]:
+    """Yield texts of a slot that another rule or entry writes in another case."""
+    first: dict[tuple[str, str], str] = {}
+    for at, slot, text in _slot_texts(domain):
+        other = first.setdefault((slot, text.casefold()), text)
+        if other != text and isinstance(domain.schema.slots.get(slot), StringsType):
+            problem = f"slot {slot} has {text!r} here and {other!r} elsewhere (expected one case)"
+            yield Problem(at, problem, error=False)
+
+
+def _slot_texts(domain: Domain) -> Iterator[tuple[At, str, str]]:
+    """Yield the texts that entries and rules give to slots, each with its place."""
+    values = [
+        (entry.at, slot, value) for entry in domain.entries for slot, value in entry.says.items()
+    ]
+    for rule in (rule for phase in domain.phases for rule in phase.rules):
+        says = rule.build.get("says")
+        slots = dict(says.slots) if isinstance(says, SlotMapping) else {}
+        slots |= rule.template.slots if rule.template else {}
+        values += [
+            (rule.at, slot, value.value)
+            for slot, value in slots.items()
+            if isinstance(value, Constant)
+        ]
+    for at, slot, value in values:
+        for text in value if isinstance(value, tuple) else (value,):
+            if isinstance(text, str) and text != "$word":
+                yield at, slot, text
 
 
 def _words(domain: Domain) -> Iterator[Problem]:

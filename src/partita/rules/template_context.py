@@ -21,9 +21,12 @@ GENDERS = {
 def head_of(phrase: Phrase) -> str:
     """Return the lemma of the head; for a multiword its last word.
 
-    In "depot 14" and "warehouse b" the first word is the head.
+    In "depot 14" and "warehouse b" the first word is the head, and so it is in the name of a
+    person: GUM has it so, from which the pair parameters that Partita ships were learned.
     """
     attributes = phrase.attributes
+    if attributes.get("form") == "name" and "PERSON" in attributes.get("namesort", ()):
+        return str(attributes.get("name") or phrase.text).lower().split()[0].rstrip(".")
     words = str(attributes.get("lemma") or attributes.get("head") or phrase.text).lower().split()
     if not words:
         return ""
