@@ -51,6 +51,7 @@ from partita.records import Document, FloatArray, IntArray, Template, restricted
 from partita.text.analysis import shipped_analyser
 from partita.training.joint import (
     CHOOSABLE,
+    Lessons,
     Settings,
     joint_posterior,
     key_decisions,
@@ -132,23 +133,37 @@ def bits_of(model: JointModel, decisions: Decisions, sharpness: float) -> float:
     return float(losses.sum() / np.log(2.0))
 
 
-def measured(
-    variant: Variant, training: Sequence[Document], tests: Sequence[Sequence[Document]],
-    settings: Settings,
-) -> FloatArray:  # fmt: skip
+@dataclass(frozen=True)
+class Fold:
+    """What all versions with the same characteristics share: lessons, and decisions to test on."""
+
+    lexicon: tuple[str, ...]
+    lessons: Lessons
+    tests: list[list[Decisions]]
+
+    @classmethod
+    def of(cls, training: Sequence[Document], tests: Sequence[Document]) -> Fold:
+        settings, rng = Settings(), np.random.default_rng(1)
+        lexicon = lexicon_of(training, settings.min_documents)
+        lexemes = {word: n + 1 for n, word in enumerate(lexicon)}
+        versions = (tests, [without_sorts(d) for d in tests],
+                    [with_uncertain_sorts(d, rng) for d in tests])  # fmt: skip
+        decisions = [[key_decisions(d, lexemes) for d in version] for version in versions]
+        return cls(lexicon, lessons_of(training, lexemes, settings, rng), decisions)
+
+
+def measured(variant: Variant, fold: Fold, settings: Settings) -> FloatArray:
     """Return the bits of each document, a row for each version of the test documents."""
-    rng, changed = np.random.default_rng(0), variant.change(settings)
-    lexicon = lexicon_of(training, changed.min_documents)
-    lexemes = {word: n + 1 for n, word in enumerate(lexicon)}
-
-    def decided(document: Document) -> Decisions:
-        return silenced(key_decisions(document, lexemes), variant.silent)
-
-    lessons = lessons_of(training, lexemes, changed, rng)
-    lessons = lessons._replace(decisions=silenced(lessons.decisions, variant.silent))
-    model, _ = train_lessons(lessons, lexicon, changed, rng)
-    rows = [[bits_of(model, decided(d), variant.sharpness) for d in docs] for docs in tests]
-    return np.array(rows)
+    changed, copies = variant.change(settings), len(fold.lessons.shares) // 2
+    lessons = fold.lessons._replace(
+        decisions=silenced(fold.lessons.decisions, variant.silent),
+        shares=np.repeat([changed.unsorted_share, changed.uncertain_share], copies),
+    )
+    model, _ = train_lessons(lessons, fold.lexicon, changed, np.random.default_rng(0))
+    return np.array([
+        [bits_of(model, silenced(one, variant.silent), variant.sharpness) for one in version]
+        for version in fold.tests
+    ])  # fmt: skip
 
 
 def unrepaired(document: Document) -> Document:
@@ -159,24 +174,38 @@ def unrepaired(document: Document) -> Document:
     ))  # fmt: skip
 
 
-def folded(
-    variant: Variant, documents: Sequence[Document], folds: Sequence[Sequence[int]],
-    settings: Settings,
-) -> FloatArray:  # fmt: skip
-    """Return bits[version, document] over all folds; partitives are repaired by a list of words."""
+def made_folds(
+    documents: Sequence[Document], folds: Sequence[Sequence[int]], repair: bool
+) -> list[Fold]:
+    """Return the folds; without repair, partitives and coordinations have their own heads."""
     words = features.PARTITIVES
-    if not variant.repair:
+    if not repair:
         documents, features.PARTITIVES = [unrepaired(d) for d in documents], frozenset()
-    bits = np.zeros((3, len(documents)))
-    for held in folds:
-        rng = np.random.default_rng(1)
-        tests = [documents[n] for n in held]
-        versions = (tests, [without_sorts(d) for d in tests],
-                    [with_uncertain_sorts(d, rng) for d in tests])  # fmt: skip
-        training = [d for n, d in enumerate(documents) if n not in set(held)]
-        bits[:, held] = measured(variant, training, versions, settings)
+    made = [
+        Fold.of([d for n, d in enumerate(documents) if n not in set(held)],
+                [documents[n] for n in held])
+        for held in folds
+    ]  # fmt: skip
     features.PARTITIVES = words
-    return bits
+    return made
+
+
+def ablation_table(
+    documents: Sequence[Document], held_out: Sequence[Sequence[int]], settings: Settings
+) -> None:
+    """Print the bits of all versions, and their differences to the whole model."""
+    mentions = np.array([len(documents[n]) for held in held_out for n in held])
+    print("| version | certain sorts | no sorts | uncertain sorts | difference, certain sorts |")
+    print("| --- | --- | --- | --- | --- |")
+    repaired = made_folds(documents, held_out, repair=True)
+    whole: FloatArray | None = None
+    for variant in VARIANTS:
+        folds = repaired if variant.repair else made_folds(documents, held_out, repair=False)
+        bits = np.concatenate([measured(variant, fold, settings) for fold in folds], axis=1)
+        whole = bits if whole is None else whole
+        figures = " | ".join(f"{row.sum() / mentions.sum():.3f}" for row in bits)
+        print(f"| {variant.name} | {figures} | {_difference(bits[0] - whole[0], mentions)} |",
+              flush=True)  # fmt: skip
 
 
 def _clusters(model: JointModel, found: Sequence[Template], gate: bool) -> IntArray:
@@ -263,17 +292,7 @@ def main() -> None:
     if options.reliability:
         reliability_table(documents, folds)
         return
-    tested = sorted(n for held in folds for n in held)
-    mentions = np.array([len(documents[n]) for n in tested])
-    print("| version | certain sorts | no sorts | uncertain sorts | difference, certain sorts |")
-    print("| --- | --- | --- | --- | --- |")
-    whole: FloatArray | None = None
-    for variant in VARIANTS:
-        bits = folded(variant, documents, folds, settings)[:, tested]
-        whole = bits if whole is None else whole
-        figures = " | ".join(f"{row.sum() / mentions.sum():.3f}" for row in bits)
-        print(f"| {variant.name} | {figures} | {_difference(bits[0] - whole[0], mentions)} |",
-              flush=True)  # fmt: skip
+    ablation_table(documents, folds, settings)
 
 
 T = TypeVar("T")
