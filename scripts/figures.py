@@ -543,9 +543,6 @@ FIGURES = {
     "gum-joint": Figure(
         partial(script, "ablate_joint {data}/gum/train --test {data}/gum/dev"), needs=("gum",)
     ),
-    "joint-reliability": Figure(
-        partial(script, "ablate_joint {data}/gum/train --reliability --folds 3"), needs=("gum",)
-    ),
     "raw-text": Figure(partial(table_of, RAW, 0), needs=("gum",)),
     "raw-text-learned": Figure(partial(table_of, RAW_LEARNED, 0), needs=("ewt", "gum")),
     "raw-text-by-genre": Figure(partial(table_of, RAW, 1), needs=("gum",)),
