@@ -106,12 +106,15 @@ def main() -> None:
     parser.add_argument("--only", action="append")
     parser.add_argument("--write", type=Path)
     parser.add_argument("--name", default="records", help="what the marks in the document say")
+    parser.add_argument("--without-labels", action="store_true", help="leave out the last row")
     given = parser.parse_args()
     lines = [_line(HEADER), _line(["---"] * len(HEADER))]
     for truth in sorted(given.scores.glob("*.truth.csv")):
         name = truth.name.removesuffix(".truth.csv")
         if not given.only or name in given.only:
-            for row in table_rows(name, given.scores / f"{name}.csv", truth):
+            labels = not given.without_labels
+            rows = table_rows(name, given.scores / f"{name}.csv", truth, labels)
+            for row in rows:
                 lines.append(_line(row))
                 print(lines[-1], flush=True)
     if given.write:
@@ -126,10 +129,10 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def table_rows(name: str, scores: Path, truth: Path) -> Iterator[list[str]]:
+def table_rows(name: str, scores: Path, truth: Path, labels: bool) -> Iterator[list[str]]:
     """Yield the rows of one table of scores."""
     small = [one for one in components(scores, truth) if len(one.labels) <= MOST][:SETS]
-    for model in (*PAPER, "forest", "raw"):
+    for model in (*PAPER, "forest", "raw") if small else ():
         yield [name, f"≤ {MOST}", model, *measured(small, model).cells(), "", ""]
     whole = Whole(scores, truth)
     yield [name, "all", "components at .5", "", *whole.raw(), *whole.components(0.5)]
@@ -141,7 +144,8 @@ def table_rows(name: str, scores: Path, truth: Path) -> Iterator[list[str]]:
     yield [name, "all", "dedupe's clustering at .5", "", "", "", *whole.centroids(0.5)]
     found = whole.forest(learned_parameters("forest"))
     yield [name, "all", "forest", "", *quality(*found[0]), *(f"{value:.4f}" for value in found[1])]
-    yield [name, "all", f"forest, {LABELS} labels", "", *whole.with_labels()]
+    if labels:
+        yield [name, "all", f"forest, {LABELS} labels", "", *whole.with_labels()]
 
 
 class Whole:
