@@ -177,4 +177,5 @@ def test_parts_are_not_their_whole():
 
 @pytest.mark.parametrize("noun", ["frigate", "cruiser", "submarine", "depot", "battalion", "truck"])
 def test_a_noun_of_the_lexicon_stays_one_before_left(noun: str):
-    assert [one.head for one in templates(f"The {noun} left.")] == [noun]
+    found = templates(f"The {noun} left.")
+    assert [one.head for one in found if one.context.get("KIND") != "event"] == [noun]
