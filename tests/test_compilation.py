@@ -194,6 +194,7 @@ def _fresh():
 
 @pytest.mark.usefixtures("_fresh")
 def test_the_folder_can_be_chosen(tmp_path, monkeypatch):
+    monkeypatch.delenv("PARTITA_CACHE", raising=False)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
     assert compilation.folder() == tmp_path / "numba" / "kernels"
     compilation.folder.cache_clear()
