@@ -6,12 +6,14 @@ import io
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.answers import TABLE_1, brute
 from partita.linkage import clusters
+from partita.linkage.cluster_tables import Merges, chosen_threshold
 from partita.linkage.clusters import cluster_rows, write_rows
 from partita.records import Distribution
 
@@ -107,3 +109,19 @@ def test_written_as_csv():
     stream = io.StringIO()
     write_rows(stream, [clusters.HEADER, ("a,b", "c", 0.5)])
     assert stream.getvalue() == 'id,cluster,probability\n"a,b",c,0.5\n'
+
+
+def test_the_threshold_is_the_lowest_that_reaches_the_target() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        count = int(rng.integers(0, 8))
+        height = rng.choice([0.45, 0.5, 0.6, 0.6, 0.75, 0.9, 1.0], count)
+        between = rng.integers(1, 9, count).astype(float)
+        certain, target = int(rng.integers(0, 4)), float(rng.uniform(0.4, 1.0))
+        found = chosen_threshold(Merges(height, between, certain), target, 0.45)
+        reaching = [
+            h for h in {*height.tolist()}
+            if certain + (between * height)[height >= h].sum()
+            >= target * (certain + between[height >= h].sum())
+        ]  # fmt: skip
+        assert found == min(reaching, default=np.nextafter(height.max(initial=0.45), 2.0))
