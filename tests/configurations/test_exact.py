@@ -21,8 +21,8 @@ from oracles.partitions import (
 )
 from oracles.positive import dense_normalisers
 from partita.configurations.count import bell, count
+from partita.configurations.dense import ranked
 from partita.configurations.dense.posterior import exact
-from partita.configurations.dense.ranked import disjoint_product
 from partita.configurations.dense.tables import Tables, covers, doubles, tables
 
 any_probability = st.one_of(
@@ -142,11 +142,15 @@ def test_draws_and_best_of_a_large_set_follow_the_tables() -> None:
     assert weights[0] >= likeliest - 1e-9
 
 
-def test_the_disjoint_product_by_definition() -> None:
+@pytest.mark.parametrize("largest", [10, ranked.LARGEST])
+def test_the_disjoint_product_by_definition(largest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the memory allows only small subtrees."""
+    monkeypatch.setattr(ranked, "LARGEST", largest)
     rng = np.random.default_rng(0)
-    f, g = rng.random(1 << 12), rng.random(1 << 12)
-    h = disjoint_product(f, g)
-    for s in rng.integers(0, 1 << 12, 50).tolist():
+    f, g, results = rng.random(1 << 13), rng.random(1 << 13), np.empty((1, 1 << 13))
+    ranked.disjoint_product(f[None], g[None], results, ranked.Arenas(13))
+    h = results[0]
+    for s in rng.integers(0, 1 << 13, 50).tolist():
         parts = [c for c in range(s + 1) if c & s == c]
         assert h[s] == pytest.approx(sum(f[c] * g[s ^ c] for c in parts), rel=1e-10)
 

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from partita.configurations.dense.posterior import exact
 from partita.configurations.dense.subsets import SMALL
 from partita.configurations.dense.tables import LARGEST, predicted_bytes, predicted_seconds
@@ -54,17 +56,20 @@ def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
     n = len(theta)
     if n <= SMALL:
         return exact(theta, budget)
-    from partita.configurations.elimination.posterior import eliminate_exactly, plan
-
     room = max(0, budget.memory - INTERPRETER)
-    sparse = plan(theta, room)
     dense_bytes = predicted_bytes(n) if n <= LARGEST else math.inf
     dense = predicted_seconds(n) if dense_bytes <= room else math.inf
+    allowed = math.inf if needed else budget.seconds
+    if dense < math.inf and dense <= allowed and np.isfinite(theta).all():
+        return exact(theta, budget)  # no order of elimination is narrow if all are compatible
+    from partita.configurations.elimination.posterior import eliminate_exactly, plan
+
+    sparse = plan(theta, room)
     eliminated = sparse.operations * NANO if sparse.bytes <= room else math.inf
     fits = min(dense, eliminated) < math.inf  # a budget of work has infinite seconds
     if needed and not fits:
         raise too_large(n, min(float(predicted_bytes(n)), sparse.bytes) + INTERPRETER, budget)
-    if not needed and not (fits and min(dense, eliminated) <= budget.seconds):
+    if not (fits and min(dense, eliminated) <= allowed):
         return None
     return exact(theta, budget) if dense <= eliminated else eliminate_exactly(theta, sparse)
 

@@ -114,8 +114,7 @@ class DensePosterior:
 
     def entropy(self) -> Figure:
         """H = log Z − Σ_C P(C)·log w(C)."""
-        possible = self.cell_table > 0.0
-        expected = self.cell_table[possible] @ self.tables.log_w[possible]
+        expected = self.cell_table @ np.where(self.cell_table > 0.0, self.tables.log_w, 0.0)
         return Figure.exact(max(0.0, float(self.log_normaliser.value - expected)) / math.log(2.0))
 
     def pairs(self) -> Marginals:
@@ -142,7 +141,8 @@ class DensePosterior:
     @cached_property
     def cell_table(self) -> FloatArray:
         """The probability of every subset as a cell."""
-        return np.minimum(self.tables.cell_probabilities(), 1.0)
+        cells = self.tables.cell_probabilities()
+        return np.minimum(cells, 1.0, out=cells)
 
 
 def log_weight(theta: FloatArray, labels: IntArray) -> float:

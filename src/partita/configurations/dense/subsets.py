@@ -56,16 +56,18 @@ def _disjoint(left: Values, right: Values, semiring: Semiring) -> Values:
 def log_cell_weights(theta: FloatArray) -> FloatArray:
     """Return log w of every cell: the sum of θ over its pairs; −∞ for the empty cell."""
     n = len(theta)
-    weights = np.zeros(1 << n)
+    weights = np.empty(1 << n)
+    weights[0] = 0.0
     for i in range(n):
-        weights[1 << i : 2 << i] = weights[: 1 << i] + subset_sums(theta[i, :i])
+        np.add(weights[: 1 << i], subset_sums(theta[i, :i]), out=weights[1 << i : 2 << i])
     weights[0] = -np.inf
     return weights
 
 
 def subset_sums(values: FloatArray) -> FloatArray:
     """Return the sum of the values over every subset."""
-    sums = np.zeros(1 << len(values))
+    sums = np.empty(1 << len(values))
+    sums[0] = 0.0
     for i, value in enumerate(values):
         np.add(sums[: 1 << i], value, out=sums[1 << i : 2 << i])
     return sums

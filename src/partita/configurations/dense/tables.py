@@ -26,8 +26,9 @@ class Tables:
 
     def cell_probabilities(self) -> FloatArray:
         """P(C) = w(C)·Z(N∖C)/Z(N); the complement of a mask is its mirror image."""
-        p: FloatArray = np.exp(self.log_w + self.log_z[::-1] - self.log_z[-1])
-        return p
+        p: FloatArray = self.log_w + self.log_z[::-1]
+        p -= self.log_z[-1]
+        return np.exp(p, out=p)
 
 
 def tables(theta: FloatArray) -> Tables:

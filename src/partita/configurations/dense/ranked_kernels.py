@@ -1,0 +1,336 @@
+"""Compiled ranked transform: the sums over all ways to split a subset in two.
+
+A product Σ_{C⊆S} f(C)·g(S∖C) is computed for all S at once: sum f and g over subsets, separately
+for each size; multiply them as polynomials in the size; invert the sums. The highest templates
+(bits) are decided one after another, depth first. A node has rows of f and g by the number of
+decided bits that a subset holds, each row over the bits still open. The last nine bits are
+processed together in the cache.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from partita.compilation import kernel
+
+# The ranked transform works on rows of 8 × 8 × 8 numbers: the three lowest templates (lanes), the
+# next three, and the next three. Offsets are unsigned and constant, so that loops are vectorised.
+BLOCK_BITS = 9
+BLOCK = 1 << BLOCK_BITS
+LEAF = 64  # numbers that are multiplied together
+ROW = BLOCK + 72  # between rows, so that the same place of all rows does not share a cache set
+PAD = 8  # rows of zeros before the first
+SHIFT = 4  # rows by which the transform of a leaf moves
+U = np.uint64
+R1, R2, R3, R4 = U(ROW), U(2 * ROW), U(3 * ROW), U(4 * ROW)
+
+
+@kernel()
+def scratch(size):  # type: ignore[no-untyped-def]
+    """Return rows for blocks of a set of so many templates."""
+    return np.zeros((size + 24) * ROW)
+
+
+@kernel()
+def _clear(rows, first, last, start, width):  # type: ignore[no-untyped-def]
+    for r in range(first, last + 1):
+        place = (PAD + r) * ROW + start
+        rows[place : place + width] = 0.0
+
+
+@kernel()
+def _spread_lanes(arena, start, stride, t, into):  # type: ignore[no-untyped-def]
+    """Sum rows 0…t over subsets of the three lowest bits, into rows 0…t + 3 by size."""
+    zeros = np.zeros(BLOCK)
+    for r in range(t + 4):
+        place = start + r * stride
+        a = arena[place : place + BLOCK] if r <= t else zeros
+        b = arena[place - stride : place - stride + BLOCK] if 1 <= r <= t + 1 else zeros
+        c = arena[place - 2 * stride : place - 2 * stride + BLOCK] if 2 <= r <= t + 2 else zeros
+        d = arena[place - 3 * stride : place - 3 * stride + BLOCK] if r >= 3 else zeros
+        row = into[(PAD + r) * ROW : (PAD + r) * ROW + BLOCK]
+        for x in range(0, BLOCK, 8):
+            low, second, third = a[x], b[x + 2], b[x + 4]
+            one, two = low + b[x + 1], low + second
+            three = one + second + c[x + 3]
+            row[x], row[x + 1], row[x + 2], row[x + 3] = low, one, two, three
+            row[x + 4] = low + third
+            row[x + 5] = one + third + c[x + 5]
+            row[x + 6] = two + third + c[x + 6]
+            row[x + 7] = three + third + c[x + 5] + c[x + 6] + d[x + 7]
+
+
+@kernel()
+def _gather_lanes(rows, e, into):  # type: ignore[no-untyped-def]
+    """Invert the sums over the three lowest bits for the results of size e."""
+    place = (PAD + e) * ROW
+    a, b = rows[place : place + BLOCK], rows[place + ROW : place + ROW + BLOCK]
+    c = rows[place + 2 * ROW : place + 2 * ROW + BLOCK]
+    d = rows[place + 3 * ROW : place + 3 * ROW + BLOCK]
+    for x in range(0, BLOCK, 8):
+        into[x] = a[x]
+        into[x + 1] = b[x + 1] - b[x]
+        into[x + 2] = b[x + 2] - b[x]
+        into[x + 3] = (c[x + 3] - c[x + 2]) - (c[x + 1] - c[x])
+        into[x + 4] = b[x + 4] - b[x]
+        into[x + 5] = (c[x + 5] - c[x + 4]) - (c[x + 1] - c[x])
+        into[x + 6] = (c[x + 6] - c[x + 4]) - (c[x + 2] - c[x])
+        left = (d[x + 7] - d[x + 6]) - (d[x + 5] - d[x + 4])
+        into[x + 7] = left - ((d[x + 3] - d[x + 2]) - (d[x + 1] - d[x]))
+
+
+@kernel()
+def _spread(rows, top):  # type: ignore[no-untyped-def]
+    """Sum rows 0…top over subsets of the three highest bits of a block, into rows 0…top + 3."""
+    _clear(rows, top + 1, top + 3, 0, BLOCK)
+    p = U((PAD + top) * ROW)  # three rows below the one that is written
+    for _ in range(top + 4):
+        for x in range(U(64)):
+            low, second = rows[p + R3 + x], rows[p + R2 + U(128) + x]
+            third = rows[p + R2 + U(256) + x]
+            five, six = rows[p + R1 + U(320) + x], rows[p + R1 + U(384) + x]
+            one, two = low + rows[p + R2 + U(64) + x], low + second
+            three = one + second + rows[p + R1 + U(192) + x]
+            seven = three + third + five + six + rows[p + U(448) + x]
+            rows[p + R3 + U(64) + x] = one
+            rows[p + R3 + U(128) + x] = two
+            rows[p + R3 + U(192) + x] = three
+            rows[p + R3 + U(256) + x] = low + third
+            rows[p + R3 + U(320) + x] = one + third + five
+            rows[p + R3 + U(384) + x] = two + third + six
+            rows[p + R3 + U(448) + x] = seven
+        p -= R1
+
+
+@kernel()
+def _gather(rows, first, last):  # type: ignore[no-untyped-def]
+    """Invert the sums over the three highest bits of a block, for the sizes first…last."""
+    p = U((PAD + first) * ROW)
+    for _ in range(first, last + 1):
+        for x in range(U(64)):
+            b0, c0 = rows[p + R1 + x], rows[p + R2 + x]
+            c1, c2 = rows[p + R2 + U(64) + x], rows[p + R2 + U(128) + x]
+            c4 = rows[p + R2 + U(256) + x]
+            d7 = rows[p + R3 + U(448) + x] - rows[p + R3 + U(384) + x]
+            d7 -= rows[p + R3 + U(320) + x] - rows[p + R3 + U(256) + x]
+            d3 = rows[p + R3 + U(192) + x] - rows[p + R3 + U(128) + x]
+            d3 -= rows[p + R3 + U(64) + x] - rows[p + R3 + x]
+            rows[p + U(64) + x] = rows[p + R1 + U(64) + x] - b0
+            rows[p + U(128) + x] = rows[p + R1 + U(128) + x] - b0
+            rows[p + U(192) + x] = (rows[p + R2 + U(192) + x] - c2) - (c1 - c0)
+            rows[p + U(256) + x] = rows[p + R1 + U(256) + x] - b0
+            rows[p + U(320) + x] = (rows[p + R2 + U(320) + x] - c4) - (c1 - c0)
+            rows[p + U(384) + x] = (rows[p + R2 + U(384) + x] - c4) - (c2 - c0)
+            rows[p + U(448) + x] = d7 - d3
+        p += R1
+
+
+@kernel()
+def _spread_leaf(rows, start, top, lanes):  # type: ignore[no-untyped-def]
+    """Sum over subsets of the last three bits of a leaf; the result is SHIFT rows further.
+
+    The number of lanes is always 8. As a constant it would be unrolled instead of vectorised.
+    """
+    _clear(rows, top + 1, top + 3, start, LEAF)
+    p = U((PAD + top) * ROW + start)
+    for _ in range(top + 4):
+        q = p + R3
+        for x in range(lanes):
+            low, second, third = rows[q + x], rows[p + R2 + U(16) + x], rows[p + R2 + U(32) + x]
+            five, six = rows[p + R1 + U(40) + x], rows[p + R1 + U(48) + x]
+            one, two = low + rows[p + R2 + U(8) + x], low + second
+            three = one + second + rows[p + R1 + U(24) + x]
+            seven = three + third + five + six + rows[p + U(56) + x]
+            rows[q + R4 + x] = low
+            rows[q + R4 + U(8) + x] = one
+            rows[q + R4 + U(16) + x] = two
+            rows[q + R4 + U(24) + x] = three
+            rows[q + R4 + U(32) + x] = low + third
+            rows[q + R4 + U(40) + x] = one + third + five
+            rows[q + R4 + U(48) + x] = two + third + six
+            rows[q + R4 + U(56) + x] = seven
+        p -= R1
+    _clear(rows, 0, SHIFT - 1, start, LEAF)
+    _clear(rows, SHIFT + top + 4, SHIFT + top + 6, start, LEAF)
+
+
+@kernel()
+def _gather_leaf(rows, start, first, last):  # type: ignore[no-untyped-def]
+    """Invert the sums over the last three bits of a leaf, for the sizes first…last."""
+    p = U((PAD + first) * ROW + start)
+    for _ in range(first, last + 1):
+        for x in range(U(8)):
+            b0, c0 = rows[p + R1 + x], rows[p + R2 + x]
+            c1, c2, c4 = rows[p + R2 + U(8) + x], rows[p + R2 + U(16) + x], rows[p + R2 + U(32) + x]
+            d7 = rows[p + R3 + U(56) + x] - rows[p + R3 + U(48) + x]
+            d7 -= rows[p + R3 + U(40) + x] - rows[p + R3 + U(32) + x]
+            d3 = rows[p + R3 + U(24) + x] - rows[p + R3 + U(16) + x]
+            d3 -= rows[p + R3 + U(8) + x] - rows[p + R3 + x]
+            rows[p + U(8) + x] = rows[p + R1 + U(8) + x] - b0
+            rows[p + U(16) + x] = rows[p + R1 + U(16) + x] - b0
+            rows[p + U(24) + x] = (rows[p + R2 + U(24) + x] - c2) - (c1 - c0)
+            rows[p + U(32) + x] = rows[p + R1 + U(32) + x] - b0
+            rows[p + U(40) + x] = (rows[p + R2 + U(40) + x] - c4) - (c1 - c0)
+            rows[p + U(48) + x] = (rows[p + R2 + U(48) + x] - c4) - (c2 - c0)
+            rows[p + U(56) + x] = d7 - d3
+        p += R1
+
+
+@kernel(fastmath={"contract", "reassoc"})
+def _multiply_four(f, g, h):  # type: ignore[no-untyped-def]
+    """Add the products of four coefficients of f with seven of g to four of h."""
+    for x in range(LEAF):
+        f0, f1, f2, f3 = f[x], f[ROW + x], f[2 * ROW + x], f[3 * ROW + x]
+        g0, g1, g2, g3 = g[x], g[ROW + x], g[2 * ROW + x], g[3 * ROW + x]
+        g4, g5, g6 = g[4 * ROW + x], g[5 * ROW + x], g[6 * ROW + x]
+        h[x] += f0 * g3 + f1 * g2 + f2 * g1 + f3 * g0
+        h[ROW + x] += f0 * g4 + f1 * g3 + f2 * g2 + f3 * g1
+        h[2 * ROW + x] += f0 * g5 + f1 * g4 + f2 * g3 + f3 * g2
+        h[3 * ROW + x] += f0 * g6 + f1 * g5 + f2 * g4 + f3 * g3
+
+
+@kernel(fastmath={"contract", "reassoc"})
+def _multiply_eight(f, g, h):  # type: ignore[no-untyped-def]
+    """Add the products of eight coefficients of f with eleven of g to four of h."""
+    for x in range(LEAF):
+        f0, f1, f2, f3 = f[x], f[ROW + x], f[2 * ROW + x], f[3 * ROW + x]
+        f4, f5, f6, f7 = f[4 * ROW + x], f[5 * ROW + x], f[6 * ROW + x], f[7 * ROW + x]
+        g0, g1, g2, g3 = g[x], g[ROW + x], g[2 * ROW + x], g[3 * ROW + x]
+        g4, g5, g6, g7 = g[4 * ROW + x], g[5 * ROW + x], g[6 * ROW + x], g[7 * ROW + x]
+        g8, g9, g10 = g[8 * ROW + x], g[9 * ROW + x], g[10 * ROW + x]
+        a = f0 * g7 + f1 * g6 + f2 * g5 + f3 * g4
+        b = f0 * g8 + f1 * g7 + f2 * g6 + f3 * g5
+        c = f0 * g9 + f1 * g8 + f2 * g7 + f3 * g6
+        d = f0 * g10 + f1 * g9 + f2 * g8 + f3 * g7
+        h[x] += a + (f4 * g3 + f5 * g2 + f6 * g1 + f7 * g0)
+        h[ROW + x] += b + (f4 * g4 + f5 * g3 + f6 * g2 + f7 * g1)
+        h[2 * ROW + x] += c + (f4 * g5 + f5 * g4 + f6 * g3 + f7 * g2)
+        h[3 * ROW + x] += d + (f4 * g6 + f5 * g5 + f6 * g4 + f7 * g3)
+
+
+@kernel()
+def _multiply(f, g, h, start, top, first, last):  # type: ignore[no-untyped-def]
+    """Compute the coefficients first…last of the product of two polynomials of degree `top`."""
+    _clear(h, first, last + 3, start, LEAF)
+    for k in range(first, last + 1, 4):
+        at = (PAD + k) * ROW + start
+        into = h[at : at + 3 * ROW + LEAF]
+        j, end = max(0, k - top), min(k + 3, top)
+        while j <= end:
+            left = (PAD + SHIFT + j) * ROW + start
+            right = (PAD + SHIFT + k - j - 3) * ROW + start
+            if j + 4 <= end:
+                right -= 4 * ROW
+                four = f[left : left + 7 * ROW + LEAF]
+                _multiply_eight(four, g[right : right + 10 * ROW + LEAF], into)
+                j += 8
+            else:
+                four = f[left : left + 3 * ROW + LEAF]
+                _multiply_four(four, g[right : right + 6 * ROW + LEAF], into)
+                j += 4
+
+
+@kernel()
+def _size(mask):  # type: ignore[no-untyped-def]
+    """Return the number of members of a subset of three."""
+    return (mask & 1) + (mask >> 1 & 1) + (mask >> 2)
+
+
+@kernel()
+def _block(arena, node, t, depth, f, g, h, lanes):  # type: ignore[no-untyped-def]
+    """Process the last nine bits: rank, transform, multiply, transform back."""
+    _spread_lanes(arena, node[0], node[2], t, f)
+    _spread_lanes(arena, node[1], node[2], t, g)
+    _spread(f, t + 3)
+    _spread(g, t + 3)
+    for part in range(8):
+        start, least = LEAF * part, t + _size(part)
+        _spread_leaf(f, start, least + 3, lanes)
+        _spread_leaf(g, start, least + 3, lanes)
+        _multiply(f, g, h, start, least + 6, least, depth + BLOCK_BITS)
+        _gather_leaf(h, start, least, depth + 6)
+    _gather(h, t, depth + 3)
+    for e in range(t, depth + 1):
+        place = node[3] + e * node[4]
+        _gather_lanes(h, e, arena[place : place + BLOCK])
+
+
+@kernel()
+def _with_next(arena, start, stride, half, t, into):  # type: ignore[no-untyped-def]
+    """Sum rows 0…t of a node over its highest bit, into rows 0…t + 1 of the child with it."""
+    for j in range(t + 2):
+        place = start + j * stride
+        row = arena[into + j * half : into + (j + 1) * half]
+        if j == 0:
+            row[:] = arena[place : place + half]
+        elif j == t + 1:
+            row[:] = arena[place - stride + half : place - stride + 2 * half]
+        else:
+            low = arena[place : place + half]
+            high = arena[place - stride + half : place - stride + 2 * half]
+            for x in range(half):
+                row[x] = low[x] + high[x]
+
+
+@kernel()
+def _without_next(arena, into, stride, half, source, t, depth):  # type: ignore[no-untyped-def]
+    """Put the results of the child without the highest bit beside those of the child with it."""
+    for e in range(t, depth + 1):
+        place, start = into + e * stride, source + e * half
+        low, high = arena[place : place + half], arena[place + half : place + 2 * half]
+        same, larger = arena[start : start + half], arena[start + half : start + 2 * half]
+        for x in range(half):
+            low[x] = same[x]
+        for x in range(half):
+            high[x] -= larger[x]
+
+
+@kernel()
+def level_places(bits, count, depth):  # type: ignore[no-untyped-def]
+    """Return where each level has its rows of both factors and its results; then the total."""
+    places = np.zeros((bits - BLOCK_BITS + 2, 3), dtype=np.int64)
+    used = 0
+    for level in range(bits - BLOCK_BITS + 1):
+        width, rows = 1 << (bits - level), count + level + 1
+        places[level] = used, used + rows * width, used + 2 * rows * width
+        used += (2 * rows + depth + level + 1) * width
+    places[-1] = used
+    return places
+
+
+@kernel()
+def subtree(arena, bits, count, depth, lanes):  # type: ignore[no-untyped-def]
+    """Process all below a node with so many open bits, of whose `depth` decided ones T has `count`.
+
+    The arena has the node's rows 0…count of both factors, and gets its results of sizes count…depth
+    (see `level_places`). The child without the next bit shares the rows of its parent; the results
+    of the child with it are written to their place in those of the parent, one row earlier.
+    """
+    places, end = level_places(bits, count, depth), bits - BLOCK_BITS
+    f, g, h = scratch(depth + bits), scratch(depth + bits), scratch(depth + bits)
+    node = np.zeros((end + 1, 5), dtype=np.int64)  # factors, their stride, results, their stride
+    t, bit = np.zeros(end + 1, dtype=np.int64), np.zeros(end + 1, dtype=np.int64)
+    node[0] = places[0, 0], places[0, 1], 1 << bits, places[0, 2], 1 << bits
+    level, t[0] = 0, count
+    while True:
+        half, (a, b, stride, results, spacing) = (1 << (bits - level)) >> 1, node[level]
+        if level == end:
+            _block(arena, node[level], t[level], depth + level, f, g, h, lanes)
+        elif bit[level] < 2:
+            first, second, own = places[level + 1]
+            if bit[level] == 0:
+                node[level + 1] = a, b, stride, own, half
+            else:
+                _with_next(arena, a, stride, half, t[level], first)
+                _with_next(arena, b, stride, half, t[level], second)
+                node[level + 1] = first, second, half, results + half - spacing, spacing
+            t[level + 1], bit[level + 1] = t[level] + bit[level], 0
+            bit[level] += 1
+            level += 1
+            continue
+        else:
+            own = places[level + 1, 2]
+            _without_next(arena, results, spacing, half, own, t[level], depth + level)
+        if level == 0:
+            return
+        level -= 1
