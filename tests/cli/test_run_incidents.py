@@ -69,6 +69,21 @@ def test_events_have_a_distribution_that_is_explained_and_evaluated(
     assert judged.exit_code == 0, judged.output
 
 
+def test_results_hold_the_answers_with_probabilities(messages: Path, tmp_path: Path) -> None:
+    """The same incidents and fills as in the exam's format, none likelier than its incident."""
+    out = tmp_path / "results.jsonl"
+    run("run", messages, "--domain", "incidents", "--out", out)
+    run("run", messages, "--domain", "incidents", "--to", "muc", "--out", tmp_path / "answers")
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    found = [incident for line in lines for incident in line.get("incidents", ())]
+    answered = read_exam(tmp_path / "answers").incidents
+    assert len(found) == len(answered) > 0
+    for incident, answer in zip(found, answered, strict=True):
+        assert all(0 < fill["probability"] <= incident["probability"] for fill in incident["fills"])
+        values = [value for fills in answer.fills.values() for f in fills for value in f.values]
+        assert sorted(fill["value"] for fill in incident["fills"]) == sorted(values)
+
+
 def test_participants_are_explained_by_the_general_parameters(
     messages: Path, tmp_path: Path
 ) -> None:

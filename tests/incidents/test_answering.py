@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from oracles.incidents import examples
+from oracles.incidents import answer_story, examples
 from oracles.incidents import experts as learned
 from partita.domains.incidents.domain import domain
 from partita.domains.incidents.incident_models import (
@@ -16,7 +16,6 @@ from partita.domains.incidents.incident_models import (
     read_models,
     write_models,
 )
-from partita.domains.incidents.screening import answer_story
 from partita.domains.incidents.stories import stories
 from partita.domains.incidents.training import train_models
 from partita.errors import InputError

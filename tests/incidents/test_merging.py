@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from oracles.incidents import examples, experts
+from oracles.incidents import answer_story, examples, experts
 from oracles.partitions import partitions
 from partita.domains.incidents.cases import MessageContext, message_context
 from partita.domains.incidents.domain import domain
@@ -19,7 +19,6 @@ from partita.domains.incidents.merging import (
     merge_compatible,
 )
 from partita.domains.incidents.readings import Event, find_events, read_story
-from partita.domains.incidents.screening import answer_story
 from partita.domains.incidents.training_data import keyed_document, template_indices
 from partita.records import restricted_growth
 

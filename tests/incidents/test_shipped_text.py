@@ -291,7 +291,7 @@ def test_features_of_the_shipped_models_are_hashed_or_our_own_words() -> None:
         name
         for group in groups
         for model in fields(group)
-        for name in getattr(group, model.name).rows
+        for name in getattr(getattr(group, model.name), "rows", ())  # trees observe numbers
     }
     hashed = {name for name in names if re.fullmatch(rf"[0-9a-f]{{{BITS // 4}}}", name)}
     readable = names - hashed

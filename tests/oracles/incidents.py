@@ -12,6 +12,9 @@ from partita.corpora.muc import format_templates
 from partita.corpora.muc_templates import Fill, Incident
 from partita.domains.incidents.domain import domain
 from partita.domains.incidents.incident_models import IncidentModels
+from partita.domains.incidents.merging import MERGE, Merge
+from partita.domains.incidents.readings import read_story
+from partita.domains.incidents.screening import answer_reading
 from partita.domains.incidents.stories import Story, stories
 from partita.domains.incidents.training import train_models
 from partita.text.layout import parse_layout
@@ -117,3 +120,8 @@ def written(folder: Path, chosen: slice = slice(None)) -> Path:
     key = format_templates((story.message.id, incidents) for story, incidents in some)
     (folder / "key").write_text("".join(key), encoding="utf-8")
     return folder
+
+
+def answer_story(story: Story, models: IncidentModels, merge: Merge = MERGE) -> list[Incident]:
+    """Return the incidents of a story."""
+    return answer_reading(read_story(story, models.reading), models, merge)

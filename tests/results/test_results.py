@@ -134,6 +134,16 @@ def test_what_is_written_is_read(tmp_path_factory, ids, data):
     assert alone == Alone("m", (Template("x"),))
 
 
+def test_incidents_stand_beside_what_is_alone(tmp_path):
+    fill = {"slot": "PHYS TGT: TYPE", "value": "FINANCIAL", "of": "BANK", "probability": 0.61}
+    incidents = [{"probability": 0.72, "fills": [fill]}]
+    line = singletons_line([], "m", incidents=incidents)
+    assert valid(line)["incidents"] == incidents
+    path = tmp_path / "r.jsonl"
+    path.write_text(line)
+    assert list(read_results(path)) == [Alone("m", ())]
+
+
 def test_templates_keep_what_they_say(tmp_path):
     full = Template(
         "A", "the depot", 3, 12, "subject", 2, "depot", "depot", 1, "definite",

@@ -153,7 +153,7 @@ def _outcome(message: RawMessage, runner: Runner, forms: Forms) -> Outcome:
     run = {"text": message_hash(message), **runner.provenance}
     return Outcome(
         message.id,
-        lines=tuple(result_lines(resolved, run)) if forms.json else (),
+        lines=_json_lines(resolved, run, runner) if forms.json else (),
         exported=_exported(resolved, message, runner, forms),
         stored=message_object(message, resolved) if forms.stored else None,
         shown=_shown(resolved, forms),
@@ -201,14 +201,20 @@ def _object(message: RawMessage, fields: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def result_lines(resolved: Resolved, run: Mapping[str, Any]) -> Iterator[str]:
+def _json_lines(resolved: Resolved, run: Mapping[str, Any], runner: Runner) -> tuple[str, ...]:
+    return tuple(result_lines(resolved, run, runner.domain.incidents(resolved.message)))
+
+
+def result_lines(
+    resolved: Resolved, run: Mapping[str, Any], incidents: Sequence[Mapping[str, object]] = ()
+) -> Iterator[str]:
     """Yield a line for every set, and one for singletons, which also ends the message."""
     name = resolved.message.id
     for distribution in resolved.distributions:
         ids = set(distribution.set.ids)
         entities = [entity for entity in resolved.entities if entity.templates[0] in ids]
         yield result_line(distribution, name, entities=entities)
-    yield singletons_line(resolved.singletons, name, run, resolved.notes)
+    yield singletons_line(resolved.singletons, name, run, resolved.notes, incidents)
 
 
 def _shown(resolved: Resolved, forms: Forms) -> str:

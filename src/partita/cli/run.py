@@ -180,7 +180,7 @@ def run(
         _refuse_name_without_store(store, name)
         _refuse_durable(durable, out if to == "jsonl" else None, store)
         _refuse_overwriting(out, store, [*inputs, parameters, gazetteer, mentions])
-        model = model_for(domain, model or ("scaled" if to == "muc" else None))
+        model = model_for(domain, model or ("greedy" if to == "muc" else None))
         budget = usual_budget(model, seconds, work)
         files = (str(parameters or ""), str(gazetteer or ""))
         settings = Settings(domain, model, files[0], top, threshold, budget, seed, files[1])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -181,6 +181,10 @@ class Domain(Protocol):
     def answers(self, message: Message, stages: Stages) -> str:
         """Return the answers to the MUC-4 exam; for domains whose `output_formats` have "muc"."""
         raise InputError(f"domain {self.name} has no answers to the MUC-4 exam")
+
+    def incidents(self, message: Message) -> Sequence[Mapping[str, object]]:
+        """Return the incidents of a message with the probabilities of their fills, if any."""
+        return ()
 
 
 @runtime_checkable

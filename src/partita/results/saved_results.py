@@ -93,7 +93,9 @@ def result_of(value: Any, place: Place) -> Result | Alone:
         place.refuse(f"version is {value['version']!r}; this release reads version {VERSION}")
     if isinstance(value, dict) and "singletons" in value:
         needed = ("version", "message", "singletons")
-        line = fields(value, "the line", place, needed=needed, allowed=("notes", "run"))
+        line = fields(
+            value, "the line", place, needed=needed, allowed=("notes", "incidents", "run")
+        )
         alone = tuple(
             template_of(one, place) for one in list_of(line["singletons"], "singletons", place)
         )

@@ -16,9 +16,9 @@ from partita.domains.incidents.characteristics import EVENTS
 from partita.domains.incidents.event_templates import SORT, event_templates, participants
 from partita.domains.incidents.gazetteer import Gazetteer, read_gazetteer
 from partita.domains.incidents.incident_models import KIND, IncidentModels, parse_models
-from partita.domains.incidents.merging import ProbabilisticMerge
-from partita.domains.incidents.readings import find_events, read_story
-from partita.domains.incidents.screening import answer_story
+from partita.domains.incidents.merging import MERGE, ProbabilisticMerge
+from partita.domains.incidents.readings import Reading, find_events, read_story
+from partita.domains.incidents.screening import answer_reading, probable_incidents
 from partita.domains.incidents.stories import Story, stories
 from partita.pairs.characteristics import Characteristic
 from partita.pairs.columns import Columns
@@ -37,6 +37,7 @@ class IncidentPairModel:
 
     events: MaximumEntropy
     participants: MaximumEntropy
+    greedy: bool = False
 
     def model_for(self, templates: Sequence[Template]) -> MaximumEntropy:
         """Return the model for templates of one coreference set."""
@@ -59,6 +60,7 @@ class IncidentDomain(RuleDomain):
         self.parameter_file = self.folder / "parameters.json"
         self.gazetteer: Gazetteer | None = None
         self.gazetteer_file: Path | None = None
+        self._last_reading: tuple[Message, IncidentModels, Reading] | None = None
 
     @property
     def characteristics(self) -> tuple[Characteristic, ...]:
@@ -86,16 +88,18 @@ class IncidentDomain(RuleDomain):
 
     def pair_model(self, model: str) -> PairModel:
         participants = shipped_pair_parameters().pair_model(training_of(model))
-        return IncidentPairModel(self.pair_parameters.pair_model(training_of(model)), participants)
+        events = self.pair_parameters.pair_model(training_of(model))
+        return IncidentPairModel(events, participants, model == "greedy")
 
     def with_gazetteer(self, path: str | Path) -> Self:
         other = copy(self)
         other.gazetteer, other.gazetteer_file = read_gazetteer(path), Path(path)
+        other._last_reading = None
         return other
 
     def extract(self, message: Message) -> Sequence[Template]:
         """Extract the events of a message and their participants."""
-        reading = read_story(self._story(message), self.models.reading)
+        reading = self._reading(message)
         events = find_events(reading, self.models.reading)
         sorts = self.schema.sorts or Hierarchy()
         return (
@@ -104,10 +108,27 @@ class IncidentDomain(RuleDomain):
         )
 
     def answers(self, message: Message, stages: Stages) -> str:
-        """Return the incidents of a message in the format of the MUC-4 exam."""
-        merge = ProbabilisticMerge(stages.pairs, stages.solve)
-        incidents = answer_story(self._story(message), self.models, merge)
+        """Return the incidents of a message in the format of the MUC-4 exam.
+
+        The model greedy merges events by agreement, the others by probability.
+        """
+        greedy = isinstance(stages.pairs, IncidentPairModel) and stages.pairs.greedy
+        merge = MERGE if greedy else ProbabilisticMerge(stages.pairs, stages.solve)
+        incidents = answer_reading(self._reading(message), self.models, merge)
         return "".join(answers_text([(message.id, incidents)]))
+
+    def incidents(self, message: Message) -> list[dict[str, object]]:
+        """Return the incidents of a message with the probabilities of their fills."""
+        found = probable_incidents(self._reading(message), self.models)
+        return [incident.json() for incident in found]
+
+    def _reading(self, message: Message) -> Reading:
+        """Return the reading of a message; that of the last one is kept."""
+        last = self._last_reading
+        if last is None or last[0] is not message or last[1] is not self.models:
+            last = message, self.models, read_story(self._story(message), self.models.reading)
+            self._last_reading = last
+        return last[2]
 
     def _story(self, message: Message) -> Story:
         return next(stories([message], self.extractor, self.gazetteer))

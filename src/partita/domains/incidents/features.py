@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from partita.domains.incidents.mentions import Mention, coarse_sort
 from partita.domains.incidents.stories import Item, Sentence, Story, sorts_of
+from partita.text.words import shipped_words
 
 _VERB_DISTANCE = 12  # phrases on either side that are searched for a verb
+MAX_REPETITIONS = 8  # mentions of the same thing whose surroundings count
 _JOINING = frozenset({",", "and", "or", "along with", "as well as"})
 
 
@@ -168,13 +171,89 @@ def words_by_sentence(story: Story) -> list[list[str]]:
     return [sentence_words(sentence) for sentence in story.sentences]
 
 
-def mention_features(story: Story, mention: Mention, words: WordsBySentence) -> list[str]:
-    """Return the features of a mention with the words and the position of its sentence."""
-    kind = coarse_sort(mention)
-    features = local_features(story, mention)
-    features += [f"bag {word} {kind}" for word in words[mention.sentence]]
-    features.append(f"at {min(mention.sentence, 5)} {kind}")
-    return features
+def mention_features(
+    story: Story, mentions: Sequence[Mention], words: WordsBySentence
+) -> Iterator[list[str]]:
+    """Yield the features of each mention: of its own, of its sentence, and of its repetitions."""
+    repetitions: dict[str, list[int]] = {}
+    keys = [_repetition_key(mention) for mention in mentions]
+    for n, key in enumerate(keys):
+        repetitions.setdefault(key, []).append(n)
+    contexts = [list(_context_features(story, mention)) for mention in mentions]
+    for n, (mention, key) in enumerate(zip(mentions, keys, strict=True)):
+        kind, others = coarse_sort(mention), [m for m in repetitions[key] if m != n]
+        features = local_features(story, mention)
+        features += class_features(story, mention, kind)
+        features += [f"bag {word} {kind}" for word in words[mention.sentence]]
+        features.append(f"at {min(mention.sentence, 5)} {kind}")
+        features.append(f"count {min(len(others), 4)} {kind}")
+        features.append(f"again {bool(others) and others[0] < n} {kind}")
+        features += dict.fromkeys(name for m in others[:MAX_REPETITIONS] for name in contexts[m])
+        yield features
+
+
+def _repetition_key(mention: Mention) -> str:
+    """Return what mentions of the same thing have in common: the last name, or the lemma."""
+    attributes = mention.item.attributes
+    if attributes.get("form") == "name":
+        name = str(attributes.get("name") or attributes.get("text", "")).upper()
+        return name.rsplit(" ", 1)[-1]
+    return mention.lemma.upper()
+
+
+def _context_features(story: Story, mention: Mention) -> Iterator[str]:
+    """Yield features of a mention's surroundings for the other mentions of the same thing."""
+    items, place = story.sentences[mention.sentence].items, mention.place
+    yield f"other left {item_text(_item_at(items, place - 1))}"
+    yield f"other right {item_text(_item_at(items, place + 1))}"
+    if (left := _nearest_verb(items, place, -1)) is not None:
+        yield f"other before {items[left].attributes.get('lemma')} {_link(items, place)}"
+    if (right := _nearest_verb(items, place, 1)) is not None:
+        yield f"other behind {_verb_word(items[right])}"
+    for role, _, _ in story.clauses.get(items[place].first, ()):
+        yield f"other clause {role}"
+
+
+def class_features(story: Story, mention: Mention, kind: str) -> Iterator[str]:
+    """Yield features of the classes of the head and of the verbs around a mention."""
+    items = story.sentences[mention.sentence].items
+    yield f"cluster {word_cluster(mention.lemma)}"
+    for name in noun_classes(mention.lemma):
+        yield f"class {name}"
+    yield f"head {mention.lemma} {_link(items, mention.place)}"
+    first = _first_of_list(items, mention.place)
+    yield from _verb_class_features(items, mention.place, kind, "")
+    if first != mention.place:
+        yield from _verb_class_features(items, first, kind, "list ")
+
+
+def _verb_class_features(items: Sequence[Item], place: int, kind: str, tag: str) -> Iterator[str]:
+    left, right = _nearest_verb(items, place, -1), _nearest_verb(items, place, 1)
+    link = _link(items, place)
+    if left is not None:
+        verb = items[left]
+        yield f"{tag}left {word_cluster(str(verb.attributes.get('lemma')))} {link} {kind}"
+        yield f"{tag}left {_verb_word(verb)} {link} {kind}"
+    if right is not None:
+        verb, near = items[right], right - place <= 2
+        get = verb.attributes.get
+        yield f"{tag}right {word_cluster(str(get('lemma')))} {get('voice')} {kind}"
+        yield f"{tag}right {_verb_word(verb)} {near} {kind}"
+    if left is not None and right is not None:
+        yield f"{tag}between {_verb_word(items[left])} {_verb_word(items[right])}"
+
+
+@lru_cache(maxsize=1 << 14)
+def word_cluster(lemma: str) -> str:
+    """Return the cluster of the last word of a lemma in the shipped table, "?" if unknown."""
+    row = shipped_words().find(lemma.rsplit(" ", 1)[-1]) if lemma else -1
+    return str(shipped_words().clusters[row]) if row >= 0 else "?"
+
+
+@lru_cache(maxsize=1 << 14)
+def noun_classes(lemma: str) -> tuple[str, ...]:
+    """Return the commonest classes of the last word of a lemma: person, act, location."""
+    return shipped_words().noun_classes(lemma.rsplit(" ", 1)[-1])[:2] if lemma else ()
 
 
 def sentence_features(story: Story, sentence: Sentence, words: WordsBySentence) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from partita.corpora.muc_templates import Fill, Incident
 from partita.domains.incidents.cases import MessageContext
@@ -14,7 +15,7 @@ from partita.domains.incidents.incident_models import (
     incident_features,
     perpetrator_features,
 )
-from partita.domains.incidents.models import NONE
+from partita.domains.incidents.models import NONE, Classifier
 from partita.domains.incidents.readings import Draft, Reading
 from partita.domains.incidents.stories import sorts_of
 
@@ -25,54 +26,119 @@ _INSTRUMENT_SORTS = (
 )  # fmt: skip
 _UNUSED_SLOTS = {"KIDNAPPING": (6, 7, 12, 13, 14, 15, 16, 17), "ARSON": (6, 7)}
 
-EntitiesByRole = Mapping[str, Sequence[Entity]]
+ProbableEntities = Mapping[str, Sequence[tuple[Entity, float]]]
 
 
-def fill_slots(
-    context: MessageContext,
-    draft: Draft,
-    entities: EntitiesByRole,
-    models: FillModels,
-    number: int,
-    day: str,
-    place: str,
-) -> Incident:
-    """Return the incident of a draft with all its slots."""
-    reading, kind = context.reading, draft.type
-    features = incident_features(context.story, draft.sentences, context.words, kind)
-    fills: dict[int, list[Fill]] = {
-        2: [Fill((day,))] if day else [],
-        3: [Fill((place,))] if place else [],
-        4: [Fill((kind,))],
-        5: [Fill((models.stage.best(features)[0],))],
-    }
-    country = place.split(":")[0]
-    _instruments(fills, entities["INSTRUMENT"], reading, models, features)
-    _perpetrators(fills, entities, reading, models, features, kind)
-    _targets(fills, entities["TARGET"], reading, models, kind, country)
-    _victims(fills, entities["VICTIM"], reading, models, kind, country)
-    filled = {slot: tuple(values) for slot, values in fills.items() if values}
-    for slot in _UNUSED_SLOTS.get(kind, ()):
-        filled.pop(slot, None)
-    return Incident(context.story.message.id, str(number), filled)
+@dataclass(frozen=True, slots=True)
+class ProbableFill:
+    """A fill of a slot, and the probability that the key has it, given the incident."""
+
+    slot: int
+    fill: Fill
+    probability: float
 
 
-def _instruments(
-    fills: dict[int, list[Fill]],
-    entities: Sequence[Entity],
-    reading: Reading,
-    models: FillModels,
+@dataclass(frozen=True, slots=True, eq=False)
+class Filling:
+    """What the fills of a draft are chosen from; entities come with their probabilities."""
+
+    context: MessageContext
+    draft: Draft
+    entities: ProbableEntities
+    models: FillModels
+    country: str = ""
+
+    @property
+    def reading(self) -> Reading:
+        return self.context.reading
+
+    def fills(self) -> Iterator[ProbableFill]:
+        """Yield the likeliest fills of all slots but the day and the place."""
+        unused = _UNUSED_SLOTS.get(self.draft.type, ())
+        for fill in self._all_fills():
+            if fill.slot not in unused:
+                yield fill
+
+    def _all_fills(self) -> Iterator[ProbableFill]:
+        kind = self.draft.type
+        features = incident_features(
+            self.context.story, self.draft.sentences, self.context.words, kind
+        )
+        yield ProbableFill(4, Fill((kind,)), 1.0)
+        yield from _chosen(5, self.models.stage, features)
+        yield from self._instruments(features)
+        yield from self._perpetrators(features)
+        for entity, probability in self.entities["TARGET"]:
+            tag = (entity.string,)
+            yield ProbableFill(12, Fill(tag), probability)
+            yield from self._thing(
+                entity, probability, (13, 14, 15, 16), self.models.target_type,
+                self.models.target_effect,
+            )  # fmt: skip
+        for entity, probability in self.entities["VICTIM"]:
+            tag = (entity.string,)
+            if entity.names:
+                yield ProbableFill(18, Fill(tag), probability)
+            if entity.descriptions:
+                described = Fill((entity.description,), tag if entity.names else ())
+                yield ProbableFill(19, described, probability)
+            yield from self._thing(
+                entity, probability, (20, 21, 22, 23), self.models.victim_type,
+                self.models.victim_effect,
+            )  # fmt: skip
+
+    def _instruments(self, features: Sequence[str]) -> Iterator[ProbableFill]:
+        absent = 1.0
+        for entity, probability in self.entities["INSTRUMENT"]:
+            absent *= 1.0 - probability
+            yield ProbableFill(6, Fill((entity.string,)), probability)
+            if kind := _instrument_type(self.reading, entity):
+                yield ProbableFill(7, Fill((kind,), (entity.string,)), probability)
+        if not self.entities["INSTRUMENT"]:
+            yield from _chosen(7, self.models.instrument, features)
+
+    def _perpetrators(self, features: Sequence[str]) -> Iterator[ProbableFill]:
+        individuals, organisations = self.entities["PERPETRATOR"], self.entities["ORGANISATION"]
+        perpetrators = [entity for entity, _ in (*individuals, *organisations)]
+        named = perpetrator_features(self.reading, perpetrators)
+        yield from _chosen(8, self.models.category, [*features, *named])
+        for entity, probability in individuals:
+            yield ProbableFill(9, Fill((entity.string,)), probability)
+        for entity, probability in organisations:
+            yield ProbableFill(10, Fill((entity.string,)), probability)
+            context = entity_context_features(entity, self.reading, self.draft.type)
+            yield from _chosen(11, self.models.confidence, context, (entity.string,), probability)
+
+    def _thing(
+        self,
+        entity: Entity,
+        probability: float,
+        slots: tuple[int, int, int, int],
+        types: Classifier,
+        effects: Classifier,
+    ) -> Iterator[ProbableFill]:
+        """Yield the type, number, nation and effect of a target or victim."""
+        kind, number, nation, effect = slots
+        tag, reading = (entity.string,), self.reading
+        yield from _chosen(kind, types, entity_type_features(entity, reading), tag, probability)
+        yield ProbableFill(number, Fill((_number(reading, entity),), tag), probability)
+        for fill in _nation(reading, entity, self.country):
+            yield ProbableFill(nation, fill, probability)
+        context = entity_context_features(entity, reading, self.draft.type)
+        yield from _chosen(effect, effects, context, tag, probability)
+
+
+def _chosen(
+    slot: int,
+    model: Classifier,
     features: Sequence[str],
-) -> None:
-    fills[6] = [Fill((entity.string,)) for entity in entities]
-    fills[7] = [
-        Fill((kind,), (entity.string,))
-        for entity in entities
-        if (kind := _instrument_type(reading, entity))
-    ]
-    if not fills[6]:
-        kind, _ = models.instrument.best(features)
-        fills[7] = [Fill((kind,))] if kind != NONE else []
+    tags: tuple[str, ...] = (),
+    probability: float = 1.0,
+) -> Iterator[ProbableFill]:
+    """Yield the likeliest fill of a set."""
+    outcome, own = model.best(features, but=NONE)
+    if own > 0:
+        yield ProbableFill(slot, Fill((outcome,), tags), own * probability)
 
 
 def _instrument_type(reading: Reading, entity: Entity) -> str:
@@ -80,83 +146,12 @@ def _instrument_type(reading: Reading, entity: Entity) -> str:
     return next((sort for sort in _INSTRUMENT_SORTS if sort in sorts), "")
 
 
-def _perpetrators(
-    fills: dict[int, list[Fill]],
-    entities: EntitiesByRole,
-    reading: Reading,
-    models: FillModels,
-    features: Sequence[str],
-    kind: str,
-) -> None:
-    perpetrators = (*entities["PERPETRATOR"], *entities["ORGANISATION"])
-    category = models.category.best([*features, *perpetrator_features(reading, perpetrators)])[0]
-    fills[8] = [Fill((category,))] if perpetrators and category != NONE else []
-    fills[9] = [Fill((entity.string,)) for entity in entities["PERPETRATOR"]]
-    fills[10] = [Fill((entity.string,)) for entity in entities["ORGANISATION"]]
-    confidences = [
-        models.confidence.best(entity_context_features(entity, reading, kind))[0]
-        for entity in entities["ORGANISATION"]
-    ]
-    fills[11] = [
-        Fill((confidence,), (entity.string,))
-        for entity, confidence in zip(entities["ORGANISATION"], confidences, strict=True)
-        if confidence != NONE
-    ]
-
-
-def _targets(
-    fills: dict[int, list[Fill]],
-    entities: Sequence[Entity],
-    reading: Reading,
-    models: FillModels,
-    kind: str,
-    country: str,
-) -> None:
-    for slot in (12, 13, 14, 15, 16):
-        fills[slot] = []
-    for entity in entities:
-        tag = (entity.string,)
-        fills[12].append(Fill(tag))
-        fills[13].append(
-            Fill(
-                (models.target_type.best(entity_type_features(entity, reading))[0],),
-                tag,
-            )
-        )
-        fills[14].append(Fill((_number(reading, entity),), tag))
-        fills[15] += _nation(reading, entity, country)
-        effect, _ = models.target_effect.best(entity_context_features(entity, reading, kind))
-        if effect != NONE:
-            fills[16].append(Fill((effect,), tag))
-
-
-def _victims(
-    fills: dict[int, list[Fill]],
-    entities: Sequence[Entity],
-    reading: Reading,
-    models: FillModels,
-    kind: str,
-    country: str,
-) -> None:
-    for slot in (18, 19, 20, 21, 22, 23):
-        fills[slot] = []
-    for entity in entities:
-        tag = (entity.string,)
-        if entity.names:
-            fills[18].append(Fill(tag))
-        if entity.descriptions:
-            fills[19].append(Fill((entity.description,), tag if entity.names else ()))
-        fills[20].append(
-            Fill(
-                (models.victim_type.best(entity_type_features(entity, reading))[0],),
-                tag,
-            )
-        )
-        fills[21].append(Fill((_number(reading, entity),), tag))
-        fills[22] += _nation(reading, entity, country)
-        effect, _ = models.victim_effect.best(entity_context_features(entity, reading, kind))
-        if effect != NONE:
-            fills[23].append(Fill((effect,), tag))
+def incident_of(message: str, number: int, fills: Iterable[ProbableFill]) -> Incident:
+    """Return an incident with the given fills."""
+    by_slot: dict[int, tuple[Fill, ...]] = {}
+    for fill in sorted(fills, key=lambda each: each.slot):
+        by_slot[fill.slot] = (*by_slot.get(fill.slot, ()), fill.fill)
+    return Incident(message, str(number), by_slot)
 
 
 def _number(reading: Reading, entity: Entity) -> str:

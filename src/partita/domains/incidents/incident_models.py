@@ -13,7 +13,7 @@ import numpy as np
 from partita.domains.incidents.characteristics import EVENTS
 from partita.domains.incidents.entities import Entity
 from partita.domains.incidents.features import local_features, sentence_features, sentence_words
-from partita.domains.incidents.models import Classifier
+from partita.domains.incidents.models import BoostedTrees, Classifier
 from partita.domains.incidents.readings import Reading, ReadingModels
 from partita.domains.incidents.stories import Story, sorts_of
 from partita.errors import InputError
@@ -81,7 +81,7 @@ def perpetrator_features(reading: Reading, entities: Sequence[Entity]) -> list[s
     features: dict[str, None] = {}
     for entity in entities:
         features |= {f"perpetrator {name}": None for name in entity_type_features(entity, reading)}
-    return list(features)
+    return list(features) or ["perpetrator none"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +90,8 @@ class ScreeningModels:
 
     drafts: Classifier
     entities: Classifier
+    draft_trees: BoostedTrees
+    entity_trees: BoostedTrees
     days: Classifier
     places: Classifier
 
@@ -105,7 +107,7 @@ class IncidentModels:
     learned_from: str = ""
 
 
-VERSION = 3
+VERSION = 4
 KIND = "incidents"
 PAIRS = "pairs"
 _GROUPS = {"readers": "reading", "screeners": "screening", "judges": "fills"}
@@ -120,12 +122,26 @@ def models_text(models: IncidentModels) -> str:
     for name, attribute in _GROUPS.items():
         group = getattr(models, attribute)
         inner = ",\n".join(
-            f'"{field.name}": {_classifier_text(getattr(group, field.name))}'
-            for field in fields(group)
+            f'"{field.name}": {_model_text(getattr(group, field.name))}' for field in fields(group)
         )
         parts.append(f'"{name}": {{\n{inner}}}')
     parts.append(f'"{PAIRS}": {pair_parameters_text(models.pairs).rstrip()}')
     return "{" + ",\n".join(parts) + "}\n"
+
+
+def _model_text(model: Classifier | BoostedTrees) -> str:
+    return _trees_text(model) if isinstance(model, BoostedTrees) else _classifier_text(model)
+
+
+def _trees_text(trees: BoostedTrees) -> str:
+    data = {
+        "borders": [border.tolist() for border in trees.borders],
+        "base": trees.base,
+        "tested": trees.tested.tolist(),
+        "cuts": trees.cuts.tolist(),
+        "values": trees.values.tolist(),
+    }
+    return json.dumps(data, separators=(",", ":"))
 
 
 def _classifier_text(classifier: Classifier) -> str:
@@ -164,7 +180,7 @@ def parse_models(text: str, file: str) -> IncidentModels:
         return IncidentModels(
             ReadingModels(**_group(data["readers"])),
             parse_pair_parameters(json.dumps(data[PAIRS]), file, EVENTS),
-            ScreeningModels(**_group(data["screeners"])),
+            _screening_models(data["screeners"]),
             FillModels(**_group(data["judges"])),
             str(data["learned_from"]),
         )
@@ -174,6 +190,27 @@ def parse_models(text: str, file: str) -> IncidentModels:
 
 def _group(data: Mapping[str, Any]) -> dict[str, Classifier]:
     return {name: _classifier(classifier) for name, classifier in data.items()}
+
+
+def _screening_models(data: Mapping[str, Any]) -> ScreeningModels:
+    return ScreeningModels(
+        _classifier(data["drafts"]),
+        _classifier(data["entities"]),
+        _trees(data["draft_trees"]),
+        _trees(data["entity_trees"]),
+        _classifier(data["days"]),
+        _classifier(data["places"]),
+    )
+
+
+def _trees(data: Mapping[str, Any]) -> BoostedTrees:
+    return BoostedTrees(
+        tuple(np.array(border, dtype=np.float64) for border in data["borders"]),
+        float(data["base"]),
+        np.array(data["tested"], dtype=np.int64),
+        np.array(data["cuts"], dtype=np.int64),
+        np.array(data["values"], dtype=np.float64),
+    )
 
 
 def _classifier(data: Mapping[str, Any]) -> Classifier:

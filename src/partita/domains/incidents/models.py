@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
 
-from partita.records import FloatArray
-from partita.training.maxent import fit_sparse
+from partita.domains.incidents.model_kernels import Bins, add_trees, descend, grow_tree
+from partita.records import FloatArray, IntArray
+from partita.training.maxent import fit_sparse, logistic
 
 Features = Sequence[str]
 NONE = "NONE"  # the only outcome of a model without examples
 BITS = 32  # of a hash
+SEED = 0
+INITIAL_SQUARE = 0.01  # of the gradients before the first step
+BINS = 32  # of a column of numbers
+DIGITS = 4  # of borders and values of trees
+TREE_PRIOR = 1.0  # of the values of leaves
+MIN_CURVATURE = 4.0  # of a leaf
 # Rules and sorts are named by the domain, so these features are always readable.
 _DOMAIN_PREFIXES = ("clause ", "list clause ", "sort ", "perpetrator sort ")
 _DOMAIN_WORD_LIST = """
@@ -58,9 +66,11 @@ class Classifier:
         probabilities: FloatArray = odds / odds.sum()
         return probabilities
 
-    def best(self, features: Iterable[str]) -> tuple[str, float]:
-        """Return the most probable outcome and its probability."""
+    def best(self, features: Iterable[str], but: str = "") -> tuple[str, float]:
+        """Return the most probable outcome, other than `but`, and its probability."""
         probabilities = self.probabilities(features)
+        if but in self.outcomes:
+            probabilities[self.outcomes.index(but)] = 0.0
         index = int(probabilities.argmax())
         return self.outcomes[index], float(probabilities[index])
 
@@ -69,6 +79,110 @@ class Classifier:
         if outcome not in self.outcomes:
             return 0.0
         return float(self.probabilities(features)[self.outcomes.index(outcome)])
+
+
+class Examples:
+    """Features and outcomes of training examples, and the message of each."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self.features = array("q")
+        self.ends = array("q")
+        self.outcomes: list[str] = []
+        self.messages: list[int] = []
+
+    def add(self, features: Iterable[str], outcome: str, message: int) -> None:
+        numbers = self.numbers
+        self.features.extend({numbers.setdefault(name, len(numbers)): 0 for name in features})
+        self.ends.append(len(self.features))
+        self.outcomes.append(outcome)
+        self.messages.append(message)
+
+    def train(self, messages: Collection[int], least: int, rate: float, passes: int) -> Classifier:
+        """Train a classifier by stochastic gradient steps on the examples of some messages.
+
+        Few passes regularise; features with fewer than `least` examples are left out.
+        """
+        chosen = np.isin(np.array(self.messages, dtype=np.int64), np.array(sorted(messages)))
+        outcomes = tuple(sorted({self.outcomes[n] for n in np.flatnonzero(chosen)})) or (NONE,)
+        if len(outcomes) == 1:
+            return Classifier(outcomes, {}, np.zeros((0, 1)))
+        features, ends = np.array(self.features), np.array(self.ends)
+        counts = np.bincount(features[np.repeat(chosen, np.diff(ends, prepend=0))])
+        kept = np.flatnonzero(counts >= least)
+        rows = np.full(len(self.numbers), len(kept))  # the last row stands for the others
+        rows[kept] = np.arange(len(kept))
+        index = {outcome: n for n, outcome in enumerate(outcomes)}
+        labels = np.array([index.get(outcome, 0) for outcome in self.outcomes], dtype=np.int64)
+        weights = np.zeros((len(kept) + 1, len(outcomes)), dtype=np.float32)
+        squares = np.full_like(weights, INITIAL_SQUARE)
+        used = np.isin(features, kept)
+        ends = np.concatenate([[0], np.cumsum(used)])[ends]
+        random = np.random.default_rng(SEED)
+        for _ in range(passes):
+            order = random.permutation(np.flatnonzero(chosen))
+            descend(rows[features[used]], ends, labels, order, weights, squares, rate)
+        names = list(self.numbers)
+        coded = {encode_feature(names[n]): row for row, n in enumerate(kept.tolist())}
+        return Classifier(outcomes, coded, weights[:-1].astype(np.float64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoostedTrees:
+    """Gradient-boosted trees: P(yes) of rows of numbers.
+
+    `borders` are those between the bins of each column; a row of the tables is a tree.
+    """
+
+    borders: tuple[FloatArray, ...]
+    base: float
+    tested: IntArray
+    cuts: IntArray
+    values: FloatArray
+
+    def probabilities(self, rows: FloatArray) -> FloatArray:
+        """Return P(yes) of each row."""
+        scores = np.full(len(rows), self.base)
+        if len(rows) and len(self.tested):
+            add_trees(_bins(rows, self.borders), self.tested, self.cuts, self.values, scores)
+        probabilities: FloatArray = logistic(scores)
+        return probabilities
+
+
+def _bins(rows: FloatArray, borders: Sequence[FloatArray]) -> Bins:
+    return np.stack(
+        [np.searchsorted(edges, rows[:, j]) for j, edges in enumerate(borders)], axis=1
+    ).astype(np.uint8)
+
+
+def train_trees(
+    rows: FloatArray, labels: Sequence[bool], trees: int = 80, depth: int = 3, rate: float = 0.06
+) -> BoostedTrees:
+    """Fit trees to rows of numbers and their labels."""
+    right = np.asarray(labels, dtype=np.float64)
+    share = (right.sum() + 1) / (len(right) + 2)
+    base = float(np.log(share / (1 - share)))
+    borders = tuple(
+        np.unique(np.round(np.quantile(column, np.linspace(0, 1, BINS)[1:-1]), DIGITS))
+        for column in rows.T
+    )
+    bins, scores = _bins(rows, borders), np.full(len(rows), base)
+    grown: list[tuple[IntArray, IntArray, FloatArray]] = []
+    for _ in range(trees):
+        p = logistic(scores)
+        tested, cuts, values = grow_tree(
+            bins, p - right, p * (1 - p) + 1e-9, depth, BINS, TREE_PRIOR, MIN_CURVATURE
+        )
+        values = np.round(rate * values, DIGITS)
+        add_trees(bins, tested[None], cuts[None], values[None], scores)
+        grown.append((tested, cuts, values))
+    return BoostedTrees(
+        borders,
+        base,
+        np.array([tested for tested, _, _ in grown]),
+        np.array([cuts for _, cuts, _ in grown]),
+        np.array([values for _, _, values in grown]),
+    )
 
 
 def train_classifier(

@@ -43,7 +43,8 @@ def read_story(story: Story, models: ReadingModels) -> Reading:
     """Compute the role, type and relevance probabilities of a story."""
     mentions, words = tuple(find_mentions(story)), words_by_sentence(story)
     roles = [
-        models.roles.probabilities(mention_features(story, mention, words)) for mention in mentions
+        models.roles.probabilities(features)
+        for features in mention_features(story, mentions, words)
     ]
     types = [
         models.types.probabilities(sentence_features(story, sentence, words))
@@ -58,7 +59,7 @@ def read_story(story: Story, models: ReadingModels) -> Reading:
     )
 
 
-MIN_EVENT_PROBABILITY = 0.25  # of an incident, for a sentence to be an event
+MIN_EVENT_PROBABILITY = 0.15  # of an incident, for a sentence to be an event
 MIN_ROLE_PROBABILITY = 0.10  # of a role, for a mention to be a part
 MAX_EVENTS = 12  # of a message; the most probable are kept
 

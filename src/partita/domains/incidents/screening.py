@@ -2,27 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from partita.corpora.muc_templates import Incident
+import numpy as np
+
+from partita.corpora.muc_templates import SLOTS, Fill, Incident, days
 from partita.domains.incidents import slot_choice
 from partita.domains.incidents.cases import MessageContext, message_context
 from partita.domains.incidents.entities import Entity, entities
-from partita.domains.incidents.filling import EntitiesByRole, fill_slots
+from partita.domains.incidents.filling import Filling, ProbableFill, incident_of
 from partita.domains.incidents.incident_models import IncidentModels, ScreeningModels
 from partita.domains.incidents.mentions import coarse_sort
-from partita.domains.incidents.merging import Merge, merge_by_model
+from partita.domains.incidents.merging import MERGE, Merge
+from partita.domains.incidents.models import NONE
 from partita.domains.incidents.readings import (
     Draft,
+    Event,
     Reading,
     ReadingModels,
+    RolePart,
     find_events,
-    read_story,
 )
-from partita.domains.incidents.stories import Story
+from partita.records import FloatArray
 
 ROLES = ("VICTIM", "TARGET", "PERPETRATOR", "ORGANISATION", "INSTRUMENT")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Participant:
+    """An entity of a message as a candidate fill of one draft.
+
+    `own` are its mentions in the draft's sentences, `distance` the sentences between the draft and
+    the nearest mention, `rival` its highest probability in another draft.
+    """
+
+    entity: Entity
+    own: tuple[RolePart, ...]
+    distance: int
+    rival: float
+
+    @property
+    def probability(self) -> float:
+        return max((part.probability for part in self.own), default=0.0)
+
+    @property
+    def best(self) -> RolePart:
+        """Return the likeliest mention, if possible of the draft's own."""
+        return max(self.own or self.entity.parts, key=lambda part: part.probability)
+
+
+ParticipantsByRole = Mapping[str, Sequence[Participant]]
 
 
 def twelfths(probability: float) -> int:
@@ -31,7 +61,7 @@ def twelfths(probability: float) -> int:
 
 
 def draft_features(
-    context: MessageContext, draft: Draft, entities_by_role: EntitiesByRole, drafts: Sequence[Draft]
+    context: MessageContext, draft: Draft, participants: ParticipantsByRole, drafts: Sequence[Draft]
 ) -> list[str]:
     """Return the features of a draft among all drafts of its message."""
     top = max(event.probability for event in draft.events)
@@ -57,7 +87,7 @@ def draft_features(
     )
     features.append(f"others {twelfths(others) // 3} {top >= others}")
     for role in ROLES:
-        features += _role_features(context, role, entities_by_role[role])
+        features += _role_features(context, role, participants[role])
     for n in draft.sentences:
         features += [f"word {word}" for word in context.words[n]]
         features += [f"day {phrase.kind}" for phrase in context.days[n]]
@@ -65,53 +95,165 @@ def draft_features(
     return list(dict.fromkeys(features))
 
 
-def _role_features(context: MessageContext, role: str, entities: Sequence[Entity]) -> Iterator[str]:
-    if not entities:
+def _role_features(
+    context: MessageContext, role: str, participants: Sequence[Participant]
+) -> Iterator[str]:
+    own = [each for each in participants if each.own]
+    if not own:
         yield f"{role} none"
         return
-    yield f"{role} {twelfths(entities[0].probability)}"
-    yield f"{role} many {min(len(entities), 4)}"
-    mention = context.reading.mentions[entities[0].parts[0].place]
+    yield f"{role} {twelfths(own[0].probability)}"
+    yield f"{role} many {min(len(own), 4)}"
+    mention = context.reading.mentions[own[0].best.place]
     yield f"{role} {mention.lemma}"
-    yield f"{role} {coarse_sort(mention)} {bool(entities[0].names)}"
+    yield f"{role} {coarse_sort(mention)} {bool(own[0].entity.names)}"
 
 
 def entity_features(
-    context: MessageContext, draft: Draft, entity: Entity, rivals: Sequence[Entity]
+    context: MessageContext, draft: Draft, participant: Participant, rivals: Sequence[Participant]
 ) -> list[str]:
     """Return the features of an entity among those of its role in a draft."""
-    role, probability = entity.role, entity.probability
-    place = rivals.index(entity)
-    absent = 1.0
-    for part in entity.parts:
-        absent *= 1.0 - part.probability
-    mention = context.reading.mentions[entity.parts[0].place]
+    entity, role = participant.entity, participant.entity.role
+    mention = context.reading.mentions[participant.best.place]
     attributes, named = mention.item.attributes, bool(entity.names)
     features = [
         f"{role}",
-        f"{role} chance {twelfths(probability)}",
-        f"{role} together {twelfths(1.0 - absent)}",
+        f"{role} chance {twelfths(participant.probability)}",
+        f"{role} together {twelfths(entity.probability)}",
         f"{role} mentions {min(len(entity.parts), 4)}",
-        f"{role} place {min(place, 4)}",
-        f"{role} place {min(place, 2)} chance {twelfths(probability) // 2}",
-        f"{role} behind {twelfths(rivals[0].probability - probability)}",
+        f"{role} place {min(rivals.index(participant), 4)}",
         f"{role} kind {coarse_sort(mention)} {named}",
         f"{role} type {draft.type}",
+        f"{role} type {draft.type} {coarse_sort(mention)}",
         f"{role} head {mention.lemma}",
         f"{role} form {attributes.get('form')} {attributes.get('number')}",
         f"{role} det {attributes.get('det')}",
         f"{role} relevance {twelfths(context.reading.relevance) // 3}",
-        f"{role} late {min(mention.sentence - draft.sentences[0], 4)}",
+        f"{role} late {min(participant.distance, 4)}",
         f"{role} inside {mention.inner}",
-        f"{role} others {min(len(rivals), 5)}",
-        f"{role} names {named} {any(rival.names for rival in rivals if rival is not entity)}",
     ]
     features += [f"{role} mod {word}" for word in attributes.get("mods", ())]
+    features += [f"{role} word {word}" for word in entity.string.split()]
     return features
 
 
-MIN_DRAFT_PROBABILITY = 0.30  # of being an incident of the exam
-MIN_ENTITY_PROBABILITY = 0.40  # of being a fill of the incident, for entities
+_TYPES = ("ATTACK", "BOMBING", "KIDNAPPING", "ARSON", "ROBBERY")
+_SORTS = (
+    "PERSON", "NAME", "TARGET", "ORGANISATION", "TERRORIST", "GUERRILLAS", "STATE", "INSTRUMENT",
+    "PLACE", "EVENT", "OTHER",
+)  # fmt: skip
+_FORMS = ("name", "definite", "indefinite", "bare")
+_TOP = 5  # sentences of a message whose probabilities are observed
+UNDATED = -1.0  # days since an incident without a date
+
+
+def message_numbers(reading: Reading, models: ReadingModels) -> list[float]:
+    """Return the highest and total probabilities of events, types and roles of a message."""
+    types, roles = models.types.outcomes, models.roles.outcomes
+    events = 1.0 - reading.types[:, types.index(NONE)]
+    highest = _largest(events, _TOP)
+    opening = np.pad(events[:3], (0, max(3 - len(events), 0)))
+    centre = float((events * np.arange(len(events))).sum() / max(events.sum(), 1e-6))
+    numbers: list[float] = [log_odds(reading.relevance), *highest, float(events.sum())]
+    numbers += [len(events), *opening, centre]
+    numbers += [_highest(reading.types, types, name) for name in _TYPES[:4]]
+    for role in ROLES:
+        column = reading.roles[:, roles.index(role)] if role in roles else np.zeros(1)
+        numbers += [*_largest(column, 2), float(column.sum())]
+    early = [n for n, mention in enumerate(reading.mentions) if mention.sentence < 2]
+    numbers.append(float((1 - reading.roles[early, roles.index(NONE)]).max(initial=0.0)))
+    return [float(number) for number in numbers]
+
+
+def _largest(numbers: FloatArray, count: int) -> list[float]:
+    highest = sorted(numbers.tolist(), reverse=True)[:count]
+    return [*highest, *[0.0] * (count - len(highest))]
+
+
+def _highest(table: FloatArray, outcomes: Sequence[str], name: str) -> float:
+    return float(table[:, outcomes.index(name)].max(initial=0.0)) if name in outcomes else 0.0
+
+
+def log_odds(probability: float) -> float:
+    """Return the logarithm of the odds, within ± 9."""
+    bounded = min(max(probability, 1e-4), 1 - 1e-4)
+    return float(np.log(bounded / (1 - bounded)))
+
+
+def draft_numbers(drafted: DraftedMessage, n: int, lexical: float) -> list[float]:
+    """Return what is observed of a draft: of its message, events, participants, day and rivals."""
+    context, draft, by_role = drafted.context, drafted.drafts[n], drafted.participants[n]
+    chances = [event.probability for event in draft.events]
+    rivals = [event.probability for d in drafted.drafts if d is not draft for event in d.events]
+    total = sum(chances)
+    numbers: list[float] = [lexical, max(chances), total, len(chances), len(drafted.drafts), n]
+    numbers += [draft.sentences[0], draft.sentences[-1] - draft.sentences[0]]
+    numbers += [max(rivals, default=0.0), max(chances) - max(rivals, default=0.0)]
+    for name in _TYPES:
+        numbers.append(sum(event.types.get(name, 0.0) for event in draft.events) / total)
+    numbers += [_age(context, draft)]
+    numbers += [sum(len(context.places[s]) for s in draft.sentences)]
+    for role in ROLES:
+        chances = [each.probability for each in by_role[role]]
+        numbers += [max(chances, default=0.0), sum(chances)]
+        numbers.append(max((each.rival for each in by_role[role] if each.own), default=0.0))
+    named = [each.probability for each in by_role["VICTIM"] if each.entity.names]
+    same = [d for d in drafted.drafts if d is not draft and d.type == draft.type]
+    numbers += [max(named, default=0.0), len(same)]
+    numbers.append(max((e.probability for d in same for e in d.events), default=0.0))
+    return [*map(float, numbers), *drafted.numbers]
+
+
+def _age(context: MessageContext, draft: Draft) -> float:
+    """Return the days from the first date in the sentences of a draft to the message."""
+    if context.anchor is not None:
+        for n in draft.sentences:
+            for phrase in context.days[n]:
+                if (when := days(phrase.fill)) is not None:
+                    return float(min((context.anchor - when.last).days, 999))
+    return UNDATED
+
+
+def entity_numbers(
+    drafted: DraftedMessage,
+    n: int,
+    participant: Participant,
+    rivals: Sequence[Participant],
+    lexical: float,
+) -> list[float]:
+    """Return what is observed of an entity in a draft, among the others of its role."""
+    draft, reading, entity = drafted.drafts[n], drafted.context.reading, participant.entity
+    best = participant.best
+    mention, row = reading.mentions[best.place], np.sort(reading.roles[best.place])
+    event = drafted.events[mention.sentence]
+    absent = [1.0 - part.probability for part in participant.own]
+    kind, attributes = coarse_sort(mention), mention.item.attributes
+    others = [rival.probability for rival in rivals if rival is not participant]
+    numbers: list[float] = [entity.role == role for role in ROLES]
+    numbers += [
+        lexical, participant.probability, 1.0 - float(np.prod(absent)), len(absent),
+        entity.probability, len(entity.parts), participant.distance, participant.rival,
+        rivals.index(participant), max(others, default=0.0), sum(others), len(others),
+    ]  # fmt: skip
+    numbers += [
+        float(row[-2]), float(row[-1]), best.probability, bool(entity.names),
+        bool(entity.descriptions), entity.single, mention.inner, len(entity.string.split()),
+    ]  # fmt: skip
+    numbers += [
+        event.probability, event.types.get(draft.type, 0.0), len(draft.events),
+        len(drafted.drafts), n, mention.sentence, mention.place,
+        mention.sentence - draft.sentences[0], attributes.get("number") == "PLURAL",
+    ]  # fmt: skip
+    numbers += [kind == sort for sort in _SORTS]
+    numbers += [attributes.get("form") == form for form in _FORMS]
+    numbers += [draft.type == name for name in _TYPES]
+    return [*map(float, numbers), *drafted.numbers[:3], drafted.numbers[_TOP + 1]]
+
+
+MIN_FILL_PROBABILITY = 0.25  # of being in the key, for a fill to be answered
+MAX_DISTANCE = 8  # sentences from a draft to an entity that may be one of its fills
+MIN_DISTANT = 0.2  # probability of an entity that is in no sentence of the draft
+MIN_DRAFT_PROBABILITY = 0.15  # of being an incident of the key, for a draft to be answered
 
 NAMING_SLOTS = (9, 10, 12, 18, 19)  # an incident without any of these is not answered
 
@@ -122,65 +264,150 @@ class DraftedMessage:
 
     context: MessageContext
     drafts: tuple[Draft, ...]
-    entities: tuple[dict[str, list[Entity]], ...]
+    participants: tuple[ParticipantsByRole, ...]
+    events: Mapping[int, Event]  # by sentence
+    numbers: Sequence[float]
 
 
-def answer_story(
-    story: Story, models: IncidentModels, merge: Merge | None = None
-) -> list[Incident]:
-    """Return the incidents of a story in text order; by default events merge by probability."""
-    return answer_reading(
-        read_story(story, models.reading), models, merge or merge_by_model(models.pairs)
+def draft_probability(models: ScreeningModels, drafted: DraftedMessage, n: int) -> float:
+    """Return the probability that a draft is an incident of the exam."""
+    features = draft_features(
+        drafted.context, drafted.drafts[n], drafted.participants[n], drafted.drafts
     )
+    lexical = log_odds(models.drafts.probability("yes", features))
+    rows = np.array([draft_numbers(drafted, n, lexical)])
+    return float(models.draft_trees.probabilities(rows)[0])
 
 
-def answer_reading(reading: Reading, models: IncidentModels, merge: Merge) -> list[Incident]:
+def entity_probabilities(
+    models: ScreeningModels, drafted: DraftedMessage, n: int, participants: Sequence[Participant]
+) -> list[float]:
+    """Return the probabilities that entities of one role are fills, given the incident."""
+    rows = []
+    for each in participants:
+        features = entity_features(drafted.context, drafted.drafts[n], each, participants)
+        lexical = log_odds(models.entities.probability("yes", features))
+        rows.append(entity_numbers(drafted, n, each, participants, lexical))
+    if not rows:
+        return []
+    return [float(p) for p in models.entity_trees.probabilities(np.array(rows))]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProbableIncident:
+    """An answered incident with its fills; all probabilities are those of being in the key."""
+
+    probability: float
+    fills: tuple[ProbableFill, ...]
+
+    def json(self) -> dict[str, object]:
+        """Return the incident as it stands in results."""
+        return {
+            "probability": round(self.probability, 4),
+            "fills": [
+                {
+                    "slot": SLOTS[each.slot].title,
+                    "value": each.fill.values[0],
+                    **({"of": each.fill.tags[0]} if each.fill.tags else {}),
+                    "probability": round(each.probability, 4),
+                }
+                for each in self.fills
+            ],
+        }
+
+
+def answer_reading(
+    reading: Reading, models: IncidentModels, merge: Merge = MERGE
+) -> list[Incident]:
     """Return the incidents of a reading in text order."""
-    return list(_incidents(draft_message(reading, models.reading, merge), models))
+    message = reading.story.message.id
+    return [
+        incident_of(message, number, each.fills)
+        for number, each in enumerate(probable_incidents(reading, models, merge), 1)
+    ]
+
+
+def probable_incidents(
+    reading: Reading, models: IncidentModels, merge: Merge = MERGE
+) -> Iterator[ProbableIncident]:
+    """Yield the incidents of a reading with the probabilities of their fills."""
+    drafted = draft_message(reading, models.reading, merge)
+    for n in range(len(drafted.drafts)):
+        probability = draft_probability(models.screening, drafted, n)
+        if probability >= MIN_DRAFT_PROBABILITY:
+            fills = tuple(
+                replace(fill, probability=probability * fill.probability)
+                for fill in _probable_fills(drafted, n, models, MIN_FILL_PROBABILITY / probability)
+            )
+            if any(fill.slot in NAMING_SLOTS for fill in fills):
+                yield ProbableIncident(probability, fills)
 
 
 def draft_message(reading: Reading, models: ReadingModels, merge: Merge) -> DraftedMessage:
     """Merge the events of a reading into drafts with their candidate entities."""
     context = message_context(reading)
-    drafts = tuple(merge(context, find_events(reading, models)))
-    entities_by_draft = tuple(
-        {role: entities(reading, draft.parts, role) for role in ROLES} for draft in drafts
+    events = find_events(reading, models)
+    drafts = tuple(merge(context, events))
+    parts = [part for event in events for part in event.parts]
+    by_role = {role: entities(reading, parts, role) for role in ROLES}
+    return DraftedMessage(
+        context,
+        drafts,
+        tuple(
+            {role: _participants(reading, found, drafts, n) for role, found in by_role.items()}
+            for n in range(len(drafts))
+        ),
+        {event.sentence: event for event in events},
+        message_numbers(reading, models),
     )
-    return DraftedMessage(context, drafts, entities_by_draft)
 
 
-def _incidents(drafted: DraftedMessage, models: IncidentModels) -> Iterator[Incident]:
-    screening, number = models.screening, 0
-    for draft, by_role in zip(drafted.drafts, drafted.entities, strict=True):
-        features = draft_features(drafted.context, draft, by_role, drafted.drafts)
-        if screening.drafts.probability("yes", features) < MIN_DRAFT_PROBABILITY:
+def _participants(
+    reading: Reading, found: Sequence[Entity], drafts: Sequence[Draft], n: int
+) -> list[Participant]:
+    """Return the entities of a role as candidates of a draft, the likeliest of its own first."""
+    participants = []
+    for entity in found:
+        sentences = [reading.mentions[part.place].sentence for part in entity.parts]
+        chances = [
+            [p for p, s in zip(entity.parts, sentences, strict=True) if s in draft.sentences]
+            for draft in drafts
+        ]
+        distance = min(abs(s - t) for s in sentences for t in drafts[n].sentences)
+        if not chances[n] and (distance > MAX_DISTANCE or entity.probability < MIN_DISTANT):
             continue
-        incident = fill_slots(
-            drafted.context,
-            draft,
-            _accepted_entities(drafted.context, draft, by_role, screening),
-            models.fills,
-            number + 1,
-            slot_choice.best_fill(
-                slot_choice.day_candidates(drafted.context, draft), screening.days
-            ),
-            slot_choice.best_fill(
-                slot_choice.place_candidates(drafted.context, draft), screening.places
-            ),
+        others = [p.probability for m, own in enumerate(chances) if m != n for p in own]
+        participants.append(
+            Participant(entity, tuple(chances[n]), distance, max(others, default=0.0))
         )
-        if any(incident.of(slot) for slot in NAMING_SLOTS):
-            number += 1
-            yield incident
+    return sorted(participants, key=lambda each: (-each.probability, -each.entity.probability))
 
 
-def _accepted_entities(
-    context: MessageContext, draft: Draft, by_role: EntitiesByRole, models: ScreeningModels
-) -> EntitiesByRole:
-    def plays(entity: Entity, role: str) -> bool:
-        features = entity_features(context, draft, entity, by_role[role])
-        return models.entities.probability("yes", features) >= MIN_ENTITY_PROBABILITY
-
-    return {
-        role: [each for each in candidates if plays(each, role)]
-        for role, candidates in by_role.items()
+def _probable_fills(
+    drafted: DraftedMessage, n: int, models: IncidentModels, least: float
+) -> list[ProbableFill]:
+    """Return the fills of a draft with at least a given probability; days and places always."""
+    context, draft, screening = drafted.context, drafted.drafts[n], models.screening
+    entities = {
+        role: [
+            (each.entity, p)
+            for each, p in zip(
+                found, entity_probabilities(screening, drafted, n, found), strict=True
+            )
+            if p >= least
+        ]
+        for role, found in drafted.participants[n].items()
     }
+    days = slot_choice.day_candidates(context, draft)
+    places = slot_choice.place_candidates(context, draft)
+    chosen = [
+        ProbableFill(slot, Fill((value,)), probability)
+        for slot, (value, probability) in (
+            (2, slot_choice.best_fill(days, screening.days)),
+            (3, slot_choice.best_fill(places, screening.places)),
+        )
+        if value
+    ]
+    country = chosen[-1].fill.values[0].split(":")[0] if chosen and chosen[-1].slot == 3 else ""
+    filling = Filling(context, draft, entities, models.fills, country)
+    return [*chosen, *(fill for fill in filling.fills() if fill.probability >= least)]

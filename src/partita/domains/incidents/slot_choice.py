@@ -23,13 +23,13 @@ class Candidate:
     features: tuple[str, ...]
 
 
-def best_fill(candidates: list[Candidate], model: Classifier) -> str:
-    """Return the most probable fill, the first of equal ones."""
-    return (
-        max(candidates, key=lambda candidate: model.probability("yes", candidate.features)).fill
-        if candidates
-        else ""
-    )
+def best_fill(candidates: list[Candidate], model: Classifier) -> tuple[str, float]:
+    """Return the most probable fill, the first of equal ones, and its probability."""
+    chances = [model.probability("yes", candidate.features) for candidate in candidates]
+    if not chances:
+        return "", 0.0
+    highest = max(chances)
+    return candidates[chances.index(highest)].fill, highest
 
 
 def day_candidates(context: MessageContext, draft: Draft) -> list[Candidate]:

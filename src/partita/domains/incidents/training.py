@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from partita.corpora.muc import holds_templates, read_exam
 from partita.corpora.muc_templates import Incident, compare_dates
@@ -14,7 +16,7 @@ from partita.domains.incidents.cases import message_context
 from partita.domains.incidents.characteristics import EVENTS
 from partita.domains.incidents.domain import domain
 from partita.domains.incidents.entities import Entity
-from partita.domains.incidents.filling import fill_slots
+from partita.domains.incidents.filling import Filling, ProbableEntities, incident_of
 from partita.domains.incidents.gazetteer import read_gazetteer
 from partita.domains.incidents.incident_models import (
     FillModels,
@@ -22,23 +24,34 @@ from partita.domains.incidents.incident_models import (
     ScreeningModels,
     write_models,
 )
-from partita.domains.incidents.merging import Merge, merge_by_model
-from partita.domains.incidents.models import Features, train_classifier
+from partita.domains.incidents.merging import MERGE, Merge
+from partita.domains.incidents.models import (
+    BoostedTrees,
+    Classifier,
+    Examples,
+    Features,
+    train_classifier,
+    train_trees,
+)
 from partita.domains.incidents.readings import Reading, ReadingModels, find_events, read_story
 from partita.domains.incidents.screening import (
     DraftedMessage,
+    ParticipantsByRole,
     draft_features,
     draft_message,
+    draft_numbers,
     entity_features,
+    entity_numbers,
+    log_odds,
 )
 from partita.domains.incidents.slot_choice import Candidate
 from partita.domains.incidents.stories import stories
 from partita.domains.incidents.training_data import (
     ROLES,
     KeyedStory,
+    ReadingExamples,
     keyed_document,
     train_fill_models,
-    train_reading_models,
 )
 from partita.errors import InputError, PartitaError
 from partita.evaluation.muc.fills import compare_locations, compare_strings
@@ -58,16 +71,6 @@ Example = tuple[Features, str]
 KeyedReading = tuple[Reading, Sequence[Incident]]
 
 
-@dataclass(slots=True)
-class ScreeningExamples:
-    """Training examples of the screening models."""
-
-    drafts: list[Example] = field(default_factory=list)
-    entities: list[Example] = field(default_factory=list)
-    days: list[Example] = field(default_factory=list)
-    places: list[Example] = field(default_factory=list)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class TextModels:
     """The models that need the text alone, and each story as read by models not trained on it."""
@@ -82,17 +85,10 @@ class TextModels:
 
     def train_screening(self, merge: Merge) -> ScreeningModels:
         """Train the screening models on the drafts of a method of merging."""
-        examples = ScreeningExamples()
-        for reading, key in self.held_out:
-            _add_screening_examples(
-                examples, draft_message(reading, self.reading, merge), key, self.fills
-            )
-        return ScreeningModels(
-            train_classifier(examples.drafts, least=5, precision=30.0),
-            train_classifier(examples.entities, least=5, precision=20.0),
-            train_classifier(examples.days, least=2, precision=3.0),
-            train_classifier(examples.places, least=2, precision=3.0),
-        )
+        messages = [
+            (draft_message(reading, self.reading, merge), key) for reading, key in self.held_out
+        ]
+        return train_screening_models(messages, self.fills)
 
 
 def train_models(
@@ -103,15 +99,16 @@ def train_models(
     progress("training the pair models of events")
     pairs = train_event_pairs(text_models.sets(), learned_from)
     progress("training the screening models")
-    screening = text_models.train_screening(merge_by_model(pairs))
+    screening = text_models.train_screening(MERGE)
     return IncidentModels(text_models.reading, pairs, screening, text_models.fills, learned_from)
 
 
 def train_text_models(examples: Sequence[KeyedStory], progress: Progress) -> TextModels:
     """Train the models that need the text alone."""
     progress("training the reading models")
-    reading_models = train_reading_models(examples)
-    held_out = list(_held_out(examples, progress))
+    reading_examples = ReadingExamples(examples)
+    reading_models = reading_examples.train(range(len(examples)))
+    held_out = list(_held_out(examples, reading_examples))
     progress("training the fill models")
     return TextModels(reading_models, train_fill_models(held_out), held_out)
 
@@ -132,69 +129,121 @@ def event_sets(examples: Sequence[KeyedReading], reading_models: ReadingModels) 
     return [cut(keyed) for keyed in documents if len(keyed) > 1]
 
 
-def _held_out(examples: Sequence[KeyedStory], progress: Progress) -> Iterator[KeyedReading]:
+def _held_out(
+    examples: Sequence[KeyedStory], reading_examples: ReadingExamples
+) -> Iterator[KeyedReading]:
     """Yield each story as read by models that were not trained on it."""
     for fold in range(FOLDS):
-        progress(f"training the reading models, held-out part {fold + 1} of {FOLDS}")
-        reading_models = train_reading_models(
-            [example for n, example in enumerate(examples) if n % FOLDS != fold]
-        )
+        models = reading_examples.train([n for n in range(len(examples)) if n % FOLDS != fold])
         for story, key in examples[fold::FOLDS]:
-            yield read_story(story, reading_models), key
+            yield read_story(story, models), key
 
 
-def _add_screening_examples(
-    examples: ScreeningExamples,
-    drafted: DraftedMessage,
-    key: Sequence[Incident],
-    fill_models: FillModels,
-) -> None:
-    """Add which drafts are in the key, and which of their entities, days and places."""
-    key_templates = _key_templates(drafted, key, fill_models)
-    for n, (draft, by_role) in enumerate(zip(drafted.drafts, drafted.entities, strict=True)):
-        key_template = key_templates.get(str(n))
-        features = draft_features(drafted.context, draft, by_role, drafted.drafts)
-        examples.drafts.append((features, "no" if key_template is None else "yes"))
-        if key_template is None:
-            continue
-        for entities in by_role.values():
-            for entity in entities:
-                answer = "yes" if _is_fill(entity, key_template) else "no"
-                examples.entities.append(
-                    (entity_features(drafted.context, draft, entity, entities), answer)
-                )
-        examples.days += _candidate_examples(
-            slot_choice.day_candidates(drafted.context, draft), key_template, 2, compare_dates
+KeyedDrafts = tuple[DraftedMessage, Sequence[Incident]]
+Drafted = tuple[int, DraftedMessage, int, Incident | None]  # a draft, and its template in the key
+
+
+def train_screening_models(
+    messages: Sequence[KeyedDrafts], fill_models: FillModels
+) -> ScreeningModels:
+    """Train the models that accept drafts and entities and choose days and places.
+
+    The trees observe the probabilities of linear models that were trained on other messages.
+    """
+    drafts = [
+        (m, drafted, n, key_templates.get(str(n)))
+        for m, (drafted, key) in enumerate(messages)
+        for key_templates in [_key_templates(drafted, key, fill_models)]
+        for n in range(len(drafted.drafts))
+    ]
+    matched = [row for row in drafts if row[3] is not None]
+    draft_model, draft_trees = _draft_models(drafts)
+    entity_model, entity_trees = _entity_models(matched)
+    days: list[Example] = []
+    places: list[Example] = []
+    for _, drafted, n, template in matched:
+        if template is not None:
+            context, draft = drafted.context, drafted.drafts[n]
+            candidates = slot_choice.day_candidates(context, draft)
+            days += _candidate_examples(candidates, template, 2, compare_dates)
+            candidates = slot_choice.place_candidates(context, draft)
+            places += _candidate_examples(candidates, template, 3, compare_locations)
+    return ScreeningModels(
+        draft_model,
+        entity_model,
+        draft_trees,
+        entity_trees,
+        train_classifier(days, least=2, precision=3.0),
+        train_classifier(places, least=2, precision=3.0),
+    )
+
+
+def _draft_models(drafts: Sequence[Drafted]) -> tuple[Classifier, BoostedTrees]:
+    examples, features = Examples(), []
+    for m, drafted, n, template in drafts:
+        features.append(
+            draft_features(
+                drafted.context, drafted.drafts[n], drafted.participants[n], drafted.drafts
+            )
         )
-        examples.places += _candidate_examples(
-            slot_choice.place_candidates(drafted.context, draft), key_template, 3, compare_locations
+        examples.add(features[-1], "no" if template is None else "yes", m)
+    lexical = _held_out_log_odds(examples, features, least=5, rate=0.01, passes=4)
+    rows = [draft_numbers(drafted, n, lexical[i]) for i, (_, drafted, n, _) in enumerate(drafts)]
+    labels = [template is not None for _, _, _, template in drafts]
+    model = examples.train(examples.messages, least=5, rate=0.01, passes=4)
+    return model, train_trees(np.array(rows), labels)
+
+
+def _entity_models(drafts: Sequence[Drafted]) -> tuple[Classifier, BoostedTrees]:
+    examples, features, observed = Examples(), [], []
+    for m, drafted, n, template in drafts:
+        for found in drafted.participants[n].values():
+            for each in found:
+                features.append(entity_features(drafted.context, drafted.drafts[n], each, found))
+                right = template is not None and _is_fill(each.entity, template)
+                examples.add(features[-1], "yes" if right else "no", m)
+                observed.append((drafted, n, each, found))
+    lexical = _held_out_log_odds(examples, features, least=5, rate=0.02, passes=4)
+    rows = [entity_numbers(*row, odds) for row, odds in zip(observed, lexical, strict=True)]
+    labels = [outcome == "yes" for outcome in examples.outcomes]
+    model = examples.train(examples.messages, least=5, rate=0.02, passes=4)
+    return model, train_trees(np.array(rows), labels, trees=120, depth=4)
+
+
+def _held_out_log_odds(
+    examples: Examples, features: Sequence[Features], least: int, rate: float, passes: int
+) -> list[float]:
+    """Return the log odds of each example by a model that was not trained on its message."""
+    odds = [0.0] * len(features)
+    for fold in range(FOLDS):
+        model = examples.train(
+            [m for m in set(examples.messages) if m % FOLDS != fold], least, rate, passes
         )
+        for n, message in enumerate(examples.messages):
+            if message % FOLDS == fold:
+                odds[n] = log_odds(model.probability("yes", features[n]))
+    return odds
 
 
 def _key_templates(
     drafted: DraftedMessage, key: Sequence[Incident], fill_models: FillModels
 ) -> dict[str, Incident]:
     """Return the key's template of each draft, by the draft's index."""
-    context = drafted.context
-    rough = [
-        fill_slots(
-            context,
-            draft,
-            _probable_entities(by_role),
-            fill_models,
-            n,
-            context.default_day,
-            context.country,
-        )
-        for n, (draft, by_role) in enumerate(zip(drafted.drafts, drafted.entities, strict=True))
-    ]
+    rough = []
+    for n, (draft, by_role) in enumerate(zip(drafted.drafts, drafted.participants, strict=True)):
+        filling = Filling(drafted.context, draft, _probable_entities(by_role), fill_models)
+        rough.append(incident_of(drafted.context.story.message.id, n, filling.fills()))
     return {answer.number: incident for answer, incident in map_templates(rough, list(key))}
 
 
-def _probable_entities(by_role: dict[str, list[Entity]]) -> dict[str, list[Entity]]:
+def _probable_entities(by_role: ParticipantsByRole) -> ProbableEntities:
     return {
-        role: [entity for entity in entities if entity.probability >= MIN_ENTITY_PROBABILITY]
-        for role, entities in by_role.items()
+        role: [
+            (each.entity, each.probability)
+            for each in participants
+            if each.probability >= MIN_ENTITY_PROBABILITY
+        ]
+        for role, participants in by_role.items()
     }
 
 

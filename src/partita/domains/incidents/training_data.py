@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from partita.corpora.muc_templates import Incident, compare_dates
 from partita.domains.incidents.cases import MessageContext
@@ -26,7 +24,7 @@ from partita.domains.incidents.incident_models import (
     perpetrator_features,
 )
 from partita.domains.incidents.mentions import Mention, find_mentions
-from partita.domains.incidents.models import NONE, Features, train_classifier
+from partita.domains.incidents.models import NONE, Examples, Features, train_classifier
 from partita.domains.incidents.readings import Event, Reading, ReadingModels, RolePart
 from partita.domains.incidents.stories import Story
 from partita.records import Configuration, Document
@@ -119,58 +117,36 @@ def role_of(labels: Sequence[FillLabel]) -> str:
 
 
 KeyedStory = tuple[Story, Sequence[Incident]]
-SAMPLING_INTERVAL = 3  # one in so many mentions in sentences without fills is used
 _SPECIFIC_TYPES = ("BOMBING", "KIDNAPPING", "ARSON", "ROBBERY", "HIJACKING", "FORCED WORK STOPPAGE")
 
 
-@dataclass(slots=True)
 class ReadingExamples:
-    """Training examples of the reading models."""
+    """Training examples of the reading models, of all messages."""
 
-    roles: list[tuple[Features, str]] = field(default_factory=list)
-    weights: list[float] = field(default_factory=list)
-    types: list[tuple[Features, str]] = field(default_factory=list)
-    relevance: list[tuple[Features, str]] = field(default_factory=list)
+    def __init__(self, stories: Sequence[KeyedStory]) -> None:
+        self.roles, self.types, self.relevance = Examples(), Examples(), Examples()
+        for n, (story, key) in enumerate(stories):
+            self._add(n, story, key)
 
+    def _add(self, n: int, story: Story, key: Sequence[Incident]) -> None:
+        mentions, words = list(find_mentions(story)), words_by_sentence(story)
+        labels = label_mentions(story, mentions, key)
+        features = mention_features(story, mentions, words)
+        by_sentence: list[list[Sequence[FillLabel]]] = [[] for _ in story.sentences]
+        for mention, names, fills in zip(mentions, features, labels, strict=True):
+            self.roles.add(names, role_of(fills), n)
+            by_sentence[mention.sentence].append(fills)
+        for sentence, fills_of in zip(story.sentences, by_sentence, strict=True):
+            self.types.add(sentence_features(story, sentence, words), type_of(fills_of, key), n)
+        self.relevance.add(message_features(story, words), "yes" if key else "no", n)
 
-def train_reading_models(examples: Iterable[KeyedStory]) -> ReadingModels:
-    """Train the reading models from stories and their keys."""
-    collected = ReadingExamples()
-    for story, key in examples:
-        _add_example(collected, story, key)
-    return ReadingModels(
-        train_classifier(
-            collected.roles, least=3, precision=3.0, weight=np.array(collected.weights)
-        ),
-        train_classifier(collected.types, least=3, precision=5.0),
-        train_classifier(collected.relevance, least=4, precision=20.0),
-    )
-
-
-def _add_example(examples: ReadingExamples, story: Story, key: Sequence[Incident]) -> None:
-    mentions, words = list(find_mentions(story)), words_by_sentence(story)
-    labels = label_mentions(story, mentions, key)
-    with_fills = {
-        mention_.sentence
-        for mention_, mention_labels in zip(mentions, labels, strict=True)
-        if mention_labels
-    }
-    for n, (mention, mention_labels) in enumerate(zip(mentions, labels, strict=True)):
-        if mention.sentence in with_fills or n % SAMPLING_INTERVAL == 0:
-            examples.roles.append(
-                (mention_features(story, mention, words), role_of(mention_labels))
-            )
-            examples.weights.append(1.0 if mention.sentence in with_fills else SAMPLING_INTERVAL)
-    for sentence in story.sentences:
-        sentence_labels = [
-            mention_labels
-            for mention_, mention_labels in zip(mentions, labels, strict=True)
-            if mention_.sentence == sentence.number
-        ]
-        examples.types.append(
-            (sentence_features(story, sentence, words), type_of(sentence_labels, key))
+    def train(self, messages: Collection[int]) -> ReadingModels:
+        """Train the reading models on some of the messages."""
+        return ReadingModels(
+            self.roles.train(messages, least=3, rate=0.02, passes=5),
+            self.types.train(messages, least=3, rate=0.02, passes=4),
+            self.relevance.train(messages, least=3, rate=0.01, passes=4),
         )
-    examples.relevance.append((message_features(story, words), "yes" if key else "no"))
 
 
 def type_of(labels: Iterable[Sequence[FillLabel]], key: Sequence[Incident]) -> str:
@@ -249,11 +225,8 @@ def _add_fill_examples(examples: FillExamples, reading: Reading, key: Sequence[I
         if sentences:
             features = incident_features(reading.story, sentences, words, kind)
             examples.stage.append((features, _single(incident, 5) or "ACCOMPLISHED"))
-            if perpetrators:
-                perpetrator_names = perpetrator_features(reading, perpetrators)
-                examples.category.append(
-                    ([*features, *perpetrator_names], _single(incident, 8) or NONE)
-                )
+            named = perpetrator_features(reading, perpetrators)
+            examples.category.append(([*features, *named], _single(incident, 8) or NONE))
             if not incident.of(6):
                 examples.instrument.append((features, _single(incident, 7) or NONE))
 
