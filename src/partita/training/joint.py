@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -81,6 +82,7 @@ class Settings:
     members: int = 3  # networks whose scores are averaged
     temperature: tuple[float, float] = (0.0, 0.0)  # a, b: scores × exp(a + b log(choices))
     epochs: int = 7
+    least_steps: int = 150  # of small corpora, which have more epochs
     batch: int = 64
     rate: float = 0.003
     decay: float = 0.3
@@ -230,6 +232,9 @@ def train_lessons(
     progress: Progress | None = None,
 ) -> tuple[JointModel, float]:
     """Train on lessons whose lexemes are those of the lexicon; also return the last loss."""
+    visited = np.append(lessons.shares, 1.0)[lessons.copies].sum()
+    least = math.ceil(settings.least_steps * settings.batch / max(visited, 1.0))
+    settings = replace(settings, epochs=max(settings.epochs, least))
     members = []
     for member in range(settings.members):
         optimiser = Optimiser.start(STARTED + 1 + len(lexicon), settings, rng)
