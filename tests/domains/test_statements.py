@@ -143,9 +143,8 @@ def test_scopes_lie_in_the_sentence(pairs: list[tuple[str, str]]):
 
 
 def test_a_denial_keeps_templates_apart_and_a_possibility_does_not():
-    said = templates(
-        "The depot is not in Arden. A depot in Arden was seen. The depot may be in Wilson."
-    )
+    text = "The depot is not in Arden. A depot in Arden was seen. The depot may be in Wilson."
+    said = [template for template in templates(text) if "EVENT" not in template.slots]
     allowed = unifiable(said, SCHEMA)
     assert not allowed[0, 1]
     assert allowed[0, 2]

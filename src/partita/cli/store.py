@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,7 +83,8 @@ def runs(store: options.Store = None, json: Json = False) -> None:
 
         from partita.app.workspace import open_workspace
 
-        found = open_workspace(store, create=False).runs()
+        with closing(open_workspace(store, create=False)) as workspace:
+            found = workspace.runs()
         if json:
             console.say("".join(f"{dumps(one, ensure_ascii=False)}\n" for one in found))
         else:
@@ -111,7 +113,8 @@ def export(
         from partita.store.opening import default_store
 
         refuse_inputs(out, [store or default_store()])
-        count = open_workspace(store, create=False).export(run, table, to, out)
+        with closing(open_workspace(store, create=False)) as workspace:
+            count = workspace.export(run, table, to, out)
         console.note(f"{out}: {count:,} {_rows(count)}")
 
 
@@ -201,8 +204,5 @@ def _of_store(run: str, store: str | None, more: Sequence[Path] | None, most: in
 
     if more:
         raise InputError("--texts and --keys are for results files (a store already has both)")
-    workspace = open_workspace(store, create=False)
-    try:
+    with closing(open_workspace(store, create=False)) as workspace:
         return report_html(workspace, run, most)
-    finally:
-        workspace.close()

@@ -135,7 +135,7 @@ def _blocks(size: int, count: int, seed: int) -> tuple[FloatArray, float, FloatA
 
 def test_independent_blocks_in_one_component() -> None:
     theta, log_z, truth = _blocks(20, 10, 0)
-    answer = sampled(theta, Budget(work=16_000), 0)
+    answer = sampled(theta, Budget(work=32_000), 0)
     assert answer.converged, answer.reason
     assert np.abs(answer.pairs().value - truth).max() <= 0.02
     assert _within(answer.log_normaliser, log_z)

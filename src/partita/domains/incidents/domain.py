@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -61,6 +61,7 @@ class IncidentDomain(RuleDomain):
         self.gazetteer: Gazetteer | None = None
         self.gazetteer_file: Path | None = None
         self._last_reading: tuple[Message, IncidentModels, Reading] | None = None
+        self._last_incidents: tuple[Reading, list[dict[str, object]]] | None = None
 
     @property
     def characteristics(self) -> tuple[Characteristic, ...]:
@@ -119,8 +120,15 @@ class IncidentDomain(RuleDomain):
 
     def incidents(self, message: Message) -> list[dict[str, object]]:
         """Return the incidents of a message with the probabilities of their fills."""
-        found = probable_incidents(self._reading(message), self.models)
-        return [incident.json() for incident in found]
+        reading, last = self._reading(message), self._last_incidents
+        if last is None or last[0] is not reading:
+            found = probable_incidents(reading, self.models)
+            last = self._last_incidents = reading, [incident.json() for incident in found]
+        return last[1]
+
+    def notes(self, message: Message, templates: Sequence[Template]) -> Iterable[str]:
+        """Say how much of a text was understood; of one without incidents that is nothing."""
+        return super().notes(message, templates if self.incidents(message) else ())
 
     def _reading(self, message: Message) -> Reading:
         """Return the reading of a message; that of the last one is kept."""
