@@ -377,14 +377,18 @@ def _model_targets() -> list[Target]:
 
 
 def _small_incident_models() -> str:
-    """Return the shipped models of incidents with three features of each classifier."""
+    """Return the shipped models of incidents with three features or trees of each classifier."""
     from partita.domains.incidents.gazetteer import domain_data
 
     models = domain_data("parameters.json")
     for group in ("readers", "screeners", "judges"):
         for classifier in models[group].values():
-            if "features" in classifier:  # trees have none
+            if "features" in classifier:
                 classifier["features"] = dict(list(classifier["features"].items())[:3])
+                continue
+            classifier["borders"] = [border[:1] for border in classifier["borders"]]
+            for part in ("tested", "cuts", "values"):
+                classifier[part] = classifier[part][:3]
     return json.dumps(models)
 
 

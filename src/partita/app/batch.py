@@ -11,13 +11,15 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from partita.errors import PartitaError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 AHEAD = 4  # pieces for each worker that are submitted before the first result is taken
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 
 from partita.app.batch import Forms, Outcome, Piece, gc_paused, process
 from partita.app.solve import Progress, Solver, solved
 from partita.errors import PartitaError
-from partita.linkage.clusters import cluster_rows
 from partita.linkage.sets import Sets
 from partita.records import Distribution
-from partita.results.result_lines import result_line, singletons_line
 
 CHUNK = 1000
 LARGE = 18  # templates: a larger set has all the memory and all the cores to itself
@@ -74,15 +73,27 @@ def _outcome(
     if isinstance(distribution, PartitaError):
         return Outcome(name, error=str(distribution))
     prefix = f"{name}:" if sets.named else ""
-    rows = cluster_rows(distribution, forms.cautious, prefix) if forms.clusters else []
+    rows = _cluster_rows(distribution, forms, prefix) if forms.clusters else []
     missing = (unlisted, sets.missing or 0.0)
     return Outcome(
         name,
-        lines=(result_line(distribution, source, missing),) if forms.json else (),
+        lines=(_json_line(distribution, source, missing),) if forms.json else (),
         shown=_shown(distribution, forms),
         clusters=tuple((*row, name) if sets.named else row for row in rows),
         converged=distribution.converged is not False,
     )
+
+
+def _cluster_rows(distribution: Distribution, forms: Forms, prefix: str) -> list[Any]:
+    from partita.linkage.clusters import cluster_rows
+
+    return list(cluster_rows(distribution, forms.cautious, prefix))
+
+
+def _json_line(distribution: Distribution, source: str, missing: tuple[int, float]) -> str:
+    from partita.results.result_lines import result_line
+
+    return result_line(distribution, source, missing)
 
 
 def _shown(distribution: Distribution, forms: Forms) -> str:
@@ -101,6 +112,11 @@ def _singletons(sets: Sets, forms: Forms, source: str) -> Iterator[Outcome]:
     if not templates:
         return
     shown = ""
+    lines: tuple[str, ...] = ()
+    if forms.json:
+        from partita.results.result_lines import singletons_line
+
+        lines = (singletons_line(templates, source),)
     if forms.view:
         from partita.views.distribution import names_text
 
@@ -109,7 +125,7 @@ def _singletons(sets: Sets, forms: Forms, source: str) -> Iterator[Outcome]:
     yield Outcome(
         "",
         counted=False,
-        lines=(singletons_line(templates, source),) if forms.json else (),
+        lines=lines,
         shown=shown,
         clusters=tuple((template.id, template.id, 1.0, *name) for template in templates),
     )
