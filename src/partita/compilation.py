@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import inspect
+import logging
 import os
 import sys
 import tempfile
@@ -29,6 +30,7 @@ from numba.np import linalg
 
 ENTRIES = 1000  # index files kept in the cache, the most recently used first
 LIBRARIES = {"llvmlite", "math", "numba", "numpy"}  # identified by their versions
+LOG = logging.getLogger(__name__)
 PLAIN = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type(None), type(...))
 
 P = ParamSpec("P")
@@ -189,7 +191,10 @@ class _Files(caching.FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         with contextlib.suppress(OSError):  # there is no index before the first compilation
             os.utime(self._cache_file._index_path)
-        return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        loaded = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        if loaded is None:
+            LOG.info("compiling %s", self._py_func.__qualname__)
+        return loaded
 
     def save_overload(self, sig: Any, data: Any) -> None:
         _prune(Path(self.cache_path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import pty
 import resource
 import signal
 import subprocess
@@ -444,3 +445,38 @@ def test_debug_shows_the_traceback(tmp_path, monkeypatch):
     assert shown.exit_code == 1
     assert shown.stderr.startswith(plain.stderr)
     assert "Traceback (most recent call last)" in shown.stderr
+
+
+COMPILING = """
+from partita.cli.console import error_boundary
+from partita.compilation import kernel
+
+@kernel()
+def following(x):
+    return x + 1
+
+with error_boundary():
+    print(following(1))
+"""
+
+
+def test_a_terminal_shows_that_functions_are_compiled(tmp_path):
+    (tmp_path / "compiling.py").write_text(COMPILING)
+    environment = os.environ | {"PARTITA_CACHE": str(tmp_path / "empty")}
+    assert b"compiling for the first use (function 1)\r" in _on_a_terminal(environment)
+    assert _on_a_terminal(environment) == b""
+
+
+def _on_a_terminal(environment: dict[str, str]) -> bytes:
+    """Return what a process writes to standard error if that is a terminal."""
+    reader, terminal = pty.openpty()
+    command = [sys.executable, "compiling.py"]
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal, env=environment)
+    assert run.stdout == b"2\n"
+    os.write(terminal, b"end")
+    shown = b""
+    while not shown.endswith(b"end"):
+        shown += os.read(reader, 1 << 16)
+    os.close(terminal)
+    os.close(reader)
+    return shown.removesuffix(b"end")

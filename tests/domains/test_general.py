@@ -289,3 +289,8 @@ def test_names_say_what_they_name(text, sorts) -> None:
 def test_capital_letters_decide_nothing_in_upper_case() -> None:
     mentions = partita.run("THE COUNCIL MET AN OLD MAN. HE SPOKE TO THE COUNCIL.").mentions
     assert {m.text: m.sort for m in mentions}["AN OLD MAN"] == "person"
+
+
+def test_denied_roles_are_shown_in_words():
+    document = partita.run("Tom Farrell led the union. He is no longer a member of the board.")
+    assert "not role member of the board" in str(document)

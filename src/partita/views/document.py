@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.pipeline import Resolved
-from partita.records import Distribution, Entity, FloatArray, SlotValue, Template
+from partita.records import Distribution, Entity, FloatArray, Template
 from partita.reference.windows import original
 from partita.views.layout import bold, columns, count_text, cut, one_line, pad
 
@@ -176,12 +176,12 @@ def _likely(entity: Entity, slot: str) -> str:
     best = next((v for v in entity.slots.get(slot, ()) if v.value is not None), None)
     if best is None or best.probability < LIKELY:
         return ""
-    return _plain(best)
+    return _plain(best.value)
 
 
-def _plain(value: SlotValue) -> str:
-    text = value.value if isinstance(value.value, list) else [str(value.value)]
-    return " / ".join(map(one_line, text))
+def _plain(value: object) -> str:
+    """Return the text of a slot's value; values that hold together are separated by slashes."""
+    return " / ".join(map(one_line, value if isinstance(value, list) else [str(value)]))
 
 
 def _expressions(entity: Entity, templates: Mapping[str, Template], width: int) -> Iterator[str]:
@@ -203,9 +203,9 @@ def _slots(entity: Entity, width: int) -> Iterator[str]:
             continue
         share = "" if best.probability >= 0.995 else f" ({best.probability:.2f})"
         status = "" if best.status == "asserted" else f", {best.status}"
-        yield from _wrapped(f"{slot.lower()}: {_plain(best)}{share}{status}", width)
+        yield from _wrapped(f"{slot.lower()}: {_plain(best.value)}{share}{status}", width)
     for denial in entity.denied:
-        said = ", ".join(f"{slot.lower()} {value}" for slot, value in denial.slots.items())
+        said = ", ".join(f"{slot.lower()} {_plain(value)}" for slot, value in denial.slots.items())
         yield from _wrapped(f"not {said}", width)
 
 
