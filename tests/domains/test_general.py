@@ -294,3 +294,21 @@ def test_capital_letters_decide_nothing_in_upper_case() -> None:
 def test_denied_roles_are_shown_in_words():
     document = partita.run("Tom Farrell led the union. He is no longer a member of the board.")
     assert "not role member of the board" in str(document)
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "role"),
+    [
+        ("Peter Novak, formerly the mayor of Brno, is a minister.", "denied", "mayor of Brno"),
+        ("Ida Holt, no longer the head of the bank, left.", "denied", "head of the bank"),
+        ("Ann Lee, reportedly the owner of the shop, fled.", "reported", "owner of the shop"),
+    ],
+)
+def test_appositions_have_statuses(text, status, role):
+    document = partita.run(text)
+    name, apposed = document.mentions[:2]
+    said = name if status == "denied" else apposed
+    (one,) = said.assertions
+    assert (one.status, dict(one.slots)) == (status, {"ROLE": [role]})
+    assert ("ROLE" in apposed.slots) == (status == "reported")
+    assert apposed.context["APPOSITION_OF"] == name.id  # still the same person

@@ -10,7 +10,7 @@ from typing import Any
 
 from partita.records import Assertion, Template
 from partita.records.templates import ASSERTIONS
-from partita.text.assertions import Scope, scopes, strongest
+from partita.text.assertions import FORMERLY, Scope, scopes, strongest
 from partita.text.expressions import Expression
 from partita.text.trees import WORDED, Tree, Word, feature
 
@@ -29,6 +29,7 @@ YEAR = re.compile(r"(1[0-9]|20|21)[0-9]{2}s?|[0-9]{1,2}[/.-][0-9]{1,2}([/.-][0-9
 QUOTE = re.compile(r"“[^”]{1,2000}”|\"[^\"]{1,2000}\"")
 TURN = re.compile(r"\s*([A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3}):\s")
 HAPPENING = frozenset({"take", "happen", "occur", "exist", "begin", "follow"})
+PAST = FORMERLY | {"no longer", "no more", "once", "used to"}
 POSSIBLE = 0.05  # least probability of a sort that the last word of a name decides
 LONGEST = 120  # characters of a role or description
 
@@ -168,7 +169,7 @@ def _assertions(
     cue = " ".join(word.form for word in words)
     span = (spans[scope.cue[0]][0], spans[scope.cue[1] - 1][1])
     covered = (spans[scope.first][0], spans[scope.last - 1][1])
-    subject = _subject(template)
+    subject = _described_thing(template)
     slot = next((name for name in ("ROLE", "DESCRIPTION") if name in template.slots), "")
     if subject and slot:
         owner = subject if scope.status == "denied" else template.id
@@ -184,10 +185,9 @@ def _with_assertions(
     template: Template, said: Mapping[str, list[tuple[Assertion, bool]]]
 ) -> Template:
     own = [one.plain() for one, _ in said.get(template.id, ())]
-    subject = _subject(template)
     denied = [
-        one.slots
-        for one, mine in said.get(subject, ())
+        one
+        for one, mine in said.get(_described_thing(template), ())
         if not mine and one.status == "denied" and _is_own(one, template)
     ]
     if not own and not denied:
@@ -195,14 +195,21 @@ def _with_assertions(
     context = dict(template.context) | ({ASSERTIONS: own} if own else {})
     if not denied:
         return replace(template, context=context)
-    gone = {name for slots in denied for name in slots}
+    gone = {name for one in denied for name in one.slots}
     slots = {name: value for name, value in template.slots.items() if name not in gone}
-    return replace(template, slots=slots, context=context | {"COPULA_OF": "", "PREDICATE_OF": ""})
+    past = all(one.cue.lower() in PAST for one in denied)  # "formerly the mayor": the same person
+    links = ("COPULA_OF", "PREDICATE_OF", *(() if past else ("APPOSITION_OF",)))
+    return replace(template, slots=slots, context=context | dict.fromkeys(links, ""))
 
 
 def _subject(template: Template) -> str:
     """Return what a predicate is said of: "she is a doctor", "she used to be one"."""
     return str(template.context.get("COPULA_OF") or template.context.get("PREDICATE_OF") or "")
+
+
+def _described_thing(template: Template) -> str:
+    """Return what a predicate or an apposition describes."""
+    return _subject(template) or str(template.context.get("APPOSITION_OF", ""))
 
 
 def _is_own(one: Assertion, template: Template) -> bool:
@@ -309,7 +316,7 @@ def _described(expression: Expression, template: Template) -> Iterator[tuple[str
     """Yield the role of a person or the description of a thing: an apposition, a predicate, or
     nouns before a name."""
     tree, slot = expression.at.tree, "ROLE" if template.sort == "person" else "DESCRIPTION"
-    linked = template.context.get("APPOSITION_OF") or _subject(template)
+    linked = _described_thing(template)
     if linked and template.sort != "time" and template.form in ("definite", "indefinite", "bare"):
         yield slot, _without_determiner(template)
     elif template.form == "name" and template.sort == "person":
