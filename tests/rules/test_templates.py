@@ -221,6 +221,10 @@ def test_roles() -> None:
 def test_copula_and_apposition() -> None:
     assert relations_of([ng(), BE, ng()], 2).copula == 0
     assert relations_of([ng(), {**BE, "negated": "not"}, ng()], 2).copula == -1
+    is_not = {**BE, "negated": "not"}
+    assert relations_of([ng(), is_not, ng(), word("but"), ng()], 4).copula == 0
+    assert relations_of([ng(), is_not, ng(), word("or"), ng()], 4).copula == -1
+    assert relations_of([ng(), BE, ng(), word("but"), ng()], 4).copula == -1
     assert relations_of([ng(), BE, ng(number="PLURAL")], 2).copula == -1
     assert relations_of([ng(), END, ng()], 2).copula == -1
     named, described = ng(form="name"), ng(form="definite")

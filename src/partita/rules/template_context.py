@@ -183,10 +183,14 @@ def _apposition(phrases: Sequence[Attributes], n: int) -> int:
 
 
 def _copula(phrases: Sequence[Attributes], n: int) -> int:
-    """Return the subject of "the facility is an ammunition depot", or -1; "is not" is excluded."""
-    subject = subject_of(phrases, n)
+    """Return the subject of "the facility is an ammunition depot", or -1.
+
+    What is denied is excluded, but what corrects it is not: "is not a tank but a truck".
+    """
+    corrects = _text(_at(phrases, n - 1)).lower() == "but"
+    subject = subject_of(phrases, n - 2 if corrects else n)
     verb = next((p for p in reversed(phrases[max(subject, 0) : n]) if p.get("kind") == "vg"), {})
-    plain = not verb.get("negated") and not verb.get("modal")
+    plain = bool(verb.get("negated")) == corrects and not verb.get("modal")
     return subject if subject >= 0 and plain and _agree(phrases[n], phrases[subject]) else -1
 
 
