@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+import numpy as np
 
 from partita.errors import Contradiction, InputError, PartitaError
 from partita.records import Budget, CoreferenceSet, Distribution, Id, PairProbabilities, pair
@@ -57,6 +59,12 @@ class Solver:
             return solve_set(pairs, self.model, progress=progress, **self._options())
         except PartitaError as error:
             return error
+
+    @property
+    def batched(self) -> bool:
+        """Whether small sets can be solved together, without a record for each."""
+        listed = self.threshold is None and not self.prove
+        return listed and self.model in PROVABLE and self.method in ("auto", "exact")
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -237,17 +245,17 @@ def read_sets(
 
 
 def solved(
-    sets: Sets, solver: Solver, progress: Progress | None = None
+    sets: Sets, solver: Solver, progress: Progress | None = None, done: Container[int] = ()
 ) -> Iterator[Distribution | PartitaError]:
-    """Yield the distribution of every set in order, or the error that it has instead."""
-    sound = [k for k in range(len(sets)) if k not in sets.failed]
-    pairs = sets.pairs()
-    chosen = [pairs[k] for k in sound]
-    if len(chosen) == 1:
-        distributions = iter([solver.solve_one(chosen[0], progress)])
+    """Yield in order the distribution of every set that is not done, or its error."""
+    numbers = [k for k in range(len(sets)) if k not in done]
+    sound = [k for k in numbers if k not in sets.failed]
+    chosen = _chosen(sets, sound).pairs()
+    if len(sets) - len(sets.failed) == 1:
+        distributions = iter([solver.solve_one(one, progress) for one in chosen])
     else:
         distributions = solver.solve(chosen, progress)
-    for k in range(len(sets)):
+    for k in numbers:
         if k in sets.failed:
             yield sets.failed[k]
             continue
@@ -258,6 +266,14 @@ def solved(
             yield _proved(outcome, solver.parameters, solver.budget)
         else:
             yield outcome
+
+
+def _chosen(sets: Sets, numbers: Sequence[int]) -> Sets:
+    """Return some of the sets that did not fail."""
+    if len(numbers) == len(sets):
+        return sets
+    assumed = {n: sets.assumed[k] for n, k in enumerate(numbers) if k in sets.assumed}
+    return replace(sets.chosen(np.array(numbers, np.int64)), failed={}, assumed=assumed)
 
 
 def placed(error: PartitaError, sets: Sets, k: int) -> PartitaError:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain, compress, pairwise
 from typing import Any
 
 import numpy as np
 
 from partita.app.batch import Forms, Outcome, Piece, gc_paused, process
-from partita.app.solve import Progress, Solver, solved
+from partita.app.solve import TOP, Progress, Solver, solved
 from partita.errors import PartitaError
 from partita.linkage.sets import Sets
-from partita.records import Distribution
+from partita.records import BoolArray, Distribution, FloatArray
 
 CHUNK = 1000
 LARGE = 18  # templates: a larger set has all the memory and all the cores to itself
 PAYS = 15_000  # small sets: fewer are done before other processes have started
+BATCHED = 0.1  # the work in a small set that is solved and written with others
 
 
 def solve_sets(
@@ -31,34 +32,94 @@ def solve_sets(
     """Yield the outcome of every set in order, then one for the templates in no set."""
     here = partial(solve_piece, solver, forms, source, progress=progress)
     work = partial(solve_piece, solver, forms, source)
-    return chain(process(_pieces(sets), work, workers, here), _singletons(sets, forms, source))
+    pieces = _pieces(sets, BATCHED if _only_lines(forms, solver) else 1.0)
+    return chain(process(pieces, work, workers, here), _singletons(sets, forms, source))
 
 
-def _pieces(sets: Sets) -> Iterator[Piece[Sets]]:
+def _pieces(sets: Sets, least: float) -> Iterator[Piece[Sets]]:
     """Yield stretches of sets; a large set is one by itself and stays in this process."""
     large = np.flatnonzero(sets.sizes > LARGE)
     cuts = {0, len(sets), *large.tolist(), *(large + 1).tolist(), *range(0, len(sets), CHUNK)}
     for first, last in pairwise(sorted(cuts)):
         piece = sets.slice(first, last)
         shared = bool(piece.sizes.max(initial=0) <= LARGE)
-        yield Piece(piece, _load(piece) / PAYS if shared else 0.0, shared)
+        yield Piece(piece, _load(piece, least) / PAYS if shared else 0.0, shared)
 
 
-def _load(sets: Sets) -> float:
+def _load(sets: Sets, least: float) -> float:
     """Return the work in small sets: one of 14 templates is worth thousands of 5."""
-    return float(np.sum(np.maximum(1.0, 3.0 ** (sets.sizes - 8.0))))
+    return float(np.sum(np.maximum(least, 3.0 ** (sets.sizes - 8.0))))
+
+
+def _only_lines(forms: Forms, solver: Solver) -> bool:
+    return forms.json and not forms.view and not forms.clusters and solver.batched
 
 
 def solve_piece(
     solver: Solver, forms: Forms, source: str, sets: Sets, progress: Progress | None = None
 ) -> list[Outcome]:
-    """Return the outcomes of some sets."""
-    unlisted = sets.unlisted().tolist()
+    """Return the outcomes of some sets; small ones of which only lines are wanted, at once."""
     with gc_paused():
-        return [
-            _outcome(sets, k, distribution, forms, source, unlisted[k])
-            for k, distribution in enumerate(solved(sets, solver, progress))
-        ]
+        lines = _small_set_lines(sets, solver, forms, source)
+        outcomes = {k: Outcome(sets.names[k], lines=(line,)) for k, line in lines.items()}
+        unlisted = sets.unlisted().tolist()
+        others = (k for k in range(len(sets)) if k not in lines)
+        for k, distribution in zip(others, solved(sets, solver, progress, lines), strict=True):
+            outcomes[k] = _outcome(sets, k, distribution, forms, source, unlisted[k])
+    return [outcomes[k] for k in range(len(sets))]
+
+
+def _small_set_lines(sets: Sets, solver: Solver, forms: Forms, source: str) -> Mapping[int, str]:
+    """Return the lines of small sets, where there are enough of them for compiled loops."""
+    from partita.configurations.solve_batch import COMPILED, SHARED
+
+    few = len(sets) - len(sets.failed) < COMPILED
+    if few or not _only_lines(forms, solver) or sets.templates or sets.evidence:
+        return {}
+    plain = sets.sizes <= SHARED
+    plain[[*sets.failed, *sets.assumed]] = False
+    return _batch_lines(sets, solver, source, plain) if plain.any() else {}
+
+
+def _batch_lines(sets: Sets, solver: Solver, source: str, plain: BoolArray) -> dict[int, str]:
+    """Return the lines of plain sets that compiled loops can solve."""
+    from partita.configurations.enumeration import REASON
+    from partita.configurations.odds import UNSCALED
+    from partita.configurations.solve_batch import SHARED, solve_padded
+    from partita.results.batch_lines import SmallSets, small_set_lines
+
+    given, listed = _pair_rows(sets, plain, SHARED)
+    sizes = np.where(plain, sets.sizes, 0)
+    answers = solve_padded(given, sizes, solver.parameters or UNSCALED, solver.top or TOP)
+    done = answers.counts > 0
+    small = SmallSets(
+        names=[*compress(sets.names, done)],
+        ids=[*compress(sets.ids, np.repeat(done, sets.sizes))],
+        sizes=sizes[done],
+        unlisted=sets.unlisted()[done],
+        counts=answers.counts[done],
+        given=given[done],
+        marginals=answers.pairs[done],
+        listed=listed[done],
+        labels=answers.labels[done],
+        shares=answers.shares[done],
+        figures=answers.figures[done],
+    )
+    lines = small_set_lines(small, solver.model, source, sets.missing or 0.0, solver.seed, REASON)
+    return dict(zip(np.flatnonzero(done).tolist(), lines, strict=True))
+
+
+def _pair_rows(sets: Sets, plain: BoolArray, largest: int) -> tuple[FloatArray, BoolArray]:
+    """Return the probabilities of the pairs of each plain set as a row, and which are listed."""
+    given = np.full((len(sets), largest * (largest - 1) // 2), sets.missing or 0.0)
+    home = np.repeat(np.arange(len(sets)), np.diff(sets.row_starts))
+    kept = plain[home]
+    home, left, right = home[kept], sets.left[kept], sets.right[kept]
+    place = left * (2 * sets.sizes[home] - left - 1) // 2 + right - left - 1
+    given[home, place] = sets.probability[kept]
+    listed = given > 0.0
+    listed[home, place] = True
+    return given, listed
 
 
 def _outcome(

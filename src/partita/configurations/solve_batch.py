@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.configurations.dense.draws import canonical_rows
 from partita.configurations.dense.posterior import log2_of
@@ -54,7 +55,9 @@ class SolvedRows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Sums:
+class RowSums:
+    """The same answers as arrays; `pairs` are rows in the order of np.triu_indices."""
+
     totals: FloatArray
     counts: IntArray
     pairs: FloatArray
@@ -62,35 +65,55 @@ class _Sums:
     best: IntArray
     best_shares: FloatArray
 
+    @property
+    def entropies(self) -> FloatArray:
+        bits: FloatArray = np.maximum(0.0, self.totals - self.expected) / np.log(2.0)
+        return bits
+
+    def conflicts(self, theta: FloatArray, must: BoolArray) -> FloatArray:
+        return np.abs(np.expm1(np.minimum(0.0, _base(theta, must) + self.totals)))
+
 
 def solve_rows(theta: FloatArray, must: BoolArray, n: int, top: int, compiled: bool) -> SolvedRows:
     """Solve sets given as rows of θ and must-links over pairs, in the order of np.triu_indices."""
-    top = min(top, len(partitions(n)))
-    strength = np.where(np.isneginf(theta), 0.0, np.abs(theta)).sum(axis=1)
-    safe = compiled and not must.any() and strength.max() < SAFE
-    sums = (_by_recursion if safe else _by_products)(theta, must, n, top)
-    conflicts = np.abs(np.expm1(np.minimum(0.0, _base(theta, must) + sums.totals)))
-    entropies = np.maximum(0.0, sums.totals - sums.expected) / np.log(2.0)
+    sums = row_sums(theta, must, n, top, compiled and not must.any() and bool(safe(theta).all()))
     return SolvedRows(
         theta,
         must,
         sums.totals.tolist(),
-        conflicts.tolist(),
-        entropies.tolist(),
+        sums.conflicts(theta, must).tolist(),
+        sums.entropies.tolist(),
         sums.counts.tolist(),
-        _matrices(np.clip(sums.pairs, 0.0, 1.0), n),
+        _matrices(sums.pairs, n),
         sums.best,
-        np.minimum(sums.best_shares, 1.0).tolist(),
+        sums.best_shares.tolist(),
     )
 
 
-def _by_products(theta: FloatArray, must: BoolArray, n: int, top: int) -> _Sums:
+def safe(theta: FloatArray) -> BoolArray:
+    """Return which rows have so little evidence that compiled loops may multiply odds."""
+    strength = np.where(np.isneginf(theta), 0.0, np.abs(theta)).sum(axis=1)
+    moderate: BoolArray = strength < SAFE
+    return moderate
+
+
+def row_sums(theta: FloatArray, must: BoolArray, n: int, top: int, compiled: bool) -> RowSums:
+    """Return the sums over the configurations of every row, by compiled loops or by products."""
+    sums = (_by_recursion if compiled else _by_products)(
+        theta, must, n, min(top, len(partitions(n)))
+    )
+    return replace(
+        sums, pairs=np.clip(sums.pairs, 0.0, 1.0), best_shares=np.minimum(sums.best_shares, 1.0)
+    )
+
+
+def _by_products(theta: FloatArray, must: BoolArray, n: int, top: int) -> RowSums:
     weights = log_weights(theta, must, n)
     possible = weights > -np.inf
     shares, totals = _shares(weights)
     finite = weights if possible.all() else np.where(possible, weights, 0.0)
     best = _largest(weights, top)
-    return _Sums(
+    return RowSums(
         totals,
         np.count_nonzero(possible, axis=1),
         shares @ pair_table(n),
@@ -100,7 +123,7 @@ def _by_products(theta: FloatArray, must: BoolArray, n: int, top: int) -> _Sums:
     )
 
 
-def _by_recursion(theta: FloatArray, must: BoolArray, n: int, top: int) -> _Sums:
+def _by_recursion(theta: FloatArray, must: BoolArray, n: int, top: int) -> RowSums:
     """Solve by compiled loops.
 
     Where Σ|θ| is moderate, Σ θ·P over pairs is the expected log-weight without loss.
@@ -117,7 +140,7 @@ def _by_recursion(theta: FloatArray, must: BoolArray, n: int, top: int) -> _Sums
     pairs = shares[:, right, left]
     expected = np.einsum("ij,ij->i", pairs, np.where(np.isneginf(theta), 0.0, theta))
     labels = canonical_rows(best.reshape(-1, n)).reshape(best.shape)
-    return _Sums(np.log(totals), counts, pairs, expected, labels, weights / totals[:, None])
+    return RowSums(np.log(totals), counts, pairs, expected, labels, weights / totals[:, None])
 
 
 def _shares(weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -154,6 +177,72 @@ def _largest(weights: FloatArray, k: int) -> IntArray:
     return np.take_along_axis(places, order, axis=1)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PaddedAnswers:
+    """The answers of many sets of up to SHARED templates, as rows of equal length.
+
+    The count of a set is 0 where it was not solved. `figures` are log₂ of the number of unlisted
+    configurations and their mass, log₂ of the number of all, entropy, log-normaliser, conflict.
+    """
+
+    counts: IntArray
+    pairs: FloatArray
+    labels: NDArray[np.uint8]
+    shares: FloatArray
+    figures: FloatArray
+
+
+def solve_padded(
+    p: FloatArray, sizes: IntArray, scaled: ScaledParameters, top: int
+) -> PaddedAnswers:
+    """Solve rows of pair probabilities by compiled loops.
+
+    Sets with must-links or with very strong evidence are not solved.
+    """
+    count, top = len(p), min(top, len(partitions(int(sizes.max(initial=0)))))
+    answers = PaddedAnswers(
+        np.zeros(count, np.int64),
+        np.zeros(p.shape),
+        np.zeros((count, top, SHARED), np.uint8),
+        np.zeros((count, top)),
+        np.zeros((count, 6)),
+    )
+    for n in range(2, SHARED + 1):
+        rows, pairs = np.flatnonzero(sizes == n), n * (n - 1) // 2
+        rows = rows[(p[rows, :pairs] < 1.0).all(axis=1)]
+        part = np.asfortranarray(p[rows, :pairs])  # so that sums have the order of `_log_odds`
+        theta = _scaled_log_odds(part, np.False_, part == 0.0, scaled)
+        suitable = safe(theta)
+        if suitable.any():
+            _fill(answers, rows[suitable], np.asfortranarray(theta[suitable]), n)
+    return answers
+
+
+def _fill(answers: PaddedAnswers, rows: IntArray, theta: FloatArray, n: int) -> None:
+    must = np.zeros_like(theta, np.bool_)
+    sums = row_sums(theta, must, n, answers.shares.shape[1], compiled=True)
+    listed = sums.best_shares.shape[1]
+    answers.counts[rows] = sums.counts
+    answers.pairs[rows, : theta.shape[1]] = sums.pairs
+    answers.labels[rows, :listed, :n] = sums.best
+    answers.shares[rows, :listed] = sums.best_shares
+    left = np.maximum(sums.counts - listed, 0).tolist()
+    masses = map(math.fsum, sums.best_shares.tolist())
+    answers.figures[rows] = np.column_stack(
+        [
+            [log2_of(number) for number in left],
+            [
+                max(0.0, 1.0 - mass) if more else 0.0
+                for mass, more in zip(masses, left, strict=True)
+            ],
+            [math.log2(number) for number in sums.counts.tolist()],
+            sums.entropies,
+            sums.totals,
+            sums.conflicts(theta, must),
+        ]
+    )
+
+
 SHARED = 8  # templates up to which sets share a table
 ENTRIES = 1 << 16  # log-weights held at a time: what a core has in its own cache
 COMPILED = 500  # sets from which compiled loops pay for being loaded
@@ -176,8 +265,6 @@ def solve_many(
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[Answer]:
     """Yield the distributions of many sets in order; a refused set yields its error.
-
-    All small sets are solved together before the first answer.
 
     All small sets are solved at once, before the first answer is given.
     """
@@ -241,10 +328,16 @@ def _log_odds(
             must[row], apart[row] = knowledge.must[left, right], ~knowledge.compatible[left, right]
     if flat:
         return np.where(apart, -np.inf, 0.0), must
+    return _scaled_log_odds(p, must, apart, scaled), must
+
+
+def _scaled_log_odds(
+    p: FloatArray, must: BoolArray | np.bool_, apart: BoolArray, scaled: ScaledParameters
+) -> FloatArray:
     with np.errstate(divide="ignore"):
         theta = np.log(p) - np.log1p(-p)
     theta = scaled.scale * np.where(must | apart, 0.0, theta) + scaled.bias
-    return np.where(apart, -np.inf, theta), must
+    return np.where(apart, -np.inf, theta)
 
 
 def _distribution(

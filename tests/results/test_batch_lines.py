@@ -1,0 +1,175 @@
+"""Compiled result lines: the numbers of repr, and the lines of the general writer."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from functools import partial
+from itertools import islice, pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from partita.app import solve_batch
+from partita.app.batch import Forms
+from partita.app.solve import Solver, read_sets
+from partita.compilation import kernel
+from partita.configurations.odds import ScaledParameters
+from partita.linkage.sets import Sets
+from partita.records import (
+    CoreferenceSet,
+    Distribution,
+    Figure,
+    Figures,
+    Listing,
+    Marginals,
+    Remainder,
+    Template,
+    pair,
+)
+from partita.results import batch_lines
+from partita.results.batch_lines import LONGEST, SmallSets, powers_of_ten, put_number
+from partita.results.result_lines import result_line
+
+LINES = Forms(json=True)
+
+
+@kernel()
+def put_numbers(values, powers, out, ends):
+    at = 0
+    for n in range(values.shape[0]):
+        at = put_number(out, at, values[n], powers)
+        ends[n] = at
+
+
+def written(values: list[float]) -> list[str]:
+    out = np.empty(LONGEST * len(values) + 1, np.uint8)
+    ends = np.zeros(len(values) + 1, np.int64)
+    put_numbers(np.array(values), powers_of_ten(), out, ends[1:])
+    data = out.tobytes()
+    return [data[a:b].decode() for a, b in pairwise(ends)]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_numbers_are_written_as_repr_does(values: list[float]) -> None:
+    assert written(values) == list(map(repr, values))
+
+
+def test_numbers_at_the_ends_of_every_binade() -> None:
+    powers = [2.0**n for n in range(-1074, 1024)] + [10.0**n for n in range(-323, 309)]
+    values = [n for p in powers for n in (p, math.nextafter(p, 0), math.nextafter(p, 2 * p))]
+    values = [n for n in values if math.isfinite(n)] + [0.0, -0.0, 1e16, 9.5e15, 123456.0]
+    assert written(values) == list(map(repr, values))
+
+
+def test_random_bits() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 1 << 64, 50_000, dtype=np.uint64).view(np.float64)
+    values = [*values[np.isfinite(values)].tolist(), *rng.random(50_000).tolist()]
+    assert written(values) == list(map(repr, values))
+
+
+def pairs_file(path: Path, rng: np.random.Generator, named: bool) -> str:
+    """Write sets of 2 to 10 templates, with zeros, ones, gaps, extreme odds and odd names."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["left", "right", "probability", *(["set"] if named else [])])
+        for s in range(60):
+            n = int(rng.integers(2, 11 if s % 10 == 0 else 9))
+            ids = [f"s{s} {'é|/'[i % 3]}{i}" for i in range(n)]
+            rare = float(rng.choice([0.0, 0.0, 0.0, 1.0, 1e-300, 1e-17, 1 - 2**-53]))
+            for i in range(n):
+                for j in range(i + 1, n):
+                    p = rare if rng.random() < 0.15 else float(rng.random())
+                    if j == i + 1 or rng.random() < 0.8:
+                        row = [ids[j], ids[i], p if p or j > i + 1 else 0.25]
+                        writer.writerow([*row, *([f"sét {s}"] if named else [])])
+    return str(path)
+
+
+SOLVERS = [
+    Solver(top=10),
+    Solver(top=3, seed=7),
+    Solver("scaled", ScaledParameters(0.6, -0.3), top=2000),
+]
+
+
+@pytest.fixture
+def sets(tmp_path, monkeypatch, request) -> Sets:
+    named, missing = request.param
+    monkeypatch.setattr("partita.configurations.solve_batch.COMPILED", 1)
+    file = pairs_file(tmp_path / "pairs.csv", np.random.default_rng(named), named)
+    return read_sets(file, missing=missing)
+
+
+KINDS = pytest.mark.parametrize("sets", [(False, None), (True, None), (True, 0.25)], indirect=True)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@KINDS
+def test_lines_are_those_of_the_general_writer(sets, monkeypatch, solver):
+    given = []
+    monkeypatch.setattr(batch_lines, "SmallSets", partial(_noted, given))
+    lines = solve_batch._small_set_lines(sets, solver, LINES, 'a "b".csv')
+    assert 25 <= len(lines) < len(sets)
+    [small] = given
+    ids = iter(small.ids)
+    for k, line in enumerate(lines.values()):
+        distribution = _distribution(small, k, [*islice(ids, int(small.sizes[k]))], solver)
+        unlisted = int(small.unlisted[k]), sets.missing or 0.0
+        assert line == result_line(distribution, 'a "b".csv', unlisted)
+
+
+def _noted(noted, /, **fields):
+    noted.append(SmallSets(**fields))
+    return noted[-1]
+
+
+def _distribution(small: SmallSets, k: int, ids: list[str], solver: Solver) -> Distribution:
+    n, count = len(ids), int(small.counts[k])
+    left, right = np.triu_indices(n, 1)
+    matrices = np.zeros((2, n, n))
+    for matrix, rows in zip(matrices, (small.given, small.marginals), strict=True):
+        matrix[left, right] = matrix[right, left] = rows[k, : len(left)]
+    zeros = np.flatnonzero(small.listed[k, : len(left)] & (small.given[k, : len(left)] == 0.0))
+    apart = frozenset(pair(ids[left[x]], ids[right[x]]) for x in zeros)
+    more, mass, bits, entropy, total, conflict = small.figures[k].tolist()
+    listed = Listing(tuple(ids), small.labels[k, :count, :n], small.shares[k, :count].tolist())
+    return Distribution(
+        set=CoreferenceSet(tuple(map(Template, ids)), apart, name=small.names[k]),
+        model=solver.model,
+        method="exact",
+        reason="exact by enumeration",
+        probabilities=matrices[0],
+        marginals=Marginals.exact(matrices[1]),
+        configurations=listed,
+        remainder=Remainder(count - len(listed), more, mass),
+        figures=Figures(*map(Figure.exact, (entropy, total, bits))),
+        conflict=conflict,
+        count=count,
+        seed=solver.seed,
+        posterior=None,
+    )
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@KINDS
+def test_outcomes_equal_those_of_single_sets(sets, monkeypatch, solver):
+    at_once = solve_batch.solve_piece(solver, LINES, "p.csv", sets)
+    monkeypatch.setattr(solve_batch, "_small_set_lines", lambda *_: {})
+    singly = solve_batch.solve_piece(solver, LINES, "p.csv", sets)
+    for one, other in zip(at_once, singly, strict=True):
+        assert (one.name, one.error) == (other.name, other.error)
+        if not one.error:
+            a, b = json.loads(one.lines[0]), json.loads(other.lines[0])
+            assert a.keys() == b.keys()
+            for name in ("entropy_bits", "log_normaliser", "conflict", "log2_count"):
+                assert a[name] == pytest.approx(b[name], abs=1e-9)
+            for rows, name in (("pairs", "marginal"), ("configurations", "probability")):
+                numbers = [row[name] for row in a[rows]]
+                assert numbers == pytest.approx([row[name] for row in b[rows]], abs=1e-12)
