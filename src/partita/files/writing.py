@@ -55,8 +55,10 @@ class _CheckedText(TextIOWrapper):
         self.path = path
 
     def write(self, text: str) -> int:
-        with write_errors(self.path):
+        try:  # and not write_errors, which would take longer than the line itself
             return super().write(text)
+        except OSError as error:
+            raise _write_error(self.path, error) from error
 
     def flush(self) -> None:
         with write_errors(self.path):
@@ -186,8 +188,11 @@ def write_errors(path: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        problem = f"cannot be written: {error.strerror or error}"
-        raise InputError(problem, file=str(path)) from error
+        raise _write_error(path, error) from error
+
+
+def _write_error(path: str | Path, error: OSError) -> InputError:
+    return InputError(f"cannot be written: {error.strerror or error}", file=str(path))
 
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # spreadsheets take such text as a formula

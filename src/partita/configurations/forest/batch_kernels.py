@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.compilation import kernel
+from partita.compilation import kernel, uncounted
 from partita.configurations.forest.kernels import DONE, draw, eliminate
 
 NONE = -1
@@ -80,17 +80,23 @@ def _fill_tables(weights, size, apart, w, z):  # type: ignore[no-untyped-def]
     links, out = np.empty(1 << n), np.empty(1 << n)
     for t in range(n):
         _fill_trees(weights, t, w, links, out)
-    for mask in range(1, 1 << n):
-        records, possible = 0.0, True
-        for i in range(n):
-            if mask >> i & 1:
-                records += size[i]
-                possible &= (apart[i] & mask) == 0
-        w[mask] = records * w[mask] if possible else 0.0
-    w[0], z[0] = 0.0, 1.0
+    _count_records(size, apart, out)
+    for mask in range(1 << n):
+        w[mask] = out[mask] * w[mask] if out[mask] > 0.0 else 0.0
+    z[0] = 1.0
     for t in range(n):
         _convolve(w[1 << t : 2 << t], z[: 1 << t], out, t)
         z[1 << t : 2 << t] = out[: 1 << t]
+
+
+@kernel()
+def _count_records(size, apart, counts):  # type: ignore[no-untyped-def]
+    """Fill the number of records of every subset; -1 if two of its nodes must differ."""
+    counts[0] = 0.0
+    for t in range(len(size)):
+        for c in range(1 << t):
+            possible = counts[c] >= 0.0 and (apart[t] & c) == 0
+            counts[1 << t | c] = counts[c] + size[t] if possible else -1.0
 
 
 @kernel()
@@ -387,7 +393,7 @@ def _by_cluster(label):  # type: ignore[no-untyped-def]
     return order
 
 
-@kernel()
+@uncounted
 def _add_draw(labels, size, order, cells, first, d, counts, answers):  # type: ignore[no-untyped-def]
     n = len(size)
     answers.drawn[0, d] += cells
@@ -532,7 +538,7 @@ def _draw_rows(links, k, first, n, draws, rng, pair):  # type: ignore[no-untyped
     status, count, index, value = eliminate(
         start, length, index, value, ground, hub, home, hub_ground, order, total, n, 1 << 60
     )
-    rows = np.empty((draws, n), dtype=np.int64)
+    rows = np.empty((draws, n), dtype=np.uint32)
     if status != DONE:
         return rows, False
     charges = np.cumsum(charge) if rate > 0.0 else np.zeros(0)
@@ -547,7 +553,7 @@ def _draw_rows(links, k, first, n, draws, rng, pair):  # type: ignore[no-untyped
     return rows, True
 
 
-@kernel()
+@uncounted
 def _renumber(row, number):  # type: ignore[no-untyped-def]
     """Replace labels by numbers in order of appearance."""
     number[:] = NONE
@@ -592,7 +598,7 @@ def _row_weights(left, right, start, length, index, value):  # type: ignore[no-u
     return weight
 
 
-@kernel()
+@uncounted
 def _add_neighbour(start, length, index, value, a, b, weight):  # type: ignore[no-untyped-def]
     for x in range(start[a], start[a] + length[a]):
         if index[x] == b:
@@ -655,7 +661,7 @@ def _drawn_cluster(  # type: ignore[no-untyped-def]
         answers.side[first + i] = count > 0 and rows[d, i] != rows[d, members[0]]
 
 
-@kernel()
+@uncounted
 def _two_parts(row, cell_sizes, members, codes):  # type: ignore[no-untyped-def]
     """Return how many share the cell of the first, and whether a draw is an exact split in two.
 
@@ -675,7 +681,7 @@ def _two_parts(row, cell_sizes, members, codes):  # type: ignore[no-untyped-def]
     return inside, split, key
 
 
-@kernel()
+@uncounted
 def _count_merge(row, more, own, sizes, merged, first, answers):  # type: ignore[no-untyped-def]
     """Count a draw in which the cell is the cluster and exactly one other cluster."""
     found = NONE

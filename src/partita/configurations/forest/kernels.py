@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from partita.compilation import kernel
+from partita.compilation import kernel, uncounted
 
 DONE, STOPPED, DENSE, FULL = 0, 1, 2, 3
 CLIQUE = 0.7  # of the nodes left that the next one touches: from there on a dense matrix
@@ -181,7 +181,7 @@ def eliminate(  # type: ignore[no-untyped-def]
     return status, count, index, value
 
 
-@kernel()
+@uncounted
 def _enqueue(queue, v, degree):  # type: ignore[no-untyped-def]
     head, after, before = queue
     following = head[degree]
@@ -190,7 +190,7 @@ def _enqueue(queue, v, degree):  # type: ignore[no-untyped-def]
         before[following] = v
 
 
-@kernel()
+@uncounted
 def _dequeue(queue, v, degree):  # type: ignore[no-untyped-def]
     head, after, before = queue
     if before[v] >= 0:
@@ -217,7 +217,7 @@ def _moved(start, length, room, index, value, used, a, k):  # type: ignore[no-un
     return index, value, used + room[a]
 
 
-@kernel()
+@uncounted
 def _spread(index, value, at, before, s, k, v, a, share, where):  # type: ignore[no-untyped-def]
     """Take v out of the list of a, and add its share of the edges of v; return the length."""
     for y in range(before):
@@ -260,29 +260,30 @@ def eliminate_dense(weights, ground, hub, home, hub_ground, total):  # type: ign
                     target[b] += share * row[b]
 
 
-# Drawing keeps two rows of numbers for every node, for the hub and for the ground. Arrays in tuples
-# would be counted as references at every access.
-WEIGHT, SUM, CURRENT, LIMIT = range(4)  # floats
-PARENT, DROPPED, COMPONENT, PICK = range(4)  # integers
+# What drawing keeps of every node, of the hub and of the ground: one line of the cache.
+NODE = np.dtype(
+    [(name, np.float64) for name in ("weight", "sum", "current", "limit")]
+    + [(name, np.int64) for name in ("parent", "dropped", "component", "pick")]
+)
 
 
-@kernel()
-def _root_at(y, z, v, weight, threshold, real, whole):  # type: ignore[no-untyped-def]
+@uncounted
+def _root_at(y, z, v, weight, threshold, tree):  # type: ignore[no-untyped-def]
     """Attach y to v, and turn the path from y up to z around."""
     before, w, t = v, weight, threshold
     node = y
     while True:
-        above, cw, ct = whole[node, PARENT], real[node, CURRENT], real[node, LIMIT]
-        whole[node, PARENT], real[node, CURRENT], real[node, LIMIT] = before, w, t
+        above, cw, ct = tree[node]["parent"], tree[node]["current"], tree[node]["limit"]
+        tree[node]["parent"], tree[node]["current"], tree[node]["limit"] = before, w, t
         if node == z:
             return
         before, w, t = node, cw, ct
         node = above
 
 
-@kernel()
+@uncounted
 def _restore(  # type: ignore[no-untyped-def]
-    v, start, length, index, value, ground, hub, total, real, whole, rng
+    v, start, length, index, value, ground, hub, total, tree, rng
 ):
     """Put an eliminated node back into the tree.
 
@@ -292,63 +293,95 @@ def _restore(  # type: ignore[no-untyped-def]
     n = start.shape[0]
     h, earth = n, n + 1
     first, k = start[v], length[v]
-    for x in range(k):
-        real[index[first + x], WEIGHT] = value[first + x]
-    real[h, WEIGHT], real[earth, WEIGHT] = hub[v], ground[v]
-    _attribute(first, k, index, total[v], real, whole)
-    _choose(first, k, index, real, whole, rng)
-    x = whole[earth, PICK]
-    whole[v, PARENT], real[v, CURRENT] = x, real[x, WEIGHT]
-    real[v, LIMIT] = real[x, WEIGHT] * rng.random()
-    for x in range(k + 1):
-        z = index[first + x] if x < k else h
-        if whole[z, DROPPED]:
-            y = whole[z, PICK]
-            w = real[y, WEIGHT]
-            _root_at(y, z, v, w, w * rng.random(), real, whole)
-    for x in range(k + 1):
-        a = index[first + x] if x < k else h
-        real[whole[a, COMPONENT], SUM] = 0.0
-        whole[a, DROPPED] = 0
-        real[a, WEIGHT] = 0.0
-    real[earth, WEIGHT] = real[earth, SUM] = 0.0
+    for x in range(first, first + k):
+        tree[index[x]]["weight"] = value[x]
+    tree[h]["weight"], tree[earth]["weight"] = hub[v], ground[v]
+    dropped = 0
+    for x in range(first, first + k):
+        dropped += _attribute(index[x], total[v], tree)
+    dropped += _attribute(h, total[v], tree)
+    if dropped == 0:
+        x = _choose_one(first, k, index, value, ground[v], hub[v], h, rng)
+    else:
+        _choose(first, k, index, tree, rng)
+        x = tree[earth]["pick"]
+    tree[v]["parent"], tree[v]["current"] = x, tree[x]["weight"]
+    tree[v]["limit"] = tree[x]["weight"] * rng.random()
+    if dropped > 0:
+        _relink(v, first, k, index, tree, rng)
+    for x in range(first, first + k):
+        tree[index[x]]["weight"] = 0.0
+    tree[h]["weight"] = tree[earth]["weight"] = 0.0
 
 
-@kernel()
-def _attribute(first, k, index, total, real, whole):  # type: ignore[no-untyped-def]
-    """Drop the tree edges between neighbours that came through the node."""
-    h = whole.shape[0] - 2
-    for x in range(k + 1):
-        a = index[first + x] if x < k else h
-        p = whole[a, PARENT]
-        if p >= 0 and real[p, WEIGHT] > 0.0 and real[a, WEIGHT] > 0.0:
-            real[a, CURRENT] -= real[a, WEIGHT] * real[p, WEIGHT] / total
-            whole[a, DROPPED] = real[a, LIMIT] > real[a, CURRENT]
+@uncounted
+def _attribute(a, total, tree):  # type: ignore[no-untyped-def]
+    """Drop the tree edge above a neighbour if it came through the node; return whether it did."""
+    product = tree[a]["weight"] * tree[tree[a]["parent"]]["weight"]
+    if product > 0.0:
+        tree[a]["current"] -= product / total
+        tree[a]["dropped"] = tree[a]["limit"] > tree[a]["current"]
+        return tree[a]["dropped"]
+    return 0
 
 
-@kernel()
-def _choose(first, k, index, real, whole, rng):  # type: ignore[no-untyped-def]
+@uncounted
+def _choose_one(first, k, index, value, ground, hub, h, rng):  # type: ignore[no-untyped-def]
+    """Choose one neighbour by weight, where no edge was dropped."""
+    total, pick = ground, h + 1
+    for x in range(first, first + k):
+        w = value[x]
+        if w > 0.0:
+            total += w
+            if total <= w or rng.random() * total < w:
+                pick = index[x]
+    if hub > 0.0:
+        total += hub
+        if total <= hub or rng.random() * total < hub:
+            pick = h
+    return pick
+
+
+@uncounted
+def _choose(first, k, index, tree, rng):  # type: ignore[no-untyped-def]
     """Choose a neighbour in each component that the dropped edges leave, by weight."""
-    h = whole.shape[0] - 2
+    h = tree.shape[0] - 2
     earth = h + 1
-    real[earth, SUM], whole[earth, PICK] = real[earth, WEIGHT], earth
+    tree[earth]["sum"], tree[earth]["pick"] = tree[earth]["weight"], earth
     for x in range(k + 1):
         a = index[first + x] if x < k else h
-        whole[a, COMPONENT] = earth
-        w = real[a, WEIGHT]
+        tree[a]["component"] = earth
+        w = tree[a]["weight"]
         if w > 0.0:
             z = a
-            while z != earth and not whole[z, DROPPED]:
-                z = whole[z, PARENT]
-            whole[a, COMPONENT] = z
-            real[z, SUM] += w
-            if real[z, SUM] <= w or rng.random() * real[z, SUM] < w:
-                whole[z, PICK] = a
+            while z != earth and not tree[z]["dropped"]:
+                z = tree[z]["parent"]
+            tree[a]["component"] = z
+            tree[z]["sum"] += w
+            if tree[z]["sum"] <= w or rng.random() * tree[z]["sum"] < w:
+                tree[z]["pick"] = a
 
 
-@kernel()
+@uncounted
+def _relink(v, first, k, index, tree, rng):  # type: ignore[no-untyped-def]
+    """Link each component below a dropped edge to the node."""
+    h = tree.shape[0] - 2
+    for x in range(k + 1):
+        z = index[first + x] if x < k else h
+        if tree[z]["dropped"]:
+            y = tree[z]["pick"]
+            w = tree[y]["weight"]
+            _root_at(y, z, v, w, w * rng.random(), tree)
+    for x in range(k + 1):
+        a = index[first + x] if x < k else h
+        tree[tree[a]["component"]]["sum"] = 0.0
+        tree[a]["dropped"] = 0
+    tree[h + 1]["sum"] = 0.0
+
+
+@uncounted
 def _walk(  # type: ignore[no-untyped-def]
-    node, start, length, index, sums, ground, hub, hub_ground, hub_sums, core, real, whole, done,
+    node, start, length, index, sums, ground, hub, hub_ground, hub_sums, core, tree, done,
     rng,
 ):  # fmt: skip
     """Wilson's walk from one node of the core to the tree; `sums` are cumulative weights."""
@@ -373,13 +406,13 @@ def _walk(  # type: ignore[no-untyped-def]
                 b, w = earth, ground[a]
             else:
                 b, w = h, hub[a]
-        whole[a, PARENT], real[a, CURRENT] = b, w
+        tree[a]["parent"], tree[a]["current"] = b, w
         a = b
     a = node
     while not done[a]:
         done[a] = True
-        real[a, LIMIT] = real[a, CURRENT] * rng.random()
-        a = whole[a, PARENT]
+        tree[a]["limit"] = tree[a]["current"] * rng.random()
+        a = tree[a]["parent"]
 
 
 @kernel()
@@ -410,60 +443,48 @@ def draw(  # type: ignore[no-untyped-def]
     """
     n = start.shape[0]
     h, earth = n, n + 1
-    real, whole = np.zeros((n + 2, 4)), np.zeros((n + 2, 4), dtype=np.int64)
-    parent = whole[:, PARENT]
+    tree = np.zeros(n + 2, dtype=NODE)
+    parent = tree["parent"]
     done = np.zeros(n + 2, dtype=np.bool_)
     root, following = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     via = np.empty(n, dtype=np.int64)
+    below, children, inside = np.empty(n), np.empty(n, dtype=np.int64), np.empty(n)
     for row in range(labels.shape[0]):
-        parent[:] = -1
+        parent[h] = earth
         done[:] = False
         done[earth] = True
         if charges.shape[0] > 0:
             if core.shape[0] == 0:
-                parent[h], real[h, CURRENT] = earth, hub_ground
-                real[h, LIMIT] = hub_ground * rng.random()
+                tree[h]["current"] = hub_ground
+                tree[h]["limit"] = hub_ground * rng.random()
             else:
                 _walk(
                     h, start, length, index, value, ground, hub, hub_ground, hub_sums, core,
-                    real, whole, done, rng,
+                    tree, done, rng,
                 )  # fmt: skip
         for x in range(core.shape[0]):
             _walk(
                 core[x], start, length, index, value, ground, hub, hub_ground, hub_sums, core,
-                real, whole, done, rng,
+                tree, done, rng,
             )  # fmt: skip
         for x in range(count - 1, -1, -1):
-            _restore(order[x], start, length, index, value, ground, hub, total, real, whole, rng)
+            _restore(order[x], start, length, index, value, ground, hub, total, tree, rng)
         _label(parent, charges, root, following, via, labels[row], rng)
         if watched[0].shape[0] > 0:
-            _watch(parent, via, labels[row], labels.shape[0], watched)
+            _watch(parent, via, labels[row], labels.shape[0], watched, below, children, inside)
 
 
-@kernel()
-def _watch(parent, via, labels, draws, watched):  # type: ignore[no-untyped-def]
+@uncounted
+def _watch(  # type: ignore[no-untyped-def]
+    parent, via, labels, draws, watched, below, children, total
+):
     """Add the probability of each watched pair, given all edges of a forest but its own.
 
     If other edges join both, it is 1. Otherwise they are in two parts with A and B templates, and
     the odds of their edge are its weight times (A + B)/(A·B).
     """
     left, right, weight, sizes, expected = watched
-    n = labels.shape[0]
-    below, children, total = sizes.copy(), np.zeros(n, dtype=np.int64), np.zeros(n)
-    for v in range(n):
-        total[labels[v]] += sizes[v]
-        above = parent[v] if parent[v] < n else via[v] if parent[v] == n else -1
-        if above >= 0:
-            children[above] += 1
-    for leaf in range(n):
-        v = leaf
-        while v >= 0 and children[v] == 0:
-            children[v] = -1
-            above = parent[v] if parent[v] < n else via[v] if parent[v] == n else -1
-            if above >= 0:
-                below[above] += below[v]
-                children[above] -= 1
-            v = above
+    _count_below(parent, via, labels, sizes, below, children, total)
     for e in range(left.shape[0]):
         a, b = left[e], right[e]
         one, other = total[labels[a]], total[labels[b]]
@@ -480,7 +501,31 @@ def _watch(parent, via, labels, draws, watched):  # type: ignore[no-untyped-def]
         expected[e] += odds / (1.0 + odds) / draws
 
 
-@kernel()
+@uncounted
+def _count_below(  # type: ignore[no-untyped-def]
+    parent, via, labels, sizes, below, children, total
+):
+    """Fill the size of the subtree of each node, and the size of each cell by its label."""
+    n = labels.shape[0]
+    for v in range(n):
+        below[v], children[v], total[v] = sizes[v], 0, 0.0
+    for v in range(n):
+        total[labels[v]] += sizes[v]
+        above = parent[v] if parent[v] < n else via[v] if parent[v] == n else -1
+        if above >= 0:
+            children[above] += 1
+    for leaf in range(n):
+        v = leaf
+        while v >= 0 and children[v] == 0:
+            children[v] = -1
+            above = parent[v] if parent[v] < n else via[v] if parent[v] == n else -1
+            if above >= 0:
+                below[above] += below[v]
+                children[above] -= 1
+            v = above
+
+
+@uncounted
 def _label(parent, charges, root, following, via, labels, rng):  # type: ignore[no-untyped-def]
     """Turn a tree with a hub into labels.
 
@@ -509,7 +554,7 @@ def _label(parent, charges, root, following, via, labels, rng):  # type: ignore[
         labels[v] = following[r] if parent[r] == n else r
 
 
-@kernel()
+@uncounted
 def _find_roots(parent, root):  # type: ignore[no-untyped-def]
     """Find for each node the last one before the hub or the ground."""
     n = root.shape[0]
