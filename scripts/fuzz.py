@@ -4,7 +4,7 @@ Valid files are changed in their own terms: cells of a table, nodes of a JSON do
 words of a text. Gentle changes keep a file plausible, rough ones do not; the share of rough ones is
 held so that at least half of the inputs are accepted. Inputs with an outcome that was not seen
 before are changed further. Nothing but the errors of Partita may come out, in bounded time and
-memory. Run by `make fuzz`; every target runs in a process of its own.
+memory. Run by `make fuzz`; every target runs in a forked process.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ import argparse
 import csv
 import io
 import json
+import multiprocessing
 import random
 import re
 import resource
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 import traceback
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 INPUTS = 200_000
 SLOWEST = 20.0  # seconds of CPU for one input
-MOST_MEMORY = 1 << 30
+PART = 10_000  # inputs that are logged together
+MOST_MEMORY = 1 << 10  # megabytes
 KEPT = 400  # inputs with a new outcome that are changed further
 LARGEST = 1 << 16  # bytes of an input; what grows beyond is cut
 MEMORY_DISK = Path("/dev/shm")  # where it exists: files on a disk would be most of the time
@@ -77,9 +77,11 @@ class Outcome:
 
     inputs: int = 0
     accepted: int = 0
-    refusals: Counter[str] = field(default_factory=Counter)
+    refusals: dict[str, int] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     slowest: float = 0.0
+    memory: int = 0  # megabytes
+    seconds: float = 0.0  # of CPU
 
 
 # --- changes ---
@@ -285,7 +287,7 @@ CHANGES: dict[str, Callable[[str, bool, Sequence[bytes], random.Random], str]] =
 # --- the campaign ---
 
 
-def fuzz(target: Target, inputs: int, seed: int, seconds: float = float("inf")) -> Outcome:
+def fuzz(target: Target, inputs: int, seed: int | str, seconds: float = float("inf")) -> Outcome:
     """Read so many changed inputs, or as many as the time allows."""
     from partita.errors import PartitaError
 
@@ -327,8 +329,8 @@ def _read(target: Target, path: Path, outcome: Outcome, refusal: type[Exception]
             said = re.sub(
                 r"[\d.]+|'[^']*'|\"[^\"]*\"", "#", str(error).replace(str(path.parent), "")
             )[:80]
-            outcome.refusals[said] += 1
-            new = outcome.refusals[said] == 1
+            new = said not in outcome.refusals
+            outcome.refusals[said] = outcome.refusals.get(said, 0) + 1
             if "\n" in str(error) and isinstance(error, refusal):
                 _keep(target, path, outcome, f"error of several lines: {error}")
         else:
@@ -372,28 +374,61 @@ def _limited() -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def _run(name: str, inputs: int, seed: int, seconds: float) -> int:
-    """Fuzz one target in this process and print its line of the table."""
-    from fuzz_targets import targets
+def campaign(
+    target: Target, inputs: int, seed: int, seconds: float, log: Path | None
+) -> Iterator[Outcome]:
+    """Yield the outcomes of the parts of a campaign, from the log where it has them.
 
-    began = time.process_time()
-    outcome = fuzz(targets()[name], inputs, seed, seconds)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    Every part has its own random numbers, and is logged when it ends: a campaign that was cut short
+    is continued by the same command.
+    """
+    logged = _logged(log, target.name, seed)
+    end = time.monotonic() + seconds
+    for number in range(-(-inputs // PART)):
+        size = min(PART, inputs - number * PART)
+        if number in logged and logged[number].inputs == size:
+            yield logged[number]
+        elif time.monotonic() < end:
+            began = time.process_time()
+            outcome = fuzz(target, size, f"{seed}/{number}", end - time.monotonic())
+            outcome.memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+            outcome.seconds = time.process_time() - began
+            if log and outcome.inputs == size:
+                line = {"target": target.name, "seed": seed, "part": number, **asdict(outcome)}
+                with log.open("a") as stream:
+                    stream.write("\n" + json.dumps({**line, "end": True}))
+            yield outcome
+
+
+def _logged(log: Path | None, name: str, seed: int) -> dict[int, Outcome]:
+    """Return the logged parts of a target; lines that were cut off are left out."""
+    lines = log.read_text().split("\n") if log and log.exists() else []
+    parts: dict[int, Outcome] = {}
+    for line in (json.loads(text) for text in lines if text.endswith('"end": true}')):
+        if (line.pop("target"), line.pop("seed"), line.pop("end")) == (name, seed, True):
+            parts[line.pop("part")] = Outcome(**line)
+    return parts
+
+
+def _run(target: Target, inputs: int, seed: int, seconds: float, log: Path | None) -> int:
+    """Fuzz one target in this process and print its line of the table."""
+    parts = list(campaign(target, inputs, seed, seconds, log))
+    read, accepted = sum(part.inputs for part in parts), sum(part.accepted for part in parts)
+    failures = {place: said for part in parts for place, said in part.failures.items()}
+    memory = max((part.memory for part in parts), default=0)
     cells = [
-        f"{outcome.inputs:,}",
-        f"{outcome.accepted:,}",
-        f"{len(outcome.refusals):,}",
-        f"{outcome.slowest:.2f}",
-        f"{memory >> 20:,}",
-        f"{time.process_time() - began:,.0f}",
-        str(len(outcome.failures)),
+        f"{read:,}",
+        f"{accepted:,}",
+        f"{len({said for part in parts for said in part.refusals}):,}",
+        f"{max((part.slowest for part in parts), default=0.0):.2f}",
+        f"{memory:,}",
+        f"{sum(part.seconds for part in parts):,.0f}",
+        str(len(failures)),
     ]
-    print(f"| {name} | {' | '.join(cells)} |", flush=True)
-    for said in outcome.failures.values():
+    print(f"| {target.name} | {' | '.join(cells)} |", flush=True)
+    for said in failures.values():
         print(said, file=sys.stderr, flush=True)
-    return int(
-        bool(outcome.failures) or memory > MOST_MEMORY or outcome.accepted * 2 < outcome.inputs
-    )
+    return int(bool(failures) or memory > MOST_MEMORY or accepted * 2 < read)
 
 
 def main() -> int:
@@ -403,15 +438,24 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=INPUTS, help="for each target")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="for each target")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", choices=sorted(targets()), help="one target, in this process")
+    parser.add_argument("--only", nargs="+", choices=sorted(targets()), help="targets, in order")
+    parser.add_argument("--log", type=Path, help="file of finished parts (JSONL), to be continued")
     chosen = parser.parse_args()
-    if chosen.only:
-        return _run(chosen.only, chosen.inputs, chosen.seed, chosen.seconds)
     columns = "target|inputs|accepted|kinds of refusals|slowest (s)|memory (MB)|CPU (s)|failures"
     print(f"| {columns.replace('|', ' | ')} |\n|{' --- |' * 8}", flush=True)
-    limits = [f"--inputs={chosen.inputs}", f"--seconds={chosen.seconds}", f"--seed={chosen.seed}"]
-    commands = [[sys.executable, __file__, *limits, "--only", name] for name in targets()]
-    return max(subprocess.run(command, check=False).returncode for command in commands)
+    return max(
+        _forked(_run, targets()[name], chosen.inputs, chosen.seed, chosen.seconds, chosen.log)
+        for name in chosen.only or targets()
+    )
+
+
+def _forked(call: Callable[..., int], *arguments: Any) -> int:
+    """Return what a call in a forked process returns, or what ended the process."""
+    sys.stdout.flush()
+    process = multiprocessing.get_context("fork").Process(target=lambda: sys.exit(call(*arguments)))
+    process.start()
+    process.join()
+    return abs(process.exitcode or 0)
 
 
 if __name__ == "__main__":

@@ -292,6 +292,7 @@ def _pair_targets() -> list[Target]:
     from partita.app.solve import read_sets
     from partita.linkage.clusters import read_clusters, read_templates
     from partita.linkage.clusters import read_records as read_ids
+    from partita.linkage.increments import read_previous
     from partita.linkage.labels import read_labels
     from partita.linkage.record_tables import read_records
     from partita.linkage.splink_engine import is_trained, read_settings
@@ -301,6 +302,8 @@ def _pair_targets() -> list[Target]:
              for row in (("A", "B", 0.671), ("B", "C", 0.3), ("D", "E", 1))]  # fmt: skip
     templates = [{"id": "A", "text": "the depot", "slots": {"TYPE": "rail"}, "sentence": 2},
                  {"id": "B", "form": "definite", "number": "plural"}]  # fmt: skip
+    previous = [{"record": record, "cluster": "1", "membership": 0.9, "exact": 0.8}
+                for record in "AB"]  # fmt: skip
     results = partita.run(TEXT, domain="depots").to_jsonl()
     return [
         Target("pairs csv", "csv", (PAIRS, SPLINK), read_sets, "input.csv"),
@@ -310,6 +313,7 @@ def _pair_targets() -> list[Target]:
         Target("records", "csv", (RECORDS,), lambda path: read_records([path]), "input.csv"),
         Target("clusters", "csv", ("message,id,cluster\nm,A,1\nm,B,1\nn,C,2\n",), read_clusters,
                "input.csv"),
+        Target("previous clusters", "jsonl", (lines(previous),), read_previous, "input.jsonl"),
         Target("labels", "csv", ("left,right,same\n1,2,1\n2,3,0\n", "id,cluster\n1,x\n2,x\n3,y\n"),
                read_labels, "input.csv"),
         Target("splink settings", "json", (json.dumps(SPLINK_SETTINGS),),
@@ -334,7 +338,7 @@ def _fusion_targets() -> list[Target]:
     records = "id,FACILITY,LOCATION,NUMBER\n1,DEPOT,TARBORO,1\n2,DEPOT,KINSTON,2\n"
     nesting = "id,name,parentID\n1,World,\n2,Peru,1\n3,Lima,2\n4,Oslo,1\n"
     claims = lines(
-        {"object": "depot", "slot": "city", "source": source, "value": value}
+        {"object": "depot", "slot": "city", "source": source, "value": value, "confidence": 0.5}
         for source, value in (("a", "Lima"), ("b", "Lima"), ("c", "Oslo"))
     )
     return [

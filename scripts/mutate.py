@@ -1,30 +1,35 @@
 """Apply small mutations to the core rooms and run the tests that call the mutated function.
 
-Run by `make mutate`. A mutation exists only in the memory of the process that tests it: an import
-hook compiles the changed source, and no file of the project is touched. A first run of the tests of
-each room notes which tests call which function. Compiled kernels are left out: their compiled form
-is kept in a cache by the file's date. Mutations that no test notices are listed.
+Run by `make mutate`. One process collects the tests and runs them once, noting which of them call
+the functions that will be mutated. For every mutation it forks, with all that it has loaded. The
+fork replaces the code of the function by that of the changed source, and runs the tests that call
+it, the quickest first, until one fails. No file of the project is touched. Compiled kernels are
+left out: machine code does not follow its source. Mutations that no test notices are listed.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import json
+import builtins
+import functools
+import gc
 import os
 import random
 import resource
+import signal
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
-from types import CodeType, FrameType
-from typing import Any
+from types import CodeType, FunctionType
+
+import pytest
+from _pytest.runner import runtestprotocol
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "partita"
@@ -43,7 +48,10 @@ ROOMS = {
     "fusion": ("fusion",),
 }
 MOST_TESTS = 25  # for one mutation, the quickest ones first
-CPU = 120  # seconds for the tests of one mutation; one that makes them slower is noticed
+MOST_SECONDS = 20.0  # of CPU for the tests of one mutation
+SLOWEST = 5.0  # seconds of CPU; slower tests are left out
+PATIENCE = 10.0  # a mutation that makes its tests slower by this factor is noticed
+HIT = "__mutated_function_is_called__"
 SWAPS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"),
     ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.In: ("in", "not in"),
@@ -84,11 +92,14 @@ def mutations(path: Path, name: str) -> list[Mutation]:
     found: list[Mutation] = []
     for function in ast.walk(ast.parse(source)):
         if isinstance(function, ast.FunctionDef) and not _compiled(function):
-            first = min([function.lineno, *(d.lineno for d in function.decorator_list)])
             for start, end, new in _changes(function, _Source(source, starts)):
-                line = source.count("\n", 0, start) + 1
+                line, first = source.count("\n", 0, start) + 1, _first_line(function)
                 found.append(Mutation(name, line, start, end, source[start:end], new, first))
     return sorted({(m.start, m.new): m for m in found}.values(), key=lambda m: (m.start, m.new))
+
+
+def _first_line(function: ast.FunctionDef) -> int:
+    return min([function.lineno, *(each.lineno for each in function.decorator_list)])
 
 
 def _compiled(function: ast.FunctionDef) -> bool:
@@ -159,109 +170,182 @@ def chosen(count: int, seed: int, rooms: Sequence[str]) -> dict[str, list[Mutati
     return drawn
 
 
+# --- code ---
+
+
+def codes(code: CodeType) -> dict[tuple[str, int], CodeType]:
+    """Return all code objects inside one, by name and first line."""
+    inner = [const for const in code.co_consts if isinstance(const, CodeType)]
+    every = {(one.co_qualname, one.co_firstlineno): one for one in inner}
+    return every | {name: one for each in inner for name, one in codes(each).items()}
+
+
+def replace_code(file: Path, source: ast.Module | str) -> None:
+    """Give the functions of a file the code that is compiled from a source."""
+    compiled = codes(compile(source, str(file), "exec", dont_inherit=True))
+    for function in gc.get_objects():
+        if isinstance(function, FunctionType) and function.__code__.co_filename == str(file):
+            old = function.__code__
+            new = compiled.get((old.co_qualname, old.co_firstlineno))
+            if new is not None and new.co_freevars == old.co_freevars:
+                function.__code__ = new
+
+
+def with_hits(source: str, name: str, functions: set[int]) -> ast.Module:
+    """Return a source whose functions on these lines say that they are called."""
+    tree = ast.parse(source)
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef) and _first_line(function) in functions:
+            place = f"{name}:{_first_line(function)}"
+            call = ast.parse(f"{HIT}({place!r})").body[0]
+            for node in ast.walk(call):
+                ast.copy_location(node, function.body[0])
+            function.body.insert(0, call)
+    return tree
+
+
+@contextmanager
+def hits_noted(drawn: Sequence[Mutation], note: Callable[[str], None]) -> Iterator[None]:
+    """Call `note` with the place of every function that is to be mutated, when it is called."""
+    setattr(builtins, HIT, note)
+    files = {mutation.file for mutation in drawn}
+    sources = {file: (PACKAGE / file).read_text(encoding="utf-8") for file in files}
+    for file, source in sources.items():
+        functions = {mutation.function for mutation in drawn if mutation.file == file}
+        replace_code(PACKAGE / file, with_hits(source, file, functions))
+    yield
+    for file, source in sources.items():
+        replace_code(PACKAGE / file, source)
+
+
+def forget() -> None:
+    """Empty the caches of functions, which hold what the code before a mutation returned."""
+    for each in gc.get_objects():
+        if isinstance(each, functools._lru_cache_wrapper):
+            module = str(getattr(each, "__module__", ""))
+            if module.startswith("partita.") and module != "partita.compilation":
+                each.cache_clear()
+
+
 # --- tests ---
 
-
-class CallRecorder:
-    """A plugin of pytest that notes the functions of the package that each test calls."""
-
-    def __init__(self) -> None:
-        self.calls: dict[str, list[tuple[float, str]]] = defaultdict(list)
-
-    def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> None:
-        self.seen: set[CodeType] = set()
-
-    def pytest_runtest_call(self, item: Any) -> None:
-        sys.setprofile(self._note)
-        self.began = time.perf_counter()
-
-    def pytest_runtest_setup(self, item: Any) -> None:
-        sys.setprofile(self._note)
-        self.began = time.perf_counter()
-
-    def pytest_runtest_teardown(self, item: Any) -> None:
-        sys.setprofile(None)
-        took = time.perf_counter() - self.began
-        for code in self.seen:
-            if code.co_filename.startswith(str(PACKAGE)):
-                place = Path(code.co_filename).relative_to(PACKAGE).as_posix()
-                self.calls[f"{place}:{code.co_firstlineno}"].append((took, item.nodeid))
-
-    def _note(self, frame: FrameType, event: str, _argument: object) -> None:
-        if event == "call":
-            self.seen.add(frame.f_code)
+Tests = list[tuple[float, pytest.Item]]  # with their CPU seconds
 
 
-class Mutated(MetaPathFinder):
-    """Import one module from a changed source."""
-
-    def __init__(self, name: str, source: str) -> None:
-        self.name, self.source = name, source
-
-    def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        spec = PathFinder.find_spec(name, path) if name == self.name else None
-        if spec is not None and spec.origin is not None:
-            source, origin = self.source, spec.origin
-
-            class Loader(SourceFileLoader):
-                def get_code(self, fullname: str) -> CodeType:
-                    return compile(source, origin, "exec", dont_inherit=True)
-
-            spec.loader = Loader(name, origin)
-        return spec
+class TooSlow(BaseException):
+    """A test took too long. Not an Exception, so that no test catches it."""
 
 
-def forked(work: Any, seconds: float) -> int:
-    """Return the exit code of a call in a forked process, or 1 if it takes too much CPU time."""
+class Campaign:
+    """A plugin of pytest that runs the collected tests once, and then those of each mutation."""
+
+    def __init__(self, drawn: dict[str, list[Mutation]], log: Path | None, seconds: float) -> None:
+        self.drawn, self.log = drawn, log
+        self.end = time.monotonic() + seconds
+        self.noticed: dict[Mutation, str] = {}  # the test that notices it, or ""
+        self.tests: dict[str, Tests] = defaultdict(list)
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        every = [mutation for drawn in self.drawn.values() for mutation in drawn]
+        self._record(session.items, every)
+        for mutation in every:
+            if time.monotonic() < self.end:
+                tests = sorted(
+                    self.tests[f"{mutation.file}:{mutation.function}"], key=lambda test: test[0]
+                )
+                self.noticed[mutation] = first_failure(mutation, tests)
+                self._say(mutation, len(tests))
+        return True
+
+    def _record(self, items: Sequence[pytest.Item], drawn: Sequence[Mutation]) -> None:
+        """Run every test once, and note which functions it calls and how long it takes."""
+        called: set[str] = set()
+        with hits_noted(drawn, called.add):
+            for item in items:
+                called.clear()
+                began = time.process_time()
+                if time.monotonic() < self.end and passes(item, SLOWEST):
+                    for place in called:
+                        self.tests[place].append((time.process_time() - began, item))
+
+    def _say(self, mutation: Mutation, tests: int) -> None:
+        test = self.noticed[mutation]
+        said = f"noticed by {test}" if test else "NOT NOTICED"
+        line = f"{mutation} ({tests} tests): {said}"
+        print(line, file=sys.stderr, flush=True)
+        if self.log:
+            with self.log.open("a", encoding="utf-8") as stream:
+                stream.write(f"{line}\n")
+
+
+def passes(item: pytest.Item, seconds: float) -> bool:
+    """Return whether a test passes within its CPU time."""
+
+    def ring(_signal: int, _frame: object) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return all(report.passed for report in runtestprotocol(item, nextitem=None, log=False))
+    except BaseException:  # the end of the time in the middle of pytest itself
+        return False
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def first_failure(mutation: Mutation, tests: Tests) -> str:
+    """Return the first test that fails with the mutation and passes without it, or nothing."""
+    source = mutation.apply((PACKAGE / mutation.file).read_text(encoding="utf-8"))
+    chosen: Tests = []
+    for took, item in tests[:MOST_TESTS]:
+        if not chosen or sum(other for other, _ in chosen) + took < MOST_SECONDS:
+            chosen.append((took, item))
+
+    def mutated() -> int:
+        replace_code(PACKAGE / mutation.file, source)
+        return failing(chosen)
+
+    while chosen and (number := forked(mutated, chosen)):
+        _, item = failed = chosen[number - 1]
+        if not forked(lambda: failing([failed]), [failed]):  # noqa: B023
+            return item.nodeid
+        chosen.remove(failed)
+    return ""
+
+
+def failing(tests: Tests) -> int:
+    """Return the number of the first test that fails, from 1, or 0."""
+    forget()
+    for number, (took, item) in enumerate(tests, 1):
+        os.ftruncate(PROGRESS, 0)
+        os.pwrite(PROGRESS, str(number).encode(), 0)
+        if not passes(item, 1.0 + PATIENCE * took):
+            return number
+    return 0
+
+
+def forked(work: Callable[[], int], tests: Tests) -> int:
+    """Return what a call in a forked process returns; the running test if it does not return."""
     sys.stdout.flush()
     pid = os.fork()
-    if pid:
-        _, status = os.waitpid(pid, 0)
-        return abs(os.waitstatus_to_exitcode(status))
-    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
-    try:
-        os._exit(int(work()))
-    except BaseException:
-        os._exit(1)
+    if pid == 0:
+        seconds = int(5 + PATIENCE * sum(took for took, _ in tests))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        try:
+            os._exit(work())
+        except BaseException:
+            os._exit(255)
+    _, status = os.waitpid(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return code if 0 <= code < 255 else int(os.pread(PROGRESS, 10, 0) or b"1")
 
 
-def run_tests(names: Sequence[str], plugins: Sequence[object] = ()) -> int:
-    import pytest
-
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--rootdir", str(ROOT)]
-    return int(pytest.main([*options, *names], plugins=list(plugins)))
-
-
-def calls_of(room: str, place: Path) -> dict[str, list[tuple[float, str]]]:
-    """Run the tests of a room once; return those that call each function, the quickest first."""
-
-    def record() -> int:
-        recorder = CallRecorder()
-        code = run_tests([str(ROOT / "tests" / name) for name in ROOMS[room]], [recorder])
-        place.write_text(json.dumps(recorder.calls))
-        return code
-
-    if forked(record, 3600):
-        raise SystemExit(f"the tests of {room} fail without a mutation")
-    return {
-        name: sorted(map(tuple, tests)) for name, tests in json.loads(place.read_text()).items()
-    }
-
-
-def noticed(mutation: Mutation, tests: Sequence[tuple[float, str]]) -> bool:
-    """Return whether one of the tests fails with the mutation."""
-    source = mutation.apply((PACKAGE / mutation.file).read_text(encoding="utf-8"))
-    parts = Path(mutation.file).with_suffix("").parts
-    name = ".".join(("partita", *(parts[:-1] if parts[-1] == "__init__" else parts)))
-
-    def work() -> int:
-        sys.meta_path.insert(0, Mutated(name, source))
-        return run_tests([str(ROOT / test) for _, test in tests[:MOST_TESTS]])
-
-    return bool(tests) and forked(work, CPU) != 0
+PROGRESS = os.memfd_create("progress")  # the number of the running test of a forked process
 
 
 def main() -> int:
@@ -270,34 +354,24 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rooms", nargs="+", choices=sorted(ROOMS), default=list(ROOMS))
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
+    parser.add_argument("--log", type=Path, help="file to which every outcome is appended")
     given = parser.parse_args()
     os.chdir(ROOT)
-    end = time.monotonic() + given.seconds
-    import numba  # noqa: F401  # the forked processes have them
-
-    total = killed = 0
+    drawn = chosen(given.mutations, given.seed, given.rooms)
+    campaign = Campaign(drawn, given.log, given.seconds)
+    tests = sorted({str(ROOT / "tests" / name) for room in given.rooms for name in ROOMS[room]})
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = folder
-        print("| room | mutations | noticed |\n| --- | --- | --- |", flush=True)
-        survivors: list[str] = []
-        for room, drawn in chosen(given.mutations, given.seed, given.rooms).items():
-            calls = calls_of(room, Path(folder) / "calls.json") if time.monotonic() < end else {}
-            done = 0
-            for mutation in drawn:
-                if time.monotonic() > end:
-                    break
-                tests = calls.get(f"{mutation.file}:{mutation.function}", [])
-                found = noticed(mutation, tests)
-                done, killed = done + 1, killed + found
-                if not found:
-                    survivors.append(f"{mutation} ({len(tests)} tests)")
-                    print(survivors[-1], file=sys.stderr, flush=True)
-            total += done
-            print(
-                f"| {room} | {done} | {done - sum(s.startswith(room) for s in survivors)} |",
-                flush=True,
-            )
-    print(f"\n{killed} of {total} mutations noticed ({killed / max(total, 1):.0%}); not noticed:")
+        options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(ROOT)]
+        pytest.main([*options, *tests], plugins=[campaign])
+    print("\n| room | mutations | noticed |\n| --- | --- | --- |")
+    for room, mutations_ in drawn.items():
+        done = [mutation for mutation in mutations_ if mutation in campaign.noticed]
+        found = sum(bool(campaign.noticed[mutation]) for mutation in done)
+        print(f"| {room} | {len(done)} | {found} |")
+    survivors = [mutation for mutation, test in campaign.noticed.items() if not test]
+    total = len(campaign.noticed)
+    print(f"\n{total - len(survivors)} of {total} mutations noticed; not noticed:")
     print(*survivors, sep="\n")
     return 0
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from partita.errors import InputError
+
+MAX_FLOAT = sys.float_info.max  # an integer may be larger
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def text_of(value: Any, what: str, place: Place) -> str:
 def number_of(value: Any, what: str, place: Place) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         place.refuse(f"{what} is {_shown(value)}; expected a number")
-    if not math.isfinite(value):
+    if not -MAX_FLOAT <= value <= MAX_FLOAT:
         place.refuse(f"{what} is not a finite number")
     return value
 

@@ -356,7 +356,7 @@ def _shares(rows: Rows, column: str | None, what: str, buffer: _ClaimBuffer) -> 
 def _share(value: Any, what: str, line: int, buffer: _ClaimBuffer) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if not 0.0 <= number <= 1.0:
         raise buffer.error(line, f"{what} {value} is not a number from 0 to 1")

@@ -98,7 +98,7 @@ def decode_value(text: str) -> Any:
     """Return the JSON value of a text, or the text itself."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -96,7 +96,7 @@ def read_previous(previous: Any) -> Previous:
 def _figures(values: Sequence[Any], file: str, unit: Any, line: int) -> tuple[float, float]:
     try:
         membership, exact = map(float, values)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         membership = exact = math.nan
     if not (0.0 <= membership <= 1.0 and 0.0 <= exact <= 1.0):
         problem = f"membership and exact are {values[0]!r} and {values[1]!r}"

@@ -247,7 +247,10 @@ def _remainder(value: Any, place: Place) -> Remainder:
 def _interval(fields_: Mapping[str, Any], place: Place) -> tuple[float, float] | None:
     if fields_.get("interval") is None:
         return None
-    low, high = list_of(fields_["interval"], "interval", place)
+    interval = list_of(fields_["interval"], "interval", place)
+    if len(interval) != 2:
+        place.refuse(f"interval has {len(interval)} numbers; expected 2")
+    low, high = interval
     return number_of(low, "low", place), number_of(high, "high", place)
 
 

@@ -236,7 +236,7 @@ def _checked(content: Any, place: Place) -> Mapping[str, Any]:
 def _array(value: Any, name: str, place: Place) -> FloatArray:
     try:
         array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} is not an array of numbers", file=place.file) from error
     expected = 1 if name in ("other", "temperature") else 2
     if array.ndim != expected:
