@@ -1,10 +1,10 @@
 """Apply small mutations to the core rooms and run the tests that call the mutated function.
 
-Run by `make mutate`. One process collects the tests and runs them once, noting which of them call
-the functions that will be mutated. For every mutation it forks, with all that it has loaded. The
-fork replaces the code of the function by that of the changed source, and runs the tests that call
-it, the quickest first, until one fails. No file of the project is touched. Compiled kernels are
-left out: machine code does not follow its source. Mutations that no test notices are listed.
+Run by `make mutate`. One process collects the tests and runs those of a room once, noting which of
+them call the functions that will be mutated. For every mutation it forks, with all it has loaded.
+The fork replaces the code of the function by that of the changed source, and runs the tests that
+call it, the quickest first, until one fails. No file of the project is touched. Compiled kernels
+are left out: machine code does not follow its source. Mutations that no test notices are listed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ROOMS = {
 }
 MOST_TESTS = 25  # for one mutation, the quickest ones first
 MOST_SECONDS = 20.0  # of CPU for the tests of one mutation
-SLOWEST = 5.0  # seconds of CPU; slower tests are left out
+SLOWEST = 3.0  # seconds of CPU; slower tests are left out
 PATIENCE = 10.0  # a mutation that makes its tests slower by this factor is noticed
 HIT = "__mutated_function_is_called__"
 SWAPS: dict[type[ast.AST], tuple[str, str]] = {
@@ -246,15 +246,15 @@ class Campaign:
         self.tests: dict[str, Tests] = defaultdict(list)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        every = [mutation for drawn in self.drawn.values() for mutation in drawn]
-        self._record(session.items, every)
-        for mutation in every:
-            if time.monotonic() < self.end:
-                tests = sorted(
-                    self.tests[f"{mutation.file}:{mutation.function}"], key=lambda test: test[0]
-                )
-                self.noticed[mutation] = first_failure(mutation, tests)
-                self._say(mutation, len(tests))
+        for room, drawn in self.drawn.items():
+            folders = [ROOT / "tests" / name for name in ROOMS[room]]
+            self._record([item for item in session.items if _inside(item, folders)], drawn)
+            for mutation in drawn:
+                if time.monotonic() < self.end:
+                    tests = self.tests[f"{mutation.file}:{mutation.function}"]
+                    tests.sort(key=lambda test: test[0])
+                    self.noticed[mutation] = first_failure(mutation, tests)
+                    self._say(mutation, len(tests))
         return True
 
     def _record(self, items: Sequence[pytest.Item], drawn: Sequence[Mutation]) -> None:
@@ -276,6 +276,10 @@ class Campaign:
         if self.log:
             with self.log.open("a", encoding="utf-8") as stream:
                 stream.write(f"{line}\n")
+
+
+def _inside(item: pytest.Item, folders: Sequence[Path]) -> bool:
+    return any(folder in (item.path, *item.path.parents) for folder in folders)
 
 
 def passes(item: pytest.Item, seconds: float) -> bool:

@@ -51,6 +51,12 @@ def test_lines_that_end_in_carriage_returns():
             "f.jsonl, line 1: holds an integer with too many digits",
         ),
         (
+            "fuse",
+            "f.jsonl",
+            '{"object":"o","source":"x","value":"a","confidence":' + "9" * 400 + "}\n",
+            "is not a number from 0 to 1",
+        ),
+        (
             "solve",
             "f.csv",
             "left;right;probability\nA;B;0,5\n",

@@ -157,6 +157,7 @@ def test_judgements_are_probabilities_of_pairs(tmp_path):
         ("facility,location\n,\n", r"has no records"),
         ("source,reliability\nann,1\n", r"has no columns of slots"),
         ("facility,location\ndepot\n", r"line 2: has 1 values"),
+        (f"facility,number\ndepot,{'[' * 10_000}\n", r"line 2: .*slot NUMBER"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_records_is_told_with_its_line(tmp_path, text, problem):

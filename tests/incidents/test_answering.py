@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from partita.domains.incidents.domain import domain
 from partita.domains.incidents.incident_models import (
     IncidentModels,
     models_text,
+    parse_models,
     read_models,
     write_models,
 )
@@ -87,7 +89,14 @@ def test_models_are_read_back_as_they_were_written(experts: IncidentModels, tmp_
         assert [one.fills for one in mine] == [one.fills for one in theirs]
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"version": 9}', '{"version": 1}', "{"])
+def test_a_weight_beyond_all_floats_is_refused(experts: IncidentModels) -> None:
+    models = json.loads(models_text(experts))
+    models["screeners"]["draft_trees"]["base"] = 10**400
+    with pytest.raises(InputError, match=r"m\.json: is not a file of incident models"):
+        parse_models(json.dumps(models), "m.json")
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"version": 9}', '{"version": 1}', "{", "[" * 10**5])
 def test_other_files_are_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "other.json"
     path.write_text(text, encoding="utf-8")

@@ -359,6 +359,9 @@ def test_foreign_ids_and_bad_increments(tmp_path: Path) -> None:
     assert found.clusters == {"a": ["b", "c"], "C1": ["a"], "d": ["d"]}
     with pytest.raises(partita.InputError, match="membership and exact"):
         partita.cluster([("a", "b", 0.9)], previous=previous, previous_scores=[("a", "b", 0.1)])
+    huge = [{"record": "a", "cluster": "C1", "membership": 10**400, "exact": 1}]
+    with pytest.raises(partita.InputError, match="expected numbers from 0 to 1"):
+        partita.cluster([("a", "b", 0.9)], previous=huge)
     with pytest.raises(partita.InputError, match="need previous clusters"):
         partita.cluster([("a", "b", 0.9)], previous_scores=[("a", "b", 0.1)])
     first, labels = partita.cluster([("a", "b", 0.9)]), [("a", "b", 1)]

@@ -24,15 +24,17 @@ def size(a, b=2):
     return True
 '''
 CALL = """
-import sys
-from mutate import Mutation, noticed, PACKAGE
-source = (PACKAGE / "errors.py").read_text()
-at = source.index("if line is None") + len("if ")
-end = at + len("line is None")
-for new, test in (("line is not None", 1), ("line is  None", 0)):
-    mutation = Mutation("errors.py", 1, at, end, "line is None", new, 1)
-    tests = [(0.0, "tests/files/test_writing.py"), (0.0, "tests/linkage/test_template_list.py")]
-    assert noticed(mutation, tests) == bool(test), new
+from dataclasses import replace
+import mutate, pytest
+mutate.ROOMS["errors"] = ("files/test_writing.py", "linkage/test_template_list.py")
+found = mutate.mutations(mutate.PACKAGE / "errors.py", "errors.py")
+wrong = [one for one in found if one.old == "is"][-1]  # line is None
+campaign = mutate.Campaign({"errors": [wrong, replace(wrong, new="is ")]}, None, float("inf"))
+tests = [str(mutate.ROOT / "tests" / name) for name in mutate.ROOMS["errors"]]
+options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(mutate.ROOT)]
+pytest.main([*options, *tests], plugins=[campaign])
+assert list(map(bool, campaign.noticed.values())) == [True, False], campaign.noticed
+assert all(campaign.tests.values())
 """
 
 

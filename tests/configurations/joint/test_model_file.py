@@ -36,6 +36,7 @@ def test_there_and_back(tmp_path: Path) -> None:
         ({"characteristics": {"cell": [], "new": []}}, "other characteristics"),
         ({"bias": [["x"]]}, "not an array"),
         ({"bias": [1.0]}, "dimensions"),
+        ({"bias": [[10**400]]}, "not an array"),
         ({"table": 1}, "list of rows"),
         ({"table": []}, "list of rows"),
         ({"table": ["AAAA", "AAAAAAAA"]}, "one length"),

@@ -17,6 +17,7 @@ from partita.domains.incidents.models import BoostedTrees, Classifier
 from partita.domains.incidents.readings import Reading, ReadingModels
 from partita.domains.incidents.stories import Story, sorts_of
 from partita.errors import InputError
+from partita.files.strict import json_problem
 from partita.files.text import whole_text
 from partita.files.writing import write_atomically
 from partita.training.pair_parameters import PairParameters
@@ -172,8 +173,8 @@ def parse_models(text: str, file: str) -> IncidentModels:
     """Parse the models from JSON; the file is named in errors."""
     try:
         data = json.loads(text)
-    except ValueError as error:
-        raise InputError(f"is not JSON: {error}", file=file) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(json_problem(error), file=file) from error
     if not isinstance(data, dict) or (data.get("version"), data.get("model")) != (VERSION, KIND):
         raise InputError(f"expected models of incidents, version {VERSION}", file=file)
     try:
