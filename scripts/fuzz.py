@@ -405,8 +405,9 @@ def _logged(log: Path | None, name: str, seed: int) -> dict[int, Outcome]:
     lines = log.read_text().split("\n") if log and log.exists() else []
     parts: dict[int, Outcome] = {}
     for line in (json.loads(text) for text in lines if text.endswith('"end": true}')):
-        if (line.pop("target"), line.pop("seed"), line.pop("end")) == (name, seed, True):
-            parts[line.pop("part")] = Outcome(**line)
+        of, number = (line.pop("target"), line.pop("seed")), line.pop("part")
+        if line.pop("end") and of == (name, seed):
+            parts[number] = Outcome(**line)
     return parts
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz import CHANGES, Target, change, fuzz
+from fuzz import CHANGES, Target, campaign, change, fuzz
 from fuzz_targets import GROUPS
 from partita.errors import InputError
 
@@ -41,6 +41,22 @@ def test_other_errors_are_failures_and_kept(
     [failure] = outcome.failures.values()
     assert "KeyError: 'two of them'" in failure
     assert [path.read_text().count("B") for path in tmp_path.iterdir()] == [2]
+
+
+def test_a_campaign_goes_on_where_it_was_cut(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    read: list[Path] = []
+    target, log = Target("toy", "csv", ("x,y\nA,B\n",), read.append), tmp_path / "log.jsonl"
+    monkeypatch.setattr("fuzz.PART", 20)
+    list(campaign(target, 40, 1, float("inf"), log))
+    with log.open("a") as stream:
+        stream.write('\n{"target": "toy", "se')
+    read.clear()
+    parts = list(campaign(target, 50, 1, float("inf"), log))
+    assert [part.inputs for part in parts] == [20, 20, 10]
+    assert len(read) == 10 + len(target.seeds)
+    assert list(campaign(target, 50, 1, 0.0, log)) == parts
 
 
 @pytest.mark.parametrize("form", CHANGES)
