@@ -16,8 +16,19 @@ from partita.configurations.solve import solve
 from partita.entities.entities import anchor_of, entities_of, number_entities, single_entity
 from partita.entities.values import AnchorCells, SlotTables, slot_values
 from partita.errors import Unavailable
-from partita.records import Distribution, Entity, PairProbabilities, SlotValue, Template, cells
+from partita.records import (
+    CoreferenceSet,
+    Distribution,
+    Entity,
+    PairProbabilities,
+    SlotValue,
+    Template,
+    cells,
+)
+from partita.records.templates import ASSERTIONS, Assertion
 from partita.reference.sets import coreference_sets
+from partita.templates.schema import Schema
+from partita.templates.strings import StringsType
 
 TABLE_1 = {(0, 1): 0.671, (0, 3): 0.505, (1, 3): 0.752, (2, 3): 0.504}
 [DEPOTS] = coreference_sets([A, B, C, D], SCHEMA)
@@ -149,10 +160,88 @@ def test_names_count_by_their_longest_variant():
     assert entity.name == "KINSTON DEPOT"
 
 
+WITH_STATUS = replace(SCHEMA, slots={**SCHEMA.slots, "STATUS": StringsType()})
+FIRST = Template(
+    "X",
+    slots={"FACILITY": "DEPOT", "STATUS": ["large"]},
+    context={ASSERTIONS: [Assertion("possible", {"STATUS": ["burnt"]}).plain()]},
+)
+SECOND = Template(
+    "Y",
+    start=9,
+    slots={"FACILITY": "DEPOT"},
+    context={
+        ASSERTIONS: [
+            Assertion("denied", {"STATUS": ["large"]}).plain(),
+            Assertion("denied", {"FACILITY": "BRIDGE", "STATUS": ["large"]}).plain(),
+            Assertion("reported", {"STATUS": ["empty"]}).plain(),
+        ]
+    },
+)
+
+
+def test_what_is_not_asserted_holds_with_its_weight():
+    """Asserted by one and denied by another is possible: .5; possible .5; reported .7."""
+    both = CoreferenceSet((FIRST, SECOND), must=frozenset({("X", "Y")}))
+    [entity] = entities_of(solve(PairProbabilities(both, np.ones((2, 2)))), WITH_STATUS)
+    values = {frozenset(v.value or ()): v for v in entity.slots["STATUS"]}
+    assert len(values) == 8
+    for strings, value in values.items():
+        share = math.prod(
+            p if string in strings else 1 - p
+            for string, p in (("large", 0.5), ("burnt", 0.5), ("empty", 0.7))
+        )
+        assert value.probability == pytest.approx(share)
+    every = values[frozenset({"large", "burnt", "empty"})]
+    assert (every.status, every.templates) == ("possible", ("X", "Y"))
+    empty = values[frozenset({"empty"})]
+    assert (empty.status, empty.templates) == ("reported", ("Y",))
+    assert (values[frozenset()].status, values[frozenset()].templates) == ("asserted", ())
+
+
+def test_denied_values_beside_others_deny_no_string():
+    """What is denied to be a large bridge may be large."""
+    denied = Assertion("denied", {"FACILITY": "BRIDGE", "STATUS": ["large"]}).plain()
+    large = replace(FIRST, context={ASSERTIONS: [denied]})
+    [value] = single_entity(large, WITH_STATUS).slots["STATUS"]
+    assert (value.value, value.probability, value.status) == (["large"], 1.0, "asserted")
+    assert value.templates == ("X",)
+
+
+def test_the_templates_of_a_value_hold_it_or_a_more_general_one():
+    two = [replace(A, id="X", slots={"NUMBER": 2}), replace(A, id="Y", start=9, slots={})]
+    p = np.array([[1.0, 0.5], [0.5, 1.0]])
+    [entity] = entities_of(solve(PairProbabilities(CoreferenceSet(tuple(two)), p)), SCHEMA)[:1]
+    [number] = entity.slots["NUMBER"]
+    assert (number.value, number.templates) == (2, ("X",))
+
+
 def test_what_is_alone_is_sure():
     entity = single_entity(C, SCHEMA)
     assert entity.probability == 1.0
     assert told(entity)["LOCATION"] == {"FAIRVIEW": 1.0}
+
+
+@pytest.mark.parametrize(("pronouns", "sort"), [(9, "PERSON"), (11, "PLACE")])
+def test_pronouns_count_a_tenth_for_the_sort_of_an_entity(pronouns, sort):
+    named = Template("N", form="name", sort="PERSON")
+    others = [Template(f"P{n}", start=n, form="pronoun", sort="PLACE") for n in range(pronouns)]
+    every = CoreferenceSet((named, *others))
+    found = solve(PairProbabilities(every, np.ones((len(every), len(every)))))
+    [entity] = entities_of(found, Schema())
+    assert entity.sort == sort
+
+
+def test_the_sort_of_an_entity_adds_up_the_probabilities_of_its_members():
+    shares = ({"PERSON": 0.6, "PLACE": 0.4}, {"PLACE": 0.9, "PERSON": 0.1})
+    two = [
+        Template(f"T{n}", start=n, context={"SORT_PROBABILITIES": each})
+        for n, each in enumerate(shares)
+    ]
+    found = solve(PairProbabilities(CoreferenceSet(tuple(two)), np.ones((2, 2))))
+    [entity] = entities_of(found, Schema())
+    assert entity.sort == "PLACE"
+    assert single_entity(two[0], Schema()).sort == "PERSON"
 
 
 def test_numbers_follow_the_text():

@@ -10,6 +10,7 @@ from oracles.depots import SCHEMA, A, B, C, D
 from oracles.laws import compatible
 from partita.errors import Contradiction, InputError
 from partita.records import Template, pair
+from partita.records.templates import ASSERTIONS, EVENT, KIND, ROLES, Assertion
 from partita.reference.sets import coreference_sets, unlinked
 
 AREA = Template("E", start=200, slots={"FACILITY": "BRIDGE", "NUMBER": "PLURAL"})
@@ -21,6 +22,26 @@ def test_the_papers_set() -> None:
     assert found.incompatible == {("A", "C"), ("B", "C")}
     assert found.must == frozenset()
     assert unlinked([D, AREA, B, A, C], [found]) == (AREA,)
+
+
+def test_events_that_happened_are_apart_from_those_that_did_not_and_from_things() -> None:
+    denied = {KIND: EVENT, ASSERTIONS: [Assertion("denied").plain()]}
+    first, second = (Template(name, start=n, context={KIND: EVENT}) for n, name in enumerate("VW"))
+    (found,) = coreference_sets([first, second, Template("X", start=8, context=denied)], SCHEMA)
+    assert found.ids == ("V", "W")
+    assert coreference_sets([first, Template("A", start=9)], SCHEMA) == ()
+
+
+def test_events_are_apart_if_their_participants_are() -> None:
+    def event(name: str, **roles: list[str]) -> Template:
+        return Template(name, start=400, context={KIND: EVENT, ROLES: roles})
+
+    events = [event("V", PLACE=["A"]), event("W", PLACE=["C"]), event("X", PLACE=["B"], TIME=["C"])]
+    (_, found) = coreference_sets([A, B, C, D, *events], SCHEMA)
+    assert (found.ids, found.incompatible) == (("V", "X"), frozenset())
+    events[1] = event("W", TIME=["C"])  # no role of V
+    (_, found) = coreference_sets([A, B, C, D, *events], SCHEMA)
+    assert (found.ids, found.incompatible) == (("V", "W", "X"), frozenset())
 
 
 def test_given_order_decides_where_starts_are_the_same() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oracles import laws
 from partita.errors import InputError
-from partita.templates.measure import Measure, MeasureType, Unit, decimal
+from partita.templates.measure import Measure, MeasureType, MoneyType, Unit, decimal
 from partita.templates.slots import compare
 
 SLOT = MeasureType("km")
@@ -120,3 +120,14 @@ def test_mistakes_are_named() -> None:
         MeasureType("furlong")
     with pytest.raises(InputError, match="backwards"):
         SLOT.read("7..5 km")
+
+
+def test_amounts_of_money_unify_in_one_currency() -> None:
+    slot = MoneyType()
+    some, seven = slot.read("5..7 EUR"), slot.read("7 EUR")
+    assert slot.unify(some, seven) == seven
+    assert slot.unify(some, slot.read("8 EUR")) is None
+    assert slot.unify(some, slot.read("6 USD")) is None
+    for bad in ("7", "7 eur", "about 7 EUR", 7):
+        with pytest.raises(InputError, match="is not an amount with its currency"):
+            slot.read(bad)

@@ -7,6 +7,7 @@ import pytest
 from oracles.depots import SCHEMA, SORTS, A, D
 from partita.errors import InputError
 from partita.records import Template
+from partita.records.templates import ASSERTIONS, Assertion
 from partita.templates.number import Number, NumberType
 from partita.templates.place import Place
 from partita.templates.schema import SORT, Schema, plain_slots
@@ -45,6 +46,19 @@ def test_the_sort_of_the_template_goes_with_its_values() -> None:
     assert plain_slots(values) == {"NUMBER": 2}
     assert SORT not in Schema(SCHEMA.slots).values(template)
     assert SORT not in SCHEMA.values(Template("T"))
+
+
+def test_values_of_a_status_and_no_others() -> None:
+    assertions = [
+        Assertion("denied", {"NUMBER": 2}),
+        Assertion("possible", {"TYPE": "RAIL"}),
+        Assertion("denied"),  # the template as a whole
+    ]
+    template = Template("T", context={ASSERTIONS: [one.plain() for one in assertions]})
+    assert SCHEMA.not_asserted(template, "denied") == [({"NUMBER": Number(2, 2)}, "denied")]
+    rail = ({"TYPE": Sort(frozenset({"RAIL"}))}, "possible")
+    assert SCHEMA.not_asserted(template, "reported", "possible") == [rail]
+    assert SCHEMA.not_asserted(template, "reported") == []
 
 
 def test_mistakes_are_named() -> None:
