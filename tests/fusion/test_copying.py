@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import poisson
 
 from partita.fusion.claims import Claims
 from partita.fusion.copying import Copying, discount_copies
@@ -29,6 +30,12 @@ def test_a_copier_is_noticed_and_nobody_else():
     assert found[0].shared > 5 * found[0].expected
     assert found[0].significance < 1e-6
     assert 0.8 < found[0].share <= 1
+
+
+def test_the_significance_is_that_of_a_poisson_tail_for_all_pairs_of_sources():
+    [copy] = fuse(crowd(1), Settings(kinds={"": "open"})).copying
+    tail = poisson.sf(copy.shared - 1, copy.expected)
+    assert copy.significance == pytest.approx(tail * (7 * 6 / 2), rel=1e-6, abs=0)
 
 
 def test_of_two_that_agree_the_one_with_fewer_claims_is_the_copier():

@@ -25,6 +25,7 @@ from partita.app.fuse_contents import Content, Options, fuse_contents
 from partita.fusion.account_files import Slots, column_texts, record_accounts
 from partita.fusion.accounts import merge_accounts
 from partita.fusion.across import Task, add_accounts, fuse_accounts
+from partita.fusion.record_model import learn_records
 from partita.fusion.record_values import (
     DIFFERENT,
     NEAR,
@@ -140,6 +141,34 @@ def test_a_column_that_one_table_lacks_is_missing_there(tmp_path):
     (tmp_path / "b.csv").write_text("name,phone\nACME Limited,123 456 789\nBorealis,77 88 99 11\n")
     fused = fuse_entities([tmp_path / "a.csv", tmp_path / "b.csv"]).fused
     assert sorted(fused.task.schema.slots) == ["City", "Name", "phone"]
+
+
+def learned(tmp_path, *tables):
+    """Return the model of the records of tables a, b, …"""
+    paths = [tmp_path / f"{name}.csv" for name, _ in zip("abc", tables, strict=False)]
+    for path, table in zip(paths, tables, strict=True):
+        path.write_text(table)
+    slots = Slots(table_schema(column_texts([str(path) for path in paths])))
+    read = merge_accounts(record_accounts(path, slots) for path in paths)
+    return learn_records(read.accounts, slots.schema, {})
+
+
+def test_tables_with_nothing_in_common_leave_what_was_assumed(tmp_path):
+    """No matches among 2 · 3 pairs of two tables and 1 + 3 of one: smoothed shares, usual rates."""
+    model = learned(tmp_path, "name\nQuartz\nBelmont\n", "name\nIvory\nHudson\nWexford\n")
+    for found, pairs in ((model.prior, 2 * 3), (model.repeated, 1 + 3)):
+        share = 0.5 / (pairs + 1.0)
+        assert found == pytest.approx(np.log(share / (1 - share)))
+    assert model.reliability("a", "name") == pytest.approx(0.85)
+
+
+def test_columns_that_agree_are_more_reliable_than_those_that_differ(tmp_path):
+    names = ("Quartz", "Belmont", "Ivory", "Hudson", "Wexford", "Norvik", "Lumen", "Tarboro")
+    rows = [f"{name},{7919 * n % 1000 + 1000}" for n, name in enumerate(names)]
+    other = [f"{name},{6101 * n % 1000 + 5000}" for n, name in enumerate(names)]
+    model = learned(tmp_path, *("\n".join(["name,number", *each]) for each in (rows, other)))
+    assert model.reliability("a", "name") > 0.9 > 0.6 > model.reliability("a", "number")
+    assert model.prior == pytest.approx(np.log(8 / 56), abs=0.2)
 
 
 @pytest.mark.parametrize(
