@@ -51,6 +51,13 @@ def test_numbers_with_heavy_tails_are_at_least_as_near_as_those_of_crh(simulated
     assert near["fused"] > 0.95
 
 
+def test_a_zero_among_the_numbers_makes_no_error_relative():
+    """Sources differ by 1 whatever the size; a 0 has no logarithm."""
+    rows = [(f"s{k}", f"o{n}", "v", str(n + (k > 0))) for n in range(0, 60, 5) for k in range(3)]
+    found = answers_by_object(fuse(Claims.of(rows), Settings(kinds=KINDS)))
+    assert [found[f"o{n}", "v"].values[0].value for n in (0, 5)] == ["1", "6"]
+
+
 def test_stated_probabilities_and_intervals_of_numbers_are_reliable(simulated):
     _, truths, fused = simulated
     figures = measure(fused.slots[0], truths, None)

@@ -12,7 +12,7 @@ from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, answers_by_object, fuse
 from partita.fusion.hierarchy import Nesting
 from partita.fusion.kinds import Reading, likely_kind
-from partita.fusion.parsed_claims import normalise_number
+from partita.fusion.parsed_claims import normalise_number, parse_sets
 from partita.fusion.people import Lexicon, names_nobody, people, people_by_text, same_people
 
 
@@ -101,6 +101,25 @@ def test_a_list_with_less_is_more_general_than_one_with_more():
     assert members["HAN"] > 0.95
     assert members["KAMBER"] > 0.8
     assert members["PEI"] < 0.2
+
+
+def test_lines_of_one_source_about_one_object_are_one_list_of_people():
+    rows = [
+        ("a", "x", "p", "Jiawei Han"), ("a", "x", "p", "Micheline Kamber"),
+        ("b", "x", "p", "Kamber, Micheline; Han, Jiawei"), ("a", "y", "p", "Jian Pei"),
+        ("b", "z", "p", "Not available"), ("c", "z", "p", "Jian Pei"),
+    ]  # fmt: skip
+    claims = Claims.of(rows)
+    parsed = parse_sets(claims, "people", None)
+    found = {
+        (claims.sources[s], claims.objects[o]): parsed.members[v]
+        for s, o, v in zip(parsed.source, parsed.object, parsed.value, strict=True)
+    }
+    assert sorted(found) == [("a", "x"), ("a", "y"), ("b", "x"), ("c", "z")]
+    assert len(found["a", "x"]) == 2
+    assert found["a", "x"] == found["b", "x"]
+    assert found["a", "y"] == found["c", "z"]
+    assert parsed.without_value == 1
 
 
 def test_single_values_of_several_sources_may_all_be_true():
