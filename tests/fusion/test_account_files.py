@@ -12,6 +12,7 @@ from partita.fusion.account_results import result_accounts, result_domain
 from partita.fusion.accounts import merge_accounts
 from partita.fusion.side_files import source_kind
 from partita.rules.domain_files import read_domain
+from partita.templates.schema import Schema
 
 ABOUT = Slots(read_domain("depots").schema, ("FACILITY", "UNIT", "EQUIPMENT"))
 RESULTS = [
@@ -163,6 +164,12 @@ def test_judgements_are_probabilities_of_pairs(tmp_path):
 def test_what_is_wrong_with_records_is_told_with_its_line(tmp_path, text, problem):
     with pytest.raises(InputError, match=problem):
         record_accounts(written(tmp_path, "bad.csv", text), ABOUT)
+
+
+def test_a_domain_without_slots_says_so(tmp_path):
+    path = written(tmp_path, "bad.csv", "object,slot,source,value\nd,city,a,Lima\n")
+    with pytest.raises(InputError, match=r"line 2: unknown slot 'city'; the domain has no slots"):
+        claim_accounts(path, Slots(Schema()))
 
 
 def test_an_unknown_sort_is_ignored_with_a_note(tmp_path):

@@ -207,8 +207,9 @@ def _slot_key(name: str) -> str:
 def _slot(name: str, about: Slots, place: Place, advice: str = "") -> str:
     slot = _slot_named(name, about)
     if slot is None:
-        known = ", ".join(about.schema.slots)
-        place.refuse(f"unknown slot {name!r}; the slots are {known}{advice}")
+        names = ", ".join(about.schema.slots)
+        known = f"the slots are {names}" if names else "the domain has no slots"
+        place.refuse(f"unknown slot {name!r}; {known}{advice}")
     return slot
 
 
