@@ -70,6 +70,8 @@ def test_table_1(written):
         TABLE_1.replace("\n", "\n\n").encode() + b"\n\n",
         b"\n" + TABLE_1.encode(),
         TABLE_1.replace(",", " , ").encode(),
+        TABLE_1.replace("A,B", " A,B", 1).encode(),
+        TABLE_1.replace("A,B", "A,B ", 1).encode(),
         TABLE_1.replace("A", '"A"').encode(),
         TABLE_1.replace("A,B,.671", "A,B,0.671\nB,A,.671").encode(),
         b'"probability","right","left"\n'
@@ -78,8 +80,8 @@ def test_table_1(written):
         ),
         TABLE_1.encode() + b",,\n",
     ],
-    ids=["mark", "crlf", "no end", "blank lines", "blank first", "blanks", "quotes", "twice the "
-         "same", "other order", "empty row"],
+    ids=["mark", "crlf", "no end", "blank lines", "blank first", "blanks", "blank before one",
+         "blank after one", "quotes", "twice the same", "other order", "empty row"],
 )  # fmt: skip
 def test_variants_of_csv_say_the_same(written, content):
     sets = sets_of(written(content))

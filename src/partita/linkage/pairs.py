@@ -79,7 +79,7 @@ class _Codes(dict[str, int]):
         """Return the numbers of names; those that are new and regular are added at once."""
         new = [name for name in dict.fromkeys(column) if name not in self]
         text = "".join(new)
-        if text.isascii() and len(text.split()) == 1 and all(new):
+        if text.isascii() and text.split() == [text] and all(new):
             self.update(zip(new, range(len(self.names), len(self.names) + len(new)), strict=True))
             self.names += new
         return np.fromiter(map(self.__getitem__, column), np.int64, len(column))
