@@ -51,6 +51,7 @@ MOST_TESTS = 25  # for one mutation, the quickest ones first
 MOST_SECONDS = 20.0  # of CPU for the tests of one mutation
 SLOWEST = 3.0  # seconds of CPU; slower tests are left out
 PATIENCE = 10.0  # a mutation that makes its tests slower by this factor is noticed
+SURVIVED = "NOT NOTICED"
 HIT = "__mutated_function_is_called__"
 SWAPS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"),
@@ -170,6 +171,23 @@ def chosen(count: int, seed: int, rooms: Sequence[str]) -> dict[str, list[Mutati
     return drawn
 
 
+def survivors_of(log: Path, rooms: Sequence[str]) -> dict[str, list[Mutation]]:
+    """Return the mutations of a log that no test noticed."""
+    lines = [line for line in log.read_text(encoding="utf-8").split("\n") if SURVIVED in line]
+    names = {line.rpartition(" (")[0] for line in lines}
+    files = {name.partition(":")[0] for name in names}
+    return {
+        room: [
+            mutation
+            for file in sorted(files)
+            if Path(file).parent.as_posix() == room
+            for mutation in mutations(PACKAGE / file, file)
+            if str(mutation) in names
+        ]
+        for room in rooms
+    }
+
+
 # --- code ---
 
 
@@ -239,8 +257,14 @@ class TooSlow(BaseException):
 class Campaign:
     """A plugin of pytest that runs the collected tests once, and then those of each mutation."""
 
-    def __init__(self, drawn: dict[str, list[Mutation]], log: Path | None, seconds: float) -> None:
-        self.drawn, self.log = drawn, log
+    def __init__(
+        self,
+        drawn: dict[str, list[Mutation]],
+        log: Path | None = None,
+        seconds: float = float("inf"),
+        slowest: float = SLOWEST,
+    ) -> None:
+        self.drawn, self.log, self.slowest = drawn, log, slowest
         self.end = time.monotonic() + seconds
         self.noticed: dict[Mutation, str] = {}  # the test that notices it, or ""
         self.tests: dict[str, Tests] = defaultdict(list)
@@ -264,13 +288,13 @@ class Campaign:
             for item in items:
                 called.clear()
                 began = time.process_time()
-                if time.monotonic() < self.end and passes(item, SLOWEST):
+                if time.monotonic() < self.end and passes(item, self.slowest):
                     for place in called:
                         self.tests[place].append((time.process_time() - began, item))
 
     def _say(self, mutation: Mutation, tests: int) -> None:
         test = self.noticed[mutation]
-        said = f"noticed by {test}" if test else "NOT NOTICED"
+        said = f"noticed by {test}" if test else SURVIVED
         line = f"{mutation} ({tests} tests): {said}"
         print(line, file=sys.stderr, flush=True)
         if self.log:
@@ -359,10 +383,15 @@ def main() -> int:
     parser.add_argument("--rooms", nargs="+", choices=sorted(ROOMS), default=list(ROOMS))
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument("--log", type=Path, help="file to which every outcome is appended")
+    parser.add_argument("--survivors", type=Path, help="log whose survivors are tried again")
+    parser.add_argument("--slowest", type=float, default=SLOWEST, help="CPU seconds of a test")
     given = parser.parse_args()
     os.chdir(ROOT)
-    drawn = chosen(given.mutations, given.seed, given.rooms)
-    campaign = Campaign(drawn, given.log, given.seconds)
+    if given.survivors:
+        drawn = survivors_of(given.survivors, given.rooms)
+    else:
+        drawn = chosen(given.mutations, given.seed, given.rooms)
+    campaign = Campaign(drawn, given.log, given.seconds, given.slowest)
     tests = sorted({str(ROOT / "tests" / name) for room in given.rooms for name in ROOMS[room]})
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = folder

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from mutate import ROOMS, Mutation, chosen, mutations
+from mutate import ROOMS, Mutation, chosen, mutations, survivors_of
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "mutate.py"
 SOURCE = '''"""A module."""
@@ -25,11 +25,12 @@ def size(a, b=2):
 '''
 CALL = """
 from dataclasses import replace
+from pathlib import Path
 import mutate, pytest
 mutate.ROOMS["errors"] = ("files/test_writing.py", "linkage/test_template_list.py")
 found = mutate.mutations(mutate.PACKAGE / "errors.py", "errors.py")
 wrong = [one for one in found if one.old == "is"][-1]  # line is None
-campaign = mutate.Campaign({"errors": [wrong, replace(wrong, new="is ")]}, None, float("inf"))
+campaign = mutate.Campaign({"errors": [wrong, replace(wrong, new="is ")]}, Path(LOG))
 tests = [str(mutate.ROOT / "tests" / name) for name in mutate.ROOMS["errors"]]
 options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(mutate.ROOT)]
 pytest.main([*options, *tests], plugins=[campaign])
@@ -62,8 +63,21 @@ def test_the_draw_is_even_and_repeatable() -> None:
     assert all(isinstance(one, Mutation) for found in drawn.values() for one in found)
 
 
-def test_a_mutation_is_noticed_and_a_harmless_one_is_not() -> None:
+def test_the_survivors_of_a_log_are_tried_again(tmp_path: Path) -> None:
+    [first, second, *_] = chosen(24, 0, ["templates"])["templates"]
+    log = tmp_path / "log.txt"
+    log.write_text(f"{first} (3 tests): NOT NOTICED\n{second} (3 tests): noticed by a test\n")
+    again = survivors_of(log, ["templates", "files"])
+    assert first in again["templates"]
+    assert second not in again["templates"]
+    assert again["files"] == []
+
+
+def test_a_mutation_is_noticed_and_a_harmless_one_is_not(tmp_path: Path) -> None:
     """In a process of its own: pytest runs once in a process."""
-    command = [sys.executable, "-c", CALL]
+    command = [sys.executable, "-c", CALL.replace("LOG", repr(str(tmp_path / "log.txt")))]
     done = subprocess.run(command, cwd=SCRIPT.parent, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    first, second = (tmp_path / "log.txt").read_text().splitlines()
+    assert "noticed by tests/" in first
+    assert second.endswith("NOT NOTICED")
