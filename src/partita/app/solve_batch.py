@@ -48,7 +48,7 @@ def _pieces(sets: Sets, least: float) -> Iterator[Piece[Sets]]:
 
 def _load(sets: Sets, least: float) -> float:
     """Return the work in small sets: one of 14 templates is worth thousands of 5."""
-    return float(np.sum(np.maximum(least, 3.0 ** (sets.sizes - 8.0))))
+    return float(np.sum(np.where(sets.sizes <= 8, least, 3.0 ** (sets.sizes - 8.0))))
 
 
 def _only_lines(forms: Forms, solver: Solver) -> bool:

@@ -75,12 +75,19 @@ class Console:
 
     def progress(self, text: str) -> None:
         """Show a line of progress on a terminal; the next one replaces it."""
-        now = time.monotonic()
-        if sys.stderr.isatty() and now - self.last >= PAUSE:
+        if not self.due:
+            return
+        self.last = time.monotonic()
+        if sys.stderr.isatty():
             self.clear()
-            self.shown, self.last = text[: self.width - 1], now
+            self.shown = text[: self.width - 1]
             sys.stderr.write(self.shown)
             sys.stderr.flush()
+
+    @property
+    def due(self) -> bool:
+        """Whether the last line of progress is old enough to be replaced."""
+        return time.monotonic() - self.last >= PAUSE
 
     def clear(self) -> None:
         if self.shown:

@@ -96,7 +96,8 @@ class ReplacedFile(Sink):
             yield
 
     def write(self, outcome: Outcome) -> None:
-        self.stream.write("".join(f"{line}\n" for line in outcome.lines))
+        for line in outcome.lines:
+            self.stream.write(f"{line}\n")
 
 
 class ClustersFile(ReplacedFile):
@@ -287,7 +288,8 @@ class Output:
         for outcome in outcomes:
             written += not outcome.error
             self._write(outcome)
-            self.console.progress(self._progress())
+            if self.console.due:
+                self.console.progress(self._progress())
         if self.failed and not written and any(sink.replaced for sink in self.sinks):
             raise NothingWritten
 
@@ -311,8 +313,9 @@ class Output:
             blank = "\n" if self.separated and self.done and outcome.counted else ""
             self.stdout.say(blank + outcome.shown)
         self.done += outcome.counted
-        templates, sets, entities = map(sum, zip(self.sizes, outcome.sizes, strict=True))
-        self.sizes = templates, sets, entities
+        if any(outcome.sizes):
+            templates, sets, entities = map(sum, zip(self.sizes, outcome.sizes, strict=True))
+            self.sizes = templates, sets, entities
 
     def _note(self, outcome: Outcome) -> None:
         """Show the notes on an outcome; of many outcomes with notes, the first ones."""

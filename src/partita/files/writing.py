@@ -11,6 +11,7 @@ from typing import IO, BinaryIO, TextIO
 
 from partita.errors import InputError
 
+BUFFER = 1 << 20  # bytes
 DESCRIPTORS = Path("/proc/self/fd")  # gives files without a name one
 
 
@@ -78,7 +79,7 @@ def _replacing(path: str | Path, keeps_interrupted: bool) -> Iterator[BinaryIO]:
     _remove_abandoned(place)
     try:
         with write_errors(path):
-            stream = _nameless(place.parent) or partial.open("wb")
+            stream = _nameless(place.parent) or partial.open("wb", BUFFER)
         with closing_checked(stream, path):
             try_lock(stream)
             try:
@@ -108,7 +109,8 @@ def _nameless(folder: Path) -> BinaryIO | None:
     """Open a file without a name, of which nothing is left if this process is killed."""
     try:
         flags = os.O_TMPFILE | os.O_WRONLY
-        return os.fdopen(os.open(folder, flags, 0o666), "wb") if DESCRIPTORS.is_dir() else None
+        opened = os.open(folder, flags, 0o666) if DESCRIPTORS.is_dir() else None
+        return None if opened is None else os.fdopen(opened, "wb", BUFFER)
     except (AttributeError, OSError):  # not Linux, or a file system that has no such files
         return None
 

@@ -59,14 +59,15 @@ def log_cell_weights(theta: FloatArray) -> FloatArray:
     weights = np.empty(1 << n)
     weights[0] = 0.0
     for i in range(n):
-        np.add(weights[: 1 << i], subset_sums(theta[i, :i]), out=weights[1 << i : 2 << i])
+        with_next = subset_sums(theta[i, :i], weights[1 << i : 2 << i])
+        with_next += weights[: 1 << i]
     weights[0] = -np.inf
     return weights
 
 
-def subset_sums(values: FloatArray) -> FloatArray:
+def subset_sums(values: FloatArray, out: FloatArray | None = None) -> FloatArray:
     """Return the sum of the values over every subset."""
-    sums = np.empty(1 << len(values))
+    sums = np.empty(1 << len(values)) if out is None else out
     sums[0] = 0.0
     for i, value in enumerate(values):
         np.add(sums[: 1 << i], value, out=sums[1 << i : 2 << i])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,9 +23,12 @@ class Tables:
     log_w: FloatArray
     log_z: FloatArray
     way: str
+    cells: FloatArray | None = None  # their probabilities, where they are known already
 
     def cell_probabilities(self) -> FloatArray:
         """P(C) = w(C)·Z(N∖C)/Z(N); the complement of a mask is its mirror image."""
+        if self.cells is not None:
+            return self.cells
         p: FloatArray = self.log_w + self.log_z[::-1]
         p -= self.log_z[-1]
         return np.exp(p, out=p)
@@ -40,8 +43,9 @@ def tables(theta: FloatArray) -> Tables:
         from partita.configurations.dense.ranked import ranked_log_normalisers
 
         ranked = Tables(log_w, ranked_log_normalisers(theta, log_w), "ranked subset transform")
-        if covers(ranked.cell_probabilities()):
-            return ranked
+        cells = ranked.cell_probabilities()
+        if covers(cells):
+            return replace(ranked, cells=cells)
     return Tables(log_w, positive_log_normalisers(log_w), "subset recursion")
 
 
@@ -85,8 +89,13 @@ def doubles(values: FloatArray) -> FloatArray:
 
 
 def predicted_bytes(n: int) -> int:
-    """Return an upper bound on what the tables of n templates take while they are made."""
-    return (8 << n) * (16 if n > POSITIVE else 8) + (1 << 20) + (3**n if n <= SMALL else 0) * 32
+    """Return an upper bound on what the tables of n templates take while they are made.
+
+    A ranked transform has two tables and rows of its factors, 5.5 tables in all, and its arenas.
+    """
+    if n > POSITIVE:
+        return (8 << n) * 6 + (100 << 20)
+    return (8 << n) * 8 + (1 << 20) + (3**n if n <= SMALL else 0) * 32
 
 
 def predicted_seconds(n: int) -> float:
