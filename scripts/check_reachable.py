@@ -56,10 +56,10 @@ ALLOWED = {
     "partita.text.words.WordTable.noun_classes": "documented in docs/words.md",
     "partita.text.words.WordTable.is_hypernym": "documented in docs/words.md",
     "partita.text.words.WordTable.derived": "documented in docs/words.md",
-    "partita.compilation._Locator.get_cache_path": "called by Numba",
-    "partita.compilation._Locator.get_source_stamp": "called by Numba",
-    "partita.compilation._Locator.get_disambiguator": "called by Numba",
-    "partita.compilation._Locator.from_function": "called by Numba",
+    "partita.compilation.dispatchers._Locator.get_cache_path": "called by Numba",
+    "partita.compilation.dispatchers._Locator.get_source_stamp": "called by Numba",
+    "partita.compilation.dispatchers._Locator.get_disambiguator": "called by Numba",
+    "partita.compilation.dispatchers._Locator.from_function": "called by Numba",
 }
 IMPORT_NAMES = {"pyyaml": "yaml", "typing-extensions": "typing_extensions"}
 INDIRECT = {

@@ -15,6 +15,7 @@ import pytest
 
 import partita
 from partita import compilation
+from partita.compilation import dispatchers
 from partita.configurations.elimination import order_kernels
 from partita.configurations.elimination import walk as walk_kernels
 from partita.configurations.joint import codes as joint_columns
@@ -228,19 +229,19 @@ def test_the_users_cache_follows_the_platform(platform, folder, monkeypatch):
 
 
 def test_the_kernels_used_last_are_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(compilation, "ENTRIES", 2)
+    monkeypatch.setattr(dispatchers, "ENTRIES", 2)
     for age, name in enumerate(["d", "c", "b", "a"]):
         for suffix in ("nbi", "1.nbc", "2.nbc"):
             (tmp_path / f"kernels.{name}-0123.py311.{suffix}").touch()
         os.utime(tmp_path / f"kernels.{name}-0123.py311.nbi", (age, age))
-    compilation._prune(tmp_path)
+    dispatchers.prune(tmp_path)
     assert {path.name[8] for path in tmp_path.iterdir()} == {"a", "b"}
     assert len(list(tmp_path.iterdir())) == 6
 
 
 def test_all_kernels_use_the_decorator():
     """With numba's own, the cache would not notice edits in other modules."""
-    own = Path(compilation.__file__)
+    own = Path(dispatchers.__file__)
     texts = {path: path.read_text() for path in PACKAGE.rglob("*.py") if path != own}
     assert [
         path for path, text in texts.items() if re.search(r"\b(n?jit|g?u?vectorize)\b", text)
@@ -258,3 +259,40 @@ def test_kernels_are_loaded_without_the_linear_algebra_of_scipy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+NATIVE = """
+import sys
+import numpy as np
+from partita.configurations.search.neighbours import renumber
+def called():
+    rows, weights = np.array([[3, 3, 1, 0], [2, 0, 0, 2]]), np.empty(2)
+    renumber(np.arange(16.0).reshape(4, 4), rows, weights)
+    return [*rows.ravel().tolist(), *weights.tolist()]
+first, without = called(), "numba" not in sys.modules
+from partita.configurations.elimination.order_kernels import degeneracy
+degeneracy(np.zeros((2, 2), dtype=np.bool_))
+print(without, first == called(), *first)
+"""
+
+
+def test_native_kernels_are_called_without_numba_once_they_are_compiled(tmp_path):
+    """Where Numba is loaded afterwards, by another kernel, both work beside each other."""
+    environment = {**os.environ, "PARTITA_CACHE": str(tmp_path)}
+    lines = [
+        subprocess.run(
+            [sys.executable, "-c", NATIVE], env=environment, capture_output=True, text=True
+        ).stdout
+        for _ in range(3)
+    ]
+    answer = "True 0 0 1 2 0 1 1 0 1.0 9.0\n"
+    assert lines == [f"False {answer}", f"True {answer}", f"True {answer}"]
+
+
+def test_damaged_machine_code_is_compiled_anew(tmp_path):
+    environment = {**os.environ, "PARTITA_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", NATIVE]
+    first = subprocess.run(command, env=environment, capture_output=True, text=True).stdout
+    for file in (tmp_path / "kernels").glob("*.native"):
+        file.write_bytes(file.read_bytes()[:1000])
+    assert subprocess.run(command, env=environment, capture_output=True, text=True).stdout == first

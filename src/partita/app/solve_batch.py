@@ -71,10 +71,11 @@ def solve_piece(
 
 def _small_set_lines(sets: Sets, solver: Solver, forms: Forms, source: str) -> Mapping[int, str]:
     """Return the lines of small sets, where there are enough of them for compiled loops."""
+    if len(sets) == 1 or not _only_lines(forms, solver) or sets.templates or sets.evidence:
+        return {}
     from partita.configurations.solve_batch import COMPILED, SHARED
 
-    few = len(sets) - len(sets.failed) < COMPILED
-    if few or not _only_lines(forms, solver) or sets.templates or sets.evidence:
+    if len(sets) - len(sets.failed) < COMPILED:
         return {}
     plain = sets.sizes <= SHARED
     plain[[*sets.failed, *sets.assumed]] = False

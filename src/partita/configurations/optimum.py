@@ -152,5 +152,5 @@ def _chain(
 def _compiled() -> _Moves:
     from partita.compilation import kernel
 
-    compile_ = kernel()
+    compile_ = kernel(native=True)
     return _Moves(compile_(single_moves), compile_(chain_moves))

@@ -7,7 +7,7 @@ import numpy as np
 from partita.compilation import kernel
 
 
-@kernel()
+@kernel(native=True)
 def solve_each(odds, totals, counts, pairs, best, best_weights):  # type: ignore[no-untyped-def]
     """Fill, for each set, the sum and number of weights, the share of each pair, and the best."""
     n = odds.shape[1]
@@ -20,6 +20,20 @@ def solve_each(odds, totals, counts, pairs, best, best_weights):  # type: ignore
         _shares(w, z, pairs[s])
         best_weights[s, :] = 0.0
         _best(w, most, cells, best[s], best_weights[s])
+        for row in range(best.shape[1]):
+            _renumber(best[s, row], cells)
+
+
+@kernel()
+def _renumber(labels, names):  # type: ignore[no-untyped-def]
+    """Name cells by first appearance."""
+    names[:] = -1
+    used = 0
+    for i in range(labels.shape[0]):
+        if names[labels[i]] < 0:
+            names[labels[i]] = used
+            used += 1
+        labels[i] = names[labels[i]]
 
 
 @kernel()

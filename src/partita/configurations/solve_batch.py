@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.dense.draws import canonical_rows
 from partita.configurations.dense.posterior import log2_of
 from partita.configurations.enumeration import (
     REASON,
@@ -139,8 +138,7 @@ def _by_recursion(theta: FloatArray, must: BoolArray, n: int, top: int) -> RowSu
     solve_each(odds, totals, counts, shares, best, weights)
     pairs = shares[:, right, left]
     expected = np.einsum("ij,ij->i", pairs, np.where(np.isneginf(theta), 0.0, theta))
-    labels = canonical_rows(best.reshape(-1, n)).reshape(best.shape)
-    return RowSums(np.log(totals), counts, pairs, expected, labels, weights / totals[:, None])
+    return RowSums(np.log(totals), counts, pairs, expected, best, weights / totals[:, None])
 
 
 def _shares(weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -227,10 +225,11 @@ def _fill(answers: PaddedAnswers, rows: IntArray, theta: FloatArray, n: int) -> 
     answers.labels[rows, :listed, :n] = sums.best
     answers.shares[rows, :listed] = sums.best_shares
     left = np.maximum(sums.counts - listed, 0).tolist()
+    bits = {number: log2_of(number) for number in set(left)}
     masses = map(math.fsum, sums.best_shares.tolist())
     answers.figures[rows] = np.column_stack(
         [
-            [log2_of(number) for number in left],
+            [bits[number] for number in left],
             [
                 max(0.0, 1.0 - mass) if more else 0.0
                 for mass, more in zip(masses, left, strict=True)

@@ -81,7 +81,7 @@ def small_set_lines(sets: SmallSets, model: str, source: str, missing: float, se
         raise ValueError("a probability is not a finite number")
     pieces = _pieces(model, source, missing, seed, reason)
     texts, text_starts = _joined(pieces)
-    names, starts = _joined([encode_basestring(name).encode() for name in (*sets.ids, *sets.names)])
+    names, starts = _quoted([*sets.ids, *sets.names])
     numbers = np.stack([sets.sizes, sets.unlisted, sets.counts], axis=1)
     out = np.empty(_bound(sets, np.diff(starts), pieces), np.uint8)
     ends = np.zeros(len(sets.sizes) + 1, np.int64)
@@ -103,6 +103,17 @@ def small_set_lines(sets: SmallSets, model: str, source: str, missing: float, se
     )
     data, places = out.data, ends.tolist()
     return [str(data[a:b], "utf-8") for a, b in pairwise(places)]
+
+
+def _quoted(names: Sequence[str]) -> tuple[NDArray[np.uint8], IntArray]:
+    """Return names as JSON; those that are plain text at once."""
+    together = "".join(names)
+    if not together.isascii() or not together.isprintable() or set(together) & {'"', "\\"}:
+        return _joined([encode_basestring(name).encode() for name in names])
+    lengths = np.fromiter(map(len, names), np.int64, len(names)) + 2
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    text = '""'.join(names)
+    return np.frombuffer(f'"{text}"'.encode(), np.uint8), starts
 
 
 def _joined(texts: Sequence[bytes]) -> tuple[NDArray[np.uint8], IntArray]:
@@ -162,7 +173,7 @@ def _specimen(model: str, seed: int, reason: str) -> Distribution:
     )
 
 
-@kernel()
+@kernel(native=True)
 def write_lines(  # type: ignore[no-untyped-def]
     out, ends, texts, text_starts, names, starts, sets, given, marginals, listed, labels, shares,
     figures, powers,

@@ -70,7 +70,8 @@ def from_list(theta: FloatArray, labels: IntArray) -> Visited:
     from partita.configurations.search.neighbours import renumber
 
     rows = np.ascontiguousarray(labels)
-    weights = renumber(theta, rows)
+    weights = np.empty(len(rows))
+    renumber(theta, rows, weights)
     top = float(weights.max())
     share = np.exp(weights - top)
     total = float(share.sum())

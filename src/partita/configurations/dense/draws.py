@@ -40,8 +40,9 @@ def _choices(tables: Tables, rest: int, uniforms: FloatArray) -> IntArray:
 
     if len(tables.log_w) > 1 << SMALL:
         order = np.argsort(uniforms, kind="stable")
-        chosen = np.empty(len(uniforms), dtype=np.int64)
-        chosen[order] = choose(tables.log_w, tables.log_z, rest, uniforms[order])
+        chosen, in_order = np.empty((2, len(uniforms)), dtype=np.int64)
+        choose(tables.log_w, tables.log_z, rest, uniforms[order], in_order)
+        chosen[order] = in_order
         return chosen
     cells: IntArray = parts(rest)
     log_shares = tables.log_w[cells] + tables.log_z[rest ^ cells] - tables.log_z[rest]

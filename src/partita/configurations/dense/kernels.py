@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from partita.compilation import kernel
 
 NEGLIGIBLE = -45.0  # e^−45 is below the last bit of 1
@@ -30,9 +28,9 @@ def extend(log_w, log_z, i, start, stop):  # type: ignore[no-untyped-def]
         log_z[bit | s] = top + math.log(total)
 
 
-@kernel()
-def choose(log_w, log_z, rest, uniforms):  # type: ignore[no-untyped-def]
-    """Return, for sorted uniforms, the cells (with the highest member of rest) they fall into."""
+@kernel(native=True)
+def choose(log_w, log_z, rest, uniforms, chosen):  # type: ignore[no-untyped-def]
+    """Fill in, for sorted uniforms, the cells (with the highest member of rest) they fall into."""
     top = 1
     while top * 2 <= rest:
         top *= 2
@@ -42,7 +40,6 @@ def choose(log_w, log_z, rest, uniforms):  # type: ignore[no-untyped-def]
         if c == 0:
             break
         c = (c - 1) & others
-    chosen = np.empty(uniforms.shape[0], dtype=np.int64)
     reached, drawn, c, last = 0.0, 0, others, top
     while drawn < uniforms.shape[0]:
         share = math.exp(log_w[top | c] + log_z[others ^ c] - log_z[rest])
@@ -53,4 +50,3 @@ def choose(log_w, log_z, rest, uniforms):  # type: ignore[no-untyped-def]
             chosen[drawn] = last
             drawn += 1
         c = (c - 1) & others
-    return chosen

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from partita.compilation import kernel
+from partita.records import IntArray
 
 # The ranked transform works on rows of 8 × 8 × 8 numbers: the three lowest templates (lanes), the
 # next three, and the next three. Offsets are unsigned and constant, so that loops are vectorised.
@@ -285,8 +286,7 @@ def _without_next(arena, into, stride, half, source, t, depth):  # type: ignore[
             high[x] -= larger[x]
 
 
-@kernel()
-def level_places(bits, count, depth):  # type: ignore[no-untyped-def]
+def level_places(bits: int, count: int, depth: int) -> IntArray:
     """Return where each level has its rows of both factors and its results; then the total."""
     places = np.zeros((bits - BLOCK_BITS + 2, 3), dtype=np.int64)
     used = 0
@@ -298,7 +298,10 @@ def level_places(bits, count, depth):  # type: ignore[no-untyped-def]
     return places
 
 
-@kernel()
+_level_places = kernel()(level_places)
+
+
+@kernel(native=True)
 def subtree(arena, bits, count, depth, lanes):  # type: ignore[no-untyped-def]
     """Process all below a node with so many open bits, of whose `depth` decided ones T has `count`.
 
@@ -306,7 +309,7 @@ def subtree(arena, bits, count, depth, lanes):  # type: ignore[no-untyped-def]
     (see `level_places`). The child without the next bit shares the rows of its parent; the results
     of the child with it are written to their place in those of the parent, one row earlier.
     """
-    places, end = level_places(bits, count, depth), bits - BLOCK_BITS
+    places, end = _level_places(bits, count, depth), bits - BLOCK_BITS
     f, g, h = scratch(depth + bits), scratch(depth + bits), scratch(depth + bits)
     node = np.zeros((end + 1, 5), dtype=np.int64)  # factors, their stride, results, their stride
     t, bit = np.zeros(end + 1, dtype=np.int64), np.zeros(end + 1, dtype=np.int64)

@@ -194,7 +194,8 @@ def _list_best(theta: FloatArray, candidates: _Candidates, back: IntArray, k: in
     from partita.configurations.search.neighbours import renumber
 
     rows = np.ascontiguousarray(candidates.labels[:, back])
-    weights = renumber(theta, rows)
+    weights = np.empty(len(rows))
+    renumber(theta, rows, weights)
     order = np.lexsort((*rows.T[::-1], -weights))
     rows, weights = rows[order], weights[order]
     fresh = np.append(True, (rows[1:] != rows[:-1]).any(axis=1))

@@ -13,7 +13,7 @@ Masks = NDArray[np.uint64]
 DONE, PAUSED, FULL = 0, 1, 2
 
 
-@kernel()
+@kernel(native=True)
 def descend(theta: FloatArray, a: FloatArray, below: float, found: FloatArray) -> int:
     """Find distinct cells with r < below, as rows of 0 and 1, grown from every template."""
     n = len(a)
@@ -46,7 +46,7 @@ def descend(theta: FloatArray, a: FloatArray, below: float, found: FloatArray) -
     return count
 
 
-@kernel()
+@kernel(native=True)
 def project(
     rows: FloatArray, weights: FloatArray, a: FloatArray, total: float, tolerance: float
 ) -> bool:
@@ -90,7 +90,7 @@ def most_off(x: FloatArray, a: FloatArray, half: FloatArray, u: int) -> float:
     return min(alone, mixed)
 
 
-@kernel()
+@kernel(native=True)
 def cheap_cells(
     theta: FloatArray,
     a: FloatArray,

@@ -45,7 +45,7 @@ def write_labels(cells: Masks, chosen: IntArray, depth: int, row: Labels) -> Non
                 row[i] = d
 
 
-@kernel()
+@kernel(native=True)
 def covers(
     begin: IntArray,
     cells: Masks,

@@ -85,7 +85,7 @@ def expand(
     return count
 
 
-@kernel()
+@kernel(native=True)
 def expand_all(
     theta: FloatArray,
     names: Keys,
@@ -111,11 +111,11 @@ def expand_all(
     return count
 
 
-@kernel()
-def renumber(theta: FloatArray, rows: IntArray) -> FloatArray:
-    """Renumber each row's labels by first appearance, in place; return their log-weights."""
+@kernel(native=True)
+def renumber(theta: FloatArray, rows: IntArray, weights: FloatArray) -> None:
+    """Renumber each row's labels by first appearance, in place; fill in their log-weights."""
     n = rows.shape[1]
-    weights = np.zeros(len(rows))
+    weights[:] = 0.0
     for k in range(len(rows)):
         names = np.full(n, -1)
         used = 0
@@ -128,4 +128,3 @@ def renumber(theta: FloatArray, rows: IntArray) -> FloatArray:
             for j in range(i):
                 if rows[k, j] == rows[k, i]:
                     weights[k] += theta[j, i]
-    return weights

@@ -85,7 +85,8 @@ class _State:
     """The constraints so far and the target gap."""
 
     def __init__(self, theta: FloatArray, labels: IntArray, near: float) -> None:
-        cells = (labels[None, :] == np.unique(labels)[:, None]).astype(np.float64)
+        names = np.flatnonzero(np.bincount(labels))  # unlike np.unique loads no masked arrays
+        cells = (labels[None, :] == names[:, None]).astype(np.float64)
         finite = np.abs(theta[np.isfinite(theta)])
         self.theta = np.where(np.isfinite(theta), theta, 0.0)
         self.penalised = np.where(np.isfinite(theta), theta, -1.0 - finite.sum())

@@ -5,47 +5,89 @@ the kernel and of every function it calls, the constants it reads, the compiler'
 versions of the libraries. An edit in any module therefore compiles exactly the kernels that depend
 on it, and no stale code is ever loaded. The digest is taken at the first call, when all that the
 kernel refers to is defined.
+
+Numba is loaded when a kernel must be compiled. To load it takes longer than most commands take, so
+machine code of kernels that a short command calls (`native`) is also kept in a form that is called
+without it (see `partita.compilation.native`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import inspect
-import logging
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, update_wrapper
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 import llvmlite
-import numba
 import numpy as np
-from numba.core import caching
-from numba.np import linalg
 
-ENTRIES = 1000  # index files kept in the cache, the most recently used first
 LIBRARIES = {"llvmlite", "math", "numba", "numpy"}  # identified by their versions
-LOG = logging.getLogger(__name__)
 PLAIN = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type(None), type(...))
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def kernel(**options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
+class Kernel(Generic[P, R]):
+    """A function that is compiled at its first call; other kernels may call it."""
+
+    def __init__(self, function: Callable[P, R], options: dict[str, Any], native: bool) -> None:
+        update_wrapper(self, function)
+        self.py_func = cast(Any, function)
+        self.py_func.kernel_options = options
+        self.native = native
+        self.loaded: dict[str, Any] = {}  # machine code by types of arguments
+        self._dispatcher: Any = None
+        self._ready: Callable[P, R] | None = None
+
+    def __call__(self, *args: P.args, **named: P.kwargs) -> R:
+        if self._ready is not None:
+            return self._ready(*args, **named)
+        if not self.native or named:
+            self._ready = self.dispatcher
+            return self._ready(*args, **named)
+        from partita.compilation.native import call
+
+        return cast(R, call(self, args))
+
+    @property
+    def dispatcher(self) -> Any:
+        """Numba's dispatcher, with the cache of this module."""
+        if self._dispatcher is None:
+            from partita.compilation.dispatchers import dispatcher
+
+            self._dispatcher = dispatcher(self.py_func)
+        return self._dispatcher
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba takes this for in a kernel that calls it."""
+        return self.dispatcher._numba_type_
+
+    @property
+    def stats(self) -> Any:
+        """Hits and misses of the cache."""
+        return self.dispatcher.stats
+
+    def use_numba(self) -> None:
+        """Leave further calls to Numba."""
+        self._ready = self.dispatcher
+
+
+def kernel(*, native: bool = False, **options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile a function at its first call, and keep the machine code in the cache."""
 
-    def compile_(function: Any) -> Any:
-        function.kernel_options = options
-        dispatcher = numba.njit(nogil=True, **options)(function)
-        if dispatcher is not function:  # not switched off by NUMBA_DISABLE_JIT
-            dispatcher._cache = _Unopened(dispatcher)
-        return dispatcher
+    def compile_(function: Callable[P, R]) -> Callable[P, R]:
+        return Kernel(function, options, native)
 
     return compile_
 
@@ -55,9 +97,23 @@ def kernel(**options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
 uncounted = kernel(_nrt=False)
 
 
+@cache
+def numba_version() -> str:
+    """Return the version of Numba without loading it."""
+    spec = importlib.util.find_spec("numba")
+    if spec is not None and spec.origin is not None:
+        with contextlib.suppress(OSError):
+            text = (Path(spec.origin).parent / "_version.py").read_text(encoding="utf-8")
+            if named := re.search(r'"version": "([^"]+)"', text):
+                return named[1]
+    import numba
+
+    return str(numba.__version__)
+
+
 def digest(function: FunctionType) -> str:
     """Identify the machine code of a kernel by all that it is made from."""
-    content = hashlib.sha256(repr((llvmlite.__version__, numba.__version__)).encode())
+    content = hashlib.sha256(repr((llvmlite.__version__, numba_version())).encode())
     content.update(np.__version__.encode())
     for part in _parts(function, set()):
         content.update(f"{len(part)}:{part}".encode())
@@ -130,82 +186,11 @@ def _package(value: Any) -> str:
     return module.partition(".")[0]
 
 
-def _load_without_scipy() -> None:
-    """Load Numba's array functions without SciPy, which they would import to check for BLAS.
-
-    No kernel multiplies matrices by BLAS, and the import takes longer than all kernels of a set.
-    """
-    check = linalg.ensure_blas
-    linalg.ensure_blas = lambda: None
-    try:
-        import numba.np.arraymath  # noqa: F401
-    finally:
-        linalg.ensure_blas = check
-
-
-class _Unopened(caching.NullCache):
-    """Stands for the cache of a kernel until its first call."""
-
-    def __init__(self, dispatcher: Any) -> None:
-        self._dispatcher = dispatcher
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        files: Any = caching.NullCache()
-        _load_without_scipy()
-        if folder():
-            files = _Files(self._dispatcher.py_func)  # type: ignore[no-untyped-call]
-        self._dispatcher._cache = files
-        return files.load_overload(sig, target_context)
-
-
-class _Locator(caching._CacheLocator):
-    """Names the files of one kernel by its digest."""
-
-    def __init__(self, function: FunctionType, file: str) -> None:
-        self._py_file = file
-        self._digest = digest(function)
-
-    def get_cache_path(self) -> str:
-        return str(folder())
-
-    def get_source_stamp(self) -> str:
-        return self._digest
-
-    def get_disambiguator(self) -> str:
-        return self._digest
-
-    @classmethod
-    def from_function(cls, py_func: FunctionType, py_file: str) -> _Locator:
-        return cls(py_func, py_file)
-
-
-class _Naming(caching.CompileResultCacheImpl):
-    _locator_classes = [_Locator]  # noqa: RUF012
-
-
-class _Files(caching.FunctionCache):
-    """The cache files of one kernel: an index, and machine code for each signature."""
-
-    _impl_class = _Naming
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        with contextlib.suppress(OSError):  # there is no index before the first compilation
-            os.utime(self._cache_file._index_path)
-        loaded = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        if loaded is None:
-            LOG.info("compiling %s", self._py_func.__qualname__)
-        return loaded
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        _prune(Path(self.cache_path))
-        super().save_overload(sig, data)  # type: ignore[no-untyped-call]
-
-
 @cache
 def folder() -> Path | None:
     """Return the cache folder: the first that can be written to, or None."""
     chosen = os.environ.get("PARTITA_CACHE") or os.environ.get("NUMBA_CACHE_DIR")
-    own = Path(__file__).parent / "__pycache__"
+    own = Path(__file__).parent.parent / "__pycache__"
     for parent in [Path(chosen)] if chosen else [own, user_cache()]:
         with contextlib.suppress(OSError):
             (parent / "kernels").mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -221,16 +206,3 @@ def user_cache() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library/Caches/partita"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "partita"
-
-
-@cache
-def _prune(path: Path) -> None:
-    """Delete the kernels that were not used for the longest time; once in a process."""
-    times = {}
-    for index in path.glob("*.nbi"):
-        with contextlib.suppress(OSError):  # deleted by another process meanwhile
-            times[index] = index.stat().st_mtime
-    for index in sorted(times, key=times.__getitem__)[:-ENTRIES]:
-        for file in [index, *path.glob(f"{index.stem}.*.nbc")]:
-            with contextlib.suppress(OSError):
-                file.unlink()
