@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from io import TextIOWrapper
 from pathlib import Path
-from typing import IO, BinaryIO, TextIO
+from typing import IO, BinaryIO, TextIO, cast
 
 from partita.errors import InputError
 
@@ -31,14 +30,11 @@ def replacing(path: str | Path) -> Iterator[TextIO]:
     with _replacing(path, keeps_interrupted=True) as binary:
         stream = _CheckedText(binary, path)
         try:
-            yield stream
+            yield cast(TextIO, stream)
             stream.flush()
         except KeyboardInterrupt:
             stream.flush()
             raise
-        finally:
-            with suppress(InputError):
-                stream.detach()
 
 
 @contextmanager
@@ -48,22 +44,26 @@ def replacing_bytes(path: str | Path) -> Iterator[BinaryIO]:
         yield stream
 
 
-class _CheckedText(TextIOWrapper):
-    """A text stream that turns system errors, such as a full disk, into input errors."""
+class _CheckedText:
+    """A text stream that turns system errors, such as a full disk, into input errors.
+
+    Text goes to the binary buffer at once: Python's own text stream keeps some of it back, and
+    loses that if Ctrl-C comes while the buffer is being written.
+    """
 
     def __init__(self, binary: BinaryIO, path: str | Path) -> None:
-        super().__init__(binary, encoding="utf-8", newline="")
-        self.path = path
+        self.binary, self.path = binary, path
 
     def write(self, text: str) -> int:
         try:  # and not write_errors, which would take longer than the line itself
-            return super().write(text)
+            self.binary.write(text.encode())
         except OSError as error:
             raise _write_error(self.path, error) from error
+        return len(text)
 
     def flush(self) -> None:
         with write_errors(self.path):
-            super().flush()
+            self.binary.flush()
 
 
 @contextmanager
