@@ -296,3 +296,19 @@ def test_damaged_machine_code_is_compiled_anew(tmp_path):
     for file in (tmp_path / "kernels").glob("*.native"):
         file.write_bytes(file.read_bytes()[:1000])
     assert subprocess.run(command, env=environment, capture_output=True, text=True).stdout == first
+
+
+def test_without_the_runtime_native_kernels_are_called_by_numba(tmp_path):
+    """Another version of Numba may have its extension modules elsewhere."""
+    environment = {**os.environ, "PARTITA_CACHE": str(tmp_path)}
+    missing = """
+from partita.compilation import native
+native.RUNTIME = (((), "_absent", "NRT_"),)
+"""
+    lines = [
+        subprocess.run(
+            [sys.executable, "-c", code + NATIVE], env=environment, capture_output=True, text=True
+        ).stdout
+        for code in ("", missing)
+    ]
+    assert lines == ["False True 0 0 1 2 0 1 1 0 1.0 9.0\n"] * 2

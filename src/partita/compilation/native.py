@@ -142,7 +142,10 @@ def _load(path: Path | None) -> Function | None:
     if not sound:  # it was not written whole, or is damaged
         path.unlink(missing_ok=True)
         return None
-    engine = _engine(code)
+    try:
+        engine = _engine(code)
+    except (ImportError, OSError, RuntimeError):  # Numba can do it, more slowly
+        return None
     result = RESULTS[known["result"]]
     entry = ctypes.CFUNCTYPE(ctypes.c_int32)(engine.get_function_address(known["symbol"]))
 
@@ -214,10 +217,10 @@ def _numba_folder() -> Path:
 def _extension(place: Path, name: str) -> Any:
     """Load an extension module of a package without the package."""
     paths = [place / f"{name}{suffix}" for suffix in importlib.machinery.EXTENSION_SUFFIXES]
-    path = next(path for path in paths if path.is_file())
-    spec = importlib.util.spec_from_file_location(name, path)
+    path = next((path for path in paths if path.is_file()), None)
+    spec = importlib.util.spec_from_file_location(name, path) if path else None
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} cannot be loaded")
+        raise ImportError(f"{name} is not in {place}, or cannot be loaded")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
