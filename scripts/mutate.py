@@ -25,6 +25,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType
 
@@ -44,7 +45,7 @@ ROOMS = {
     "reference": ("reference",),
     "entities": ("entities",),
     "files": ("files", "linkage/test_pairs.py", "fusion/test_claim_files.py"),
-    "linkage": ("linkage", "configurations/test_solve.py"),
+    "linkage": ("linkage", "app/test_link.py", "configurations/test_solve.py"),
     "fusion": ("fusion",),
 }
 MOST_TESTS = 25  # for one mutation, the quickest ones first
@@ -222,6 +223,12 @@ def with_hits(source: str, name: str, functions: set[int]) -> ast.Module:
     return tree
 
 
+def module_name(file: str) -> str:
+    """Return the name of the module of a file of the package."""
+    parts = Path(file).with_suffix("").parts
+    return ".".join(("partita", *(parts[:-1] if parts[-1] == "__init__" else parts)))
+
+
 @contextmanager
 def hits_noted(drawn: Sequence[Mutation], note: Callable[[str], None]) -> Iterator[None]:
     """Call `note` with the place of every function that is to be mutated, when it is called."""
@@ -229,6 +236,7 @@ def hits_noted(drawn: Sequence[Mutation], note: Callable[[str], None]) -> Iterat
     files = {mutation.file for mutation in drawn}
     sources = {file: (PACKAGE / file).read_text(encoding="utf-8") for file in files}
     for file, source in sources.items():
+        import_module(module_name(file))  # which a test may load only when it is needed
         functions = {mutation.function for mutation in drawn if mutation.file == file}
         replace_code(PACKAGE / file, with_hits(source, file, functions))
     yield

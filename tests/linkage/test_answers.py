@@ -24,6 +24,7 @@ from partita.linkage.answers import Clustering, cluster_sets
 from partita.linkage.grouping import Evidence, group
 from partita.linkage.pair_table import PairTable
 from partita.linkage.sets import Sets, conditioned
+from partita.linkage.table_files import write_table
 from partita.records import Budget
 
 PARAMETERS = ForestParameters()
@@ -147,6 +148,35 @@ def test_the_order_and_company_of_sets_change_nothing() -> None:
     for s in range(9):
         alone = partita.cluster([row for row in rows if row[0] // 20 == s])
         assert all(together[one.record] == one for one in alone)
+
+
+def test_alternatives_say_what_changes() -> None:
+    found = partita.cluster([("a", "b", 0.6), ("b", "c", 0.4), ("d", "e", 0.9)])
+    rows = found.to_pandas("alternatives")
+    assert [(row.cluster, row.change, row.records) for row in rows.itertuples()] == [
+        ("a", "split", ["b"]), ("a", "merge", []), ("d", "split", ["e"]),
+    ]  # fmt: skip
+    assert rows["with"][1] == "c"
+    assert rows["probability"][2] == pytest.approx(0.1)
+    assert list(rows["probability"]) == sorted(rows["probability"], reverse=True)
+
+
+def test_pairs_that_connect_nothing_count_in_the_recall() -> None:
+    rows = [("a", "b", 0.6), ("b", "c", 0.4), ("d", "e", 0.9)]
+    whole = partita.cluster(rows).summary.recall
+    less = partita.cluster([*rows, ("e", "f", 0.01)], link_above=0.05).summary.recall
+    assert whole.high == 1.0
+    assert 0.99 < less.high < 1.0
+    assert whole.value - 0.01 < less.value < whole.value
+
+
+@pytest.mark.parametrize("columns", [{"a": [1], "b": [["x", "y"]]}, {"a": [], "b": []}])
+def test_tables_of_one_row_and_of_none(tmp_path: Path, columns: dict[str, list[Any]]) -> None:
+    path = tmp_path / "t.csv"
+    write_table(path, columns)
+    assert path.read_text() == "a,b\n" + "1,x|y\n" * len(columns["a"])
+    write_table(path.with_suffix(".jsonl"), columns)
+    assert (tmp_path / "t.jsonl").read_text().count("\n") == len(columns["a"])
 
 
 def test_other_shapes_of_tables() -> None:
