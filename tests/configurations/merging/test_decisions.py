@@ -77,6 +77,28 @@ def test_equals_brute_force_with_eight(holes: float) -> None:
     agrees(merging(*given_set, BUDGET), replayed(*given_set))
 
 
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("links", [0, 1])
+@pytest.mark.parametrize("holes", [0.0, 0.3, 0.6])
+def test_the_methods_for_larger_sets_equal_brute_force(
+    monkeypatch: pytest.MonkeyPatch, holes: float, links: int, kept: bool
+) -> None:
+    """Sets of six, as if four were the most that are enumerated."""
+    monkeypatch.setattr("partita.configurations.merging.decisions.LARGEST", 4)
+    given_set = knowledge(6, np.random.default_rng(6), holes, links, kept)
+    weights = replayed(*given_set)
+    posterior = merging(*given_set, BUDGET)
+    assert posterior.method == "exact"
+    total = math.log(math.fsum(weights.values()))
+    assert posterior.log_normaliser.value == pytest.approx(total, abs=1e-9)
+    marginals = pair_marginals(normalised(weights), 6)
+    assert posterior.pairs().value == pytest.approx(marginals, abs=1e-9)
+    assert posterior.count() == len(weights)
+    best = posterior.best(3)
+    first = sorted(weights.values(), reverse=True)[:3]
+    assert np.exp(best.log_weights) == pytest.approx(np.array(first), abs=1e-9)
+
+
 @settings(deadline=None, max_examples=40)
 @given(sets())
 def test_impossible_configurations_have_no_weight(
