@@ -22,6 +22,7 @@ from partita.configurations.solve import solve
 from partita.linkage import labels as learning
 from partita.linkage.answers import Clustering, cluster_sets
 from partita.linkage.grouping import Evidence, group
+from partita.linkage.increments import Previous, untouched
 from partita.linkage.pair_table import PairTable
 from partita.linkage.sets import Sets, conditioned
 from partita.linkage.table_files import write_table
@@ -363,6 +364,24 @@ def test_an_increment_is_equal_to_all_at_once(old: Any, new: Any) -> None:
     names = {name for name in before if name in after}
     assert names == {c for c in before if any(c in own for own in after.values()) and c in after}
     assert all(name in own for name, own in after.items())  # called by one of its records
+
+
+def test_a_set_is_untouched_if_its_records_scores_and_clusters_are_those_of_before() -> None:
+    sets = sets_of([("a", "b", 0.9), ("c", "d", 0.8), ("d", "e", 0.1)])
+    figures = dict.fromkeys("abcde", (0.9, 0.9))
+
+    def same(clusters: str, again: str = "", new: str = "") -> list[bool]:
+        known = {record: one for record, one in figures.items() if record not in new}
+        previous = Previous(dict(zip("abcde", clusters, strict=True)), known, "clusters.csv")
+        return untouched(sets, previous, list(again)).tolist()
+
+    assert same("11223") == [True, True]
+    assert same("11223", again="e") == [True, False]
+    assert same("11223", new="a") == [False, True]
+    assert same("12334") == [True, True]
+    assert same("11213") == [False, False]  # a cluster of two sets
+    lost = Previous({**dict(zip("abcde", "11223", strict=True)), "f": "1"}, figures, "clusters.csv")
+    assert untouched(sets, lost, []).tolist() == [False, True]
 
 
 def test_ids_persist_and_changes_are_listed() -> None:

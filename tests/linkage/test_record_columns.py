@@ -12,6 +12,7 @@ from partita.errors import InputError
 from partita.linkage.agreement_patterns import Patterns, fit_patterns
 from partita.linkage.record_columns import cleaned, guess_columns, guess_kind, iso, text_of
 from partita.linkage.record_tables import read_records
+from partita.linkage.splink_engine import link_type
 from partita.linkage.splink_settings import Rule, candidate_rules, choose_rules, comparison
 
 COLUMNS = {name: [str(row[name]) for row in people(50)[0]] for name in people(1)[0][0]}
@@ -168,3 +169,18 @@ def test_records_may_be_separated_by_other_marks(mark: str, tmp_path: Path) -> N
     table = read_records([path])
     assert list(table.ids) == ["1", "2"]
     assert table.columns == {"name": ["Groß; Erika", "Weiß"], "town": ["Köln", "Bonn"]}
+
+
+@pytest.mark.parametrize(
+    ("sources", "one_to_one", "expected"),
+    [
+        (1, False, "dedupe_only"),
+        (1, True, "dedupe_only"),
+        (2, True, "link_only"),
+        (2, False, "link_and_dedupe"),
+    ],
+)
+def test_splinks_word_for_one_table_or_several(
+    sources: int, one_to_one: bool, expected: str
+) -> None:
+    assert link_type(sources, one_to_one) == expected
