@@ -68,6 +68,7 @@ def test_the_beam_is_certified(holes: float, links: int, width: int) -> None:
     exact, found = enumerate_configurations(model), beam(model, plan(model), width)
     truth = exact.log_normaliser.value
     assert found.log_normaliser.low - 1e-9 <= truth <= found.log_normaliser.high + 1e-9
+    assert found.log2_count().value == pytest.approx(exact.log2_count().value)
     pairs = found.pairs()
     assert (pairs.low <= exact.pairs().value + 1e-9).all()
     assert (exact.pairs().value <= pairs.high + 1e-9).all()
