@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Annotated
 
 import typer
+from typer.models import CommandInfo
 
 from partita.cli import authoring, fuse, muc, records, research, run, serve, solve, store
 
@@ -24,8 +26,21 @@ for _family in (run, solve, records, fuse, research, muc, store, serve, authorin
 
 
 def main() -> None:
-    """Run the command line interface."""
-    app(prog_name="partita")
+    """Run the command line interface.
+
+    Typer describes all options of all commands first: it is given only the command that is named.
+    """
+    everything = app.registered_commands, app.registered_groups
+    if named := [one for one in everything[0] if _name(one) in sys.argv[1:2]]:
+        app.registered_commands, app.registered_groups = named, []
+    try:
+        app(prog_name="partita")
+    finally:
+        app.registered_commands, app.registered_groups = everything
+
+
+def _name(command: CommandInfo) -> str:
+    return command.name or (command.callback.__name__ if command.callback else "")
 
 
 def _version(wanted: bool) -> None:

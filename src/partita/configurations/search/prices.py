@@ -81,6 +81,12 @@ def shares(theta: FloatArray, labels: IntArray) -> FloatArray:
     return np.asarray(np.maximum(half, 0.0))
 
 
+def _median(values: FloatArray) -> float:
+    """Return the median; numpy's own loads masked arrays first."""
+    middle = np.sort(values)[(len(values) - 1) // 2 : len(values) // 2 + 1]
+    return float(middle.mean())
+
+
 class _State:
     """The constraints so far and the target gap."""
 
@@ -95,7 +101,7 @@ class _State:
         self.add(cells)
         self.near = near
         self.score = float(self.weights.sum())
-        self.gap = max(near, NEAR * float(np.median(finite)), len(theta) * self.tolerance)
+        self.gap = max(near, NEAR * _median(finite), len(theta) * self.tolerance)
 
     def add(self, rows: FloatArray) -> None:
         weights = 0.5 * ((rows @ self.theta) * rows).sum(axis=1)
