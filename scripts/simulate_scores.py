@@ -1,9 +1,6 @@
-"""Simulate tables of pair scores with known clusters, for scripts/measure_forest.py.
+"""Simulated tables of pair scores with known clusters, for scripts/measure_forest.py.
 
-python scripts/simulate_scores.py OUT [--group development|held-out]
-
-writes NAME.csv (left,right,probability) and NAME.truth.csv (id,cluster), as score_records.py does
-for real tables. Entities have categorical fields with Zipf frequencies; families share some of
+Entities have categorical fields with Zipf frequencies; families share some of
 them. A record copies the fields of its entity with errors (typos, other values, no value), at a
 rate of its own. Records are compared if they agree in one of the blocking fields. Scores are naive
 Bayes over three levels of agreement with the true frequencies, so they are roughly calibrated but
@@ -15,7 +12,6 @@ other laws of sizes, noise and scores, and other seeds; it serves for final figu
 
 from __future__ import annotations
 
-import argparse
 import csv
 from collections import defaultdict
 from collections.abc import Callable
@@ -93,17 +89,12 @@ DESIGNS: dict[str, dict[str, Design]] = {
 }  # fmt: skip
 
 
-def main() -> None:
-    """Write the tables of the groups."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--group", choices=DESIGNS, action="append")
-    given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
-    for group in given.group or DESIGNS:
-        for number, (name, design) in enumerate(DESIGNS[group].items()):
-            rng = np.random.default_rng([sorted(DESIGNS).index(group), number])
-            write(given.out / name, *simulated(design, rng))
+def write_simulated(out: Path, group: str) -> None:
+    """Write the tables of a group as score_records.py does for real ones."""
+    out.mkdir(parents=True, exist_ok=True)
+    for number, (name, design) in enumerate(DESIGNS[group].items()):
+        rng = np.random.default_rng([sorted(DESIGNS).index(group), number])
+        write(out / name, *simulated(design, rng))
 
 
 def write(file: Path, clusters: IntArray, ends: IntArray, p: FloatArray) -> None:
@@ -185,7 +176,3 @@ def _log_odds(records: IntArray, ends: IntArray, clusters: IntArray) -> FloatArr
         )
         theta += np.log(true / true.sum() / (false / false.sum()))[level[:, field]]
     return theta
-
-
-if __name__ == "__main__":
-    main()

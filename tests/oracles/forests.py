@@ -39,29 +39,43 @@ def random_knowledge(
 
 
 def evidence(known: Knowledge, a: float, c: float) -> Floats:
-    """aθ + c of every pair, or its mean with those of probably the same templates, if higher;
-    NaN if not compared."""
+    """aθ + c of every pair, averaged with those of probably the same templates; NaN if not
+    compared."""
     n = len(known.p)
     compared = np.ones((n, n), dtype=np.bool_) if known.compared is None else known.compared
     theta = np.full((n, n), math.nan)
     for i, j in itertools.permutations(range(n), 2):
         p = min(max(known.p[i, j], 1e-9), 1.0 - 1e-9)
         if known.must[i, j]:
-            theta[i, j] = math.log((1.0 - 1e-9) / 1e-9)
+            theta[i, j] = 45.0
         elif known.compatible[i, j] and compared[i, j]:
             theta[i, j] = a * math.log(p / (1.0 - p)) + c
     result = theta.copy()
     for i, j in itertools.permutations(range(n), 2):
-        if not math.isnan(theta[i, j]):
+        if not math.isnan(theta[i, j]) and not known.must[i, j]:
             total, weight = theta[i, j], 1.0
+            agreeing = max(agreement(theta, i, j), agreement(theta, j, i))
             for s, t in ((i, j), (j, i)):
                 for k in set(range(n)) - {i, j}:
                     if not math.isnan(theta[s, k]) and not math.isnan(theta[k, t]):
-                        near = 0.25 / (1.0 + math.exp(-theta[s, k])) ** 2
-                        total += near * theta[k, t]
+                        near = 0.5 * sigmoid(theta[s, k]) ** 2
+                        value = min(theta[k, t], 10.0)
+                        if value < theta[i, j]:
+                            near *= (1.0 - agreeing) ** 2
+                        total += near * value
                         weight += near
-            result[i, j] = max(theta[i, j], total / weight)
+            result[i, j] = total / weight
     return result
+
+
+def agreement(theta: Floats, i: int, j: int) -> float:
+    """The share of the compared pairs of i that are probably the same, without the pair with j."""
+    others = [k for k in range(len(theta)) if not math.isnan(theta[i, k])]
+    return sum(sigmoid(theta[i, k]) for k in others if k != j) / len(others)
+
+
+def sigmoid(x: float) -> float:
+    return 1.0 / (1.0 + math.exp(-x))
 
 
 def weights(known: Knowledge, a: float = 1.0, c: float = 0.0, unlisted: float = -6.5) -> Floats:
@@ -75,7 +89,7 @@ def weights(known: Knowledge, a: float = 1.0, c: float = 0.0, unlisted: float = 
             x[i, j], own[i, j] = math.inf, 1.0
         elif not math.isnan(eta[i, j]):
             x[i, j] = eta[i, j]
-            own[i, j] = 1.0 / (1.0 + math.exp(-x[i, j]))
+            own[i, j] = sigmoid(x[i, j])
         elif known.compatible[i, j]:
             missing = True
     degree = 1.0 + own.sum(axis=1)
@@ -94,7 +108,7 @@ def weights(known: Knowledge, a: float = 1.0, c: float = 0.0, unlisted: float = 
 
 def damping(d: float) -> float:
     """The factor of a pair between clusters that have together about 2d templates."""
-    return (5.0 / (4.0 + d)) ** 0.75
+    return 3.0 / (2.0 + d)
 
 
 @lru_cache

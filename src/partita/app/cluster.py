@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from partita.configurations.forest.model import ForestParameters
     from partita.linkage.pair_table import PairTable
 
-LEAST = 0.47  # mean probability from which merging raises the expected F1, where that is .94
-MANY = 0.25  # the same where many pairs lie between: there the mean is cautious
+LEAST = 0.45  # mean probability from which merging raises the expected F1, where that is .9
+MANY = 0.2  # the same where many pairs lie between: there the mean is cautious
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,11 +243,11 @@ def cluster(
     cluster. They hold exactly, and the parameters of the forest model are fitted to them, the more
     the more labels there are.
 
-    Records are merged while the mean probability between two clusters is at least .47, which is
-    best for the expected F1 of pairs where that is .94 (the best threshold is half of it), and
-    less where more than two pairs lie between them, down to .25, for there the mean is cautious
+    Records are merged while the mean probability between two clusters is at least .45, which is
+    best for the expected F1 of pairs where that is .9 (the best threshold is half of it), and
+    less where more than two pairs lie between them, down to .2, for there the mean is cautious
     unless labels correct it; with `cautious`, such as .95, at least that. With `target_precision`
-    the threshold is the lowest from .47 on with which the share of right pairs within clusters is
+    the threshold is the lowest from .45 on with which the share of right pairs within clusters is
     expected to reach the target; `summary` has the expected recall.
 
     `previous` are the clusters of an earlier run: a result of `cluster`, or a data frame or a file

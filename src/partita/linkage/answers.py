@@ -321,8 +321,8 @@ def _answer_large(
     """Answer a set from independent exact draws; return how many, whether they break cannot-links,
     and the pairs between blocks: their number, and how many are expected to be true.
 
-    The score of a pair, at half its log-odds, counts as one more draw, so that no probability is
-    0 or 1.
+    The score of a pair (a high one at half its log-odds) counts as one more draw, so that no
+    probability is 0 or 1.
     """
     from partita.configurations.forest.batch_kernels import (
         add_draws,
@@ -374,7 +374,9 @@ def _rows_of(graph: Graph, budget: Budget, seed: int) -> tuple[IntArray, bool]:
 
 
 def _softened(scores: FloatArray) -> FloatArray:
-    soft: FloatArray = 1.0 / (1.0 + np.exp(-0.5 * log_odds(scores)))
+    """Return scores with half their log-odds where they are above ½."""
+    theta = log_odds(scores)
+    soft: FloatArray = 1.0 / (1.0 + np.exp(-np.where(theta > 0.0, 0.5, 1.0) * theta))
     return soft
 
 

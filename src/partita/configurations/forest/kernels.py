@@ -19,24 +19,28 @@ CLIQUE = 0.7  # of the nodes left that the next one touches: from there on a den
 
 
 @kernel()
-def average_neighbours(starts, index, row, theta, near):  # type: ignore[no-untyped-def]
-    """Return θ of each row averaged with the rows between one end and what is near the other.
+def average_neighbours(starts, index, row, x, near, lower, surest):  # type: ignore[no-untyped-def]
+    """Return x of each row averaged with the rows between one end and what is near the other.
 
     Node v has the neighbours index[starts[v]:starts[v + 1]] through the rows `row`, of which
-    `near` has the weights.
+    `near` has the weights. No other row counts as more than `surest`; those below the row itself
+    have the share `lower` of their weight.
     """
-    sums, weights = theta.copy(), np.ones(theta.shape[0])
+    sums, weights = x.copy(), np.ones(x.shape[0])
     through = np.full(starts.shape[0] - 1, -1)
     for j in range(starts.shape[0] - 1):
         for y in range(starts[j], starts[j + 1]):
             through[index[y]] = row[y]
         for y in range(starts[j], starts[j + 1]):
-            i = index[y]
-            for x in range(starts[i], starts[i + 1]):
-                k = index[x]
-                if near[row[x]] > 0.0 and k != j and through[k] >= 0:
-                    sums[row[y]] += near[row[x]] * theta[through[k]]
-                    weights[row[y]] += near[row[x]]
+            i, own = index[y], row[y]
+            for z in range(starts[i], starts[i + 1]):
+                k, weight = index[z], near[row[z]]
+                if weight > 0.0 and k != j and through[k] >= 0:
+                    value = min(x[through[k]], surest)
+                    if value < x[own]:
+                        weight *= lower[own]
+                    sums[own] += weight * value
+                    weights[own] += weight
         for y in range(starts[j], starts[j + 1]):
             through[index[y]] = -1
     return sums / weights

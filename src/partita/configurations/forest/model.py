@@ -19,11 +19,10 @@ from partita.errors import InputError
 from partita.records import BoolArray, FloatArray, IntArray, components
 
 CLIP = 1e-9  # scores count as at least this and at most 1 minus this
-POWER = 0.75  # of the damping in large clusters, whose pairs repeat each other
-FREE = 4.0  # templates that a cluster must have more for the damping to count
-NEAR = 0.25  # of the evidence that pairs of probably the same templates are for a pair
+FREE = 2.0  # templates that a cluster must have more for the damping to count
+NEAR = 0.5  # of the evidence that pairs of probably the same templates are for a pair
+SUREST = 10.0  # the largest log-odds that count as evidence for another pair
 STEEPEST = 45.0  # the largest aθ + c of a pair
-LARGEST = math.log(1.0 / CLIP - 1.0)  # the largest θ
 REACH = 10.0  # templates from which the weight of a pair that was not compared falls as 1/n
 
 
@@ -162,10 +161,10 @@ def log_odds(p: FloatArray) -> FloatArray:
 def weigh(scores: Scores, parameters: ForestParameters) -> Graph:
     """Return the weights W_ij = ½·exp(x_ij)·h(m_ij), must-links contracted.
 
-    x is aθ + c, raised where pairs of probably the same templates have higher ones (`lifted`).
-    h(m) = ((FREE + m)/(FREE + 1))^−POWER damps the evidence of pairs that repeat each other: m_ij
-    is about half the size of both clusters together, from d_i = 1 + Σ_k σ(x_ik) over the
-    compared pairs of i but for the pair itself.
+    x is the mean of aθ + c with that of pairs of probably the same templates (`averaged`).
+    h(m) = (FREE + 1)/(FREE + m) damps the evidence of pairs that repeat each other: m_ij is about
+    half the size of both clusters together, from d_i = 1 + Σ_k σ(x_ik) over the compared pairs of
+    i but for the pair itself.
     A set of two has the odds exp(aθ + c). A pair that was not compared has the odds
     exp(unlisted)·min(1, REACH/n) and the geometric mean of h of both ends, with all their compared
     pairs; where there are such pairs, no pair has a smaller weight.
@@ -196,7 +195,7 @@ def strengths(
     The rows may be those of many sets, `rate` that of the set of each row.
     """
     x = np.clip(parameters.scale * theta + parameters.bias, -STEEPEST, STEEPEST)
-    x = lifted(left, right, x, theta > -np.inf, n)
+    x = averaged(left, right, x, theta, n)
     own = _sigmoid(x)
     d = (1.0 + np.bincount(left, own, n) + np.bincount(right, own, n)).astype(np.float64)
     s = math.sqrt(0.5) * _damping(d) ** 0.5
@@ -206,33 +205,39 @@ def strengths(
     return s.astype(np.float64), extra.astype(np.float64)
 
 
-def lifted(
-    left: IntArray, right: IntArray, x: FloatArray, possible: BoolArray, n: int
+def averaged(
+    left: IntArray, right: IntArray, x: FloatArray, theta: FloatArray, n: int
 ) -> FloatArray:
-    """Return log-odds, or their mean with pairs of probably the same templates if that is higher.
+    """Return the log-odds x of pairs, each averaged with those of probably the same templates.
 
-    To x_ij is added NEAR·σ(x_ik)²·x_kj for every k that was compared with both i and j, and the
-    same with i and j exchanged; the sum is divided by that of the weights. Pairs that are known to
-    be different count for nothing.
+    To x_ij is added NEAR·σ(x_ik)²·min(x_kj, SUREST) for every k that was compared with both i and
+    j, and the same with i and j exchanged; the sum is divided by that of the weights. What is lower
+    than x_ij has (1 − r_ij)² of its weight: r is the share of the compared pairs of i, or of j if
+    that is more, that are probably the same, the pair itself not counted as one. Where most
+    compared pairs are the same, a low score says little. Pairs that are known (infinite θ) stay as
+    they are; those that are known to be different count for nothing.
     """
     from partita.configurations.forest.kernels import average_neighbours
 
-    rows = np.flatnonzero(possible)
-    own = np.minimum(x[rows], LARGEST)
-    ends = np.concatenate([left[rows], right[rows]])
-    others = np.concatenate([right[rows], left[rows]])
-    order = np.argsort(ends, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))])
-    number = np.tile(np.arange(len(rows)), 2)[order]
-    mean = average_neighbours(starts, others[order], number, own, NEAR * _sigmoid(own) ** 2)
+    rows = np.flatnonzero(theta > -np.inf)
+    own, left, right = x[rows], left[rows], right[rows]
+    ends, others = np.concatenate([left, right]), np.concatenate([right, left])
+    order, counts = np.argsort(ends, kind="stable"), np.bincount(ends, minlength=n)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    number, same = np.tile(np.arange(len(rows)), 2)[order], _sigmoid(own)
+    expected = np.bincount(ends, np.tile(same, 2), n)
+    share = np.maximum(*((expected[end] - same) / counts[end] for end in (left, right)))
+    lower = np.clip(1.0 - share, 0.0, 1.0) ** 2
+    near = NEAR * same**2
+    mean = average_neighbours(starts, others[order], number, own, near, lower, SUREST)
     result = x.copy()
-    result[rows] = np.maximum(x[rows], mean)
+    result[rows] = np.where(np.isfinite(theta[rows]), mean, own)
     return result
 
 
 def _damping(d: FloatArray) -> FloatArray:
     """Return the factor of a pair between templates with d in their clusters; 1 for d = 1."""
-    factor: FloatArray = ((FREE + d) / (FREE + 1.0)) ** -POWER
+    factor: FloatArray = (FREE + 1.0) / (FREE + d)
     return factor
 
 
