@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -224,6 +225,7 @@ def cluster(
     budget: Budget | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> Clusters:
     """Cluster records by the scores of their pairs, with a probability for every cluster.
 
@@ -256,21 +258,25 @@ def cluster(
     which `scores` are added; only sets with new scores or new records are then solved, and the
     result is that of all scores together. The summary and the tables of alternatives, pairs and
     questions are those of the sets that were solved.
+
+    Files that are not UTF-8 are read as spreadsheets save them (Windows-1252 or UTF-16). `note`
+    gets a line that says so, by default as a warning.
     """
+    note = note or _warned
     check_shares(target_precision=target_precision, cautious=cautious)
-    table, ids = pair_table(scores, "scores", columns)
+    table, ids = pair_table(scores, "scores", columns, note)
     before = None if previous is None else read_previous(_previous_table(previous))
     scored_again = table.names if previous_scores is not None else None
     if previous_scores is not None:
         check_increment(before, model, missing, labels, assume, sources, target_precision)
-        old, old_ids = pair_table(previous_scores, "previous scores", columns)
+        old, old_ids = pair_table(previous_scores, "previous scores", columns, note)
         table, ids = joined_tables(old, table), old_ids.joined(ids)
-    listed = None if records is None else read_records(records, unique_id, ids)
+    listed = None if records is None else read_records(records, unique_id, ids, note)
     learned = learned_parameters(model, parameters_path(parameters))
     evidence = None
     if model == "forest" and missing is None:
         evidence = Evidence(learned.unlisted_probability, link_above)
-    known = Knowledge(None if labels is None else read_labels(labels), assume)
+    known = Knowledge(None if labels is None else read_labels(labels, note), assume)
     if known.labels is not None:
         learned, evidence = fitted(table, listed, known.labels, learned, evidence, seed)
     if sources is not None and listed is not None:
@@ -289,6 +295,10 @@ def cluster(
     judged = 0 if known.labels is None else len(known.labels.pairs)
     told = summary(totals(clustering), least, target_precision, learned, judged, len(kept))
     return Clusters(told, clustering, order, ids, before, kept)
+
+
+def _warned(text: str) -> None:
+    warnings.warn(text, stacklevel=3)
 
 
 def check_shares(**shares: float | None) -> None:

@@ -180,7 +180,10 @@ def renamed(distribution: Distribution, name_of: Callable[[str], Id]) -> Distrib
 
 
 def pair_table(
-    pairs: Any, what: str, chosen: Chosen = (None, None, None)
+    pairs: Any,
+    what: str,
+    chosen: Chosen = (None, None, None),
+    note: Callable[[str], None] | None = None,
 ) -> tuple[PairTable, IntegerIds]:
     """Read pairs from a file or from Python objects; also return how the user names records.
 
@@ -195,7 +198,8 @@ def pair_table(
     columns = (*ends, *filter(None, chosen[:2]))
     if isinstance(pairs, str | os.PathLike):
         path = Path(pairs)
-        return read_pairs(path, None, None, chosen, lambda rows: ids.noted(rows, *columns)), ids
+        table = read_pairs(path, None, None, chosen, lambda rows: ids.noted(rows, *columns), note)
+        return table, ids
     pairs = _materialised(pairs)
     if isinstance(pairs, Mapping):
         pairs = [(*_two(ends), p) for ends, p in pairs.items()]

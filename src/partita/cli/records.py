@@ -212,6 +212,7 @@ def cluster(
             budget=_budget(memory, work),
             seed=seed,
             progress=console.progress,
+            note=lambda text: _note(console, text),
         )
         _write(clusters, files)
         _show(console, clusters, json, explain, chart)
@@ -289,7 +290,9 @@ def _note(console: Console, text: str) -> None:
     """Write a note in lines of at most 80 columns."""
     from textwrap import wrap
 
-    for line in wrap(text, 71, subsequent_indent="  ", break_long_words=False):
+    for line in wrap(
+        text, 71, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    ):
         console.note(line)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterator
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -16,6 +18,7 @@ BLOCK = 1 << 20
 STANDARD_INPUT = "-"
 MARK = b"\xef\xbb\xbf"
 WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+NOT_ASCII = re.compile("[\x80-\ufffc\ufffe-\U0010ffff]")  # without what replaces invalid bytes
 
 
 @dataclass(slots=True)
@@ -65,6 +68,42 @@ class Lines:
         for number, line in enumerate(raw, self.read + 1):
             if b"\0" in line:
                 self.broken.setdefault(number, "holds a NUL byte")
+
+
+def as_utf8(stream: BinaryIO, file: str, note: Callable[[str], None] | None) -> BinaryIO:
+    """Return a table in UTF-8: what spreadsheets save in other encodings is converted and noted.
+
+    A file with a mark of UTF-16 is UTF-16; one that is not UTF-8, nor any character of it, is
+    Windows-1252. Without a note, and from standard input, the bytes stay as they are.
+    """
+    if note is None or not stream.seekable():
+        return stream
+    wide, valid = stream.read(2) in WIDE_MARKS, _is_utf8(stream)
+    stream.seek(0)
+    if valid and not wide:
+        return stream
+    data = stream.read()
+    try:
+        text = data.decode("utf-16" if wide else "cp1252")
+    except UnicodeDecodeError:
+        text = ""
+    if not text or (not wide and NOT_ASCII.search(data.decode(errors="replace"))):
+        return BytesIO(data)
+    name = "UTF-16" if wide else "Windows-1252, since it is not UTF-8: check accented letters"
+    note(f"{file} is read as {name}")
+    return BytesIO(text.encode())
+
+
+def _is_utf8(stream: BinaryIO) -> bool:
+    stream.seek(0)
+    decoder = getincrementaldecoder("utf-8")()
+    try:
+        while block := stream.read(BLOCK):
+            decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def whole_text(path: str | Path) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from partita.errors import InputError, Unavailable
 from partita.files.rows import Rows, csv_rows, jsonl_rows
 from partita.files.strict import Place
-from partita.files.text import Lines, opened
+from partita.files.text import Lines, as_utf8, opened
 from partita.linkage.frames import IntegerIds, is_frame, object_rows, parquet_rows
 from partita.linkage.grouping import TemplateList
 from partita.linkage.pair_table import Unit, located
@@ -195,7 +195,10 @@ def read_templates(path: str | Path) -> TemplateList:
 
 
 def read_records(
-    records: Any, id_column: str | None = None, ids: IntegerIds | None = None
+    records: Any,
+    id_column: str | None = None,
+    ids: IntegerIds | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> TemplateList:
     """Read the ids of records from a file, a data frame, dicts or a list of ids.
 
@@ -207,7 +210,7 @@ def read_records(
     unit: Unit = "line"
     if not isinstance(records, str | os.PathLike) and not is_frame(records):
         records = _as_rows(records, id_column)
-    for rows, unit in table_blocks(records, IDS[:1], file):
+    for rows, unit in table_blocks(records, IDS[:1], file, note):
         name = named_id_column(rows.columns, id_column, file)
         values = rows.column(name)
         if ids is not None and not (values and isinstance(values[0], str)):
@@ -237,8 +240,13 @@ def _as_rows(records: Any, id_column: str | None) -> list[Any]:
     return [{id_column or IDS[0]: value} for value in rows]
 
 
-def table_blocks(table: Any, names: Sequence[str], file: str) -> Iterator[tuple[Rows, Unit]]:
-    """Yield the rows of a file, a data frame, dicts, or tuples whose values are called `names`."""
+def table_blocks(
+    table: Any, names: Sequence[str], file: str, note: Callable[[str], None] | None = None
+) -> Iterator[tuple[Rows, Unit]]:
+    """Yield the rows of a file, a data frame, dicts, or tuples whose values are called `names`.
+
+    Files in encodings of spreadsheets are read where `note` can say so.
+    """
     if not isinstance(table, str | os.PathLike):
         for rows in object_rows(table, names, "a row"):
             yield rows, "row"
@@ -250,7 +258,7 @@ def table_blocks(table: Any, names: Sequence[str], file: str) -> Iterator[tuple[
                 yield rows, "row"
             return
         read_rows = jsonl_rows if suffix in (".jsonl", ".ndjson") else csv_rows
-        for rows in read_rows(Lines(stream, file)):
+        for rows in read_rows(Lines(as_utf8(stream, file, note), file)):
             yield rows, "line"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -48,7 +48,7 @@ class Labels:
         return tuple(both for both, same in self.pairs.items() if same)
 
 
-def read_labels(labels: Any) -> Labels:
+def read_labels(labels: Any, note: Callable[[str], None] | None = None) -> Labels:
     """Read labels from a file, a data frame, dicts or triples (left, right, same).
 
     The columns are two ids and `same` (1 or 0), or an id and a cluster, which labels all pairs of
@@ -57,7 +57,7 @@ def read_labels(labels: Any) -> Labels:
     file = str(labels) if isinstance(labels, str | os.PathLike) else "labels"
     pairs: dict[tuple[str, str], bool] = {}
     clusters: dict[str, str] = {}
-    for rows, unit in table_blocks(labels, (*PLAIN[:2], SAME[0]), file):
+    for rows, unit in table_blocks(labels, (*PLAIN[:2], SAME[0]), file, note):
         columns = _columns(rows, file)
         for n, line in enumerate(rows.lines):
             values = [rows.column(name)[n] for name in columns]

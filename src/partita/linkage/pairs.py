@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from partita.errors import InputError
 from partita.files.rows import Rows, csv_rows, jsonl_rows
-from partita.files.text import MARK, STANDARD_INPUT, Lines, opened
+from partita.files.text import MARK, STANDARD_INPUT, Lines, as_utf8, opened
 from partita.linkage.pair_table import (
     UNKNOWN,
     Chosen,
@@ -266,10 +266,12 @@ def read_pairs(
     stdin: BinaryIO | None = None,
     chosen: Chosen = (None, None, None),
     passed: Callable[[Iterable[Rows]], Iterable[Rows]] = iter,
+    note: Callable[[str], None] | None = None,
 ) -> PairTable:
     """Read the pairs of a file, or of standard input for a dash.
 
-    `chosen` names columns that are called otherwise; typed rows go through `passed`.
+    `chosen` names columns that are called otherwise; typed rows go through `passed`. Files in
+    encodings of spreadsheets are read where `note` can say so.
     """
     file = "standard input" if str(path) == STANDARD_INPUT else str(path)
     with opened(path, stdin) as stream:
@@ -279,9 +281,10 @@ def read_pairs(
 
             rows = parquet_rows(stream, file, None if any(chosen) else pair_columns)
             return gather(passed(rows), file, "row", chosen)
+        lines = Lines(as_utf8(stream, file, note), file)
         if form == "csv":
-            return gather(csv_rows(Lines(stream, file)), file, chosen=chosen)
-        return gather(passed(jsonl_rows(Lines(stream, file))), file, chosen=chosen)
+            return gather(csv_rows(lines), file, chosen=chosen)
+        return gather(passed(jsonl_rows(lines)), file, chosen=chosen)
 
 
 def _detect_format(stream: BinaryIO) -> str:

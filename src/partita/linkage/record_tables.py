@@ -11,7 +11,7 @@ from typing import Any
 
 from partita.errors import InputError
 from partita.files.rows import Rows, csv_rows, jsonl_rows
-from partita.files.text import Lines, opened
+from partita.files.text import Lines, as_utf8, opened
 from partita.linkage.frames import frame_rows, is_frame, object_rows, parquet_rows
 from partita.linkage.pair_table import Unit, located
 from partita.linkage.record_columns import IDS, Column, guess_columns, is_label, prepared, text_of
@@ -110,7 +110,7 @@ def _read(named: tuple[str, Any], number: int, unique_id: str | None, note: Note
     unit: Unit = "line" if is_file and Path(table).suffix.lower() in TEXT_SUFFIXES else "row"
     values: dict[str, list[Any]] = {}
     places: list[int] = []
-    for rows in _rows(table, file):
+    for rows in _rows(table, file, note):
         for n, problem in rows.problems.items():
             raise located(file, unit, rows.lines[n], problem)
         for column in (*values, *(c for c in rows.columns if c not in values)):
@@ -133,7 +133,7 @@ def _read(named: tuple[str, Any], number: int, unique_id: str | None, note: Note
 TEXT_SUFFIXES = (".csv", ".jsonl", ".ndjson")
 
 
-def _rows(table: Any, file: str) -> Iterator[Rows]:
+def _rows(table: Any, file: str, note: Note) -> Iterator[Rows]:
     if not isinstance(table, str | os.PathLike):
         if not is_frame(table) and not isinstance(table, Iterable):
             expected = "a file, a data frame or a list of dicts"
@@ -149,7 +149,7 @@ def _rows(table: Any, file: str) -> Iterator[Rows]:
         elif suffix in ARROW:
             yield from frame_rows(_arrow_table(stream.read(), file))
         else:
-            lines = Lines(stream, file)
+            lines = Lines(as_utf8(stream, file, note), file)
             jsonl = suffix in (".jsonl", ".ndjson")
             yield from jsonl_rows(lines) if jsonl else csv_rows(lines, any_delimiter=True)
 

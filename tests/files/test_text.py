@@ -1,0 +1,86 @@
+"""Tables in the encodings of spreadsheets, read as UTF-8 with a note."""
+
+from __future__ import annotations
+
+import warnings
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import partita
+from partita.cli import app
+from partita.files.text import BLOCK, as_utf8
+from partita.linkage.labels import read_labels
+from partita.linkage.record_tables import read_records
+
+TABLE = "id,name\n1,Müller – Söhne\n2,Ångström\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (TABLE.encode("cp1252"), "Windows-1252"),
+        ("id\nÅ\n".encode("latin-1"), "Windows-1252"),
+        (TABLE.encode("utf-16"), "UTF-16"),
+        (("x" * BLOCK + TABLE).encode("cp1252"), "Windows-1252"),
+    ],
+)
+def test_what_spreadsheets_save_is_converted_and_noted(data: bytes, name: str) -> None:
+    notes: list[str] = []
+    text = as_utf8(BytesIO(data), "t.csv", notes.append).read().decode()
+    assert text.endswith(TABLE) or text == "id\nÅ\n"
+    assert len(notes) == 1
+    assert notes[0].startswith(f"t.csv is read as {name}")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        TABLE.encode(),
+        TABLE.encode("utf-8-sig"),
+        ("y" * (BLOCK - 1) + "ü").encode(),  # a character in two blocks
+        TABLE.encode() + b"3,\xff\n",  # some of it is UTF-8
+        b"id\n\x81\n",  # no character of Windows-1252
+        b"\xff\xfei\0d",  # UTF-16 that ends within a character
+    ],
+)
+def test_everything_else_stays_as_it_is(data: bytes) -> None:
+    notes: list[str] = []
+    assert as_utf8(BytesIO(data), "t.csv", notes.append).read() == data
+    assert notes == []
+    assert as_utf8(BytesIO(data), "t.csv", None).read() == data
+
+
+def test_cluster_takes_scores_and_records_of_a_spreadsheet(tmp_path: Path) -> None:
+    scores, records = tmp_path / "scores.csv", tmp_path / "records.csv"
+    scores.write_bytes("left,right,probability\nMüller,Möller,0.9\n".encode("cp1252"))
+    records.write_bytes("id\nMüller\nMöller\nÅse\n".encode("cp1252"))
+    with pytest.warns(UserWarning, match="read as Windows-1252") as noted:
+        clusters = partita.cluster(scores, records=records)
+    assert len(noted) == 2
+    assert clusters.clusters == {"Müller": ["Müller", "Möller"], "Åse": ["Åse"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        notes: list[str] = []
+        partita.cluster(scores, records=records, note=notes.append)
+    assert len(notes) == 2
+    run = CliRunner().invoke(app, ["cluster", str(scores), "--out", str(tmp_path / "out.csv")])
+    assert run.exit_code == 0
+    assert "Windows-1252" in run.stderr
+    assert "Müller" in (tmp_path / "out.csv").read_text(encoding="utf-8")
+
+
+def test_tables_and_labels_of_a_spreadsheet_are_read(tmp_path: Path) -> None:
+    notes: list[str] = []
+    path = tmp_path / "people.csv"
+    path.write_bytes("id;name\n1;Müller\n2;Ångström\n3;Noël\n".encode("cp1252"))
+    assert read_records([path], note=notes.append).columns["name"] == ["Müller", "Ångström", "Noël"]
+    assert sum("read as Windows-1252" in note for note in notes) == 1
+    path.write_bytes("left,right,same\nMüller,Noël,1\n".encode("utf-16"))
+    assert read_labels(path, notes.append).pairs == {("Müller", "Noël"): True}
+    assert "read as UTF-16" in notes[-1]
+    with pytest.raises(partita.InputError, match="is UTF-16; expected UTF-8"):
+        read_labels(path)
