@@ -49,7 +49,7 @@ def label_curve(
         seeds = range(draws if count else 1)
         bits, f1 = np.mean([measured(pairs, same, truth, count, n) for n in seeds], axis=0)
         lines.append(f"| {count} | {bits:.3f} | {f1:.3f} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def measured(
