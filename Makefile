@@ -29,7 +29,7 @@ bench: $(VENV)/.dev
 
 # Campaigns: docs/campaigns.md. Changed files and bodies for every reader and for the service.
 fuzz: $(VENV)/.dev
-	$(BIN)/python scripts/fuzz.py --inputs $(INPUTS) --seed $(SEED)
+	$(BIN)/python scripts/fuzz.py --inputs $(INPUTS) --seed $(SEED) $(addprefix --log ,$(LOG))
 
 # Runs that are killed while they write, a jumping clock, a full disk, a read-only folder.
 kill: $(VENV)/.dev
@@ -41,11 +41,11 @@ load: $(VENV)/.dev
 
 # Small mutations of the core rooms, and whether the tests notice them.
 mutate: $(VENV)/.dev
-	$(BIN)/python scripts/mutate.py --mutations $(MUTATIONS) --seed $(SEED)
+	$(BIN)/python scripts/mutate.py --mutations $(MUTATIONS) --seed $(SEED) $(addprefix --log ,$(LOG))
 
 # The verdicts of the sampler on sets with hidden modes and on ordinary sets, against exact answers.
 traps: $(VENV)/.dev
-	$(BIN)/python benchmarks/traps.py --sets $(SETS) --seed $(SEED)
+	$(BIN)/python benchmarks/traps.py --sets $(SETS) --seed $(SEED) $(addprefix --log ,$(LOG))
 
 # The pages that are made from the code, and the site in site/ (open site/index.html).
 docs: $(VENV)/.dev

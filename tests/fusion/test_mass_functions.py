@@ -228,6 +228,11 @@ def with_masses(*masses):
             "a set of values appears twice",
         ),
         (with_masses(), "the masses sum to 0; expected 1"),
+        ({"set": "S", "source": "c", "distribution": 1.5}, "distribution is 1.5; expected a list"),
+        (
+            {"set": "S", "source": "c", "masses": [{"values": 1.5, "mass": 1}]},
+            "values is 1.5; expected a list",
+        ),
         ([1], "expected an object"),
     ],
 )

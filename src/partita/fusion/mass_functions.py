@@ -136,9 +136,11 @@ def _check_members(
 ) -> None:
     """Refuse configurations of a set that do not have the same templates."""
     stated: list[Any] = []
-    for entry in row.get("distribution") or row.get("masses") or ():
+    [kind] = row.keys() & {*SETS_OF_MASSES}
+    for entry in list_of(row[kind], kind, place):
         if isinstance(entry, dict):
-            stated += [entry["value"]] if "value" in entry else entry.get("values") or []
+            values = [entry["value"]] if "value" in entry else entry.get("values")
+            stated += list_of(values or [], "values", place)
     for value in stated:
         if not isinstance(value, list):
             place.refuse("a value of a set is not a configuration; expected a list of cells")
