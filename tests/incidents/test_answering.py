@@ -89,11 +89,16 @@ def test_models_are_read_back_as_they_were_written(experts: IncidentModels, tmp_
         assert [one.fills for one in mine] == [one.fills for one in theirs]
 
 
-def test_a_weight_beyond_all_floats_is_refused(experts: IncidentModels) -> None:
-    models = json.loads(models_text(experts))
-    models["screeners"]["draft_trees"]["base"] = 10**400
-    with pytest.raises(InputError, match=r"m\.json: is not a file of incident models"):
-        parse_models(json.dumps(models), "m.json")
+def test_models_with_values_of_another_kind_are_refused(experts: IncidentModels) -> None:
+    for group, change in (
+        ("screeners", {"draft_trees": {"borders": [], "base": 10**400}}),
+        ("readers", {"stage": {"outcomes": [], "features": 7}}),
+        ("judges", 7),
+    ):
+        models = json.loads(models_text(experts))
+        models[group] = models[group] | change if isinstance(change, dict) else change
+        with pytest.raises(InputError, match=r"m\.json: is not a file of incident models"):
+            parse_models(json.dumps(models), "m.json")
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"version": 9}', '{"version": 1}', "{", "[" * 10**5])

@@ -185,7 +185,7 @@ def parse_models(text: str, file: str) -> IncidentModels:
             FillModels(**_group(data["judges"])),
             str(data["learned_from"]),
         )
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"is not a file of incident models: {error}", file=file) from error
 
 
