@@ -7,7 +7,8 @@ and on two (each in a process of its own that is bound to them), without the sta
 
     python benchmarks/bench_spark.py --only 2 --pairs 10000000 --runs 1
 
-runs the second part on two cores only, such as for ten million pairs.
+runs the second part on two cores only, such as for ten million pairs. Spark's own event log says
+how long no task ran, one, or more at a time: the first two are what further cores cannot shorten.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -88,7 +90,7 @@ def report(title: str, found: dict[str, Any]) -> None:
 
 def child(arguments: argparse.Namespace) -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: arguments.cores])
-    session = spark(arguments.cores, arguments.memory)
+    session = spark(arguments.cores, arguments.memory, events(arguments.path))
     found = compared(session, arguments.path) if arguments.compare else timed(session, arguments)
     java = session._jvm.java.lang.ProcessHandle.current().pid()
     workers = below(java)
@@ -97,18 +99,31 @@ def child(arguments: argparse.Namespace) -> None:
     found["CPU seconds of Java"] = round(cpu(java), 1)
     found["CPU seconds of its Python workers"] = round(sum(map(cpu, workers)), 1)
     session.stop()
+    if not arguments.compare:
+        found |= busy(events(arguments.path), found.pop("began"))
     print(json.dumps(found))
 
 
-def spark(cores: int, memory: str) -> Any:
+def events(path: str) -> Path:
+    """Return the folder of the event logs of the session that reads this file."""
+    return Path(path).with_name("events")
+
+
+def spark(cores: int, memory: str, log: Path) -> Any:
     from pyspark.sql import SparkSession
 
+    shutil.rmtree(log, ignore_errors=True)
+    log.mkdir()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
         "spark.driver.memory": memory,
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.rolling.enabled": "false",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": log.as_uri(),
         "spark.sql.shuffle.partitions": "8",
         "spark.default.parallelism": "8",
     }
@@ -126,12 +141,15 @@ def timed(session: Any, arguments: argparse.Namespace) -> dict[str, Any]:
     out = str(Path(arguments.path).with_name("clusters.parquet"))
     seconds = []
     summary: Any = None
+    began = []
     warm_up = [scores.limit(20_000)] if arguments.runs > 1 else []
     for part in [*warm_up, *[scores] * arguments.runs]:
         start = time.perf_counter()
+        began.append(time.time())
         found = partita.spark.cluster(part)
         found.clusters.write.mode("overwrite").parquet(out)
         seconds.append(round(time.perf_counter() - start, 2))
+        began.append(time.time())
         summary = found.summary
         found.unpersist()
     rows = session.read.parquet(out).count()
@@ -140,6 +158,47 @@ def timed(session: Any, arguments: argparse.Namespace) -> dict[str, Any]:
         "pairs": summary.pairs,
         "sets": summary.sets,
         "records": rows,
+        "began": began[-2:],
+    }
+
+
+def busy(folder: Path, period: list[float]) -> dict[str, Any]:
+    """Return from an event log how long 0, 1, 2 … tasks ran at a time in a period, and the tasks.
+
+    Where a stage of one task ran, other cores had nothing to do.
+    """
+    start, end = (1000.0 * moment for moment in period)
+    tasks = []
+    for line in next(folder.iterdir()).read_text().splitlines():
+        event = json.loads(line)
+        if event["Event"] == "SparkListenerTaskEnd":
+            info, used = event["Task Info"], event["Task Metrics"]
+            times = info["Launch Time"], info["Finish Time"]
+            if times[0] >= start and times[1] <= end:
+                tasks.append((*times, event["Stage ID"], used["Executor CPU Time"] / 1e9))
+    changes = sorted([(a, 1) for a, *_ in tasks] + [(b, -1) for _, b, *_ in tasks] + [(end, 0)])
+    durations: dict[int, float] = {}
+    running, before = 0, start
+    for moment, change in changes:
+        durations[running] = durations.get(running, 0.0) + (moment - before) / 1000.0
+        running, before = running + change, moment
+    stages: dict[int, list[tuple[float, ...]]] = {}
+    for task in tasks:
+        stages.setdefault(task[2], []).append(task)
+    longest = sorted(stages.values(), key=lambda own: -sum(b - a for a, b, *_ in own))[:8]
+    return {
+        "seconds with 0, 1, 2, … tasks at a time": {
+            n: round(durations[n], 2) for n in sorted(durations)
+        },
+        "longest stages (tasks, seconds of all, seconds of the longest, CPU seconds of Java)": [
+            [
+                len(own),
+                round(sum(b - a for a, b, *_ in own) / 1000.0, 2),
+                round(max(b - a for a, b, *_ in own) / 1000.0, 2),
+                round(sum(one[3] for one in own), 2),
+            ]
+            for own in longest
+        ],
     }
 
 

@@ -92,6 +92,13 @@ def test_spark_clusters_as_one_machine_does(session: Any) -> None:
     assert repr(found).startswith("SparkClusters(1,000 records")
 
 
+def test_without_weak_pairs_every_record_is_in_a_component(session: Any) -> None:
+    frame = scores(60, seed=4)
+    frame = frame[frame["probability"] > 0.01]
+    found = partita.spark.cluster(session.createDataFrame(frame))
+    check_equal(found, partita.cluster(frame, records=sorted({*frame["left"], *frame["right"]})))
+
+
 def test_labels_assumptions_and_a_target_are_those_of_one_machine(session: Any) -> None:
     frame = scores(300)
     ids = sorted({*frame["left"], *frame["right"]})

@@ -215,7 +215,7 @@ def cluster(
             note=lambda text: _note(console, text),
         )
         _write(clusters, files)
-        _show(console, clusters, json, explain, chart)
+        _show(console, clusters, files, json, explain, chart)
 
 
 def link(
@@ -283,7 +283,7 @@ def link(
         _write(clusters, files)
         if settings_out is not None:
             _write_settings(settings_out, clusters.settings)
-        _show(console, clusters, json, explain, chart)
+        _show(console, clusters, files, json, explain, chart)
 
 
 def _note(console: Console, text: str) -> None:
@@ -347,12 +347,13 @@ def _write(clusters: Clusters, files: dict[str, Path | None]) -> None:
 def _show(
     console: Console,
     clusters: Clusters,
+    files: dict[str, Path | None],
     as_json: bool,
     explained: tuple[str, str] | None,
     chart: Path | None,
 ) -> None:
     from partita.app.explain import explain
-    from partita.views.clusters import summary_text
+    from partita.views.clusters import summary_text, written_text
 
     found = None if explained is None else explain(clusters, *explained)
     if found is not None and chart is not None:
@@ -363,7 +364,7 @@ def _show(
         more = {} if found is None else {"explanation": found.to_dict()}
         console.say(json.dumps(clusters.summary.to_dict() | more) + "\n")
     else:
-        console.say(summary_text(clusters.summary))
+        console.say(summary_text(clusters.summary) + written_text(files))
         if found is not None:
             console.say(f"\n{found}")
     console.flush()

@@ -35,7 +35,7 @@ from partita.linkage.pair_table import Chosen
 from partita.linkage.sets import Assumption, parse, readings
 from partita.records import Budget, Template, linked_components
 from partita.spark.earlier import Earlier, joined_scores
-from partita.spark.scores import all_records, components, named_scores
+from partita.spark.scores import all_records, components, ends_of, named_scores
 from partita.spark.tasks import PAYLOAD, Job, pair_table, read_table
 
 if TYPE_CHECKING:
@@ -124,6 +124,7 @@ def cluster(
         assume,
         before,
         again,
+        records is not None,
     )
     return run.clusters(cautious, target_precision)
 
@@ -135,7 +136,10 @@ def on_driver(table: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """Pairs and records, what is known beside them, and the model."""
+    """Pairs and records, what is known beside them, and the model.
+
+    `listed` says whether `nodes` may have records that no pair mentions.
+    """
 
     pairs: DataFrame
     nodes: DataFrame
@@ -145,6 +149,7 @@ class Run:
     assume: Sequence[str]
     before: Earlier | None = None
     again: DataFrame | None = None
+    listed: bool = True
 
     def clusters(
         self, cautious: float | None, target: float | None, across: bool = True
@@ -161,16 +166,16 @@ class Run:
         kept = None
         if self.before is not None and self.again is not None:
             kept = self.before.untouched(homes, self.again).persist()
-        placed = _placed(self.pairs, homes).persist()
-        tasks = self._tasks(placed, homes, kept)
+        near = _near(self.pairs, homes, self.link_above).persist()
+        weak = self._weak(homes)
+        tasks = self._tasks(near if weak is None else near.union(_within(weak)), homes, kept)
         solved, total = _solved(tasks, job)
         if target is not None:
             job = replace(job, least=(_threshold(solved, target),) * 2)
             solved.unpersist()
             solved, total = _solved(tasks, job)
-        single = self.nodes.join(homes.toDF("record", "component"), "record", "anti")
-        single = single.select("record").persist()
-        apart = _across(placed).persist() if across else None
+        single = self._single(homes, weak).persist()
+        apart = _across(weak).persist() if across and weak is not None else None
         outside = alone(single.count(), *((0, 0) if apart is None else _lost(apart)))
         told = summary(
             total + outside,
@@ -180,7 +185,7 @@ class Run:
             0 if self.labels is None else len(self.labels.pairs),
             0 if kept is None else kept.count(),
         )
-        cached = [self.pairs, self.nodes, homes, placed, solved, single, kept, apart]
+        cached = [self.pairs, self.nodes, homes, near, weak, solved, single, kept, apart]
         frames = tuple(frame for frame in cached if frame is not None)
         return self._tables(told, solved, single, apart, kept, frames)
 
@@ -200,6 +205,20 @@ class Run:
         parameters = self._fitted(homes, home, names)
         return _joined(homes, home, self.labels.same()).persist(), parameters
 
+    def _weak(self, homes: DataFrame) -> DataFrame | None:
+        """Return the pairs whose scores connect nothing, with the components of both ends."""
+        from pyspark.sql import functions
+
+        weak = self.pairs.where(functions.col("probability") <= self.link_above)
+        return None if weak.isEmpty() else _placed(weak, homes).persist()
+
+    def _single(self, homes: DataFrame, weak: DataFrame | None) -> DataFrame:
+        """Return the records without a component; without a list, only weak pairs have any."""
+        if weak is None and not self.listed:
+            return self.nodes.select("record").where("false")
+        nodes = self.nodes if weak is None or self.listed else ends_of(weak)
+        return nodes.select("record").join(homes.toDF("record", "component"), "record", "anti")
+
     def _existing(self, names: set[str]) -> set[str]:
         """Return which of some names are records."""
         found = self.nodes.select("record").where(_among("record", names)).collect()
@@ -209,7 +228,7 @@ class Run:
         """Fit the parameters to labels, by the components that have any."""
         assert self.labels is not None
         some = homes.where(_among("component", {str(one) for one in home.values()}))
-        inside = _placed(self.pairs, some, "inner").where("component = other")
+        inside = _within(_placed(self.pairs, some, "inner"))
         table, _, _ = pair_table(inside.select("left", "right", "probability").toArrow())
         others = sorted(names - {*table.names})
         listed = TemplateList("records", tuple(map(Template, [*table.names, *others])))
@@ -235,7 +254,7 @@ class Run:
                 )
             yield one
 
-    def _tasks(self, placed: DataFrame, homes: DataFrame, kept: DataFrame | None) -> Any:
+    def _tasks(self, inside: DataFrame, homes: DataFrame, kept: DataFrame | None) -> Any:
         """Return the pairs within components, grouped into tasks.
 
         Small components share a task, and a large one has its own. With labels or sources a row
@@ -243,22 +262,20 @@ class Run:
         """
         from pyspark.sql import functions
 
-        inside = placed.where("component = other").drop("other")
         if kept is not None:
             gone = kept.select("component").distinct()
             inside = inside.join(gone, "component", "anti")
             homes = homes.join(gone, "component", "anti")
         if "source" in self.nodes.columns or self.labels is not None:
             inside = _with_records(inside, self.nodes, homes)
-        sizes = inside.groupBy("component").count().persist()
-        rows = sizes.agg(functions.sum("count")).collect()[0][0] or 0
+        rows, large = _large(inside)
         count = max(1, -(-rows // PAIRS_PER_TASK))
         shared = functions.pmod(functions.xxhash64("component"), functions.lit(count))
         own = functions.xxhash64("component") % 2**40 + 2**41
-        task = functions.when(functions.col("count") > PAIRS_PER_TASK, own).otherwise(shared)
-        large = sizes.where(functions.col("count") > PAIRS_PER_TASK).count()
-        packed = inside.join(sizes, "component").withColumn("task", task).drop("count", "component")
-        return packed.repartition(count + large, "task").groupBy("task")
+        alone = functions.col("component").isin(large)
+        task = functions.when(alone, own).otherwise(shared)
+        packed = inside.withColumn("task", task).drop("component")
+        return packed.repartition(count + len(large), "task").groupBy("task")
 
     def _tables(
         self,
@@ -340,6 +357,25 @@ def _joined(homes: DataFrame, home: dict[str, Any], same: Sequence[tuple[str, st
     return joined.select("node", functions.coalesce("target", "component").alias("component"))
 
 
+def _large(inside: DataFrame) -> tuple[int, list[Any]]:
+    """Return the number of rows, and the components that have more than a task has."""
+    from pyspark.sql import functions
+
+    size, sizes = functions.col("count"), inside.groupBy("component").count()
+    large = functions.collect_list(
+        functions.when(size > PAIRS_PER_TASK, functions.col("component"))
+    )
+    rows, names = sizes.agg(functions.sum(size), large).collect()[0]
+    return rows or 0, list(names)
+
+
+def _near(pairs: DataFrame, homes: DataFrame, link_above: float) -> DataFrame:
+    """Return the pairs whose scores connect both ends, with their component."""
+    linked = pairs.where(pairs["probability"] > link_above)
+    joined = linked.join(homes.toDF("left", "component"), "left")
+    return joined.select("left", "right", "probability", "component")
+
+
 def _placed(pairs: DataFrame, homes: DataFrame, how: str = "left") -> DataFrame:
     """Return the pairs with the components of both ends; a record without one is its own."""
     from pyspark.sql import functions
@@ -353,6 +389,10 @@ def _placed(pairs: DataFrame, homes: DataFrame, how: str = "left") -> DataFrame:
         functions.coalesce("component", "left").alias("component"),
         functions.coalesce("other", "right").alias("other"),
     )
+
+
+def _within(placed: DataFrame) -> DataFrame:
+    return placed.where("component = other").drop("other")
 
 
 def _with_records(inside: DataFrame, nodes: DataFrame, homes: DataFrame) -> DataFrame:

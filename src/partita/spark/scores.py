@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 WHOLE = ("tinyint", "smallint", "int", "bigint")
-BLANKS = r"^\s+|\s+$"
+BLANKS = " \t\n\x0b\f\r"
 EXPECTED = "expected a number from 0 to 1"
-IN_ONE_TASK = 4_000_000  # links that one task joins
+IN_ONE_TASK = 10_000_000  # links that one task joins
 
 
 def named_scores(scores: Any, chosen: Chosen, what: str = "scores") -> DataFrame:
@@ -67,7 +67,7 @@ def identifier(frame: DataFrame, name: str, dataset: str | None = None) -> Colum
         raise InputError(f"column {name} is {kind} (expected string or an integer type)")
     if kind in WHOLE and dataset is None:
         return functions.col(name).cast("bigint")
-    text = functions.regexp_replace(functions.col(name).cast("string"), BLANKS, "")
+    text = functions.btrim(functions.col(name).cast("string"), functions.lit(BLANKS))
     if dataset is None:
         return text
     return functions.concat(functions.trim(functions.col(dataset)), functions.lit(SEPARATOR), text)
@@ -96,14 +96,13 @@ def _check_scores(scores: DataFrame, what: str) -> None:
     found = scores.agg(
         functions.count("*"),
         functions.sum(bad.cast("bigint")),
-        functions.min(functions.when(bad, functions.to_json(row))),
-        functions.first(functions.when(bad, row), ignorenulls=True),
+        functions.min(functions.when(bad, row)),
     ).collect()[0]
     if not found[0]:
         raise InputError("has no rows; expected at least one pair", file=what)
     if found[1]:
         more = f" (and {found[1] - 1:,} more rows)" if found[1] > 1 else ""
-        raise InputError(_problem(*found[3]) + more, file=what)
+        raise InputError(_problem(*found[2]) + more, file=what)
 
 
 def _problem(left: Any, right: Any, probability: float | None) -> str:
@@ -128,11 +127,10 @@ def all_records(
     from pyspark.sql import functions
 
     kind = pairs.schema["left"].dataType.simpleString()
-    ends = pairs.select("left").union(pairs.select("right")).toDF("record")
     if records is None:
         if source is not None:
             raise InputError("source needs records with that column")
-        return ends.distinct()
+        return ends_of(pairs)
     table = as_spark(records)
     if source is not None:
         named_id_column(table.columns, source, "records")
@@ -140,13 +138,18 @@ def all_records(
     ids = identifier(table, at).cast(kind).alias("record")
     origin = functions.lit("") if source is None else functions.col(source).cast("string")
     listed = table.select(ids, functions.lit(1).alias("times"), origin.alias("source"))
-    scored = ends.distinct().select("record", functions.lit(0), functions.lit(None).cast("string"))
+    scored = ends_of(pairs).select("record", functions.lit(0), functions.lit(None).cast("string"))
     counted = listed.union(scored).groupBy("record")
     nodes = counted.agg(
         functions.sum("times").alias("times"), functions.max("source").alias("source")
     ).persist()
     _check_records(nodes)
     return nodes.select("record", "source") if source is not None else nodes.select("record")
+
+
+def ends_of(pairs: DataFrame) -> DataFrame:
+    """Return every record of some pairs once, in the column record."""
+    return pairs.select("left").union(pairs.select("right")).toDF("record").distinct()
 
 
 def _check_records(nodes: DataFrame) -> None:
@@ -183,10 +186,12 @@ def components(links: DataFrame) -> DataFrame:
 
     kind = links.schema["left"].dataType.simpleString()
     schema = f"a {kind}, b {kind}"
-    edges = links.select("left", "right").mapInArrow(_stars, schema).localCheckpoint()
+    stars = links.select("left", "right").mapInArrow(_stars, schema)
+    edges = stars.where("a <> b").localCheckpoint()  # the least is in the links of the others
     if edges.count() <= IN_ONE_TASK:
-        return edges.repartition(1).mapInArrow(_stars, schema).toDF("node", "component")
-    edges = edges.where("a <> b").distinct()
+        joined = edges.repartition(1).mapInArrow(_stars, schema).toDF("node", "component")
+        return joined.repartition("node")
+    edges = edges.distinct()
     before: tuple[int, ...] | None = None
     now: tuple[int, ...] = ()
     while now != before:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 from partita.linkage.cluster_tables import Estimate, Summary
+from partita.views.layout import count_text
 
 
 def summary_text(summary: Summary) -> str:
     """Return the summary in lines of at most 80 columns."""
     sampled = f", {summary.sampled_sets:,} of them from draws" if summary.sampled_sets else ""
+    records, largest = (count_text(n, "record") for n in (summary.records, summary.largest_cluster))
+    pairs, sets = count_text(summary.pairs, "compared pair"), count_text(summary.sets, "set")
     lines = [
-        f"{summary.records:,} records in {summary.clusters:,} clusters; "
-        f"the largest has {summary.largest_cluster:,} records",
-        f"{summary.pairs:,} compared pairs in {summary.sets:,} sets{sampled}",
+        f"{records} in {count_text(summary.clusters, 'cluster')}; the largest has {largest}",
+        f"{pairs} in {sets}{sampled}",
     ]
     if summary.kept:
         lines.append(f"{summary.kept:,} further records are in clusters that were kept")
@@ -29,10 +34,19 @@ def summary_text(summary: Summary) -> str:
         f"expected recall     {_share(summary.recall)}",
         f"expected entities   {_count(summary.entities)}",
         *_labels(summary),
-        f"merged from a mean probability of {summary.threshold:.3f} on{_target(summary)}",
+        f"clusters merged from a mean pair probability of {summary.threshold:.3f}"
+        + _target(summary),
         *_many(summary),
     ]
     return "\n".join(lines) + "\n"
+
+
+def written_text(files: Mapping[str, Path | None]) -> str:
+    """Return a line for each table that was written, or how to write the clusters."""
+    written = [
+        f"{name} written to {path.name}\n" for name, path in files.items() if path is not None
+    ]
+    return "".join(written) or "no table written; to write the clusters: --out clusters.csv\n"
 
 
 def _labels(summary: Summary) -> list[str]:
@@ -45,7 +59,7 @@ def _labels(summary: Summary) -> list[str]:
 def _many(summary: Summary) -> list[str]:
     if summary.threshold_many == summary.threshold:
         return []
-    return [f"  ({summary.threshold_many:.3f} with many pairs between)"]
+    return [f"  (down to {summary.threshold_many:.3f} with many pairs between two clusters)"]
 
 
 def _share(value: Estimate) -> str:
