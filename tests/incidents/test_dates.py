@@ -26,6 +26,9 @@ ANCHOR = date(1990, 1, 3)
         ("TWO DAYS AGO", "01 JAN 90"),
         ("3 WEEKS AGO", "13 DEC 89"),
         ("LAST WEEK", "- 03 JAN 90"),
+        ("ON TUESDAY", "02 JAN 90"),
+        ("ON WEDNESDAY MORNING", "03 JAN 90"),
+        ("LAST THURSDAY", "28 DEC 89"),
         ("IN NOVEMBER", "01 NOV 89 - 30 NOV 89"),
         ("ON 16 MARCH 1988", "16 MAR 88"),
         ("NOVEMBER 5", "05 NOV 89"),
@@ -38,7 +41,7 @@ def test_against_the_dateline(text: str, fill: str) -> None:
     assert found[0] == fill
 
 
-@pytest.mark.parametrize("text", ["SOON", "ON TUESDAY", "AT 1430 GMT"])
+@pytest.mark.parametrize("text", ["SOON", "NEXT TUESDAY", "AT 1430 GMT"])
 def test_what_tells_no_day(text: str) -> None:
     assert resolve_date(text, ANCHOR) is None
 

@@ -131,7 +131,7 @@ def test_the_first_split_is_the_best_of_all() -> None:
     random = np.random.default_rng(3)
     rows = random.integers(0, 8, (200, 3)).astype(float)
     labels = random.random(200) < np.where(rows[:, 1] > 4, 0.8, 0.3)
-    trees = train_trees(rows, list(labels), trees=1, depth=1, rate=1.0)
+    trees = train_trees(rows, list(labels), trees=1, depth=1, rate=1.0, share=1.0)
     share = (labels.sum() + 1) / 202
     gradient, curvature = share - labels, share * (1 - share)
 

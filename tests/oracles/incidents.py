@@ -10,11 +10,11 @@ from pathlib import Path
 
 from partita.corpora.muc import format_templates
 from partita.corpora.muc_templates import Fill, Incident
+from partita.domains.incidents.answers import answer_reading
 from partita.domains.incidents.domain import domain
 from partita.domains.incidents.incident_models import IncidentModels
 from partita.domains.incidents.merging import MERGE, Merge
 from partita.domains.incidents.readings import read_story
-from partita.domains.incidents.screening import answer_reading
 from partita.domains.incidents.stories import Story, stories
 from partita.domains.incidents.training import train_models
 from partita.text.layout import parse_layout

@@ -31,6 +31,8 @@ _TODAY = re.compile(
 )
 _YESTERDAY = re.compile(r"\b(YESTERDAY|LAST NIGHT|LAST EVENING)\b")
 _WEEK = re.compile(r"\b(?:THIS|LAST|PAST) (?:WEEK|WEEKEND)\b")
+_WEEKDAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
+_WEEKDAY = re.compile(rf"(?<!NEXT )\b({'|'.join(_WEEKDAYS)})[A-Z]*DAY\b")
 
 
 def format_date(day: date) -> str:
@@ -107,6 +109,15 @@ def _ago(text: str, anchor: date | None) -> str | None:
     return format_date(anchor - timedelta(days=count * (7 if match[2] == "WEEK" else 1)))
 
 
+def _weekday(text: str, anchor: date | None) -> str | None:
+    """Return the last such day that is not after the dateline."""
+    match = _WEEKDAY.search(text)
+    if match is None or anchor is None:
+        return None
+    passed = (anchor.weekday() - _WEEKDAYS.index(match[1])) % 7
+    return format_date(anchor - timedelta(days=passed))
+
+
 def _week(text: str, anchor: date | None) -> str | None:
     """Return an open range up to the dateline, the exam's third form."""
     return f"- {format_date(anchor)}" if anchor is not None and _WEEK.search(text) else None
@@ -127,6 +138,7 @@ _READERS: tuple[tuple[str, Callable[[str, date | None], str | None]], ...] = (
     ("today", _before(_TODAY, 0)),
     ("yesterday", _before(_YESTERDAY, 1)),
     ("ago", _ago),
+    ("weekday", _weekday),
     ("week", _week),
     ("month", _month),
 )

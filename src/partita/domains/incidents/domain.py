@@ -11,6 +11,7 @@ from typing import Self
 
 from partita.corpora.muc import format_templates as answers_text
 from partita.domains import ParameterText, RuleDomain, content_hash
+from partita.domains.incidents.answers import answer_reading, probable_incidents
 from partita.domains.incidents.cases import message_context
 from partita.domains.incidents.characteristics import EVENTS
 from partita.domains.incidents.event_templates import SORT, event_templates, participants
@@ -18,7 +19,6 @@ from partita.domains.incidents.gazetteer import Gazetteer, read_gazetteer
 from partita.domains.incidents.incident_models import KIND, IncidentModels, parse_models
 from partita.domains.incidents.merging import MERGE, ProbabilisticMerge
 from partita.domains.incidents.readings import Reading, find_events, read_story
-from partita.domains.incidents.screening import answer_reading, probable_incidents
 from partita.domains.incidents.stories import Story, stories
 from partita.pairs.characteristics import Characteristic
 from partita.pairs.columns import Columns

@@ -31,11 +31,16 @@ ProbableEntities = Mapping[str, Sequence[tuple[Entity, float]]]
 
 @dataclass(frozen=True, slots=True)
 class ProbableFill:
-    """A fill of a slot, and the probability that the key has it, given the incident."""
+    """A fill of a slot, and the probability that the key has it.
+
+    A fill of an entity comes with it and with the probability `chance` of the entity.
+    """
 
     slot: int
     fill: Fill
     probability: float
+    entity: Entity | None = None
+    chance: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,33 +74,34 @@ class Filling:
         yield from self._instruments(features)
         yield from self._perpetrators(features)
         for entity, probability in self.entities["TARGET"]:
-            tag = (entity.string,)
-            yield ProbableFill(12, Fill(tag), probability)
-            yield from self._thing(
-                entity, probability, (13, 14, 15, 16), self.models.target_type,
-                self.models.target_effect,
-            )  # fmt: skip
+            yield from _of_entity(self._target(entity), entity, probability)
         for entity, probability in self.entities["VICTIM"]:
-            tag = (entity.string,)
-            if entity.names:
-                yield ProbableFill(18, Fill(tag), probability)
-            if entity.descriptions:
-                described = Fill((entity.description,), tag if entity.names else ())
-                yield ProbableFill(19, described, probability)
-            yield from self._thing(
-                entity, probability, (20, 21, 22, 23), self.models.victim_type,
-                self.models.victim_effect,
-            )  # fmt: skip
+            yield from _of_entity(self._victim(entity), entity, probability)
+
+    def _target(self, entity: Entity) -> Iterator[ProbableFill]:
+        yield ProbableFill(12, Fill((entity.string,)), 1.0)
+        models = self.models.target_type, self.models.target_effect
+        yield from self._thing(entity, (13, 14, 15, 16), *models)
+
+    def _victim(self, entity: Entity) -> Iterator[ProbableFill]:
+        tag = (entity.string,)
+        if entity.names:
+            yield ProbableFill(18, Fill(tag), 1.0)
+        if entity.descriptions:
+            yield ProbableFill(19, Fill((entity.description,), tag if entity.names else ()), 1.0)
+        models = self.models.victim_type, self.models.victim_effect
+        yield from self._thing(entity, (20, 21, 22, 23), *models)
 
     def _instruments(self, features: Sequence[str]) -> Iterator[ProbableFill]:
-        absent = 1.0
         for entity, probability in self.entities["INSTRUMENT"]:
-            absent *= 1.0 - probability
-            yield ProbableFill(6, Fill((entity.string,)), probability)
-            if kind := _instrument_type(self.reading, entity):
-                yield ProbableFill(7, Fill((kind,), (entity.string,)), probability)
+            yield from _of_entity(self._instrument(entity), entity, probability)
         if not self.entities["INSTRUMENT"]:
             yield from _chosen(7, self.models.instrument, features)
+
+    def _instrument(self, entity: Entity) -> Iterator[ProbableFill]:
+        yield ProbableFill(6, Fill((entity.string,)), 1.0)
+        if kind := _instrument_type(self.reading, entity):
+            yield ProbableFill(7, Fill((kind,), (entity.string,)), 1.0)
 
     def _perpetrators(self, features: Sequence[str]) -> Iterator[ProbableFill]:
         individuals, organisations = self.entities["PERPETRATOR"], self.entities["ORGANISATION"]
@@ -103,16 +109,18 @@ class Filling:
         named = perpetrator_features(self.reading, perpetrators)
         yield from _chosen(8, self.models.category, [*features, *named])
         for entity, probability in individuals:
-            yield ProbableFill(9, Fill((entity.string,)), probability)
+            yield ProbableFill(9, Fill((entity.string,)), probability, entity, probability)
         for entity, probability in organisations:
-            yield ProbableFill(10, Fill((entity.string,)), probability)
-            context = entity_context_features(entity, self.reading, self.draft.type)
-            yield from _chosen(11, self.models.confidence, context, (entity.string,), probability)
+            yield from _of_entity(self._organisation(entity), entity, probability)
+
+    def _organisation(self, entity: Entity) -> Iterator[ProbableFill]:
+        yield ProbableFill(10, Fill((entity.string,)), 1.0)
+        context = entity_context_features(entity, self.reading, self.draft.type)
+        yield from _chosen(11, self.models.confidence, context, (entity.string,))
 
     def _thing(
         self,
         entity: Entity,
-        probability: float,
         slots: tuple[int, int, int, int],
         types: Classifier,
         effects: Classifier,
@@ -120,25 +128,29 @@ class Filling:
         """Yield the type, number, nation and effect of a target or victim."""
         kind, number, nation, effect = slots
         tag, reading = (entity.string,), self.reading
-        yield from _chosen(kind, types, entity_type_features(entity, reading), tag, probability)
-        yield ProbableFill(number, Fill((_number(reading, entity),), tag), probability)
+        yield from _chosen(kind, types, entity_type_features(entity, reading), tag)
+        yield ProbableFill(number, Fill((_number(reading, entity),), tag), 1.0)
         for fill in _nation(reading, entity, self.country):
-            yield ProbableFill(nation, fill, probability)
+            yield ProbableFill(nation, fill, 1.0)
         context = entity_context_features(entity, reading, self.draft.type)
-        yield from _chosen(effect, effects, context, tag, probability)
+        yield from _chosen(effect, effects, context, tag)
+
+
+def _of_entity(
+    fills: Iterable[ProbableFill], entity: Entity, chance: float
+) -> Iterator[ProbableFill]:
+    """Yield fills of an entity with probabilities that include its own."""
+    for fill in fills:
+        yield ProbableFill(fill.slot, fill.fill, chance * fill.probability, entity, chance)
 
 
 def _chosen(
-    slot: int,
-    model: Classifier,
-    features: Sequence[str],
-    tags: tuple[str, ...] = (),
-    probability: float = 1.0,
+    slot: int, model: Classifier, features: Sequence[str], tags: tuple[str, ...] = ()
 ) -> Iterator[ProbableFill]:
     """Yield the likeliest fill of a set."""
     outcome, own = model.best(features, but=NONE)
     if own > 0:
-        yield ProbableFill(slot, Fill((outcome,), tags), own * probability)
+        yield ProbableFill(slot, Fill((outcome,), tags), own)
 
 
 def _instrument_type(reading: Reading, entity: Entity) -> str:

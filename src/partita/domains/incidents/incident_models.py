@@ -87,7 +87,7 @@ def perpetrator_features(reading: Reading, entities: Sequence[Entity]) -> list[s
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScreeningModels:
-    """The models that accept drafts and entities and choose days and places."""
+    """The models that accept drafts, entities and fills, and choose days and places."""
 
     drafts: Classifier
     entities: Classifier
@@ -95,6 +95,9 @@ class ScreeningModels:
     entity_trees: BoostedTrees
     days: Classifier
     places: Classifier
+    day_trees: BoostedTrees
+    place_trees: BoostedTrees
+    fill_trees: BoostedTrees
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +111,7 @@ class IncidentModels:
     learned_from: str = ""
 
 
-VERSION = 4
+VERSION = 5
 KIND = "incidents"
 PAIRS = "pairs"
 _GROUPS = {"readers": "reading", "screeners": "screening", "judges": "fills"}
@@ -201,6 +204,9 @@ def _screening_models(data: Mapping[str, Any]) -> ScreeningModels:
         _trees(data["entity_trees"]),
         _classifier(data["days"]),
         _classifier(data["places"]),
+        _trees(data["day_trees"]),
+        _trees(data["place_trees"]),
+        _trees(data["fill_trees"]),
     )
 
 

@@ -81,6 +81,12 @@ class Classifier:
         return float(self.probabilities(features)[self.outcomes.index(outcome)])
 
 
+def log_odds(probability: float) -> float:
+    """Return the logarithm of the odds, within ± 9."""
+    bounded = min(max(probability, 1e-4), 1 - 1e-4)
+    return float(np.log(bounded / (1 - bounded)))
+
+
 class Examples:
     """Features and outcomes of training examples, and the message of each."""
 
@@ -156,22 +162,31 @@ def _bins(rows: FloatArray, borders: Sequence[FloatArray]) -> Bins:
 
 
 def train_trees(
-    rows: FloatArray, labels: Sequence[bool], trees: int = 80, depth: int = 3, rate: float = 0.06
+    rows: FloatArray,
+    labels: Sequence[float],
+    trees: int = 150,
+    depth: int = 3,
+    rate: float = 0.04,
+    share: float = 0.5,
 ) -> BoostedTrees:
-    """Fit trees to rows of numbers and their labels."""
+    """Fit trees to rows of numbers and their labels from 0 to 1; each tree to a random share."""
     right = np.asarray(labels, dtype=np.float64)
-    share = (right.sum() + 1) / (len(right) + 2)
-    base = float(np.log(share / (1 - share)))
+    base = log_odds(float((right.sum() + 1) / (len(right) + 2)))
+    if not len(right):
+        empty = np.zeros((0, 1), dtype=np.int64)
+        return BoostedTrees((), base, empty, empty, empty.astype(np.float64))
     borders = tuple(
         np.unique(np.round(np.quantile(column, np.linspace(0, 1, BINS)[1:-1]), DIGITS))
         for column in rows.T
     )
     bins, scores = _bins(rows, borders), np.full(len(rows), base)
     grown: list[tuple[IntArray, IntArray, FloatArray]] = []
+    random = np.random.default_rng(SEED)
     for _ in range(trees):
-        p = logistic(scores)
+        p, chosen = logistic(scores), random.random(len(rows)) < share
+        gradient, curvature = (p - right)[chosen], (p * (1 - p) + 1e-9)[chosen]
         tested, cuts, values = grow_tree(
-            bins, p - right, p * (1 - p) + 1e-9, depth, BINS, TREE_PRIOR, MIN_CURVATURE
+            bins[chosen], gradient, curvature, depth, BINS, TREE_PRIOR, MIN_CURVATURE
         )
         values = np.round(rate * values, DIGITS)
         add_trees(bins, tested[None], cuts[None], values[None], scores)

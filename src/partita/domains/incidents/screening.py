@@ -1,21 +1,19 @@
-"""Screen incidents and fills, and answer the exam."""
+"""Screen drafts of incidents and the entities that may be their fills."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from partita.corpora.muc_templates import SLOTS, Fill, Incident, days
-from partita.domains.incidents import slot_choice
+from partita.corpora.muc_templates import days
 from partita.domains.incidents.cases import MessageContext, message_context
 from partita.domains.incidents.entities import Entity, entities
-from partita.domains.incidents.filling import Filling, ProbableFill, incident_of
-from partita.domains.incidents.incident_models import IncidentModels, ScreeningModels
+from partita.domains.incidents.incident_models import ScreeningModels
 from partita.domains.incidents.mentions import coarse_sort
-from partita.domains.incidents.merging import MERGE, Merge
-from partita.domains.incidents.models import NONE
+from partita.domains.incidents.merging import Merge
+from partita.domains.incidents.models import NONE, log_odds
 from partita.domains.incidents.readings import (
     Draft,
     Event,
@@ -174,12 +172,6 @@ def _highest(table: FloatArray, outcomes: Sequence[str], name: str) -> float:
     return float(table[:, outcomes.index(name)].max(initial=0.0)) if name in outcomes else 0.0
 
 
-def log_odds(probability: float) -> float:
-    """Return the logarithm of the odds, within ± 9."""
-    bounded = min(max(probability, 1e-4), 1 - 1e-4)
-    return float(np.log(bounded / (1 - bounded)))
-
-
 def draft_numbers(drafted: DraftedMessage, n: int, lexical: float) -> list[float]:
     """Return what is observed of a draft: of its message, events, participants, day and rivals."""
     context, draft, by_role = drafted.context, drafted.drafts[n], drafted.participants[n]
@@ -250,12 +242,8 @@ def entity_numbers(
     return [*map(float, numbers), *drafted.numbers[:3], drafted.numbers[_TOP + 1]]
 
 
-MIN_FILL_PROBABILITY = 0.25  # of being in the key, for a fill to be answered
 MAX_DISTANCE = 8  # sentences from a draft to an entity that may be one of its fills
 MIN_DISTANT = 0.2  # probability of an entity that is in no sentence of the draft
-MIN_DRAFT_PROBABILITY = 0.15  # of being an incident of the key, for a draft to be answered
-
-NAMING_SLOTS = (9, 10, 12, 18, 19)  # an incident without any of these is not answered
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -291,56 +279,6 @@ def entity_probabilities(
     if not rows:
         return []
     return [float(p) for p in models.entity_trees.probabilities(np.array(rows))]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ProbableIncident:
-    """An answered incident with its fills; all probabilities are those of being in the key."""
-
-    probability: float
-    fills: tuple[ProbableFill, ...]
-
-    def json(self) -> dict[str, object]:
-        """Return the incident as it stands in results."""
-        return {
-            "probability": round(self.probability, 4),
-            "fills": [
-                {
-                    "slot": SLOTS[each.slot].title,
-                    "value": each.fill.values[0],
-                    **({"of": each.fill.tags[0]} if each.fill.tags else {}),
-                    "probability": round(each.probability, 4),
-                }
-                for each in self.fills
-            ],
-        }
-
-
-def answer_reading(
-    reading: Reading, models: IncidentModels, merge: Merge = MERGE
-) -> list[Incident]:
-    """Return the incidents of a reading in text order."""
-    message = reading.story.message.id
-    return [
-        incident_of(message, number, each.fills)
-        for number, each in enumerate(probable_incidents(reading, models, merge), 1)
-    ]
-
-
-def probable_incidents(
-    reading: Reading, models: IncidentModels, merge: Merge = MERGE
-) -> Iterator[ProbableIncident]:
-    """Yield the incidents of a reading with the probabilities of their fills."""
-    drafted = draft_message(reading, models.reading, merge)
-    for n in range(len(drafted.drafts)):
-        probability = draft_probability(models.screening, drafted, n)
-        if probability >= MIN_DRAFT_PROBABILITY:
-            fills = tuple(
-                replace(fill, probability=probability * fill.probability)
-                for fill in _probable_fills(drafted, n, models, MIN_FILL_PROBABILITY / probability)
-            )
-            if any(fill.slot in NAMING_SLOTS for fill in fills):
-                yield ProbableIncident(probability, fills)
 
 
 def draft_message(reading: Reading, models: ReadingModels, merge: Merge) -> DraftedMessage:
@@ -381,33 +319,3 @@ def _participants(
             Participant(entity, tuple(chances[n]), distance, max(others, default=0.0))
         )
     return sorted(participants, key=lambda each: (-each.probability, -each.entity.probability))
-
-
-def _probable_fills(
-    drafted: DraftedMessage, n: int, models: IncidentModels, least: float
-) -> list[ProbableFill]:
-    """Return the fills of a draft with at least a given probability; days and places always."""
-    context, draft, screening = drafted.context, drafted.drafts[n], models.screening
-    entities = {
-        role: [
-            (each.entity, p)
-            for each, p in zip(
-                found, entity_probabilities(screening, drafted, n, found), strict=True
-            )
-            if p >= least
-        ]
-        for role, found in drafted.participants[n].items()
-    }
-    days = slot_choice.day_candidates(context, draft)
-    places = slot_choice.place_candidates(context, draft)
-    chosen = [
-        ProbableFill(slot, Fill((value,)), probability)
-        for slot, (value, probability) in (
-            (2, slot_choice.best_fill(days, screening.days)),
-            (3, slot_choice.best_fill(places, screening.places)),
-        )
-        if value
-    ]
-    country = chosen[-1].fill.values[0].split(":")[0] if chosen and chosen[-1].slot == 3 else ""
-    filling = Filling(context, draft, entities, models.fills, country)
-    return [*chosen, *(fill for fill in filling.fills() if fill.probability >= least)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.corpora.muc_templates import SCORED, Incident
+from partita.domains.incidents.answers import answer_reading
 from partita.domains.incidents.characteristics import compatible_events
 from partita.domains.incidents.incident_models import IncidentModels
 from partita.domains.incidents.merging import (
@@ -23,7 +24,6 @@ from partita.domains.incidents.merging import (
     merge_compatible,
 )
 from partita.domains.incidents.readings import read_story
-from partita.domains.incidents.screening import answer_reading
 from partita.domains.incidents.training import (
     KeyedReading,
     Progress,
@@ -33,17 +33,20 @@ from partita.domains.incidents.training import (
     train_event_pairs,
     train_text_models,
 )
-from partita.errors import InputError
+from partita.domains.incidents.training_data import KeyedStory, ReadingExamples
 from partita.evaluation.calibration import Interval, bootstrap
 from partita.evaluation.experiment import Effort, Experiment, run
 from partita.evaluation.models import Counts, Fitted, FittedPairModel, Greedy, Model, Uniform
 from partita.evaluation.muc.score import Tally as ExamTally
 from partita.evaluation.muc.score import score
-from partita.evaluation.rows import markdown, sizes_markdown, table
-from partita.evaluation.splits import Cut
+from partita.evaluation.rows import markdown, row, sizes_markdown, table
+from partita.evaluation.splits import Cut, coverage
 from partita.records import IntArray, Posterior
 from partita.training.pair_parameters import PairParameters, training_of
 from partita.training.set_models import Tally
+
+AGREEMENT = "greedy by agreement"
+EXAM = f"F above {AGREEMENT}"
 
 
 def event_models(effort: Effort, counts: Counts) -> tuple[Model, ...]:
@@ -62,7 +65,7 @@ class GreedyByAgreement:
     """Greedy merging; events with different types, days or places are incompatible."""
 
     counts: Counts
-    name: str = "greedy by agreement"
+    name: str = AGREEMENT
 
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
         tallies = {2: Tally(), 3: Tally(), 4: Tally()}
@@ -144,7 +147,7 @@ def merging_methods(parameters: PairParameters) -> dict[str, Merge]:
     return {
         "each alone": keep_separate,
         "greedy": merge_all,
-        "greedy by agreement": merge_compatible,
+        AGREEMENT: merge_compatible,
         **{name: merge_by_model(parameters, name) for name in ("merging", "evidential", "scaled")},
     }
 
@@ -175,14 +178,28 @@ def _tally(message: str, incidents: Sequence[Incident], key: Sequence[Incident])
 
 
 def f_difference(other: MergingResult, best: MergingResult, seed: int = 0) -> Interval:
-    """Return by how many points of F a method is behind, as a 95 % bootstrap interval."""
+    """Return by how many points of F a method is ahead, as a 95 % bootstrap interval."""
     pairs = list(zip(best.messages, other.messages, strict=True))
 
     def difference(sample: Sequence[tuple[ExamTally, ExamTally]]) -> float:
         best_total, other_total = (sum(side, ExamTally()) for side in zip(*sample, strict=True))
-        return 100 * (best_total.f() - other_total.f())
+        return 100 * (other_total.f() - best_total.f())
 
     return bootstrap(pairs, difference, np.random.default_rng(seed))
+
+
+def bits_difference(sets: Experiment, model: str, seed: int = 0) -> tuple[float, Interval]:
+    """Return how many more bits per set a model needs than that of MODEL, and a 95 % interval."""
+    pairs = [
+        (sum(one.bits for one in mine.sets), sum(one.bits for one in best.sets), len(mine.sets))
+        for mine, best in zip(sets.measures[model], sets.measures[MODEL], strict=True)
+    ]
+
+    def difference(sample: Sequence[tuple[float, float, int]]) -> float:
+        count = sum(sets for _, _, sets in sample)
+        return sum(mine - best for mine, best, _ in sample) / max(count, 1)
+
+    return difference(pairs), bootstrap(pairs, difference, np.random.default_rng(seed))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,6 +226,7 @@ class IncidentStudy:
                 f"## Event sets: {sizes}",
                 markdown(self.sets.rows),
                 sizes_markdown(self.sets.rows),
+                self._bits(),
                 "## The exam, all templates",
                 self._exam(),
                 "",
@@ -220,26 +238,23 @@ class IncidentStudy:
         """Return the experiments whose charts can be drawn."""
         return {"": self.sets}
 
-    def _exam(self) -> str:
-        header = (
-            "events merged",
-            "incidents",
-            "recall",
-            "precision",
-            "F",
-            f"behind {MODEL} (95 %)",
-        )
-        return table(header, [self._line(self._row(result)) for result in self.methods])
+    def _bits(self) -> str:
+        """Return a table of the differences in bits, paired by message."""
+        lines = [
+            [name, _difference(*bits_difference(self.sets, name, self.seed))]
+            for name in self.sets.measures
+            if name != MODEL
+        ]
+        return table(("model", f"bits per set above {MODEL} (95 %)"), lines)
 
-    def _line(self, row: dict[str, Any]) -> list[str]:
-        difference = row["behind"]
-        progress = (
-            f"{difference['points']:.2f} ({difference['low']:.2f} to {difference['high']:.2f})"
-            if difference
-            else ""
-        )
+    def _exam(self) -> str:
+        header = ("events merged", "incidents", "recall", "precision", "F", f"{EXAM} (95 %)")
+        return table(header, [self._line(result) for result in self.methods])
+
+    def _line(self, result: MergingResult) -> list[str]:
+        row = self._row(result)
         shares = [f"{row[name]:.2f}" for name in ("recall", "precision", "f")]
-        return [row["way"], str(row["incidents"]), *shares, progress]
+        return [row["way"], str(row["incidents"]), *shares, self._ahead(result)]
 
     def _row(self, result: MergingResult) -> dict[str, Any]:
         total = result.total
@@ -249,15 +264,18 @@ class IncidentStudy:
             "recall": 100 * total.recall,
             "precision": 100 * total.precision,
             "f": 100 * total.f(),
-            "behind": self._behind(result),
         }
 
-    def _behind(self, result: MergingResult) -> dict[str, float] | None:
-        best = next(each for each in self.methods if each.method == MODEL)
+    def _ahead(self, result: MergingResult) -> str:
+        best = next(each for each in self.methods if each.method == AGREEMENT)
         if result is best:
-            return None
-        points = 100 * (best.total.f() - result.total.f())
-        return {"points": points, **asdict(f_difference(result, best, self.seed))}
+            return ""
+        points = 100 * (result.total.f() - best.total.f())
+        return _difference(points, f_difference(result, best, self.seed))
+
+
+def _difference(points: float, interval: Interval) -> str:
+    return f"{points:+.2f} ({interval.low:+.2f} to {interval.high:+.2f})"
 
 
 def study_incidents(
@@ -266,25 +284,79 @@ def study_incidents(
     progress: Progress,
     seed: int = 0,
     gazetteer: Path | None = None,
+    folds: int = 5,
 ) -> IncidentStudy:
-    """Train everything on some messages of the exam, and measure it on others."""
-    if not test:
-        raise InputError(
-            "models are trained on one corpus and measured on another (expected --test)"
-        )
-    text_models = train_text_models(keyed_stories(corpora, progress, gazetteer), progress)
+    """Train everything on some messages of the exam, and measure it on others.
+
+    Without test corpora, each fold of the messages is measured by models of the others.
+    """
+    examples = keyed_stories(corpora, progress, gazetteer)
+    learned, numbers = len(examples), range(len(examples))
+    if test:
+        examples += keyed_stories(test, progress, gazetteer)
+        splits: list[tuple[Sequence[int], Sequence[int]]]
+        splits = [(numbers, range(learned, len(examples)))]
+    else:
+        splits = [
+            ([n for n in numbers if n % folds != fold], numbers[fold::folds])
+            for fold in range(folds)
+        ]
+    lessons = ReadingExamples(examples)
+    parts = [_measured(examples, lessons, split, progress, seed) for split in splits]
+    return IncidentStudy(
+        _joined(parts, seed),
+        [_joined_results(results) for results in zip(*(p.methods for p in parts), strict=True)],
+        len(splits[0][0]),
+        sum(len(held_out) for _, held_out in splits),
+        seed,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """One split: its event sets, the figures of all models on them, and of all methods."""
+
+    tested: Sequence[Cut]
+    sets: Experiment
+    methods: Sequence[MergingResult]
+
+
+def _measured(
+    examples: Sequence[KeyedStory],
+    lessons: ReadingExamples,
+    split: tuple[Sequence[int], Sequence[int]],
+    progress: Progress,
+    seed: int,
+) -> _Part:
+    """Train everything on the first part of a split, and measure it on the second."""
+    text_models = train_text_models(examples, progress, split[0], lessons)
     progress("reading the test messages")
     test_readings = [
         (read_story(story, text_models.reading), key)
-        for story, key in keyed_stories(test, progress, gazetteer)
+        for story, key in (examples[n] for n in split[1])
     ]
     learned_from, tested_on = text_models.sets(), event_sets(test_readings, text_models.reading)
     effort = Effort(seed=seed)
     models = event_models(effort, Counts(effort.budget, seed))
     sets = run(learned_from, tested_on, models, effort=effort, progress=progress, paper=False)
-    results = tuple(
-        score_merging_methods(
-            text_models, train_event_pairs(learned_from, seed=seed), test_readings, progress
-        )
-    )
-    return IncidentStudy(sets, results, len(text_models.held_out), len(test_readings), seed)
+    parameters = train_event_pairs(learned_from, seed=seed)
+    results = score_merging_methods(text_models, parameters, test_readings, progress)
+    return _Part(tested_on, sets, tuple(results))
+
+
+def _joined(parts: Sequence[_Part], seed: int) -> Experiment:
+    """Return the figures of all models over the sets of all parts."""
+    tested = [cut for part in parts for cut in part.tested]
+    measures = {
+        name: tuple(measure for part in parts for measure in part.sets.measures[name])
+        for name in parts[0].sets.measures
+    }
+    kept = coverage(tested)
+    rows = tuple(row(name, found, kept, seed=seed) for name, found in measures.items())
+    excluded = float(np.mean([part.sets.excluded for part in parts]))
+    return Experiment(rows, measures, parts[0].sets.train, len(tested), excluded)
+
+
+def _joined_results(results: Sequence[MergingResult]) -> MergingResult:
+    messages = [tally for result in results for tally in result.messages]
+    return MergingResult(results[0].method, sum(r.incidents for r in results), messages)
