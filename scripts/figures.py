@@ -58,7 +58,6 @@ RAW = "experiment --from corefud --test {data}/gum/dev --raw"
 RAW_LEARNED = (
     "experiment --from corefud {data}/gum/train {data}/ewt/train.conllu --test {data}/gum/dev --raw"
 )
-MUC = "experiment --from muc {data}/muc4/dev --test {data}/muc4/tst1 --test {data}/muc4/tst2"
 KEYS_OF_GUM = "study-keys {data}/gum/train"
 KEYS_OF_DEPOTS = "study-keys {corpus} --shipped"
 EXAM = "{data}/muc4/tst3/key-tst3.v2"
@@ -409,13 +408,6 @@ def paper_size() -> list[str]:
         return tables(printed(f"experiment {shlex.quote(str(keys))} --domain depots --splits 20"))
 
 
-def columns_of(command: str, number: int, names: Sequence[str]) -> str:
-    """Return some columns of a table that a command prints."""
-    header, *lines = rows(table_of(command, number))
-    places = [header.index(name) for name in names]
-    return table(names, [[line[place] for place in places] for line in lines])
-
-
 # Which sets to label first
 
 
@@ -522,7 +514,6 @@ def fused_things() -> str:
     return _blank(header, lines)
 
 
-MODEL_COLUMNS = ("model", "bits per set", "right", "Brier", "CoNLL")
 RESTAURANTS = DATA / "records" / "restaurant-nophone-training.csv"
 FIGURES = {
     "corpus-counts": Figure(corpus_counts, quick=True),
@@ -560,8 +551,6 @@ FIGURES = {
     "keys-depots": Figure(partial(confirmation, f"{KEYS_OF_DEPOTS} --seed 1 --rule saved")),
     "keys-gum-rules": Figure(partial(comparison, KEYS_OF_GUM), needs=("gum",)),
     "keys-depots-rules": Figure(partial(comparison, KEYS_OF_DEPOTS)),
-    "incidents-merging": Figure(partial(columns_of, MUC, 0, MODEL_COLUMNS), needs=("muc4",)),
-    "incidents-exam": Figure(partial(table_of, MUC, 2), needs=("muc4",)),
     "exam-systems": Figure(exam_systems, needs=("muc4",)),
     "exam-slots": Figure(exam_slots, needs=("muc4",)),
     "fused-claims": Figure(fused_claims, needs=("claims",)),
