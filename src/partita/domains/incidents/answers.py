@@ -112,9 +112,12 @@ class CandidateIncident:
         return [self.probability * fill.probability for fill in self.fills]
 
     def choose(self, chances: Sequence[float], least: float) -> ProbableIncident:
-        """Return the incident with the fills that have at least a given probability."""
+        """Return the incident with the fills that have at least a given probability.
+
+        A fill is in the key only if its incident is, so that none is stated as likelier.
+        """
         fills = tuple(
-            replace(fill, probability=product if always else chance)
+            replace(fill, probability=product if always else min(chance, self.probability))
             for fill, product, chance in zip(self.fills, self.products, chances, strict=True)
             for always in [fill.slot in ALWAYS_ANSWERED]
             if always or chance >= least
