@@ -259,7 +259,7 @@ def below(pid: int) -> list[int]:
 
 def peak(pid: int) -> float:
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    size = next(line.split()[1] for line in lines if line.startswith("VmHWM"))
+    size = next((line.split()[1] for line in lines if line.startswith("VmHWM")), "0")  # 0: ended
     return round(int(size) / (1 << 20), 2)
 
 
