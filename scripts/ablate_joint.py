@@ -77,6 +77,10 @@ MEMBERS = (
      code.C_AGE},
     set[int](),
 )  # fmt: skip
+SPEECH = (
+    {code.C_QUESTION, code.C_TURN, code.C_QUOTE, code.C_VOICES, code.C_SPEAKER_RANK},
+    {code.N_QUESTION, code.N_TURN, code.N_QUOTED, code.N_SPEAKERS},
+)
 HELD_OUT = ("conversation", "essay", "fiction", "letter", "podcast", "whow")  # not free
 NOTHING = (set[int](), set[int]())
 
@@ -98,6 +102,8 @@ VARIANTS = (
     Variant("without context (governing verbs)", CONTEXT),
     Variant("without head repair", ({code.C_PARTS}, {code.N_PARTS}), repair=False),
     Variant("without single members (alike, last noun, last pronoun), length, parent", MEMBERS),
+    Variant("without quotations, questions, turns, rank of speakers", SPEECH),
+    Variant("outputs the same for all mentions", change=lambda s: replace(s, gated=False)),
     Variant(
         "words of mentions never dropped", change=lambda s: replace(s, word_dropout=0.0)
     ),
@@ -123,8 +129,8 @@ def silenced(decisions: Decisions, silent: tuple[set[int], set[int]]) -> Decisio
 
 def bits_of(model: JointModel, decisions: Decisions, sharpness: float) -> float:
     """Return −log₂ P of the decisions."""
-    arrays = (model.table, model.bias, model.out * sharpness, model.other * sharpness)
-    weights = tuple(array.astype(np.float32) for array in arrays)
+    scaled = (sharpness * array for array in (model.out, model.other, model.gate))
+    weights = tuple(array.astype(np.float32) for array in (model.table, model.bias, *scaled))
     chosen, losses = np.arange(len(decisions.answers)), np.zeros(len(decisions.answers))
     masks = np.ones((len(chosen), model.units), np.float32)
     kept = np.ones((len(chosen), CHOOSABLE), np.bool_)

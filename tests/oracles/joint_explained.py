@@ -132,7 +132,8 @@ def _contributions(
     table, bias, out = network.table / code.SCALE, network.bias.astype(float), network.out
     rows: FloatArray = table[np.array(places, dtype=np.int64)]
     hidden = bias[which] + rows.sum(axis=0)
-    slopes = out[which] * np.where(hidden > 0.0, 1.0, 0.1)
+    gate = network.gate[places[: code.GATING]].sum(axis=0) / code.SCALE if which == 0 else 0.0
+    slopes = (out[which] + gate) * np.where(hidden > 0.0, 1.0, 0.1)
     start = Contribution("bias", float(bias[which] @ slopes))
     return [start] + [
         Contribution(name, amount)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from partita.configurations.joint.codes import SCALE
-from partita.configurations.joint.model import FAR, STARTED, JointModel
+from partita.configurations.joint.model import FAR, GATED, STARTED, JointModel
 from partita.records import Template
 
 WORDS = ("the company", "Apex Corp", "Apex", "it", "he", "Mr. Lee", "Lee", "a factory", "they", "I")
@@ -45,6 +45,7 @@ def random_model(rng: np.random.Generator, units: int = 5) -> JointModel:
         rng.normal(size=(2, units)),
         rng.normal(size=(2, units)),
         rng.normal(size=FAR) - 2.0,
+        np.rint(rng.normal(size=(GATED, units)) / 10 * SCALE) / SCALE,
         rng.normal(size=2) / 10,
         ("company",),
         "random numbers",

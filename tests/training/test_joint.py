@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from oracles.joint_mentions import random_model, random_templates
+from partita.configurations.joint.codes import K
 from partita.configurations.joint.model import STARTED, layout
 from partita.errors import InputError
 from partita.records import Configuration, Document
@@ -61,7 +62,8 @@ def document(seed: int, n: int = 14) -> Document:
 def test_the_gradient_is_that_of_the_loss() -> None:
     lesson = concatenate_decisions([key_decisions(document(1), {}), key_decisions(document(2), {})])
     model = random_model(np.random.default_rng(0))
-    weights = tuple(w.astype(np.float32) for w in (model.table, model.bias, model.out, model.other))
+    arrays = (model.table, model.bias, model.out, model.other, model.gate)
+    weights = tuple(array.astype(np.float32) for array in arrays)
     slopes = tuple(np.zeros_like(w) for w in weights)
     chosen = np.arange(len(lesson.answers))
     masks = np.ones((len(chosen), model.units), np.float32)
@@ -77,6 +79,7 @@ def test_the_gradient_is_that_of_the_loss() -> None:
 
     gradient(weights, layout(), lesson, chosen, masks, kept, slopes, np.zeros(len(chosen)))
     places = [(0, (0, 1)), (0, (30, 2)), (0, (STARTED, 0)), (1, (0, 1)), (1, (1, 1)), (2, (1, 3))]
+    places += [(2, (0, 2)), (4, (1, 0)), (4, (K + 3, 2))]
     for which, at in places:
         numeric = (loss(which, at, 0.0005) - loss(which, at, -0.0005)) / 0.001
         assert slopes[which][at] == pytest.approx(numeric, abs=0.02 * (1 + abs(numeric)))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from partita.records import Template
@@ -106,14 +110,32 @@ def templates(
     mentions come from.
     """
     names = [one.mention.id or f"m{first + n}" for n, one in enumerate(expressions)]
+    quotes = quotations(text)
     for place, expression in enumerate(expressions):
         yield _template(
             expression,
-            _links(place, expressions, names),
+            _links(place, expressions, names) | _quoted(expression, quotes),
             names[place],
             _mention_text(expression, text, offset),
             rule,
         )
+
+
+QUOTATION = re.compile(r"“(?:(?!\n\n)[^”]){1,2000}”|\"(?:(?!\n\n)[^\"]){1,2000}\"")
+
+
+@lru_cache(maxsize=2)
+def quotations(text: str) -> list[Span]:
+    """Return where the quotations of a text begin and end; none goes beyond its paragraph."""
+    return [match.span() for match in QUOTATION.finditer(text)]
+
+
+def _quoted(expression: Expression, quotes: Sequence[Span]) -> dict[str, Any]:
+    """Return the number of the quotation around a mention, and whether its sentence asks."""
+    place = bisect_right(quotes, (expression.start, sys.maxsize))
+    inside = place > 0 and expression.end <= quotes[place - 1][1]
+    asked = any(word.form == "?" for word in expression.at.tree.words[-3:])
+    return {"QUOTE": place if inside else None, "QUESTION": True if asked else None}
 
 
 def document_templates(
@@ -127,7 +149,7 @@ def document_templates(
 
 
 def _template(
-    expression: Expression, tied: dict[str, str], name: str, text: str, rule: str
+    expression: Expression, tied: dict[str, Any], name: str, text: str, rule: str
 ) -> Template:
     tree, word = expression.at.tree, expression.at.tree.words[expression.head]
     inside = set(expression.inside)
@@ -191,7 +213,7 @@ def _parts(expression: Expression) -> list[list[int]]:
     return [list(span) for span in extent] if len(extent) > 1 else []
 
 
-def _links(place: int, expressions: Sequence[Expression], names: Sequence[str]) -> dict[str, str]:
+def _links(place: int, expressions: Sequence[Expression], names: Sequence[str]) -> dict[str, Any]:
     """Return the other mentions of the sentence that brackets or the tree link to this one."""
     expression, tree = expressions[place], expressions[place].at.tree
     predicate = tree.related(expression.head, "cop")

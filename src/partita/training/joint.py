@@ -17,6 +17,7 @@ from partita.configurations.joint.constrained import constrained
 from partita.configurations.joint.features import joint_columns, lexeme
 from partita.configurations.joint.model import (
     FAR,
+    GATED,
     STARTED,
     JointModel,
     layout,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from partita.training.joint_kernels import Decisions
 
 Single = NDArray[np.float32]
-Weights = tuple[Single, Single, Single, Single]
+Weights = tuple[Single, Single, Single, Single, Single]
 
 
 def key_decisions(document: Document, lexemes: Mapping[str, int]) -> Decisions:
@@ -69,6 +70,7 @@ def concatenate_decisions(parts: Sequence[Decisions]) -> Decisions:
 FAR_SCORE = -8.0  # initial score of a far cell
 WARMUP_STEPS = 50  # steps until the full rate
 FINAL_RATE = 0.05  # share of the rate at the end
+TABLE, GATE = 0, 4  # of the weights: those that decay
 
 
 CHOOSABLE = len(CELL) + len(NEW) + 1  # characteristics and the word
@@ -79,6 +81,7 @@ class Settings:
     """Settings of the training, chosen on held-out documents of GUM's training part."""
 
     units: int = 80  # of a member
+    gated: bool = True  # whether outputs depend on how the mention refers
     members: int = 3  # networks whose scores are averaged
     temperature: tuple[float, float] = (0.0, 0.0)  # a, b: scores × exp(a + b log(choices))
     epochs: int = 7
@@ -153,7 +156,9 @@ class Optimiser:
         )
         each = zip(self.weights, self.slopes, self.means, self.squares, strict=True)
         for k, (w, s, m, v) in enumerate(each):
-            decay = self.settings.decay if k == 0 else 0.0
+            if k == GATE and not self.settings.gated:
+                continue
+            decay = self.settings.decay if k in (TABLE, GATE) else 0.0
             step(
                 w.reshape(-1), s.reshape(-1), m.reshape(-1), v.reshape(-1), rate, self.steps, decay
             )
@@ -163,14 +168,14 @@ def _initial_weights(rows: int, units: int, rng: np.random.Generator) -> Weights
     table = 0.08 * rng.standard_normal((rows, units))
     table[STARTED:] *= 0.1  # words start with small weights
     out = 0.3 * rng.standard_normal((2, units))
-    bias, other = np.zeros((2, units)), np.full(FAR, FAR_SCORE)
-    single = [array.astype(np.float32) for array in (table, bias, out, other)]
-    return single[0], single[1], single[2], single[3]
+    bias, other, gate = np.zeros((2, units)), np.full(FAR, FAR_SCORE), np.zeros((GATED, units))
+    single = [array.astype(np.float32) for array in (table, bias, out, other, gate)]
+    return single[0], single[1], single[2], single[3], single[4]
 
 
 def _zeros(weights: Weights) -> Weights:
-    table, bias, out, other = (np.zeros_like(w) for w in weights)
-    return table, bias, out, other
+    table, bias, out, other, gate = (np.zeros_like(w) for w in weights)
+    return table, bias, out, other, gate
 
 
 def _masks(count: int, settings: Settings, rng: np.random.Generator) -> Single:
@@ -239,7 +244,8 @@ def train_lessons(
     for member in range(settings.members):
         optimiser = Optimiser.start(STARTED + 1 + len(lexicon), settings, rng)
         bits = _train_member(lessons, optimiser, rng, member, progress)
-        optimiser.weights[0][:] *= 1.0 - settings.characteristic_dropout  # now all are used
+        for k in (TABLE, GATE):
+            optimiser.weights[k][:] *= 1.0 - settings.characteristic_dropout  # now all are used
         optimiser.weights[0][STARTED:] *= 1.0 - settings.word_dropout
         members.append(optimiser.weights)
     temperature = np.array(settings.temperature)
@@ -264,19 +270,26 @@ def _train_member(
 
 def _average_members(
     members: Sequence[Weights],
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return one network whose scores are the members' mean.
 
     Weights are rounded, as further digits differ between machines.
     """
-    tables, biases, outs, others = zip(*members, strict=True)
+    tables, biases, outs, others, gates = zip(*members, strict=True)
     scale = 1.0 / len(members)
     return (
-        np.rint(np.concatenate(tables, axis=1).astype(np.float64) * SCALE) / SCALE,
+        _whole(np.concatenate(tables, axis=1)),
         _rounded(np.concatenate(biases, axis=1)),
         _rounded(np.concatenate(outs, axis=1) * scale),
         _rounded(np.sum(others, axis=0) * scale),
+        _whole(np.concatenate(gates, axis=1) * scale),
     )
+
+
+def _whole(array: Single | FloatArray) -> FloatArray:
+    """Return multiples of 1 / SCALE."""
+    whole: FloatArray = np.rint(array.astype(np.float64) * SCALE) / SCALE
+    return whole
 
 
 def _rounded(array: Single | FloatArray) -> FloatArray:

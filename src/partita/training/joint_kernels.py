@@ -38,6 +38,7 @@ from partita.configurations.joint.kernels import (
 from partita.configurations.joint.network_kernels import (
     CLASSES,
     CODES,
+    GATING,
     JOIN,
     MOST_ROWS,
     NEW_CODES,
@@ -50,7 +51,7 @@ from partita.records import FloatArray, IntArray
 
 Single = NDArray[np.float32]
 Kept = NDArray[np.bool_]
-Weights = tuple[Single, Single, Single, Single]  # table, bias, out, other
+Weights = tuple[Single, Single, Single, Single, Single]  # table, bias, out, other, gate
 NEW_CELL = -1  # the key starts a cell; -2 - k: it joins a far cell of class k
 NEGLIGIBLE = 1e-4  # errors that are not propagated
 
@@ -166,11 +167,12 @@ def gradient(
         widest = max(widest, begin[j + 1] - begin[j])
     hidden = np.zeros((widest + 1, weights[0].shape[1]), np.float32)
     scores, rows = np.zeros(widest + 1), np.zeros(MOST_ROWS, np.int64)
+    out = np.zeros_like(weights[2])
     for k in range(len(chosen)):
         j = chosen[k]
-        _forward(weights, layout, decisions, j, masks[k], kept[k], hidden, scores, rows)
+        _forward(weights, layout, decisions, j, masks[k], kept[k], out, hidden, scores, rows)
         losses[j] = _backward(
-            weights, layout, decisions, j, masks[k], kept[k], hidden, scores, rows, slopes
+            weights, layout, decisions, j, masks[k], kept[k], out, hidden, scores, rows, slopes
         )
 
 
@@ -182,15 +184,19 @@ def _forward(
     j: int,
     mask: Single,
     kept: Kept,
+    out: Single,
     hidden: Single,
     scores: FloatArray,
     rows: IntArray,
 ) -> None:
-    """Fill the hidden units and scores of a decision's cells, those of "new" last."""
+    """Fill the output, the hidden units and scores of a decision's cells, those of "new" last."""
     table, first = weights[0], decisions.begin[j]
     found, lexeme = decisions.begin[j + 1] - first, decisions.lexemes[j]
     own = weights[1][JOIN].copy()
+    out[:] = weights[2]
     if found > 0:
+        own_rows(layout, decisions.codes[first], rows)
+        add_rows(weights[4], rows[: _kept(rows, GATING, kept)], out[JOIN])
         used = _kept(rows, own_rows(layout, decisions.codes[first], rows), kept)
         add_rows(table, rows[:used], own)
     for r in range(found):
@@ -198,11 +204,11 @@ def _forward(
         listed = cell_rows(layout, decisions.codes[first + r], rows)
         used = _kept(rows, listed, kept[OWN:])
         add_rows(table, rows[:used], hidden[r])
-        scores[r] = _score(weights[2][JOIN], mask, hidden[r])
+        scores[r] = _score(out[JOIN], mask, hidden[r])
     hidden[found] = weights[1][START]
     used = _kept(rows, new_rows(layout, decisions.new[j], lexeme, rows), kept[CODES:])
     add_rows(table, rows[:used], hidden[found])
-    scores[found] = _score(weights[2][START], mask, hidden[found])
+    scores[found] = _score(out[START], mask, hidden[found])
 
 
 @kernel()
@@ -241,6 +247,7 @@ def _backward(
     j: int,
     mask: Single,
     kept: Kept,
+    out: Single,
     hidden: Single,
     scores: FloatArray,
     rows: IntArray,
@@ -256,19 +263,25 @@ def _backward(
         slopes[3][far + q] += share - (answer == -2 - q)
     right = found if answer == NEW_CELL else answer
     back, total = np.zeros(len(mask), np.float32), np.zeros(len(mask), np.float32)
+    spread = np.zeros(len(mask), np.float32)
     for r in range(found):
         error = math.exp(scores[r] - log_total) - (r == right)
         if abs(error) > NEGLIGIBLE:
-            _units(weights, slopes, JOIN, mask, hidden[r], error, back)
+            _units(out[JOIN], spread, mask, hidden[r], error, back)
             listed = cell_rows(layout, decisions.codes[first + r], rows)
             used = _kept(rows, listed, kept[OWN:])
             _spread(slopes[0], rows[:used], back)
             total += back
     if found > 0:
+        slopes[1][JOIN] += total
+        slopes[2][JOIN] += spread
+        own_rows(layout, decisions.codes[first], rows)
+        _spread(slopes[4], rows[: _kept(rows, GATING, kept)], spread)
         used = _kept(rows, own_rows(layout, decisions.codes[first], rows), kept)
         _spread(slopes[0], rows[:used], total)
     error = math.exp(scores[found] - log_total) - (found == right)
-    _units(weights, slopes, START, mask, hidden[found], error, back)
+    _units(out[START], slopes[2][START], mask, hidden[found], error, back)
+    slopes[1][START] += back
     used = _kept(rows, new_rows(layout, decisions.new[j], lexeme, rows), kept[CODES:])
     _spread(slopes[0], rows[:used], back)
     key = scores[right] if right >= 0 else other[-2 - right]
@@ -287,20 +300,13 @@ def _log_total(scores: FloatArray, others: IntArray, other: Single) -> float:
 
 @kernel()
 def _units(
-    weights: Weights,
-    slopes: Weights,
-    which: int,
-    mask: Single,
-    hidden: Single,
-    error: float,
-    back: Single,
+    out: Single, slopes: Single, mask: Single, hidden: Single, error: float, back: Single
 ) -> None:
-    """Propagate the error of one score to bias and output, and into `back`."""
+    """Propagate the error of one score to the output's slopes, and into `back`."""
     for q in range(len(hidden)):
         slope = mask[q] * np.float32(error * (1.0 if hidden[q] > 0 else SLOPE))
-        slopes[2][which, q] += slope * hidden[q]
-        back[q] = slope * weights[2][which, q]
-        slopes[1][which, q] += back[q]
+        slopes[q] += slope * hidden[q]
+        back[q] = slope * out[q]
 
 
 @kernel()

@@ -31,6 +31,7 @@ from partita.configurations.joint.codes import (
     PARAGRAPH,
     PART_OF_NAME,
     PHRASE,
+    QUOTE,
     RELATIONS,
     SAME_CLUSTER,
     SAME_HEAD,
@@ -54,9 +55,9 @@ CELL_COLUMNS = SHARES + len(SORTS)  # from SHARES on: sums of the members' proba
 EMPTY = 0  # the number of the cell without members
 (
     LEVEL, NEAREST, NOUNS, MATCHED, CLASH, LAST_ME, LAST_YOU, MODIFIERS_THERE,
-    MOST_ALIKE, HEADS, COSINE, RELATION, RARE, PHRASES, CLUSTER,
-) = range(15)  # fmt: skip
-SEEN_COLUMNS = 15
+    MOST_ALIKE, HEADS, COSINE, RELATION, RARE, PHRASES, CLUSTER, VOICE_OF_ME, VOICE_OF_YOU,
+) = range(17)  # fmt: skip
+SEEN_COLUMNS = 17
 NO_LIKENESS = 6  # of modifiers
 NO_WORDS = 9  # the level of a cell of pronouns
 TRUE_MATCH = 4  # from this level on the heads agree and no numeral differs
@@ -365,11 +366,19 @@ def _turns(mention: Small, member: Small, seen: Small) -> None:
 
     Who speaks changes with the paragraph, so the I of the one before is often the you of this one.
     """
-    ago = 1 + min(3, max(0, mention[PARAGRAPH] - member[PARAGRAPH]))
+    ago, voice = 1 + min(3, max(0, mention[PARAGRAPH] - member[PARAGRAPH])), voices(mention, member)
     if member[KIND] == ME:
-        seen[LAST_ME] = ago
+        seen[LAST_ME], seen[VOICE_OF_ME] = ago, voice
     if member[KIND] == YOU:
-        seen[LAST_YOU] = ago
+        seen[LAST_YOU], seen[VOICE_OF_YOU] = ago, voice
+
+
+@uncounted
+def voices(mention: Small, member: Small) -> int:
+    """Return 1 if both stand in one quotation or in none, 2 in two quotations, else 3."""
+    if mention[QUOTE] == member[QUOTE]:
+        return 1
+    return 2 if mention[QUOTE] > 0 and member[QUOTE] > 0 else 3
 
 
 @uncounted

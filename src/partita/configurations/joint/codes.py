@@ -37,9 +37,9 @@ SINGULAR, PLURAL = 1, 2
 (
     KIND, SORT, NUMBER, GENDER, ROLE, SENTENCE, PARAGRAPH, REGION, PARENT, OWNER, HEAD, LEXEME_ID,
     FLAGS, LENGTH, MODIFIERS, DETERMINER, POSITION, POINTER, START, END, HEAD_COUNT, COMPLEMENT,
-    CERTAINTY, PRESENCE, RARITY, NOUN_CLASS, PARTS, WORD, GOVERNOR,
-) = range(29)  # fmt: skip
-ATTRIBUTES = 29
+    CERTAINTY, PRESENCE, RARITY, NOUN_CLASS, PARTS, WORD, GOVERNOR, QUOTE, QUESTION, TURN,
+) = range(32)  # fmt: skip
+ATTRIBUTES = 32
 PARTITIVE, COORDINATED = 1, 2  # bits of PARTS
 SCALE, LIMIT = 4096, 8  # weights of the table are multiples of 1 / SCALE, smaller than LIMIT
 UNIT = 1000  # probabilities of sorts are whole numbers of thousandths
@@ -94,6 +94,8 @@ CELL = (
     Characteristic("determiner", D, "determiner of the mention"),
     Characteristic("length", 9, "words of the mention"),
     Characteristic("parent", G + 1, "how the expression around the mention refers"),
+    Characteristic("question", 4, "in a question; the paragraph before ends with one"),
+    Characteristic("turn before", 5, "mentions of the paragraph before"),
     Characteristic("habit", 6, "how faithfully such mentions stayed in one cell so far"),
     Characteristic("agreement", 9, "probability that the sorts of mention and cell are the same"),
     Characteristic("cell sort", S, "the most probable sort of the cell"),
@@ -146,11 +148,14 @@ CELL = (
     Characteristic("age", 9, "mentions since the first member"),
     Characteristic("suits", COSINES + 1, "similarity of the mention's noun to the last verb"),
     Characteristic("cluster", 3, "whether a member has a head of the same cluster of words"),
+    Characteristic("quotation", 6, "in a quotation; the last member in it, in another, outside"),
+    Characteristic("voices", 32, "of I and you: the same for the cell's last I, and last you"),
+    Characteristic("speaker rank", 6, "of I, we, you: rank by recency among cells with I or you"),
 )  # fmt: skip
 
 (
     C_KIND, C_GROUP, C_SORT, C_CERTAINTY, C_PRESENCE, C_FLAGS, C_POINTER, C_RARITY, C_DETERMINER,
-    C_LENGTH, C_PARENT, C_HABIT,
+    C_LENGTH, C_PARENT, C_QUESTION, C_TURN, C_HABIT,
     C_AGREEMENT, C_CELL_SORT, C_LAST_PRESENCE,
     C_LIKENESS, C_NEAREST, C_ALIKE, C_SENTENCES, C_RANK, C_AGREEING,
     C_SIZE, C_LAST_GROUP, C_NUMBER, C_GENDER, C_PRONOUN,
@@ -161,9 +166,10 @@ CELL = (
     C_SPEAKING, C_COSINE, C_RELATION, C_SIMILAR_RANK, C_SHARED,
     C_PHRASE, C_GOVERNORS, C_FIT, C_CELL_CLASS, C_PARTS,
     C_ALIKE_SENTENCES, C_ALIKE_NUMBER, C_NOUN_SENTENCES, C_NOUN_GROUP,
-    C_NOUN_NUMBER, C_PRONOUN_SENTENCES, C_AGE, C_SUITS, C_CLUSTER,
-) = range(63)  # fmt: skip
-OWN = C_HABIT + 1
+    C_NOUN_NUMBER, C_PRONOUN_SENTENCES, C_AGE, C_SUITS, C_CLUSTER, C_QUOTE, C_VOICES,
+    C_SPEAKER_RANK,
+) = range(68)  # fmt: skip
+OWN, GATING = C_HABIT + 1, C_HABIT
 
 NEW = (
     Characteristic("kind", K, "how the mention refers"),
@@ -197,13 +203,17 @@ NEW = (
     Characteristic("best phrase", 8, "the greatest similarity of words to any cell"),
     Characteristic("best shared word", 7, "how rare the rarest shared word is"),
     Characteristic("parts", 4, "partitive, coordination"),
+    Characteristic("question", 4, "in a question; the paragraph before ends with one"),
+    Characteristic("turn before", 5, "mentions of the paragraph before"),
+    Characteristic("quoted", 2, "whether it stands in a quotation"),
+    Characteristic("speakers", 6, "of I, we, you: cells with I or you"),
 )  # fmt: skip
 (
     N_KIND, N_SORT, N_CERTAINTY, N_PRESENCE, N_BEST, N_CELLS, N_LENGTH, N_MODIFIERS, N_DETERMINER,
     N_POSITION, N_REGION, N_ROLE, N_NESTED, N_AGREEING, N_NEAR, N_FLAGS, N_POINTER, N_PARENT,
     N_OVERLAPS, N_LIKEST, N_APPOSITION, N_COMPLEMENT, N_HEAD_COUNT, N_SPLIT, N_HABIT, N_RARITY,
-    N_CLASS, N_COSINE, N_PHRASE, N_SHARED, N_PARTS,
-) = range(31)  # fmt: skip
+    N_CLASS, N_COSINE, N_PHRASE, N_SHARED, N_PARTS, N_QUESTION, N_TURN, N_QUOTED, N_SPEAKERS,
+) = range(35)  # fmt: skip
 # Cells that are far from a mention are not looked at closely, but get a score for its group and
 # one of three classes.
 OTHER = ("other sort", "other sort, near", "long ago")

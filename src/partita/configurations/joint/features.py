@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,8 @@ from partita.configurations.joint.codes import (
     POINTING,
     POSITION,
     PRESENCE,
+    QUESTION,
+    QUOTE,
     RARITY,
     REGION,
     ROLE,
@@ -68,6 +71,7 @@ from partita.configurations.joint.codes import (
     SORTS,
     START,
     SYNONYM,
+    TURN,
     UNIT,
     WORD,
     YOU,
@@ -180,7 +184,37 @@ def _gender(template: Template, words: Sequence[str], kind: int) -> int:
     if gender or kind <= LAST_PRONOUN or template.sort not in ("person", "animal", ""):
         return gender or 0
     named = {template.head.lower(), words[0].rstrip(".") if words else ""}
-    return FEMININE if named & WOMEN else MASCULINE if named & MEN else 0
+    if named & WOMEN or named & MEN:
+        return FEMININE if named & WOMEN else MASCULINE
+    return _name_gender(words) if template.form == "name" and template.sort != "animal" else 0
+
+
+def _name_gender(words: Sequence[str]) -> int:
+    """Return the gender of a name by its first word, 0 if the table of words does not say it."""
+    side, least = name_side(words[0]) if words else 0.0, GIVEN if len(words) > 1 else ALONE
+    return FEMININE if side > least else MASCULINE if side < -least else 0
+
+
+FEMALE, MALE = ("she", "her", "mother", "daughter"), ("he", "his", "father", "son")
+GIVEN, ALONE = 0.1, 0.2  # least projections of a name before others, and of one that is alone
+
+
+@lru_cache(maxsize=1)
+def _female_direction() -> NDArray[np.float64]:
+    table = shipped_words()
+    female, male = (
+        table.vectors[[table.find(word) for word in words]].sum(axis=0, dtype=np.float64)
+        for words in (FEMALE, MALE)
+    )
+    direction: NDArray[np.float64] = (female - male) / np.sqrt(((female - male) ** 2).sum())
+    return direction
+
+
+def name_side(word: str) -> float:
+    """Return how much nearer a word is to words for women than to those for men."""
+    table = shipped_words()
+    row = table.find(word)
+    return float(table.vectors[row].astype(np.float64) @ _female_direction()) if row >= 0 else 0.0
 
 
 STOP = word_set(
@@ -442,7 +476,23 @@ def _attributes(
     nominal = attributes[:, KIND] > LAST_PRONOUN
     attributes[:, RARITY] = np.where(nominal, rarities_of([text.head for text in texts]), 0)
     _parents(attributes, templates)
+    _paragraphs(attributes)
     return attributes
+
+
+TURNS = (0, 1, 3, 9)  # mentions of a paragraph
+
+
+def _paragraphs(attributes: NDArray[np.int32]) -> None:
+    """Fill how long the paragraph before is, and add whether it ends with a question."""
+    mentions = Counter(attributes[:, PARAGRAPH].tolist())
+    asks = dict(
+        zip(attributes[:, PARAGRAPH].tolist(), attributes[:, QUESTION].tolist(), strict=True)
+    )
+    for row in attributes:
+        before = int(row[PARAGRAPH]) - 1
+        row[TURN] = sum(mentions[before] > edge for edge in TURNS)
+        row[QUESTION] += 2 * asks.get(before, 0)
 
 
 def _refers(row: NDArray[np.int32], template: Template, text: _Text) -> None:
@@ -502,6 +552,8 @@ def _stands(row: NDArray[np.int32], template: Template, length: int) -> None:
     row[ROLE] = _place(str(template.context.get("ROLE", "")), ROLES)
     row[SENTENCE], row[PARAGRAPH] = template.sentence, template.context.get("PARAGRAPH", 0)
     row[START], row[END] = template.start, template.end
+    row[QUOTE] = template.context.get("QUOTE", 0)
+    row[QUESTION] = bool(template.context.get("QUESTION", False))
     row[REGION] = {"text": 0, "heading": 1}.get(template.region, 2)
     row[POSITION] = min(TENTHS - 1, TENTHS * template.start // max(1, length))
 
@@ -549,6 +601,9 @@ def _contains(outer: Template, inner: Template) -> bool:
 def _linked_templates(templates: Sequence[Template]) -> IntArray:
     """Return what each template is in apposition to, and is the predicate of; -1 for none."""
     places = {template.id: n for n, template in enumerate(templates)}
-    ties = ("APPOSITION_OF", "COPULA_OF")
-    tied = [[places.get(str(t.context.get(tie, "")), -1) for tie in ties] for t in templates]
+    tied = [
+        [places.get(str(t.context.get("APPOSITION_OF", "")), -1),
+         places.get(str(t.context.get("COPULA_OF") or t.context.get("PREDICATE_OF", "")), -1)]
+        for t in templates
+    ]  # fmt: skip
     return np.array(tied, dtype=np.int64).reshape(-1, 2)

@@ -43,6 +43,8 @@ from partita.configurations.joint.cells_kernels import (
     RELATION,
     SIZE,
     SORT_AGREES,
+    VOICE_OF_ME,
+    VOICE_OF_YOU,
     WITHOUT,
     Cells,
     Growing,
@@ -52,6 +54,7 @@ from partita.configurations.joint.cells_kernels import (
     likeliest_sort,
     owned,
     sort_agreement,
+    voices,
 )
 from partita.configurations.joint.features_kernels import Mentions
 from partita.records import IntArray
@@ -62,22 +65,23 @@ KIND_GROUPS = np.array(column.GROUPS)
 THIRD_AS_NUMBER = 3
 (
     BEST, AGREE, HERE, BEFORE, OVERLAPS, APPOSED_TO, ALL_HEADS, HEAD_CELLS, RANK, BEST_COSINE,
-    BEST_PHRASE, BEST_SHARED,
-) = range(12)  # fmt: skip
-TOTALS = 12
+    BEST_PHRASE, BEST_SHARED, SPEAKERS,
+) = range(13)  # fmt: skip
+TOTALS = 13
 # What the relative codes need of a mention and a cell.
 (
     F_SORTS_AGREE, F_AGREES, F_LEVEL, F_HEADS, F_SIMILARITY, F_COSINE, F_PHRASES, F_RARE,
-    F_OVERLAPS, F_APPOSED, F_SENTENCES,
-) = range(11)  # fmt: skip
-FACTS = 11
+    F_OVERLAPS, F_APPOSED, F_SENTENCES, F_SPEAKS,
+) = range(12)  # fmt: skip
+FACTS = 12
 RELATIVE = np.array([
     code.C_RANK, code.C_AGREEING, code.C_RIVALS, code.C_STRONGEST, code.C_SIMILAR_RANK,
-    code.C_AS_BEFORE, code.C_OWNER, code.C_HABIT,
+    code.C_AS_BEFORE, code.C_OWNER, code.C_HABIT, code.C_SPEAKER_RANK,
 ])  # fmt: skip
 RELATIVE_NEW = np.array([
     code.N_BEST, code.N_CELLS, code.N_AGREEING, code.N_NEAR, code.N_OVERLAPS, code.N_LIKEST,
     code.N_APPOSITION, code.N_SPLIT, code.N_HABIT, code.N_COSINE, code.N_PHRASE, code.N_SHARED,
+    code.N_SPEAKERS,
 ])  # fmt: skip
 KEY_BITS, KEY_MASK = 4, 15
 # A cell that shares one of these with a mention is never far from it.
@@ -88,6 +92,7 @@ STRONG = (
 FAR_AGREEMENT = 2  # up to this bin of agreement the sorts differ
 LONG_AGO = 60  # mentions since the last of a cell, after which it is out of sight
 SALIENT = 5  # members from which a cell is never out of sight
+MOST_SPEAKERS = 5
 LONG_AGO_CLASS, NEAR = len(code.OTHER) - 1, -1
 BIN_EDGES = (1, 2, 3, 5, 9, 19, 49)
 BINS = np.array([sum(x > edge for edge in BIN_EDGES) for x in range(51)])
@@ -171,6 +176,8 @@ def _facts(mention: Small, cell: Small, seen: Small, bits: int, out: Codes, fact
     facts[F_OVERLAPS] = (bits & column.SHARED_WORD) > 0
     facts[F_APPOSED] = out[code.C_APPOSITION]
     facts[F_SENTENCES] = out[code.C_SENTENCES]
+    speaks = cell[CELL_KINDS] & (1 << column.ME | 1 << column.YOU) > 0
+    facts[F_SPEAKS] = mention[column.KIND] <= column.YOU and speaks
 
 
 class Counts(NamedTuple):
@@ -280,7 +287,9 @@ def _count(facts: Small, slot: int, totals: IntArray, levels: IntArray) -> int:
     totals[ALL_HEADS] += facts[slot, F_HEADS]
     totals[HEAD_CELLS] += facts[slot, F_HEADS] > 0
     totals[APPOSED_TO] = max(totals[APPOSED_TO], facts[slot, F_APPOSED])
-    return int(binned(max(1, totals[RANK]), 8) | agreeing << 4)
+    totals[SPEAKERS] += facts[slot, F_SPEAKS]
+    speaker = min(MOST_SPEAKERS, totals[SPEAKERS]) if facts[slot, F_SPEAKS] else 0
+    return int(binned(max(1, totals[RANK]), 8) | agreeing << 4 | speaker << 32)
 
 
 @uncounted
@@ -300,6 +309,7 @@ def _new_key(mention: Small, totals: IntArray, levels: IntArray, usual: int) -> 
         | totals[BEST_COSINE] << 36
         | totals[BEST_PHRASE] << 40
         | totals[BEST_SHARED] << 44
+        | min(MOST_SPEAKERS, totals[SPEAKERS]) << 48
     )
 
 
@@ -343,6 +353,7 @@ def _own(mention: Small, around: int, out: Codes) -> None:
     )
     out[code.C_RARITY], out[code.C_PARENT] = mention[column.RARITY], around
     out[code.C_DETERMINER], out[code.C_LENGTH] = mention[column.DETERMINER], mention[column.LENGTH]
+    out[code.C_QUESTION], out[code.C_TURN] = mention[column.QUESTION], mention[column.TURN]
 
 
 @uncounted
@@ -429,6 +440,7 @@ def _members(mention: Small, first: Small, last: Small, cell: Small, out: Codes)
     out[code.C_FIRST] = KIND_GROUPS[first[column.KIND]]
     out[code.C_ROLES] = mention[column.ROLE] * len(column.ROLES) + last[column.ROLE]
     there = 2 if last[column.REGION] == 1 else 1 if first[column.REGION] == 1 else 0
+    out[code.C_QUOTE] = 3 * (mention[column.QUOTE] > 0) + voices(mention, last) - 1
     out[code.C_HEADINGS] = 3 * (mention[column.REGION] == 1) + there
 
 
@@ -437,6 +449,8 @@ def _agreement(mention: Small, cell: Small, seen: Small, out: Codes) -> None:
     out[code.C_NUMBER] = 4 * mention[column.NUMBER] + cell[NUMBERS]
     out[code.C_GENDER] = 5 * _gender(mention[column.GENDER]) + _gender(cell[GENDERS])
     out[code.C_TURNS] = 5 * seen[LAST_ME] + seen[LAST_YOU]
+    quoted = mention[column.QUOTE] > 0
+    out[code.C_VOICES] = 16 * quoted + 4 * seen[VOICE_OF_ME] + seen[VOICE_OF_YOU]
 
 
 @uncounted
@@ -508,6 +522,8 @@ def describe_new(attributes: Small, j: int, out: Codes) -> None:
     out[code.N_CERTAINTY] = mention[column.CERTAINTY]
     out[code.N_PRESENCE] = mention[column.PRESENCE]
     out[code.N_RARITY], out[code.N_CLASS] = mention[column.RARITY], mention[column.NOUN_CLASS]
+    out[code.N_QUESTION], out[code.N_TURN] = mention[column.QUESTION], mention[column.TURN]
+    out[code.N_QUOTED] = mention[column.QUOTE] > 0
 
 
 @uncounted

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 JOINED = int(code.sizes(code.CELL).sum())
 STARTED = JOINED + int(code.sizes(code.NEW).sum())
 FAR = code.G * len(code.OTHER)
+GATED = int(code.offsets(code.CELL)[code.GATING])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +38,8 @@ class JointModel:
     """Rows of `table`: values of CELL, values of NEW, unknown word, then the lexicon's.
 
     `bias` and `out` have a row for joining a cell and one for starting one; `other` are the scores
-    of far cells by group of the mention and class; `temperature` is a and b of
+    of far cells by group of the mention and class; `gate` has rows for the values of the first
+    characteristics, which are added to `out` of joining; `temperature` is a and b of
     exp(a + b log(number of choices)), by which scores are multiplied.
     """
 
@@ -45,6 +47,7 @@ class JointModel:
     bias: FloatArray
     out: FloatArray
     other: FloatArray
+    gate: FloatArray
     temperature: FloatArray
     lexicon: tuple[str, ...]
     learned_from: str = ""
@@ -55,8 +58,8 @@ class JointModel:
     def __post_init__(self) -> None:
         units = self.table.shape[1]
         rows = STARTED + 1 + len(self.lexicon)
-        expected = ((rows, units), (2, units), (2, units), (FAR,), (2,))
-        arrays = (self.table, self.bias, self.out, self.other, self.temperature)
+        expected = ((rows, units), (2, units), (2, units), (FAR,), (GATED, units), (2,))
+        arrays = (self.table, self.bias, self.out, self.other, self.gate, self.temperature)
         for array, shape in zip(arrays, expected, strict=True):
             if array.shape != shape or not np.isfinite(array).all():
                 raise InputError(f"the joint model needs finite arrays of shapes {expected}")
@@ -90,6 +93,7 @@ def _network(model: JointModel) -> Network:
         model.bias.astype(np.float32),
         model.out.astype(np.float32),
         model.other.astype(np.float32),
+        _whole(model.gate),
         model.temperature,
         layout(),
     )
@@ -103,7 +107,7 @@ def layout() -> Layout:
 
 
 FIELDS = (
-    "version", "model", "characteristics", "bias", "out", "other", "temperature", "table",
+    "version", "model", "characteristics", "bias", "out", "other", "temperature", "table", "gate",
     "lexicon", "learned_from", "seed", "figures",
 )  # fmt: skip
 
@@ -129,7 +133,7 @@ def write_joint_model(path: str | Path, model: JointModel) -> None:
 def joint_model_text(model: JointModel) -> str:
     """Return the model as JSON; always the same bytes.
 
-    The table has a line for each row: base64 of 16-bit whole numbers, weights times SCALE.
+    Table and gate have a line for each row: base64 of 16-bit whole numbers, weights times SCALE.
     """
     head = {"version": VERSION, "model": "joint", "characteristics": _characteristics()}
     arrays = {
@@ -144,7 +148,10 @@ def joint_model_text(model: JointModel) -> str:
     }
     lines = [f'"{name}": {_json(value)}' for name, value in head.items()]
     lines += [f'"{name}": {_rows(array)}' for name, array in arrays.items()]
-    lines.append(f'"table": {_packed(model.table)}')
+    lines += [
+        f'"{name}": {_packed(array)}'
+        for name, array in (("table", model.table), ("gate", model.gate))
+    ]
     lines += [f'"{name}": {_json(value)}' for name, value in tail.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -159,19 +166,19 @@ def _packed(table: FloatArray) -> str:
     return "[\n" + ",\n".join(rows) + "\n]"
 
 
-def _unpacked(value: Any, place: Place) -> FloatArray:
-    """Return the table from its lines."""
+def _unpacked(value: Any, name: str, place: Place) -> FloatArray:
+    """Return a table from its lines."""
     if not isinstance(value, list) or not value:
-        place.refuse("table is not a list of rows")
+        place.refuse(f"{name} is not a list of rows")
     try:
         rows = [
-            b64decode(text_of(row, "a row of the table", place), validate=True) for row in value
+            b64decode(text_of(row, f"a row of the {name}", place), validate=True) for row in value
         ]
         whole = np.frombuffer(b"".join(rows), dtype="<i2").reshape(len(rows), -1)
     except ValueError as error:
-        raise InputError("table is not rows of one length in base64", file=place.file) from error
+        raise InputError(f"{name} is not rows of one length in base64", file=place.file) from error
     if len({len(row) for row in rows}) != 1:
-        place.refuse("table is not rows of one length in base64")
+        place.refuse(f"{name} is not rows of one length in base64")
     return whole.astype(np.float64) / SCALE
 
 
@@ -209,7 +216,8 @@ def parse_joint_model(text: str, file: str) -> JointModel:
     bias, out, other, temperature = (_array(content[name], name, place) for name in FIELDS[3:7])
     try:
         return JointModel(
-            _unpacked(content["table"], place), bias, out, other, temperature,
+            _unpacked(content["table"], "table", place), bias, out, other,
+            _unpacked(content["gate"], "gate", place), temperature,
             _lexicon(content["lexicon"], place),
             text_of(source["description"], "description", place),
             digest,

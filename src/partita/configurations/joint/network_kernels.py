@@ -54,7 +54,8 @@ Single = NDArray[np.float32]
 Whole = NDArray[np.int16]
 SLOPE = 0.1
 JOIN, START = 0, 1
-CODES, NEW_CODES, OWN, CLASSES = len(code.CELL), len(code.NEW), code.OWN, len(code.OTHER)
+CODES, NEW_CODES, CLASSES = len(code.CELL), len(code.NEW), len(code.OTHER)
+OWN, GATING = code.OWN, code.GATING
 MOST_ROWS = max(CODES, NEW_CODES + 1)
 SCALE = code.SCALE
 STATIC_OWN = np.array([k for k in range(OWN) if k not in RELATIVE])
@@ -79,7 +80,8 @@ class Network(NamedTuple):
     """Weights: the table, bias and output of joining and starting, scores of far cells.
 
     The table holds whole numbers, weights times SCALE, so that sums of its rows are exact. Its last
-    row is of zeros.
+    row is of zeros. The output of joining a cell is that plus the gate's rows for the mention's own
+    characteristics, also in whole numbers.
     `temperature` holds a and b: scores are multiplied by exp(a + b log(cells + 1)).
     """
 
@@ -87,6 +89,7 @@ class Network(NamedTuple):
     bias: Single
     out: Single
     other: Single
+    gate: Whole
     temperature: FloatArray
     layout: Layout
 
@@ -96,7 +99,7 @@ class View(NamedTuple):
 
     `patterns` numbers the different codes of near cells; `words` are the same bytes as `codes`,
     eight at a time. `sums` are sums of the table's rows for each pattern, before the relative codes
-    are added, those of "new" first.
+    are added, those of "new" first. `out` is the output of joining a cell.
     """
 
     facts: Small
@@ -104,6 +107,7 @@ class View(NamedTuple):
     words: NDArray[np.uint64]
     patterns: Small
     sums: Small
+    out: Single
 
 
 class Known(NamedTuple):
@@ -147,6 +151,7 @@ def new_view(slots: int, units: int) -> View:
         codes.view(np.uint64),
         np.zeros(slots, np.int32),
         np.zeros((slots + 1, units), np.int32),
+        np.zeros(units, np.float32),
     )
 
 
@@ -229,6 +234,7 @@ def look(
         if patterns == 1:
             listed = _list_rows(network.layout.cell, STATIC_OWN, codes, rows)
             _add_rows(network.table, rows[:listed], own)
+            _gate(network, codes, view.out)
         first = cells.columns[cell, FIRST]
         if _pattern(view, table, slot, patterns) == patterns:
             recent[0] = examples[first]
@@ -237,6 +243,16 @@ def look(
             patterns += 1
         examples[first] = slot
     return patterns
+
+
+@uncounted
+def _gate(network: Network, codes: Codes, out: Single) -> None:
+    """Fill the output of joining a cell for a mention's own characteristics."""
+    for q in range(len(out)):
+        total = np.int32(0)
+        for k in range(GATING):
+            total += np.int32(network.gate[network.layout.cell[k] + codes[k], q])
+        out[q] = network.out[JOIN, q] + np.float32(total) * np.float32(1.0 / SCALE)
 
 
 @uncounted
@@ -348,7 +364,7 @@ def _score(network: Network, view: View, pattern: int, key: int, choice: Choice)
     for q in range(len(sums)):
         sums[q] = base[q] + (np.int32(a[q]) + np.int32(b[q]) + np.int32(c[q]) + np.int32(d[q]))
     _add_rows(table, rows[4 : len(relative)], sums)
-    return _output(network.out[which], network.bias[which], sums)
+    return _output(network.out[START] if starts else view.out, network.bias[which], sums)
 
 
 @kernel(fastmath={"reassoc"}, _nrt=False)
