@@ -103,7 +103,7 @@ VARIANTS = (
     Variant("without head repair", ({code.C_PARTS}, {code.N_PARTS}), repair=False),
     Variant("without single members (alike, last noun, last pronoun), length, parent", MEMBERS),
     Variant("without quotations, questions, turns, rank of speakers", SPEECH),
-    Variant("outputs the same for all mentions", change=lambda s: replace(s, gated=False)),
+    Variant("outputs the same for all mentions", change=lambda s: replace(s, gate_rate=0.0)),
     Variant(
         "words of mentions never dropped", change=lambda s: replace(s, word_dropout=0.0)
     ),

@@ -22,6 +22,8 @@ def random_templates(n: int, rng: np.random.Generator) -> tuple[Template, ...]:
         text = WORDS[which]
         context = {"WORDS": text.lower().split(), "ROLE": str(rng.choice(["subject", "object"]))}
         context["PARAGRAPH"] = k // 5
+        context |= {"QUOTE": 1 + k // 7} if k % 7 in (2, 3) else {}
+        context |= {"QUESTION": True} if k % 5 == 4 else {}
         context["GOVERNOR"] = str(rng.choice(["buy", "build", ""]))
         sort = str(rng.choice(SORTS))
         if sort and rng.random() < 0.5:

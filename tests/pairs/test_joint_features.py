@@ -15,7 +15,8 @@ from partita.configurations.joint.features import (
     rarities_of,
     words_of,
 )
-from partita.records import Template
+from partita.records import Configuration, Document, Template
+from partita.training.joint import key_decisions
 
 
 def made(name: str, text: str, form: str, start: int = 0, **said: object) -> Template:
@@ -89,6 +90,41 @@ def test_appositions_and_predicates() -> None:
     one = made("a", "Ann", "name", NAME="Ann")
     assert related(one, made("b", "a doctor", "indefinite", 9, COPULA_OF="a")) & column.PREDICATED
     assert related(one, made("b", "a doctor", "indefinite", 9, APPOSITION_OF="a")) & column.APPOSED
+
+
+def test_genders_of_names() -> None:
+    names = ("Mary Smith", "John Smith", "Mr. Mary", "Smith", "Zzyzx Smith")
+    made_of = [made(f"m{n}", name, "name", 50 * n, NAME=name) for n, name in enumerate(names)]
+    genders = joint_columns(made_of, {}).mentions.attributes[:, column.GENDER].tolist()
+    assert genders == [column.FEMININE, column.MASCULINE, column.MASCULINE, 0, 0]
+
+
+def test_questions_and_turns() -> None:
+    paragraphs = ((0, True), (1, False), (1, False), (3, False))
+    said = [
+        made(f"m{n}", "I", "pronoun", 10 * n, PARAGRAPH=place, QUESTION=asked)
+        for n, (place, asked) in enumerate(paragraphs)
+    ]
+    attributes = joint_columns(said, {}).mentions.attributes
+    assert attributes[:, column.QUESTION].tolist() == [1, 2, 2, 0]
+    assert attributes[:, column.TURN].tolist() == [0, 1, 1, 0]
+
+
+def test_who_is_quoted() -> None:
+    said = [
+        made("a", "I", "pronoun", 0),
+        made("b", "I", "pronoun", 10, QUOTE=1),
+        made("c", "you", "pronoun", 20, QUOTE=1),
+        made("d", "I", "pronoun", 30, QUOTE=2),
+    ]
+    document = Document("d", "", tuple(said), Configuration([["a"], ["b"], ["c"], ["d"]]), "")
+    decisions = key_decisions(document, {})
+    last = decisions.codes[decisions.begin[3] :]  # the cells of c, b and a
+    assert last[:, column.C_QUOTE].tolist() == [3 + 1, 3 + 1, 3 + 2]
+    assert last[:, column.C_VOICES].tolist() == [16 + 2, 16 + 4 * 2, 16 + 4 * 3]
+    assert last[:, column.C_SPEAKER_RANK].tolist() == [1, 2, 3]
+    assert decisions.new[:, column.N_QUOTED].tolist() == [0, 1, 1, 1]
+    assert decisions.new[:, column.N_SPEAKERS].tolist() == [0, 1, 2, 3]
 
 
 def test_lexemes() -> None:

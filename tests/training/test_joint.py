@@ -87,14 +87,14 @@ def test_the_gradient_is_that_of_the_loss() -> None:
 
 def test_learning_finds_the_rule_of_the_keys() -> None:
     seen: list[tuple[int, int, float]] = []
-    training = [document(seed) for seed in range(12)]
+    training = [document(seed) for seed in range(16)]
     model = train_joint(training, settings=QUICK, progress=lambda *news: seen.append(news))
     assert [news[0] for news in seen] == list(range(1, 41))
     assert seen[-1][2] < seen[0][2] / 3
     fresh = [document(seed) for seed in range(50, 55)]
     guess = np.log2(np.arange(1, 15)).sum()
     assert key_bits(fresh, model).mean() < guess / 3
-    assert model.figures["documents"] == 12
+    assert model.figures["documents"] == 16
 
 
 def test_the_same_documents_and_seed_give_the_same_model() -> None:

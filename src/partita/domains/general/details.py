@@ -11,7 +11,7 @@ from typing import Any
 from partita.records import Assertion, Template
 from partita.records.templates import ASSERTIONS
 from partita.text.assertions import FORMERLY, Scope, scopes, strongest
-from partita.text.expressions import Expression
+from partita.text.expressions import Expression, quotations
 from partita.text.trees import WORDED, Tree, Word, feature
 
 GENDERS = {"man": "male", "woman": "female"}
@@ -26,7 +26,6 @@ SAYING = {
 SCALES = {"hundred", "thousand", "million", "billion", "trillion", "dozen", "m", "bn", "k"}
 UNITS = {"$", "€", "£", "¥", "%", "percent", "usd", "eur", "gbp"}
 YEAR = re.compile(r"(1[0-9]|20|21)[0-9]{2}s?|[0-9]{1,2}[/.-][0-9]{1,2}([/.-][0-9]{2,4})?")
-QUOTE = re.compile(r"“[^”]{1,2000}”|\"[^\"]{1,2000}\"")
 TURN = re.compile(r"\s*([A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3}):\s")
 HAPPENING = frozenset({"take", "happen", "occur", "exist", "begin", "follow"})
 PAST = FORMERLY | {"no longer", "no more", "once", "used to"}
@@ -409,7 +408,7 @@ def speakers(
     starts with a name and a colon is a turn.
     """
     turns = _turns(sentences, text)
-    quotes = [match.span() for match in QUOTE.finditer(text)]
+    quotes = quotations(text)
     said = _quoted_by(quotes, sentences) if quotes else {}
     found: dict[str, str] = {}
     for template in templates:
