@@ -70,6 +70,7 @@ def concatenate_decisions(parts: Sequence[Decisions]) -> Decisions:
 FAR_SCORE = -8.0  # initial score of a far cell
 WARMUP_STEPS = 50  # steps until the full rate
 FINAL_RATE = 0.05  # share of the rate at the end
+GATE_STEPS = 3000  # from which gates have their full rate
 TABLE, GATE = 0, 4  # of the weights: those that decay
 
 
@@ -87,7 +88,7 @@ class Settings:
     least_steps: int = 150  # of small corpora, which have more epochs
     batch: int = 64
     rate: float = 0.003
-    gate_rate: float = 0.2  # share of the rate for gates, which few documents move little
+    gate_rate: float = 0.2  # share of the rate for gates; less of small corpora
     decay: float = 0.3
     dropout: float = 0.3  # of hidden units
     characteristic_dropout: float = 0.1
@@ -236,7 +237,9 @@ def train_lessons(
     """Train on lessons whose lexemes are those of the lexicon; also return the last loss."""
     visited = np.append(lessons.shares, 1.0)[lessons.copies].sum()
     least = math.ceil(settings.least_steps * settings.batch / max(visited, 1.0))
-    settings = replace(settings, epochs=max(settings.epochs, least))
+    epochs = max(settings.epochs, least)
+    share = min(1.0, epochs * visited / settings.batch / GATE_STEPS)
+    settings = replace(settings, epochs=epochs, gate_rate=settings.gate_rate * share)
     members = []
     for member in range(settings.members):
         optimiser = Optimiser.start(STARTED + 1 + len(lexicon), settings, rng)
