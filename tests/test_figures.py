@@ -87,8 +87,8 @@ def test_studies_are_shown_with_intervals_or_stars(monkeypatch) -> None:
     ]
 
 
-def test_columns_are_chosen_by_name(monkeypatch) -> None:
+def test_tables_are_chosen_by_their_number(monkeypatch) -> None:
     text = "## Title\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n| c | d |\n| --- | --- |\n| 3 | |\n"
     monkeypatch.setattr(figures, "printed", lambda command: text)
-    assert figures.columns_of("", 0, ["b", "a"]) == "| b | a |\n| --- | --- |\n| 2 | 1 |"
+    assert figures.table_of("", 0) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
     assert figures.table_of("", 1) == "| c | d |\n| --- | --- |\n| 3 | |"

@@ -91,7 +91,8 @@ def test_rows_of_all_models(tmp_path: Path) -> None:
     assert bits["uniform"] == pytest.approx(1.7223, abs=5e-4)
     assert bits["greedy"] == pytest.approx(1.7238, abs=5e-4)
     assert bits["evidential"] == pytest.approx(1.7817, abs=5e-4)
-    assert bits["scaled"] == pytest.approx(1.2041, abs=5e-4)
+    # sampled: 1.198 to 1.211 over four seeds, and the chains take other turns on other processors
+    assert bits["scaled"] == pytest.approx(1.2041, abs=0.01)
     assert sorted(bits, key=lambda model: bits[model])[:3] == ["joint", "merging", "scaled"]
 
 

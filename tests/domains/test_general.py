@@ -312,3 +312,13 @@ def test_appositions_have_statuses(text, status, role):
     assert (one.status, dict(one.slots)) == (status, {"ROLE": [role]})
     assert ("ROLE" in apposed.slots) == (status == "reported")
     assert apposed.context["APPOSITION_OF"] == name.id  # still the same person
+
+
+def test_a_denied_predicate_is_another_thing():
+    document = partita.run("Maria Lopez is not a doctor. She is a nurse in Leeds.")
+    name, doctor, she, nurse = document.mentions[:4]
+    (distribution,) = document.distributions
+    assert distribution.marginal(name.id, doctor.id) < 0.001
+    assert distribution.marginal(name.id, she.id) > 0.5
+    assert doctor.id not in next(e for e in document.entities if name.id in e.templates).templates
+    assert nurse.slots["ROLE"] == "nurse in Leeds"

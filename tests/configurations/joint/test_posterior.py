@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from partita.configurations.count import bell
 from partita.configurations.enumeration import partitions
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.kernels import LONG_AGO
+from partita.configurations.joint.network_kernels import DENIAL
 from partita.configurations.joint.posterior import JointPosterior, average_linkage, spread_uniforms
 from partita.errors import InputError, Unavailable
 from partita.records import Template, restricted_growth
@@ -64,6 +66,27 @@ def test_configurations_that_share_cells_have_the_probability_that_each_has_alon
     together = found.log_weights(rows)
     alone = [found.log_weight(row) for row in rows]
     assert (together == alone).all()
+
+
+@given(st.integers(2, 6), st.integers(0, 10**6))
+@settings(deadline=None, max_examples=15)
+def test_what_a_mention_is_denied_to_be_has_much_lower_odds(n: int, seed: int) -> None:
+    """Given where the earlier ones are; all keep a share, and the sum stays one."""
+    rng = np.random.default_rng(seed)
+    templates = [replace(one, sort="") for one in random_templates(n, rng)]  # no cell is far
+    for one in templates:
+        one.context.pop("SORT_PROBABILITIES", None)
+    model, last = random_model(rng), templates[-1]
+    denied = replace(last, context=last.context | {"DENIED_OF": templates[-2].id})
+    rows = partitions(n)
+    same = (rows[:, :-1] == 0).all(axis=1)  # the earlier ones are one cell
+    odds = []
+    for one in (last, denied):
+        shares = np.exp(joint_posterior([*templates[:-1], one], model).log_weights(rows))
+        assert shares.sum() == pytest.approx(1.0, abs=1e-9)
+        joined, alone = shares[same]
+        odds.append(joined / alone)
+    assert odds[1] == pytest.approx(odds[0] * math.exp(-DENIAL), rel=1e-6)
 
 
 @given(st.integers(1, 30), st.integers(1, 8), st.integers(0, 99))

@@ -47,7 +47,8 @@ UNIT = 1000  # probabilities of sorts are whole numbers of thousandths
 (
     SAME_TEXT, SAME_HEAD, ALL_OF_LATER, ALL_OF_EARLIER, SHARED_WORD, SAME_STEM, ACRONYM,
     SHARED_NAME, PART_OF_NAME, NESTED, APPOSED, PREDICATED, HEAD_INSIDE, SIBLINGS, OTHER_NUMERAL,
-) = (1 << bit for bit in range(15))  # fmt: skip
+    DENIED,
+) = (1 << bit for bit in range(16))  # fmt: skip
 # Above the bits: how the modifiers compare. None; only the earlier, only the later has some; the
 # same; some in common; others.
 MODIFIED = 20

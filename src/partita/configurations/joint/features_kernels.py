@@ -14,6 +14,7 @@ from partita.configurations.joint.codes import (
     ALL_OF_LATER,
     APPOSED,
     COMMON_MODIFIERS,
+    DENIED,
     EARLIER_MODIFIED,
     HEAD,
     HEAD_INSIDE,
@@ -181,7 +182,7 @@ def _modifiers(modifiers: Sets, i: int, j: int) -> int:
 
 @uncounted
 def _structure(attributes: Attributes, tied: IntArray, i: int, j: int) -> int:
-    apposition, copula = 0, 1
+    apposition, copula, denied = 0, 1, 2
     bits = 0
     if _inside(attributes, j, i) or _inside(attributes, i, j):
         bits |= NESTED
@@ -191,6 +192,8 @@ def _structure(attributes: Attributes, tied: IntArray, i: int, j: int) -> int:
         bits |= APPOSED
     if tied[j, copula] == i or tied[i, copula] == j:
         bits |= PREDICATED
+    if tied[j, denied] == i or tied[i, denied] == j:
+        bits |= DENIED
     return bits
 
 

@@ -87,7 +87,7 @@ KEY_BITS, KEY_MASK = 4, 15
 # A cell that shares one of these with a mention is never far from it.
 STRONG = (
     column.SAME_TEXT | column.SAME_HEAD | column.SHARED_WORD | column.SHARED_NAME | column.SAME_STEM
-    | column.ACRONYM | column.APPOSED | column.PREDICATED
+    | column.ACRONYM | column.APPOSED | column.PREDICATED | column.DENIED
 )  # fmt: skip
 FAR_AGREEMENT = 2  # up to this bin of agreement the sorts differ
 LONG_AGO = 60  # mentions since the last of a cell, after which it is out of sight

@@ -66,6 +66,7 @@ RECENT = 4  # patterns among which a similar one is looked for
 LOW_BITS, LOWEST_BITS = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x0101010101010101)  # of bytes
 CODE_BYTES = 8 * -(-CODES // 8)
 NEW_PATTERN = 0
+DENIAL = 12.0  # less for a cell with a mention that this one is denied to be
 TOGETHER = 2**18  # places of cells in the configurations that grow together
 
 
@@ -421,6 +422,8 @@ def choose(
             heads[pattern] = entry
             known_scores[entry] = _score(network, view, pattern, key, choice)
         scores[r] = scale * known_scores[entry]
+        if r < found and cells.bits[row_of_cells[near[r]]] & code.DENIED:
+            scores[r] -= DENIAL
         top = max(top, scores[r])
     group = CLASSES * KIND_GROUPS[mentions.attributes[j, code.KIND]]
     choice.found[0], choice.found[1] = found, others

@@ -102,8 +102,8 @@ def with_statuses(
 ) -> Sequence[Template]:
     """Return the templates of one sentence with what it denies, holds possible or reports.
 
-    What is denied of a subject ("she is not a doctor") goes to the subject, and does not link the
-    two. Events have a status as a whole.
+    What is denied of a subject ("she is not a doctor") goes to the subject, and keeps the two
+    apart. Events have a status as a whole.
     """
     words = expressions[0].at.tree.words if expressions else ()
     found = scopes([word.form.lower() for word in words], [word.xpos for word in words])
@@ -196,9 +196,10 @@ def _with_assertions(
         return replace(template, context=context)
     gone = {name for one in denied for name in one.slots}
     slots = {name: value for name, value in template.slots.items() if name not in gone}
-    past = all(one.cue.lower() in PAST for one in denied)  # "formerly the mayor": the same person
-    links = ("COPULA_OF", "PREDICATE_OF", *(() if past else ("APPOSITION_OF",)))
-    return replace(template, slots=slots, context=context | dict.fromkeys(links, ""))
+    context |= {"COPULA_OF": "", "PREDICATE_OF": ""}
+    if not all(one.cue.lower() in PAST for one in denied):  # who was the mayor is the same person
+        context |= {"APPOSITION_OF": "", "DENIED_OF": _described_thing(template)}
+    return replace(template, slots=slots, context=context)
 
 
 def _subject(template: Template) -> str:

@@ -22,7 +22,7 @@ from partita.training.pair_parameters import PairParameters, training_of
 if TYPE_CHECKING:
     from partita.configurations.solve import Parameters
 
-MODEL = "scaled"  # with the highest F in the exam among those by probability
+MODEL = "scaled"  # with the highest F in the exam over five folds
 
 Merge = Callable[[MessageContext, Sequence[Event]], list[Draft]]
 
@@ -78,7 +78,7 @@ def merge_compatible(context: MessageContext, events: Sequence[Event]) -> list[D
     )
 
 
-MERGE: Merge = merge_compatible  # of the exam: it has the highest F
+MERGE: Merge = merge_compatible  # of the exam; screening is trained on its result
 
 
 def _drafts(events: Sequence[Event], labels: IntArray) -> list[Draft]:
