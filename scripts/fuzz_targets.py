@@ -323,8 +323,9 @@ def _pair_targets() -> list[Target]:
 
 
 def _fusion_targets() -> list[Target]:
-    from partita.app.fuse import FuseOptions, fuse_files, fuse_masses
+    from partita.app.fuse import FuseOptions, fuse_masses
     from partita.fusion.account_files import Slots, judgement_accounts, record_accounts
+    from partita.fusion.claim_files import read_claims
     from partita.fusion.mass_functions import read_masses
     from partita.fusion.side_files import (
         read_nesting,
@@ -342,8 +343,8 @@ def _fusion_targets() -> list[Target]:
         for source, value in (("a", "Lima"), ("b", "Lima"), ("c", "Oslo"))
     )
     return [
-        Target("claims csv", "csv", (CLAIMS, WIDE), lambda path: fuse_files([path]), "input.csv"),
-        Target("claims jsonl", "jsonl", (claims,), lambda path: fuse_files([path]), "input.jsonl"),
+        Target("claims csv", "csv", (CLAIMS, WIDE), read_claims, "input.csv"),
+        Target("claims jsonl", "jsonl", (claims,), read_claims, "input.jsonl"),
         Target("judgements", "csv", (JUDGEMENTS,), judgement_accounts, "input.csv"),
         Target("record accounts", "csv", (records,), lambda path: record_accounts(path, slots),
                "input.csv"),
