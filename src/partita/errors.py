@@ -24,6 +24,7 @@ class InputError(PartitaError):
     """Invalid input: where it is and what was expected."""
 
     def __init__(self, problem: str, *, file: str | None = None, line: int | None = None) -> None:
+        problem = " ".join(problem.splitlines())  # quoted input may have line breaks
         self.problem, self.file, self.line = problem, file, line
         place = [] if file is None else [file]
         place += [] if line is None else [f"line {line}"]

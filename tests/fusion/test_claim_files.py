@@ -163,3 +163,10 @@ def test_reliabilities_and_objects(tmp_path):
     with pytest.raises(InputError, match="line 2: reliability 7 of ann is not a number"):
         read_reliabilities(written(tmp_path, "source,reliability\nann,7\n"))
     assert read_objects(written(tmp_path, "object\nx\ny\n", "o.csv")) == {"x", "y"}
+
+
+def test_a_column_name_with_line_breaks_is_refused_in_one_line(tmp_path):
+    path = written(tmp_path, 'value,"object\ndepot\n\nLima"\n12,3\n')
+    with pytest.raises(InputError, match="has no column object") as refused:
+        read_claims(path)
+    assert "\n" not in str(refused.value)

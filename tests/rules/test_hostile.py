@@ -67,10 +67,12 @@ def test_each_rule_is_tried_once_a_phrase(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(Matcher, "at", counted)
     made = matching(*[("[tag=A]+ [tag=B]", 0)] * 5)
-    text = written(made.alphabet, [A] * 200)
-    made.cursor(text)
-    made.everywhere(text)
-    assert tried == 2 * 5 * 199  # the last phrase has nothing behind it, and is not even tried
+    made.cursor(written(made.alphabet, [A] * 200))
+    assert tried == 5 * 199  # the last phrase has nothing behind it, and is not even tried
+    made.everywhere(written(made.alphabet, [A] * 200))
+    assert tried == 5 * 199  # no phrase has the tag B
+    made.everywhere(written(made.alphabet, [A] * 200 + [B]))
+    assert tried == 5 * 199 + 5 * 200
 
 
 def test_a_sentence_without_end(tmp_path: Path) -> None:

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from oracles.patterns import longest_parses, parse
 from partita.rules.ambiguity import MOST_WAYS, deterministic, repeats_empty, ways
-from partita.rules.phases import WORK_AT_LEAST, WORK_PER_PHRASE
+from partita.rules.compile import Matcher
+from partita.rules.phases import WORK_AT_LEAST, WORK_PER_PHRASE, Candidate, Matching
+from partita.rules.predicates import Alphabet, Tests
 from partita.rules.syntax import (
     Atom,
     Choice,
@@ -125,6 +127,27 @@ def test_what_must_follow_and_precede(
             spans, _ = longest(made, phrases, start)
             expected = longest_parses(node, phrases, start, *around, below=BELOW)
             assert (spans[0][1] if spans else None) == (expected[0][0] if expected else None)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.tuples(NODES, st.none() | NODES), min_size=1, max_size=3), PHRASES)
+def test_everywhere_finds_all_matches_of_the_oracle(
+    rules: list[tuple[Node, Node | None]], phrases: list[Any]
+) -> None:
+    assume(all(usable(node) for rule in rules for node in rule if node))
+    alphabet = Alphabet(Tests(BELOW))
+    made = Matching(
+        alphabet,
+        [Candidate(n, Matcher.of(alphabet, *rule, None)) for n, rule in enumerate(rules)],
+    )
+    found = made.everywhere(written(alphabet, phrases)).matches
+    expected = [
+        (n, (start, ends[0][0]))
+        for start in range(len(phrases))
+        for n, rule in enumerate(rules)
+        if (ends := longest_parses(rule[0], phrases, start, rule[1], None, below=BELOW))
+    ]
+    assert [(n, spans[0]) for n, spans in found] == expected
 
 
 @settings(deadline=None, max_examples=100)

@@ -35,6 +35,23 @@ def pair_table(n: int) -> FloatArray:
     return together
 
 
+@lru_cache(maxsize=LARGEST + 1)
+def cell_table(n: int) -> IntArray:
+    """Return the cells of every partition as sets of bits, 0 where a partition has fewer."""
+    labels = partitions(n)
+    cells, rows = np.zeros_like(labels), np.arange(len(labels))
+    for place in range(n):
+        cells[rows, labels[:, place]] |= 1 << place
+    return cells
+
+
+@lru_cache(maxsize=LARGEST + 1)
+def _sorted_cells(n: int) -> list[tuple[int, tuple[int, ...]]]:
+    """Return all cells in order, each as a set of bits and as places."""
+    places = (tuple(place for place in range(n) if bits >> place & 1) for bits in range(1, 1 << n))
+    return sorted(enumerate(places, 1), key=lambda cell: cell[1])
+
+
 REASON = "exact by enumeration"
 
 
@@ -95,13 +112,12 @@ class Enumerated:
         return enumerated_marginals(self.probabilities, self.size)
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
-        sums: dict[tuple[int, ...], float] = {}
-        labels, shares = partitions(self.size), self.probabilities
-        for row in np.flatnonzero(self.log_weights > -np.inf).tolist():
-            for label in range(labels[row].max() + 1):
-                cell = tuple(np.flatnonzero(labels[row] == label).tolist())
-                sums[cell] = sums.get(cell, 0.0) + float(shares[row])
-        return iter(sorted(sums.items()))
+        possible = self.log_weights > -np.inf
+        cells = cell_table(self.size)[possible]
+        shares = np.broadcast_to(self.probabilities[possible, None], cells.shape)
+        sums = np.bincount(cells.ravel(), shares.ravel(), 1 << self.size).tolist()
+        occurs = np.bincount(cells.ravel(), minlength=1 << self.size).tolist()
+        return iter([(cell, sums[n]) for n, cell in _sorted_cells(self.size) if occurs[n]])
 
     def best(self, k: int) -> Best:
         weights = self.log_weights

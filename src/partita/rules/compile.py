@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 
 from partita.rules.ambiguity import deterministic, first_atoms
 from partita.rules.predicates import ANY, Alphabet, character_class
@@ -197,6 +199,23 @@ def _openings(node: Node, after: int, alphabet: Alphabet) -> set[tuple[int, int]
     return openings
 
 
+def _needed(node: Node, alphabet: Alphabet) -> list[int]:
+    """Return sets of atoms; every match has a phrase that satisfies one atom of each set."""
+    if merged := single_phrase(node):
+        return [alphabet.bits(merged)] if all(atom.tests for atom in merged) else []
+    if isinstance(node, Row):
+        return [bits for part in node.parts for bits in _needed(part, alphabet)]
+    if isinstance(node, Choice):
+        branches = [_needed(branch, alphabet) for branch in node.branches]
+        most = max(map(len, branches)) if all(branches) else 0
+        filled = [branch + branch[-1:] * (most - len(branch)) for branch in branches]
+        return [reduce(or_, sets) for sets in zip(*filled, strict=True)] if most else []
+    if isinstance(node, Repeat):
+        return _needed(node.body, alphabet) if node.least else []
+    assert isinstance(node, Label)
+    return _needed(node.body, alphabet)
+
+
 def _first_bits(node: Node, alphabet: Alphabet) -> int:
     bits = 0
     for atom in first_atoms(node):
@@ -212,6 +231,7 @@ class Matcher:
     before: Expression | None
     after: Expression | None  # reversed
     openings: list[tuple[int, int]] = field(default_factory=list)
+    needed: list[int] = field(default_factory=list)  # atoms; a match has one of each set
     plain: bool = False  # the first match is the longest
     most: int = 0
     ahead: int = 0  # most phrases examined from the start on, and before it
@@ -230,6 +250,9 @@ class Matcher:
             Expression(after, alphabet) if after else None,
         )
         matcher.openings = sorted(_openings(body, END, alphabet))
+        parts = [body, before] if before else [body]
+        needed = [bits for part in parts for bits in _needed(part, alphabet)]
+        matcher.needed = list(dict.fromkeys(reversed(needed)))  # the openings imply the first ones
         matcher.plain = deterministic(body) and before is None
         matcher.most = longest(body)
         matcher.ahead = matcher.most + (longest(before) if before else 0)

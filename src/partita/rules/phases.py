@@ -57,9 +57,11 @@ class Matching:
     starting: dict[str, tuple[Candidate, ...]] = field(default_factory=dict)
     pairs: dict[str, tuple[Candidate, ...]] = field(default_factory=dict)
     finder: re.Pattern[str] | None = None
+    looks_back: bool = False
 
     def __post_init__(self) -> None:
         self.candidates = sorted(self.candidates, key=lambda one: (-one.priority, one.number))
+        self.looks_back = any(candidate.matcher.after for candidate in self.candidates)
 
     def cursor(self, text: str) -> Matches:
         """Return the best match at the cursor, then the best after it, and so on."""
@@ -89,19 +91,35 @@ class Matching:
         """Return the longest match of every rule at every phrase."""
         search, backwards = self._ready(text)
         pairs, work = self.pairs, budget(text)
+        present = self._present(text)
         matches: list[Match] = []
         at = search(text)
         while at is not None and work >= 0:
             start = at.start()
+            ahead = present[start]
             if (candidates := pairs.get(text[start : start + 2])) is None:
                 candidates = self._pair(text[start : start + 2])
             for candidate in candidates:
                 work -= candidate.cost
-                spans = candidate.matcher.at(text, start, backwards)
-                if spans is not None:
-                    matches.append((candidate.number, spans))
+                for atoms in candidate.matcher.needed:
+                    if not atoms & ahead:
+                        break
+                else:
+                    spans = candidate.matcher.at(text, start, backwards)
+                    if spans is not None:
+                        matches.append((candidate.number, spans))
             at = search(text, start + 1)
         return Matches(matches, work >= 0)
+
+    def _present(self, text: str) -> list[int]:
+        """Return the atoms of all phrases from each one to the end of its sentence."""
+        sets, atoms = self.alphabet.sets, 0
+        present = []
+        for character in reversed(text):
+            atoms = 0 if character == SEPARATOR else atoms | sets[character]
+            present.append(atoms)
+        present.reverse()
+        return present
 
     def contenders(self, text: str, start: int) -> list[Match]:
         """Return all rules that match at one position."""
@@ -116,9 +134,8 @@ class Matching:
         """Return the search for phrases that can begin a rule, over the current alphabet."""
         if len(self.starting) < len(self.alphabet.sets) or self.finder is None:
             self._grow()
-        looks_back = any(candidate.matcher.after for candidate in self.candidates)
         assert self.finder is not None
-        return self.finder.search, text[::-1] if looks_back else ""
+        return self.finder.search, text[::-1] if self.looks_back else ""
 
     def _grow(self) -> None:
         for character, atoms in self.alphabet.sets.items():

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 
 from partita.domains.incidents.features import words_by_sentence
 from partita.domains.incidents.places import Place, count_countries, find_places
@@ -178,6 +179,7 @@ class MessageContext:
         return self.countries.most_common(1)[0][0] if self.countries else ""
 
 
+@lru_cache(maxsize=1)  # events and answers of a message need it
 def message_context(reading: Reading) -> MessageContext:
     """Look up the words, days and places of a reading."""
     story = reading.story

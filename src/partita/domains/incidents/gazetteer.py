@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -26,6 +26,11 @@ class Gazetteer:
     places: Mapping[Name, tuple[Entry, ...]]
     nations: Mapping[Name, str]
     longest: int
+    begins: frozenset[str] = field(init=False, repr=False)  # first words of all names
+
+    def __post_init__(self) -> None:
+        names = (*self.places, *self.nations)
+        object.__setattr__(self, "begins", frozenset(name[0] for name in names if name))
 
     def nation(self, words: Sequence[str]) -> str | None:
         """Return the first nation named among the words."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -19,6 +19,7 @@ Features = Sequence[str]
 NONE = "NONE"  # the only outcome of a model without examples
 BITS = 32  # of a hash
 SEED = 0
+MOST_KNOWN = 1 << 17  # features whose rows are kept
 INITIAL_SQUARE = 0.01  # of the gradients before the first step
 BINS = 32  # of a column of numbers
 DIGITS = 4  # of borders and values of trees
@@ -49,6 +50,19 @@ def _is_domain_word(word: str) -> bool:
     return word in _DOMAIN_WORDS or (word.isdecimal() and len(word) < 3)
 
 
+class _KnownRows(dict[str, int]):
+    """The rows of features that were looked up, -1 for a feature without weights."""
+
+    def __init__(self, rows: Mapping[str, int]) -> None:
+        self.rows = rows
+
+    def __missing__(self, feature: str) -> int:
+        if len(self) >= MOST_KNOWN:
+            self.clear()
+        row = self[feature] = self.rows.get(encode_feature(feature), -1)
+        return row
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Classifier:
     """Outcomes, the table of weights, and its rows by encoded features."""
@@ -56,11 +70,14 @@ class Classifier:
     outcomes: tuple[str, ...]
     rows: Mapping[str, int]
     weights: FloatArray
+    _known: _KnownRows = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_known", _KnownRows(self.rows))
 
     def probabilities(self, features: Iterable[str]) -> FloatArray:
         """Return the probability of each outcome."""
-        codes = map(encode_feature, features)
-        rows = [self.rows[name] for name in codes if name in self.rows]
+        rows = [row for row in map(self._known.__getitem__, features) if row >= 0]
         scores = self.weights[rows].sum(0)
         odds = np.exp(scores - scores.max())
         probabilities: FloatArray = odds / odds.sum()

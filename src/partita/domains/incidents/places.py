@@ -57,7 +57,8 @@ def find_places(story: Story, gazetteer: Gazetteer, home: Counter[str]) -> list[
 def count_countries(story: Story, gazetteer: Gazetteer) -> Counter[str]:
     """Count the mentions of each country; the dateline counts three times."""
     counts: Counter[str] = Counter()
-    for n in range(len(story.words)):
+    begins = (n for n, word in enumerate(story.words) if word in gazetteer.begins)
+    for n in begins:
         for size in (3, 2, 1):
             if nation := gazetteer.nations.get(story.words[n : n + size]):
                 counts[nation] += 1
@@ -131,6 +132,8 @@ def _longest_name(
     words: Sequence[str], n: int, end: int, gazetteer: Gazetteer, home: Counter[str]
 ) -> tuple[int, str, str, str] | None:
     """Return the longest name that begins here."""
+    if words[n] not in gazetteer.begins:
+        return None
     for size in range(min(gazetteer.longest, end - n + 1), 0, -1):
         part = tuple(words[n : n + size])
         if nation := gazetteer.nations.get(part):

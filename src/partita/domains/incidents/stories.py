@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -34,10 +34,10 @@ class Item:
     first: int
     last: int
     inner: tuple[Item, ...] = ()  # names, actors and weapons among a noun group's modifiers
+    kind: str = field(init=False, compare=False)
 
-    @property
-    def kind(self) -> str:
-        return str(self.attributes["kind"])
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", str(self.attributes["kind"]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
