@@ -1,7 +1,7 @@
 """Measure clusters and probabilities of record tables, beside raw scores and other methods.
 
     python scripts/measure_forest.py TABLES [--scores DIR] [--only NAME]
-    python scripts/measure_forest.py --simulate development|held-out
+    python scripts/measure_forest.py --simulate development|random|held-out
 
 The first command scores the tables (scripts/score_records.py says which, and what it needs) and
 prints one table as Markdown; --scores keeps the scores, and uses those that are there. The second
@@ -33,7 +33,7 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from partita.app.cluster import LEAST, MANY
+from partita.app.cluster import first_rule
 from partita.app.solve import learned_parameters
 from partita.configurations.dense.draws import canonical_rows
 from partita.configurations.forest.model import ForestParameters, Scores, log_odds, weigh
@@ -43,7 +43,7 @@ from partita.evaluation.calibration import reliability, reliability_error
 from partita.linkage.answers import cluster_sets
 from partita.linkage.clusters import read_records
 from partita.linkage.grouping import Evidence, group
-from partita.linkage.labels import fit, labelled, read_labels
+from partita.linkage.labels import Labels, fit, labelled, read_labels
 from partita.linkage.pairs import read_pairs
 from partita.linkage.sets import Sets
 from partita.records import (
@@ -66,7 +66,6 @@ LABELS = 200
 DRAWS = 400
 FILTERED = 0.01  # scores up to here do not count for dedupe's clustering
 TIMES, UNLABELLED = 3, 2000
-CUT = (LEAST, MANY)
 HEADER = ("table", "sets", "model", "bits per set", "bits per pair", "error", "F1", "B³")
 
 
@@ -217,12 +216,16 @@ class Whole:
         return agreement(labels, list(self.truth.values()))
 
     def forest(
-        self, parameters: ForestParameters, sets: Sets | None = None, hidden: Sequence[int] = ()
+        self,
+        parameters: ForestParameters,
+        sets: Sets | None = None,
+        labels: Labels | None = None,
+        hidden: Sequence[int] = (),
     ) -> tuple[tuple[FloatArray, FloatArray], tuple[float, float]]:
         """Return stated and true values of the pairs that are not hidden, and F1 and B³."""
-        cut = CUT if sets is None else (CUT[0], CUT[0])  # as partita cluster with labels
+        rule = first_rule(None, labels)  # as partita cluster
         sets = self.sets if sets is None else sets
-        found = cluster_sets(sets, parameters, cut, Budget(work=DRAWS))
+        found = cluster_sets(sets, parameters, rule, Budget(work=DRAWS))
         counted = np.ones(len(sets.left), dtype=np.bool_)
         counted[list(hidden)] = False
         alone = [template.id for template in sets.singletons]
@@ -257,7 +260,7 @@ class Whole:
         hidden = [
             n for n, (a, b) in enumerate(rows) if frozenset((sets.ids[a], sets.ids[b])) in known
         ]
-        pairs, agreements = self.forest(fitted, sets, hidden)
+        pairs, agreements = self.forest(fitted, sets, labels, hidden)
         return (np.delete(sets.probability, hidden), *pairs), agreements
 
 

@@ -6,8 +6,9 @@ rate of its own. Records are compared if they agree in one of the blocking field
 Bayes over three levels of agreement with the true frequencies, so they are roughly calibrated but
 count dependent fields twice; then their log-odds are scaled and shifted, and pairs are dropped.
 
-The constants of the forest model may be chosen on the group `development`. The group `held-out` has
-other laws of sizes, noise and scores, and other seeds; it serves for final figures alone.
+The constants of the forest model and of merges may be chosen on the groups `development` and
+`random`, whose laws are drawn at random. The group `held-out` has other laws of sizes, noise and
+scores, and other seeds; it serves for final figures alone.
 """
 
 from __future__ import annotations
@@ -87,6 +88,51 @@ DESIGNS: dict[str, dict[str, Design]] = {
         "clean": Design(_uniform(1, 2), 1200, (120, 150, 90, 60), (1.0, 25.0), 0.02),
     },
 }  # fmt: skip
+
+
+def random_design(rng: np.random.Generator, scale: float, shift: float) -> Design:
+    """Draw the laws of a table of some 900 records.
+
+    `scale` is the mean logarithm of the factor on log-odds, `shift` the mean of what is added.
+    """
+    high = int(rng.integers(3, 25))
+    share, mean = rng.uniform(0.03, 0.3), rng.uniform(1.3, 4.0)
+    laws: list[tuple[Sizes, float]] = [
+        (_geometric(mean), mean),
+        (_pareto(rng.uniform(0.9, 2.0), int(rng.integers(20, 80))), 3.5),
+        (_uniform(1, 2 + high // 3), 1.5 + high // 3 / 2),
+        (_either(1, high, share), 1.0 + share * (high - 1)),
+    ]
+    sizes, mean = laws[rng.integers(len(laws))]
+    count = int(rng.integers(2, 6))
+    fields = tuple(np.exp(rng.uniform(np.log(15), np.log(250), count)).astype(int).tolist())
+    blocks = np.argsort(fields)[::-1][: rng.integers(1, min(3, count) + 1)]
+    return Design(
+        sizes,
+        int(900 / mean),
+        fields,
+        (float(np.exp(rng.uniform(-1.2, 0.7))), float(np.exp(rng.uniform(1.4, 3.2)))),
+        float(rng.uniform(0.0, 0.12)),
+        float(rng.choice([0.0, rng.uniform(0.2, 0.7)])),
+        tuple(blocks.tolist()),
+        float(np.exp(rng.normal(scale, 0.3))),
+        float(rng.normal(shift, 1.0)),
+        float(rng.choice([0.0, rng.uniform(0.05, 0.35)], p=[0.6, 0.4])),
+    )
+
+
+def _random_designs() -> dict[str, Design]:
+    """Return designs with scores that are right on average, and with scores that are, as those of
+    the public tables, rather too steep and too low."""
+    designs = {}
+    for name, scale, shift in (("right", 0.0, 0.0), ("low", 0.3, -1.0)):
+        for number in range(30):
+            rng = np.random.default_rng([len(name), number])
+            designs[f"{name}-{number:02d}"] = random_design(rng, scale, shift)
+    return designs
+
+
+DESIGNS["random"] = _random_designs()
 
 
 def write_simulated(out: Path, group: str) -> None:

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import partita
+from partita.app.cluster import first_rule
 from partita.cli import app
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve import solve
 from partita.linkage import labels as learning
-from partita.linkage.answers import Clustering, cluster_sets
+from partita.linkage.answers import Clustering, MergeRule, cluster_sets
 from partita.linkage.grouping import Evidence, group
 from partita.linkage.increments import Previous, untouched
 from partita.linkage.pair_table import PairTable
@@ -50,7 +51,7 @@ def sets_of(rows: list[tuple[str, str, float]], assume: tuple[str, ...] = ()) ->
 
 
 def answered(sets: Sets, threshold: float = 0.5) -> Clustering:
-    return cluster_sets(sets, PARAMETERS, (threshold, threshold), Budget())
+    return cluster_sets(sets, PARAMETERS, MergeRule.fixed(threshold), Budget())
 
 
 def check(sets: Sets) -> None:
@@ -104,6 +105,51 @@ def test_known_pairs_are_kept_exactly(rows: list[tuple[str, str, float]], data: 
     check(conditioned(sets, [f"{one}!={other}"]))
 
 
+def merged(p: Any, rule: MergeRule) -> set[frozenset[int]]:
+    """Average linkage and the rule of merges from their definitions."""
+    alone = [frozenset({n}) for n in range(len(p))]
+    clusters, steps = alone, []
+    while len(clusters) > 1:
+        ends = list(combinations(clusters, 2))
+        means = [float(p[np.ix_(sorted(a), sorted(b))].mean()) for a, b in ends]
+        a, b = ends[int(np.argmax(means))]
+        steps.append((max(means), len(a) * len(b), a, b))
+        clusters = [one for one in clusters if one not in (a, b)] + [a | b]
+    true, right, made = sum(h * k for h, k, _, _ in steps), 2.7, 0
+    f1 = 2 * right / (true + 6)
+    for height, k, _, _ in steps:
+        right, made = right + height * k, made + k
+        f1 = max(f1, 2 * right / (made + true + 6))
+    found = set(alone)
+    for height, k, a, b in steps:
+        factor = rule.lowered + (1 - rule.lowered) * min(1, 2 / k) ** 2
+        factor = max(factor, min(0.75, rule.lowered * (k / 8) ** 0.3))
+        if {a, b} <= found and height >= min(rule.least, rule.share * f1) * factor:
+            found = found - {a, b} | {a | b}
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 12), st.sampled_from([0.3, 0.6, 1.0]))
+def test_merges_follow_the_rule(seed: int, n: int, scale: float) -> None:
+    """Distinct scores, so that no two merges are equally probable."""
+    rng = np.random.default_rng(seed)
+    home = rng.integers(0, max(1, n // 3), n)
+    rows = []
+    for a, b in combinations(range(n), 2):
+        theta = scale * rng.normal(2.0 if home[a] == home[b] else -3.0, 3.0)
+        rows.append((f"r{a}", f"r{b}", float(1.0 / (1.0 + np.exp(-theta)))))
+    sets = sets_of(rows)
+    for rule in (first_rule(None, None), first_rule(0.7, None), MergeRule(0.45, 1.0, 0.55)):
+        clustering = cluster_sets(sets, PARAMETERS, rule, Budget())
+        cluster = clustering.cluster_of_node()[clustering.node]
+        for k, pairs in enumerate(sets.pairs()):
+            marginals = solve(pairs, "forest", parameters=PARAMETERS).marginals.value
+            own = cluster[int(sets.starts[k]) : int(sets.starts[k + 1])]
+            found = {frozenset(np.flatnonzero(own == c).tolist()) for c in set(own.tolist())}
+            assert found == merged(marginals, rule)
+
+
 def test_splits_are_the_most_probable_ones() -> None:
     sets = sets_of([("a", "b", 0.9), ("b", "c", 0.8), ("a", "c", 0.7), ("c", "d", 0.9)])
     clustering = answered(sets)
@@ -119,7 +165,7 @@ def test_draws_of_a_larger_set_agree_with_the_tables() -> None:
     rows = [(*ends, float(rng.uniform(0.05, 0.95))) for ends in pairs]
     sets = sets_of(rows)
     assert sets.sizes.tolist() == [18]
-    clustering = cluster_sets(sets, PARAMETERS, (0.5, 0.5), Budget(work=20000))
+    clustering = cluster_sets(sets, PARAMETERS, MergeRule.fixed(0.5), Budget(work=20000))
     exact = solve(sets.pairs()[0], "forest", parameters=PARAMETERS, method="exact")
     expected = exact.marginals.value[sets.left, sets.right]
     assert np.abs(clustering.answers.pair - expected).max() < 0.02
@@ -273,6 +319,21 @@ def test_few_labels_move_little_and_many_move_much() -> None:
     assert biases[0] == 0.0
     assert biases[0] <= biases[1] <= 2.5
     assert biases[2] >= 1.5
+
+
+def test_labels_learn_that_some_low_scores_are_wrong() -> None:
+    rng = np.random.default_rng(5)
+    rows, labels = [], []
+    for n in range(400):
+        same = rng.random() < (0.95 if n % 2 else 0.08)
+        rows.append((2 * n, 2 * n + 1, 0.95 if n % 2 else 0.001))
+        labels.append((2 * n, 2 * n + 1, int(same)))
+    clusters = partita.cluster(rows, labels=labels[:300])
+    p = clusters.to_pandas("pairs")["probability"].to_numpy()[300:]
+    assert 0.02 <= p[::2].max() <= 0.12
+    assert p[1::2].min() >= 0.85
+    assert clusters.summary.parameters is not None
+    assert clusters.summary.parameters["floor"] >= 0.02
 
 
 def test_labels_hold_exactly_and_join_sets() -> None:

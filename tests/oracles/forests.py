@@ -38,7 +38,7 @@ def random_knowledge(
     return Knowledge(p, compatible, linked, compared)
 
 
-def evidence(known: Knowledge, a: float, c: float) -> Floats:
+def evidence(known: Knowledge, a: float, c: float, floor: float = 0.0) -> Floats:
     """aθ + c of every pair, averaged with those of probably the same templates; NaN if not
     compared."""
     n = len(known.p)
@@ -49,7 +49,8 @@ def evidence(known: Knowledge, a: float, c: float) -> Floats:
         if known.must[i, j]:
             theta[i, j] = 45.0
         elif known.compatible[i, j] and compared[i, j]:
-            theta[i, j] = a * math.log(p / (1.0 - p)) + c
+            p = floor + (1.0 - floor) * sigmoid(a * math.log(p / (1.0 - p)) + c)
+            theta[i, j] = math.log(p / (1.0 - p))
     result = theta.copy()
     for i, j in itertools.permutations(range(n), 2):
         if not math.isnan(theta[i, j]) and not known.must[i, j]:
@@ -59,7 +60,7 @@ def evidence(known: Knowledge, a: float, c: float) -> Floats:
                 for k in set(range(n)) - {i, j}:
                     if not math.isnan(theta[s, k]) and not math.isnan(theta[k, t]):
                         near = 0.5 * sigmoid(theta[s, k]) ** 2
-                        value = min(theta[k, t], 10.0)
+                        value = min(theta[k, t], 7.0)
                         if value < theta[i, j]:
                             near *= (1.0 - agreeing) ** 2
                         total += near * value
@@ -78,9 +79,9 @@ def sigmoid(x: float) -> float:
     return 1.0 / (1.0 + math.exp(-x))
 
 
-def weights(known: Knowledge, a: float = 1.0, c: float = 0.0, unlisted: float = -6.5) -> Floats:
+def weights(known: Knowledge, floor: float = 0.0, unlisted: float = -6.5) -> Floats:
     """W of every pair, from its definition; infinite where a pair must corefer."""
-    n, eta = len(known.p), evidence(known, a, c)
+    n, eta = len(known.p), evidence(known, 1.0, 0.0, floor)
     x = np.full((n, n), -math.inf)
     own = np.zeros((n, n))
     missing = False
@@ -139,12 +140,12 @@ def cell_weight(w: Floats, cell: tuple[int, ...]) -> float:
     return k * float(np.prod(inside[every[..., 0], every[..., 1]], axis=1).sum())
 
 
-def distribution(known: Knowledge) -> dict[Labels, float]:
+def distribution(known: Knowledge, floor: float = 0.0) -> dict[Labels, float]:
     """The weight of every partition that keeps all constraints.
 
     Must-links are edges whose weight is 10^9: their spanning trees cost a factor that all share.
     """
-    w = weights(known)
+    w = weights(known, floor)
     w = np.where(np.isinf(w), 1e9, w)
     n = len(w)
     cells = {

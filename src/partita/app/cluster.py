@@ -24,7 +24,7 @@ from partita.errors import InputError
 from partita.linkage.answers import (
     SAMPLED,
     Clustering,
-    Threshold,
+    MergeRule,
     cluster_distributions,
     cluster_sets,
 )
@@ -61,7 +61,8 @@ if TYPE_CHECKING:
     from partita.linkage.pair_table import PairTable
 
 LEAST = 0.45  # mean probability from which merging raises the expected F1, where that is .9
-MANY = 0.2  # the same where many pairs lie between: there the mean is cautious
+LOWERED = 4 / 9  # of this where several pairs lie between: there the mean is cautious
+SHARE = 0.55  # of the expected F1 of a set from which merging raises it: half, and some caution
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +247,10 @@ def cluster(
     the more labels there are.
 
     Records are merged while the mean probability between two clusters is at least .45, which is
-    best for the expected F1 of pairs where that is .9 (the best threshold is half of it), and
-    less where more than two pairs lie between them, down to .2, for there the mean is cautious
-    unless labels correct it; with `cautious`, such as .95, at least that. With `target_precision`
+    best for the expected F1 of pairs where that is .9 (the best threshold is half of it). It is
+    less where less F1 is expected in a set, and where several pairs lie between the two, down to
+    .2, for there the mean is cautious unless labels correct it. With `cautious`, such as .95, it
+    is at least that. With `target_precision`
     the threshold is the lowest from .45 on with which the share of right pairs within clusters is
     expected to reach the target; `summary` has the expected recall.
 
@@ -287,13 +289,14 @@ def cluster(
     order = _order(sets, listed, before)
     sets, kept = _without_kept(sets, before, scored_again)
     solver = Solver(model, learned, 1, None, budget or Budget(memory=default_memory()), seed)
-    least = first_threshold(cautious, known.labels)
-    clustering = answered(sets, solver, least, progress)
+    rule = first_rule(cautious, known.labels)
+    clustering = answered(sets, solver, rule, progress)
     if target_precision is not None:
-        least = (chosen_threshold(possible_merges(clustering, LEAST), target_precision, LEAST),) * 2
-        clustering = answered(sets, solver, least, progress)
+        merges = possible_merges(clustering, LEAST)
+        rule = MergeRule.fixed(chosen_threshold(merges, target_precision, LEAST))
+        clustering = answered(sets, solver, rule, progress)
     judged = 0 if known.labels is None else len(known.labels.pairs)
-    told = summary(totals(clustering), least, target_precision, learned, judged, len(kept))
+    told = summary(totals(clustering), rule, target_precision, learned, judged, len(kept))
     return Clusters(told, clustering, order, ids, before, kept)
 
 
@@ -308,11 +311,11 @@ def check_shares(**shares: float | None) -> None:
             raise InputError(f"{name} is {value} (expected a probability from 0 to 1)")
 
 
-def first_threshold(cautious: float | None, labels: Labels | None) -> Threshold:
-    """Return the mean probabilities from which clusters are merged, unless a target says more."""
+def first_rule(cautious: float | None, labels: Labels | None) -> MergeRule:
+    """Return the rule by which clusters are merged, unless a target says more."""
     if cautious is not None:
-        return (cautious, cautious)
-    return (LEAST, MANY if labels is None else LEAST)
+        return MergeRule.fixed(cautious)
+    return MergeRule(LEAST, LOWERED if labels is None else 1.0, SHARE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,10 +424,10 @@ def check_increment(
 
 
 def answered(
-    sets: Sets, solver: Solver, least: Threshold, progress: Progress | None = None
+    sets: Sets, solver: Solver, rule: MergeRule, progress: Progress | None = None
 ) -> Clustering:
     """Return the answers for all sets."""
     if sets.evidence:
         limits = replace(solver.budget, work=solver.budget.work or SAMPLED)
-        return cluster_sets(sets, solver.parameters, least, limits, solver.seed, progress)
-    return cluster_distributions(sets, list(solved(sets, solver, progress)), least, solver.seed)
+        return cluster_sets(sets, solver.parameters, rule, limits, solver.seed, progress)
+    return cluster_distributions(sets, list(solved(sets, solver, progress)), rule, solver.seed)

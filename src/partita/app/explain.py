@@ -196,9 +196,11 @@ def explain_records(clusters: Clusters, left: Id, right: Id) -> RecordExplanatio
         problem = "is not of the forest model" if not sets.evidence else "is too large"
         raise InputError(f"the set of {left} and {right} {problem}: it cannot be explained")
     parameters = ForestParameters(**(clusters.summary.parameters or {}))
-    if parameters != ForestParameters(unlisted=parameters.unlisted):
+    if (parameters.scale, parameters.bias) != (1.0, 0.0):
         scale, bias = parameters.scale, parameters.bias
         notes.append(f"The model multiplies log-odds of scores by {scale:.2f} and adds {bias:.2f}.")
+    if parameters.floor > 0.0:
+        notes.append(f"The model takes {parameters.floor:.0%} of low scores to be wrong.")
 
     def marginals(pairs: PairProbabilities) -> FloatArray:
         return solve(pairs, "forest", parameters=parameters, top=1).marginals.value

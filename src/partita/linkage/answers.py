@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -34,8 +35,25 @@ APART = (0.05, 0.2, 0.35, 0.5, 0.7, 0.9, 0.99)  # pairs below do not join blocks
 TOGETHER = 1000  # small sets between two lines of progress
 
 Progress = Callable[[str], None]
-Threshold = tuple[float, float]  # of a merge with one or two pairs between, and with many
 NONE = -1
+
+
+class MergeRule(NamedTuple):
+    """The mean probability from which two clusters are merged.
+
+    It is `least` where one or two pairs lie between them, `lowered` of that with some eight pairs,
+    and three quarters of it with fifty or more. Where the F1 of pairs that is expected in a set is
+    low, `share` of that F1 replaces `least`.
+    """
+
+    least: float
+    lowered: float
+    share: float
+
+    @classmethod
+    def fixed(cls, least: float) -> MergeRule:
+        """Return the rule that merges from one mean probability on."""
+        return cls(least, 1.0, math.inf)
 
 
 class Answers(NamedTuple):
@@ -119,7 +137,7 @@ class Clustering:
 def cluster_sets(
     sets: Sets,
     parameters: ForestParameters,
-    threshold: Threshold,
+    rule: MergeRule,
     budget: Budget,
     seed: int = 0,
     progress: Progress | None = None,
@@ -133,7 +151,7 @@ def cluster_sets(
     draws = np.where(np.diff(starts) > EXACT, budget.work or SAMPLED, 0)
     small, large = np.flatnonzero(draws == 0), np.flatnonzero(draws)
     for at in range(0, len(small), TOGETHER):
-        answer_small(links, small[at : at + TOGETHER], threshold, answers)
+        answer_small(links, small[at : at + TOGETHER], rule, answers)
         _report(progress, min(at + TOGETHER, len(small)), len(sets))
     relaxed, cut, soft = 0, np.zeros(2), _softened(sets.probability)
     for done, k in enumerate(large.tolist()):
@@ -141,11 +159,9 @@ def cluster_sets(
             _report(progress, len(small) + done, len(sets))
         rng = np.random.default_rng(int(links.seeds[k]))
         medium = k not in apart and starts[k + 1] - starts[k] <= MEDIUM
-        if medium and answer_medium(links, k, soft, threshold, int(draws[k]), rng, answers):
+        if medium and answer_medium(links, k, soft, rule, int(draws[k]), rng, answers):
             continue
-        draws[k], free, between = _answer_large(
-            links, k, apart.get(k), threshold, budget, soft, answers
-        )
+        draws[k], free, between = _answer_large(links, k, apart.get(k), rule, budget, soft, answers)
         relaxed += free
         cut += between
         _report(progress, len(small) + done + 1, len(sets))
@@ -162,7 +178,7 @@ def pair_probabilities(
     links = _links(sets, node, starts, apart, parameters, seed)
     answers = empty_answers(int(starts[-1]), len(sets.left), len(sets), 1)
     large = np.diff(starts) > EXACT
-    answer_small(links, np.flatnonzero(~large), (0.5, 0.5), answers)
+    answer_small(links, np.flatnonzero(~large), MergeRule.fixed(0.5), answers)
     soft = _softened(sets.probability)
     for k in np.flatnonzero(large).tolist():
         own = rows[(rows >= links.row_starts[k]) & (rows < links.row_starts[k + 1])]
@@ -177,7 +193,7 @@ def pair_probabilities(
 def cluster_distributions(
     sets: Sets,
     distributions: Sequence[Distribution | PartitaError],
-    threshold: Threshold,
+    rule: MergeRule,
     seed: int,
 ) -> Clustering:
     """Answer sets by the distributions of any model: pairs exactly, the rest from draws."""
@@ -196,7 +212,7 @@ def cluster_distributions(
         rng = np.random.default_rng(seed)
         drawn, p = distribution.posterior.draws(SAMPLED, rng), distribution.marginals.value
         size, first, p = np.ones(drawn.shape[1]), int(starts[k]), np.ascontiguousarray(p)
-        answer_draws(drawn, count_cells(drawn), p, size, first, threshold, answers)
+        answer_draws(drawn, count_cells(drawn), p, size, first, rule, answers)
         add_draws(drawn, size, first, answers)
         inside = slice(rows[k], rows[k + 1])
         answers.pair[inside] = p[sets.left[inside], sets.right[inside]]
@@ -313,7 +329,7 @@ def _answer_large(
     links: Links,
     k: int,
     apart: IntArray | None,
-    threshold: Threshold,
+    rule: MergeRule,
     budget: Budget,
     soft: FloatArray,
     answers: Answers,
@@ -348,7 +364,7 @@ def _answer_large(
     home = np.zeros(len(graph), dtype=np.int64)
     for number, block in enumerate(_blocks(len(graph), left, right, p)):
         home[block] = number
-        _answer_block(rows, cells, block, graph, (left, right, p), first, threshold, answers)
+        _answer_block(rows, cells, block, graph, (left, right, p), first, rule, answers)
     add_draws(rows, graph.sizes, first, answers)
     answers.entities[k], answers.true_pairs[k] = mean_counts(rows, graph.sizes)
     p[:] = np.where(left == right, 1.0, (p * len(rows) + soft[inside]) / (len(rows) + 1.0))
@@ -411,7 +427,7 @@ def _answer_block(
     graph: Graph,
     pairs: tuple[IntArray, IntArray, FloatArray],
     first: int,
-    threshold: Threshold,
+    rule: MergeRule,
     answers: Answers,
 ) -> None:
     """Answer some nodes of a set as if they were one; positions are then those in the set."""
@@ -435,7 +451,7 @@ def _answer_block(
     apart = apart[(apart >= 0).all(axis=1)]
     p[apart[:, 0], apart[:, 1]] = p[apart[:, 1], apart[:, 0]] = -NEVER
     own = empty_answers(n, 0, 1, 0)
-    answer_draws(drawn, cell_sizes, p, graph.sizes[block], 0, threshold, own)
+    answer_draws(drawn, cell_sizes, p, graph.sizes[block], 0, rule, own)
     places = first + block
     for name in ("membership", "exact", "side", "split", "merge", "height", "between", "ask"):
         getattr(answers, name)[places] = getattr(own, name)

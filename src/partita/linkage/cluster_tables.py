@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from partita.linkage.answers import DRAWS, Clustering, Threshold
+from partita.linkage.answers import DRAWS, Clustering, MergeRule
 from partita.records import FloatArray, Id, IntArray
 
 LEAST = 0.001  # probability from which an alternative is listed
@@ -38,8 +38,8 @@ class Summary:
     `cut_pairs` counts compared pairs between the blocks of sets that are too large to be clustered
     whole, and `cut_true_pairs` how many of them are expected to be true; no cluster has both ends.
     Clusters were merged from the mean probability `threshold` on, from `threshold_many` on where
-    many pairs lay between them. `kept` counts records whose clusters are those of an
-    earlier run; all else is without them.
+    several pairs lay between them, and from less in sets with a low expected F1. `kept` counts
+    records whose clusters are those of an earlier run; all else is without them.
     """
 
     records: int
@@ -262,7 +262,7 @@ def totals(clustering: Clustering) -> Totals:
 
 def summary(
     of: Totals,
-    threshold: Threshold,
+    rule: MergeRule,
     target: float | None,
     parameters: Any = None,
     labels: int = 0,
@@ -282,8 +282,8 @@ def summary(
         largest_set=of.largest_set,
         clusters=of.clusters,
         largest_cluster=of.largest_cluster,
-        threshold=threshold[0],
-        threshold_many=threshold[1],
+        threshold=rule.least,
+        threshold_many=rule.least * rule.lowered,
         target_precision=target,
         labels=labels,
         parameters=None if parameters is None else asdict(parameters),

@@ -27,6 +27,7 @@ YES, NO = ("1", "1.0", "true", "yes", "y"), ("0", "0.0", "false", "no", "n")
 SCALES = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
 BIASES = (-4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0)
 FINER = ((0.84, 0.0), (1.19, 0.0), (1.0, -0.5), (1.0, 0.5), (0.84, 0.5), (1.19, -0.5))
+FLOORS = (0.0, 0.01, 0.02, 0.04, 0.08)
 UNLISTED = (-9.0, -7.5, -6.5, -5.0, -3.5)
 SHRINKAGE = (1e9, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # the first stays at the start
 FOLDS = 5
@@ -149,7 +150,7 @@ class Fit:
 
 
 def fit(sets: Sets, labels: Labels, start: ForestParameters, seed: int = 0) -> Fit:
-    """Fit scale, bias and the odds of uncompared pairs to labelled pairs that were compared.
+    """Fit scale, bias, floor and the odds of uncompared pairs to labelled pairs that were compared.
 
     The likelihood is that of the labels under the marginals of whole sets. How far the parameters
     move from their start is chosen by cross-validation over sets (over pairs in sets with many
@@ -158,10 +159,11 @@ def fit(sets: Sets, labels: Labels, start: ForestParameters, seed: int = 0) -> F
     study = _Study(sets, labels, seed)
     if study.pairs < FEWEST:
         return Fit(start, study.pairs, 0.0, 0.0)
-    grid = [_moved(start, a, c) for a in SCALES for c in BIASES]
-    chosen, shrinkage = study.choose(start, grid)
+    floored = study.choose(start, [replace(start, floor=floor) for floor in FLOORS])[0]
+    grid = [_moved(floored, a, c) for a in SCALES for c in BIASES]
+    chosen, shrinkage = study.choose(floored, grid)
     near = [chosen, *(_moved(chosen, a, c) for a, c in FINER)]
-    chosen = study.least(start, near, shrinkage)
+    chosen = study.least(floored, near, shrinkage)
     grid = [replace(chosen, unlisted=start.unlisted + u - UNLISTED[2]) for u in UNLISTED]
     chosen = study.choose(chosen, grid)[0]
     before, after = (float(study.losses(p).sum()) / study.pairs for p in (start, chosen))
@@ -231,7 +233,9 @@ def _folds(home: IntArray) -> IntArray:
 def _distance(one: ForestParameters, other: ForestParameters) -> float:
     """Return how far parameters are from others, in units of what is usual, squared."""
     scale = np.log(one.scale / other.scale) / 0.5
-    return float(scale**2 + (one.bias - other.bias) ** 2 + (one.unlisted - other.unlisted) ** 2 / 4)
+    bias, unlisted = one.bias - other.bias, (one.unlisted - other.unlisted) / 2
+    floor = (one.floor - other.floor) / 0.02
+    return float(scale**2 + bias**2 + unlisted**2 + abs(floor))
 
 
 def _held_out(losses: FloatArray, penalty: FloatArray, fold: IntArray) -> FloatArray:

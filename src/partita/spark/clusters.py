@@ -15,11 +15,12 @@ from partita.app.cluster import (
     Knowledge,
     check_increment,
     check_shares,
-    first_threshold,
+    first_rule,
     fitted,
 )
 from partita.app.solve import Solver, learned_parameters, parameters_path
 from partita.errors import InputError
+from partita.linkage.answers import MergeRule
 from partita.linkage.cluster_tables import (
     FIXED,
     Merges,
@@ -161,7 +162,7 @@ class Run:
             self.link_above,
             Knowledge(self.labels),
             tuple(self._assumptions(homes)),
-            first_threshold(cautious, self.labels),
+            first_rule(cautious, self.labels),
         )
         kept = None
         if self.before is not None and self.again is not None:
@@ -171,7 +172,7 @@ class Run:
         tasks = self._tasks(near if weak is None else near.union(_within(weak)), homes, kept)
         solved, total = _solved(tasks, job)
         if target is not None:
-            job = replace(job, least=(_threshold(solved, target),) * 2)
+            job = replace(job, rule=MergeRule.fixed(_threshold(solved, target)))
             solved.unpersist()
             solved, total = _solved(tasks, job)
         single = self._single(homes, weak).persist()
@@ -179,7 +180,7 @@ class Run:
         outside = alone(single.count(), *((0, 0) if apart is None else _lost(apart)))
         told = summary(
             total + outside,
-            job.least,
+            job.rule,
             target,
             parameters,
             0 if self.labels is None else len(self.labels.pairs),

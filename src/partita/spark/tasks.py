@@ -12,7 +12,7 @@ import numpy as np
 from partita.app.cluster import LEAST, Knowledge, answered
 from partita.app.solve import Solver, default_memory
 from partita.errors import PartitaError
-from partita.linkage.answers import Threshold
+from partita.linkage.answers import MergeRule
 from partita.linkage.cluster_tables import (
     alternatives,
     pair_columns,
@@ -33,7 +33,7 @@ PAYLOAD = "name string, payload binary"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What every task is told: the model, what is known, and the threshold of merges.
+    """What every task is told: the model, what is known, and how clusters are merged.
 
     A task returns an error as a row as well, so that it can be raised as one line.
     """
@@ -42,7 +42,7 @@ class Job:
     link_above: float
     known: Knowledge
     assume: tuple[Assumption, ...]
-    least: Threshold
+    rule: MergeRule
 
     def __call__(self, table: Any) -> Any:
         """Solve the components of one task; return its tables as rows of bytes."""
@@ -71,7 +71,7 @@ class Job:
         grouped = group(pairs, listed=listed, evidence=evidence)
         budget = replace(self.solver.budget, memory=self.solver.budget.memory or default_memory())
         clustering = answered(
-            known.applied(grouped), replace(self.solver, budget=budget), self.least
+            known.applied(grouped), replace(self.solver, budget=budget), self.rule
         )
         original = ids.originals
         yield "totals", json.dumps(asdict(totals(clustering))).encode()

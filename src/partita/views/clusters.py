@@ -53,13 +53,18 @@ def _labels(summary: Summary) -> list[str]:
     if not summary.labels or summary.parameters is None:
         return []
     scale, bias = summary.parameters["scale"], summary.parameters["bias"]
-    return [f"{summary.labels:,} labelled pairs: scale {scale:.2f}, bias {bias:.2f}"]
+    floor = summary.parameters.get("floor", 0.0)
+    wrong = f", {floor:.0%} of low scores wrong" if floor else ""
+    return [f"{summary.labels:,} labelled pairs: scale {scale:.2f}, bias {bias:.2f}{wrong}"]
 
 
 def _many(summary: Summary) -> list[str]:
     if summary.threshold_many == summary.threshold:
         return []
-    return [f"  (down to {summary.threshold_many:.3f} with many pairs between two clusters)"]
+    return [
+        f"  (down to {summary.threshold_many:.3f} with several pairs between two clusters,",
+        "  and lower in sets where much is uncertain)",
+    ]
 
 
 def _share(value: Estimate) -> str:

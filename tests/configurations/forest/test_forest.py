@@ -35,11 +35,11 @@ def exact(known: Knowledge) -> object:
 
 
 @settings(max_examples=25)
-@given(seeds, st.integers(1, 6), st.integers(0, 3), st.integers(0, 2))
-def test_equals_brute_force(seed: int, n: int, apart: int, must: int) -> None:
+@given(seeds, st.integers(1, 6), st.integers(0, 3), st.integers(0, 2), st.sampled_from([0.0, 0.05]))
+def test_equals_brute_force(seed: int, n: int, apart: int, must: int, floor: float) -> None:
     known = forests.random_knowledge(np.random.default_rng(seed), n, 2.0, apart, must)
-    posterior = forest(known, DEFAULT, BUDGET)
-    expected = forests.distribution(known)
+    posterior = forest(known, ForestParameters(floor=floor), BUDGET)
+    expected = forests.distribution(known, floor)
     total = math.fsum(expected.values())
     for labels, weight in expected.items():
         log = posterior.log_weight(np.array(labels)) - posterior.log_normaliser.value
@@ -214,6 +214,8 @@ def test_refusals() -> None:
         forest(known, DEFAULT, BUDGET, method="certified")
     with pytest.raises(InputError, match="scale of the forest model is 0"):
         ForestParameters(0.0)
+    with pytest.raises(InputError, match="floor of the forest model is 1"):
+        ForestParameters(floor=1.0)
 
 
 def test_clopper_pearson_bounds_nothing_to_zero() -> None:

@@ -13,11 +13,14 @@ from partita.compilation import kernel, uncounted
 from partita.configurations.forest.kernels import DONE, draw, eliminate
 
 NONE = -1
+PRIOR_PAIRS, PRIOR_F1 = 3.0, 0.9
+SEVERAL = 8.0  # pairs between two clusters above which a merge needs a higher mean again …
+MANY = 0.75  # … up to this share of what a single pair needs
 NEVER = 1e9  # against a pair that must differ, so that no mean with it is a reason to merge
 
 
 @kernel()
-def answer_small(links, chosen, threshold, answers):  # type: ignore[no-untyped-def]
+def answer_small(links, chosen, rule, answers):  # type: ignore[no-untyped-def]
     """Answer the chosen sets, each of at most 14 records, exactly."""
     most = 1
     for k in chosen:
@@ -35,7 +38,7 @@ def answer_small(links, chosen, threshold, answers):  # type: ignore[no-untyped-
             for j in range(n):
                 if links.apart[first + i] >> j & 1:
                     p[i, j] = -NEVER
-        _link(p, size, first, threshold, answers)
+        _link(p, size, first, rule, answers)
         _exact_clusters(w, z, n, first, answers)
         _draw_totals(w, z, sums, size, first, links.seeds[k], answers)
 
@@ -187,37 +190,77 @@ def _pair_marginals(w, z, size, p, sums):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _link(p, sizes, first, threshold, answers):  # type: ignore[no-untyped-def]
+def _link(p, sizes, first, rule, answers):  # type: ignore[no-untyped-def]
     """Merge records by the mean probability between clusters, the most probable first.
 
-    Clusters are what is merged at `threshold` or above: its first value where one or two pairs lie
-    between the parts, falling to the second with many pairs. Each merge at ½ or above lowers the
-    expected number of wrong pairs. The merges below are kept as questions.
+    Clusters are what is merged as the rule says (`MergeRule`). All other merges are kept as
+    questions.
     """
     n = len(sizes)
     mean, size = p[:n, :n].copy(), sizes.copy()
     cluster, nearest = np.arange(n), np.zeros(n, dtype=np.int64)
+    kept, gone = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     for i in range(n):
-        answers.label[first + i] = i
         nearest[i] = _nearest(mean, size, i, n)
-    whole = np.ones(n, dtype=np.bool_)  # all merges of a cluster are at the threshold or above
     for step in range(1, n):
         a, b = _closest(mean, size, nearest)
-        best = mean[a, b]
-        few = min(1.0, 2.0 / (size[a] * size[b]))
-        least = threshold[1] + (threshold[0] - threshold[1]) * few
-        together = whole[a] and whole[b] and best >= least
-        whole[a] = together
+        kept[step], gone[step] = a, b
         _ask(p, n, cluster, a, b, first + step, answers)
-        answers.height[first + step] = max(0.0, best)
+        answers.height[first + step] = max(0.0, mean[a, b])
         answers.between[first + step] = size[a] * size[b]
         for i in range(n):
             if cluster[i] == b:
                 cluster[i] = a
-                if together:
-                    answers.label[first + i] = a
         _merge(mean, size, nearest, a, b)
+    _cut(kept, gone, sizes, first, rule, answers)
     _memberships(p, sizes, first, answers)
+
+
+@kernel()
+def _cut(kept, gone, sizes, first, rule, answers):  # type: ignore[no-untyped-def]
+    """Fill the clusters: cluster gone[step] joins kept[step] where the rule merges them."""
+    n = len(sizes)
+    f1 = _expected_f1(sizes, first, answers)
+    whole = np.ones(n, dtype=np.bool_)  # all merges of a cluster so far were made
+    into = np.arange(n)
+    for step in range(1, n):
+        a, b = kept[step], gone[step]
+        least = _least(rule, f1, answers.between[first + step])
+        whole[a] = whole[a] and whole[b] and answers.height[first + step] >= least
+        if whole[a]:
+            into[b] = a
+    for i in range(n):  # a cluster is called by its first node
+        into[i] = into[into[i]]
+        answers.label[first + i] = into[i]
+
+
+@uncounted
+def _expected_f1(sizes, first, answers):  # type: ignore[no-untyped-def]
+    """Return the F1 of pairs that is expected if merges are made while they raise it.
+
+    PRIOR_PAIRS with PRIOR_F1 are added, so that a small set says little.
+    """
+    pairs = 0.0
+    for size in sizes:
+        pairs += 0.5 * size * (size - 1.0)
+    true = pairs
+    for step in range(1, len(sizes)):
+        true += answers.height[first + step] * answers.between[first + step]
+    right, made = pairs + PRIOR_PAIRS * PRIOR_F1, pairs
+    best = 2.0 * right / (made + true + 2.0 * PRIOR_PAIRS)
+    for step in range(1, len(sizes)):
+        right += answers.height[first + step] * answers.between[first + step]
+        made += answers.between[first + step]
+        best = max(best, 2.0 * right / (made + true + 2.0 * PRIOR_PAIRS))
+    return best
+
+
+@uncounted
+def _least(rule, f1, between):  # type: ignore[no-untyped-def]
+    """Return the mean probability from which two clusters are merged."""
+    few = rule.lowered + (1.0 - rule.lowered) * min(1.0, 2.0 / between) ** 2
+    many = min(MANY, rule.lowered * (between / SEVERAL) ** 0.3)
+    return min(rule.least, rule.share * f1) * max(few, many)
 
 
 @kernel()
@@ -418,13 +461,13 @@ def _add_draw(labels, size, order, cells, first, d, counts, answers):  # type: i
 
 @kernel()
 def answer_draws(  # type: ignore[no-untyped-def]
-    rows, cell_sizes, p, size, first, threshold, answers
+    rows, cell_sizes, p, size, first, rule, answers
 ):
     """Answer one set from draws (rows of labels from 0) and the probabilities of its pairs.
 
     `cell_sizes` has for each draw the numbers of nodes with each label.
     """
-    _link(p, size, first, threshold, answers)
+    _link(p, size, first, rule, answers)
     _drawn_clusters(rows, cell_sizes, first, answers)
 
 
@@ -496,7 +539,7 @@ def shares(rows, p):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def answer_medium(links, k, soft, threshold, draws, rng, answers):  # type: ignore[no-untyped-def]
+def answer_medium(links, k, soft, rule, draws, rng, answers):  # type: ignore[no-untyped-def]
     """Answer a set without cannot-links from exact draws; False if it is too dense for lists.
 
     The value of a pair in `soft` counts as one more draw.
@@ -515,7 +558,7 @@ def answer_medium(links, k, soft, threshold, draws, rng, answers):  # type: igno
         p[a, b] = p[b, a] = pair[row - begin]
         if a != b:
             answers.pair[row] = (pair[row - begin] * draws + soft[row]) / (draws + 1.0)
-    answer_draws(rows, count_cells(rows), p, size, first, threshold, answers)
+    answer_draws(rows, count_cells(rows), p, size, first, rule, answers)
     add_draws(rows, size, first, answers)
     answers.entities[k], answers.true_pairs[k] = mean_counts(rows, size)
     return True

@@ -21,18 +21,22 @@ from partita.records import BoolArray, FloatArray, IntArray, components
 CLIP = 1e-9  # scores count as at least this and at most 1 minus this
 FREE = 2.0  # templates that a cluster must have more for the damping to count
 NEAR = 0.5  # of the evidence that pairs of probably the same templates are for a pair
-SUREST = 10.0  # the largest log-odds that count as evidence for another pair
+SUREST = 7.0  # the largest log-odds that count as evidence for another pair
 STEEPEST = 45.0  # the largest aθ + c of a pair
 REACH = 10.0  # templates from which the weight of a pair that was not compared falls as 1/n
 
 
 @dataclass(frozen=True, slots=True)
 class ForestParameters:
-    """A scale and a bias on the log-odds of compared pairs, and the log-odds of all others."""
+    """A scale and a bias on the log-odds of compared pairs, and the log-odds of all others.
+
+    `floor` is the share of pairs that are the same whatever their scores say.
+    """
 
     scale: float = 1.0
     bias: float = 0.0
     unlisted: float = -6.5
+    floor: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 < self.scale < math.inf:
@@ -40,6 +44,19 @@ class ForestParameters:
         for name in ("bias", "unlisted"):
             if not math.isfinite(value := getattr(self, name)):
                 raise InputError(f"{name} of the forest model is {value}, not a finite number")
+        if not 0.0 <= self.floor < 1.0:
+            raise InputError(f"floor of the forest model is {self.floor} (expected 0 to below 1)")
+
+    def evidence(self, theta: FloatArray) -> FloatArray:
+        """Return the log-odds of compared pairs whose scores have the log-odds θ."""
+        x = np.clip(self.scale * theta + self.bias, -STEEPEST, STEEPEST)
+        if self.floor == 0.0:
+            return x
+        least = self.floor / (1.0 - self.floor)
+        floored: FloatArray = np.where(
+            theta > -np.inf, np.log(least + (1.0 + least) * np.exp(x)), x
+        )
+        return floored
 
     @property
     def unlisted_probability(self) -> float:
@@ -194,8 +211,7 @@ def strengths(
 
     The rows may be those of many sets, `rate` that of the set of each row.
     """
-    x = np.clip(parameters.scale * theta + parameters.bias, -STEEPEST, STEEPEST)
-    x = averaged(left, right, x, theta, n)
+    x = averaged(left, right, parameters.evidence(theta), theta, n)
     own = _sigmoid(x)
     d = (1.0 + np.bincount(left, own, n) + np.bincount(right, own, n)).astype(np.float64)
     s = math.sqrt(0.5) * _damping(d) ** 0.5
