@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import InputError
+from partita.files.field_kernels import decimals
 from partita.linkage.grouping import TemplateList, group
 from partita.linkage.pairs import read_pairs
 from partita.linkage.sets import Sets
@@ -361,6 +363,67 @@ def test_what_is_written_is_read(tmp_path_factory, given):
                 found[tuple(sorted((left, right)))] = pairs.matrix[a, b]
     assert {k: found[k] for k in wanted} == wanted
     assert set(found.values()) <= {*wanted.values(), 0.25}
+
+
+odd_names = ["a", " 1", "2\t", "\u00a03", "4 ", "c d", "é", "e\u0301", "日本", "", "  "]
+names = st.integers(0, 9).map(str) | st.integers(0, 99).map(str) | st.sampled_from(odd_names)
+plain_numbers = st.floats(0, 1).map(repr) | st.decimals(0, 1, places=12).map(str)
+odd_numbers = st.sampled_from(
+    ["1e-5", "1.5E-7", "2.5e-130", "1e5", "-0", "-1e-9", ".5", "1.", ".", "", " 0.5", "0.5 ", "٠.٥",
+     "nan", "inf", "1_0", "0x1", "often", "1e", "1e+0", "+.5", "--1", "1.2.3", "9007199254740993",
+     "0.30000000000000004441", "0.1000000000000000055511151231257827", "5e-324", "1" * 400]
+)  # fmt: skip
+plain_rows = st.tuples(st.integers(0, 9).map(str), st.integers(0, 9).map(str), plain_numbers)
+rows = (plain_rows | st.tuples(names, names, plain_numbers | odd_numbers)).map(",".join)
+odd_rows = st.sampled_from(
+    ["", " ", "a,b", "a,b,.5,x", '"a",b,.5', '"a,c",b,.5', 'a,"b\nc",.5', 'a"b,c,.5', 'a,"b,.5',
+     "a,b\0,.5", "a,\udcff,.5", "a,b,.5\r", "a\rb,c,.5", f"a,{'é' * 10_001},.5"]
+)  # fmt: skip
+regular_tables = st.lists(plain_rows.map(",".join), max_size=9)
+tables = st.tuples(regular_tables, st.lists(rows, max_size=20) | st.lists(rows | odd_rows)).map(
+    lambda parts: parts[0] + parts[1]
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(tables, st.booleans(), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
+def test_compiled_code_reads_what_python_reads(tmp_path_factory, rows, named_sets, end, last_end):
+    header = "left,right,probability"
+    if named_sets:
+        header, rows = f"set,{header}", [f"{row[:1]},{row}" for row in rows]
+    text = end.join([header, *rows]) + (end if last_end else "")
+    path = tmp_path_factory.getbasetemp() / "pairs.csv"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    for block in (7, 90, 1 << 20):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("partita.files.text.BLOCK", block)
+            patched.setattr("partita.files.rows.LARGE", 1 << 60)
+            expected = read_or_refused(path)
+            patched.setattr("partita.files.rows.LARGE", 0)
+            assert read_or_refused(path) == expected
+
+
+def read_or_refused(path: Path) -> list[object]:
+    try:
+        table = read_pairs(path)
+    except InputError as error:
+        return [str(error)]
+    columns = (table.left, table.right, table.lines, [] if table.sets is None else table.sets)
+    bits = table.probability.view(np.int64).tolist()
+    return [table.names, table.set_names, table.problems, bits, *map(list, columns)]
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(plain_numbers | odd_numbers | st.floats(1e-140, 1e15).map(repr), min_size=1))
+def test_decimals_are_those_of_python(texts):
+    data = "".join(f"{text}," for text in texts).encode()
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord(","))
+    values = decimals(data, np.append(0, ends[:-1] + 1), ends)
+    for text, value in zip(texts, values.tolist(), strict=True):
+        assert math.isnan(value) or value == float(text)
+    assert decimals(
+        b"0.671,.5,1,0,1e-05,", np.array([0, 6, 9, 11, 13]), np.array([5, 8, 10, 12, 18])
+    ).tolist() == [0.671, 0.5, 1.0, 0.0, 1e-05]
 
 
 @settings(deadline=None, max_examples=60)

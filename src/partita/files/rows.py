@@ -6,16 +6,19 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, chain, islice
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from partita.errors import InputError
 from partita.files.strict import json_problem
 from partita.files.text import Lines
+from partita.records import IntArray
 
 CHUNK = 1 << 16
+LARGE = 1 << 18  # bytes that are worth the loading of compiled code
 COMMA, LINE_END = b",\n"
 OTHER_MARKS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
@@ -34,6 +37,49 @@ class Rows:
 
     def column(self, name: str) -> Sequence[Any]:
         return self.values[self.columns.index(name)]
+
+
+class Block:
+    """Regular lines of a CSV file: no quotes, and as many values in each.
+
+    `ends` has the place of the mark after each value; `large` says that the file is large.
+    """
+
+    def __init__(self, data: bytes, ends: IntArray, width: int, large: bool) -> None:
+        self.data, self.width, self.large = data, width, large
+        self.ends: IntArray = ends.reshape(-1, width)
+
+    @cached_property
+    def texts(self) -> list[list[str]]:
+        """The values of each column."""
+        values = self.data.decode().replace("\n", ",").split(",")
+        return [values[n : -1 : self.width] for n in range(self.width)]
+
+
+class Fields(Sequence[str]):
+    """A column of a block, of which texts are made only where they are wanted."""
+
+    def __init__(self, block: Block, number: int) -> None:
+        self.block, self.number = block, number
+
+    def places(self) -> tuple[IntArray, IntArray]:
+        """Return where each value starts and ends in the block."""
+        ends, n = self.block.ends, self.number
+        starts = ends[:, n - 1] + 1 if n else np.append(0, ends[:-1, -1] + 1)
+        return starts, ends[:, n]
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        return self.block.texts[self.number][place]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.block.texts[self.number])
+
+    def __len__(self) -> int:
+        return len(self.block.ends)
 
 
 def csv_rows(lines: Lines, any_delimiter: bool = False) -> Iterator[Rows]:
@@ -55,8 +101,9 @@ def csv_rows(lines: Lines, any_delimiter: bool = False) -> Iterator[Rows]:
     header = _header(names, 1, lines)
     if not rest:
         yield Rows(header, [()] * len(header), (), {})
+    large = len(rest) >= LARGE
     for block in chain([rest], blocks):
-        columns = _regular_columns(block, len(header))
+        columns = _regular_columns(block, len(header), large)
         if columns is None:
             yield from _irregular_csv_rows(lines, chain([block], blocks), header)
             return
@@ -70,22 +117,24 @@ def _delimiter(header: bytes) -> str:
     return max([",", *OTHER_MARKS], key=lambda mark: header.count(mark.encode()))
 
 
-def _regular_columns(block: bytes, width: int) -> list[list[str]] | None:
+def _regular_columns(data: bytes, width: int, large: bool) -> list[Fields] | None:
     """Return the columns of a block without quotes or irregular lines, else None."""
     if width == 1:  # where a blank line would look like a value
         return None
-    block = block.replace(b"\r\n", b"\n").removesuffix(b"\n") + b"\n"
-    data = np.frombuffer(block, np.uint8)
-    marks = data[(data == COMMA) | (data == LINE_END)]
-    if len(marks) % width or any(odd in block for odd in (b'"', b"\0", b"\r")):
+    data = data.replace(b"\r\n", b"\n") if b"\r" in data else data
+    data = data if data.endswith(b"\n") else data + b"\n"
+    numbers = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero((numbers == COMMA) | (numbers == LINE_END))
+    if len(ends) % width or any(odd in data for odd in (b'"', b"\0", b"\r")):
         return None
-    if np.any(marks.reshape(-1, width) != [COMMA] * (width - 1) + [LINE_END]):
+    if np.any(numbers[ends].reshape(-1, width) != [COMMA] * (width - 1) + [LINE_END]):
         return None
+    block = Block(data, ends, width, large)
     try:
-        values = block.decode().replace("\n", ",").split(",")
+        data.isascii() or block.texts
     except UnicodeDecodeError:
         return None
-    return [values[n:-1:width] for n in range(width)]
+    return [Fields(block, n) for n in range(width)]
 
 
 def _irregular_csv_rows(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InputError
-from partita.files.rows import Rows, csv_rows, jsonl_rows
+from partita.files.rows import Fields, Rows, csv_rows, jsonl_rows
 from partita.files.text import MARK, STANDARD_INPUT, Lines, as_utf8, opened
 from partita.linkage.pair_table import (
     UNKNOWN,
@@ -64,6 +64,8 @@ class _Codes(dict[str, int]):
 
     def __init__(self) -> None:
         self.names: list[str] = []
+        self._distinct: Any = None  # the texts of blocks that compiled code has read
+        self._of_distinct: IntArray = np.empty(0, np.int64)
 
     def __missing__(self, raw: str) -> int:
         if (name := raw.strip()) != raw:
@@ -75,14 +77,55 @@ class _Codes(dict[str, int]):
             self[raw] = UNKNOWN
         return self[raw]
 
-    def of(self, column: Sequence[str]) -> IntArray:
+    def of(self, *columns: Sequence[str]) -> IntArray:
+        """Return the numbers of the names in columns, row by row."""
+        if _compiled(*columns):
+            return self._of_fields([column for column in columns if isinstance(column, Fields)])
+        return self._of_texts(list(chain.from_iterable(zip(*columns, strict=True))))
+
+    def _of_fields(self, columns: Sequence[Fields]) -> IntArray:
+        """Return the numbers of fields; a text is made only of the first with each name."""
+        from partita.files.field_kernels import DistinctTexts
+
+        self._distinct = self._distinct or DistinctTexts()
+        places = np.array([column.places() for column in columns])
+        starts, ends = places.transpose(1, 2, 0).reshape(2, -1)
+        numbers, new = self._distinct.numbers(columns[0].block.data, starts, ends)
+        if self or not _regular(new):
+            added = self._of_texts(new)
+        else:
+            added = np.arange(len(self.names), len(self.names) + len(new))
+            self.names += new
+        self._of_distinct = np.concatenate([self._of_distinct, added])
+        codes: IntArray = self._of_distinct[numbers]
+        return codes
+
+    def _of_texts(self, column: Sequence[str]) -> IntArray:
         """Return the numbers of names; those that are new and regular are added at once."""
+        if not self:  # compiled code has read all names so far
+            self.update(zip(self.names, range(len(self.names)), strict=True))
         new = [name for name in dict.fromkeys(column) if name not in self]
-        text = "".join(new)
-        if text.isascii() and text.split() == [text] and all(new):
+        if _regular(new):
             self.update(zip(new, range(len(self.names), len(self.names) + len(new)), strict=True))
             self.names += new
         return np.fromiter(map(self.__getitem__, column), np.int64, len(column))
+
+
+def _compiled(*columns: Sequence[Any]) -> bool:
+    """Return whether compiled code reads these columns: fields of a large file, none long."""
+    for column in columns:
+        if not isinstance(column, Fields) or not column.block.large:
+            return False
+        starts, ends = column.places()
+        if np.max(ends - starts, initial=0) > LONGEST_ID:
+            return False
+    return True
+
+
+def _regular(names: Sequence[str]) -> bool:
+    """Return whether all names are in ASCII, not empty and without blanks."""
+    text = "".join(names)
+    return text.isascii() and text.split() == [text] and all(names)
 
 
 def _writable(name: str) -> bool:
@@ -108,7 +151,7 @@ class _TableBuilder:
         count = len(rows.lines)
         left, right = self._ids(rows)
         self._refuse_long((left, right), rows)
-        ends = self.names.of([*chain.from_iterable(zip(left, right, strict=True))])
+        ends = self.names.of(left, right)
         sets = np.zeros(count, np.int64)
         if self.naming.set is not None:
             sets = self.set_names.of(_texts(_column(rows, self.naming.set)))
@@ -116,7 +159,7 @@ class _TableBuilder:
         numbers = _numbers(given)
         if self.naming.weight:
             numbers = 0.5 * (1.0 + np.tanh(0.5 * math.log(2.0) * numbers))
-        part = (ends[0::2], ends[1::2], numbers, np.asarray(rows.lines, np.int64), sets)
+        part = (ends[0::2], ends[1::2], numbers, _line_numbers(rows.lines), sets)
         problems = self._problems(rows, part, given)
         self.rows += count
         self._add_part(part, problems)
@@ -129,7 +172,7 @@ class _TableBuilder:
         return _prefixed(of_left, left), _prefixed(of_right, right)
 
     def _refuse_long(self, ends: tuple[Sequence[str], Sequence[str]], rows: Rows) -> None:
-        for ids in ends:
+        for ids in () if _compiled(*ends) else ends:
             if max(map(len, ids), default=0) > LONGEST_ID:
                 n = next(n for n, one in enumerate(ids) if len(one) > LONGEST_ID)
                 problem = f"an id has {len(ids[n]):,} characters; expected at most {LONGEST_ID:,}"
@@ -204,6 +247,12 @@ def _column(rows: Rows, name: str) -> Sequence[Any]:
     return rows.column(name) if name in rows.columns else [""] * len(rows.lines)
 
 
+def _line_numbers(lines: Sequence[int]) -> IntArray:
+    if isinstance(lines, range):
+        return np.arange(lines.start, lines.stop)
+    return np.asarray(lines, np.int64)
+
+
 def _prefixed(datasets: Sequence[str], ids: Sequence[str]) -> list[str]:
     return [
         f"{d.strip()}{SEPARATOR}{i.strip()}" if i.strip() else ""
@@ -213,7 +262,9 @@ def _prefixed(datasets: Sequence[str], ids: Sequence[str]) -> list[str]:
 
 def _texts(column: Sequence[Any]) -> Sequence[str]:
     """Return ids as text; JSON and tables may hold numbers."""
-    return column if set(map(type, column)) <= {str} else [id_text(value) for value in column]
+    if isinstance(column, Fields) or set(map(type, column)) <= {str}:
+        return column
+    return [id_text(value) for value in column]
 
 
 def id_text(value: Any) -> str:
@@ -228,6 +279,8 @@ def id_text(value: Any) -> str:
 
 def _numbers(column: Sequence[Any]) -> FloatArray:
     """Return probabilities, NaN for invalid ones; at once if all are regular."""
+    if isinstance(column, Fields) and _compiled(column):
+        return _decimals(column)
     kinds = set(map(type, column))
     try:
         if kinds <= {int, float} or (kinds == {str} and "_" not in "".join(column)):
@@ -235,6 +288,15 @@ def _numbers(column: Sequence[Any]) -> FloatArray:
     except (ValueError, OverflowError):
         pass
     return np.array([_number(value) for value in column], np.float64)
+
+
+def _decimals(column: Fields) -> FloatArray:
+    from partita.files.field_kernels import decimals
+
+    values = decimals(column.block.data, *column.places())
+    for n in np.flatnonzero(np.isnan(values)).tolist():
+        values[n] = _number(column[n])
+    return values
 
 
 def _number(value: Any) -> float:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from partita.errors import InputError
 from partita.files.writing import replacing, replacing_bytes, write_errors
 from partita.records.tables import optional
 
 FORMATS = (".csv", ".jsonl", ".parquet")
+ROWS = 10_000  # written together
 SEPARATOR = "|"  # of the ids in one value of a CSV
 
 
@@ -35,13 +38,20 @@ def write_table(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     rows = zip(*columns.values(), strict=True)
     with replacing(path) as text:
         if path.suffix.lower() == ".csv":
-            writer = csv.writer(text, lineterminator="\n")
-            writer.writerow(columns)
             listed = [isinstance(column[0], list) for column in columns.values() if column]
-            writer.writerows(([_flat(v) for v in row] for row in rows) if any(listed) else rows)
+            values = ([_flat(v) for v in row] for row in rows) if any(listed) else rows
+            _write_csv(text, chain([tuple(columns)], values))
             return
         for row in rows:
             text.write(json.dumps(dict(zip(columns, row, strict=True))) + "\n")
+
+
+def _write_csv(text: TextIO, rows: Iterator[Sequence[Any]]) -> None:
+    """Write rows, many at a time."""
+    while together := list(islice(rows, ROWS)):
+        buffer = StringIO()
+        csv.writer(buffer, lineterminator="\n").writerows(together)
+        text.write(buffer.getvalue())
 
 
 def _flat(value: Any) -> Any:

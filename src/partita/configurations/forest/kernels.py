@@ -475,12 +475,14 @@ def draw(  # type: ignore[no-untyped-def]
             _restore(order[x], start, length, index, value, ground, hub, total, tree, rng)
         _label(parent, charges, root, following, via, labels[row], rng)
         if watched[0].shape[0] > 0:
-            _watch(parent, via, labels[row], labels.shape[0], watched, below, children, inside)
+            _watch(parent, via, labels[row], watched, below, children, inside)
+    for e in range(watched[4].shape[0]):
+        watched[4][e] /= labels.shape[0]
 
 
 @uncounted
 def _watch(  # type: ignore[no-untyped-def]
-    parent, via, labels, draws, watched, below, children, total
+    parent, via, labels, watched, below, children, total
 ):
     """Add the probability of each watched pair, given all edges of a forest but its own.
 
@@ -498,11 +500,11 @@ def _watch(  # type: ignore[no-untyped-def]
             elif parent[b] == a:
                 one = below[b]
             else:
-                expected[e] += 1.0 / draws
+                expected[e] += 1.0
                 continue
             other -= one
-        odds = weight[e] * (one + other) / (one * other)
-        expected[e] += odds / (1.0 + odds) / draws
+        joined = weight[e] * (one + other)
+        expected[e] += joined / (one * other + joined)
 
 
 @uncounted
