@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from partita.configurations.dense.subsets import SMALL, parts
-from partita.configurations.dense.tables import Tables
+from partita.configurations.dense.tables import AnyTables
 from partita.records import FloatArray, IntArray
 
 
-def draw_rows(tables: Tables, count: int, rng: np.random.Generator) -> IntArray:
+def draw_rows(tables: AnyTables, count: int, rng: np.random.Generator) -> IntArray:
     """Draw `count` configurations as rows of labels in restricted growth form."""
     n = len(tables.log_w).bit_length() - 1
     rest = np.full(count, len(tables.log_w) - 1, dtype=np.int64)
@@ -23,7 +23,7 @@ def draw_rows(tables: Tables, count: int, rng: np.random.Generator) -> IntArray:
     return canonical_rows(labels)
 
 
-def _next_cells(tables: Tables, rest: IntArray, rng: np.random.Generator) -> IntArray:
+def _next_cells(tables: AnyTables, rest: IntArray, rng: np.random.Generator) -> IntArray:
     """Draw one cell for every row; none where all templates are placed."""
     cells = np.zeros_like(rest)
     order = np.argsort(rest, kind="stable")
@@ -34,7 +34,7 @@ def _next_cells(tables: Tables, rest: IntArray, rng: np.random.Generator) -> Int
     return cells
 
 
-def _choices(tables: Tables, rest: int, uniforms: FloatArray) -> IntArray:
+def _choices(tables: AnyTables, rest: int, uniforms: FloatArray) -> IntArray:
     """Return, for each uniform number, the cell into whose share it falls."""
     from partita.configurations.dense.kernels import choose
 

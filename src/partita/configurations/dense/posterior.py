@@ -13,7 +13,13 @@ import numpy as np
 from partita.configurations.count import count
 from partita.configurations.dense.draws import draw_rows
 from partita.configurations.dense.subsets import LOG_MAX, SMALL, members, parts, recursion
-from partita.configurations.dense.tables import Tables, doubles, tables
+from partita.configurations.dense.tables import (
+    AnyTables,
+    ScaledTables,
+    doubles,
+    rows,
+    tables,
+)
 from partita.records import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
 
 Cells = tuple[int, ...]
@@ -77,7 +83,7 @@ def exact(theta: FloatArray, budget: Budget | None = None) -> DensePosterior:
     """Return the exact posterior of one set; the budget is for listing the best of a large one."""
     subset_tables = tables(theta)
     return DensePosterior(
-        theta, subset_tables, Figure.exact(float(subset_tables.log_z[-1])), budget or Budget()
+        theta, subset_tables, Figure.exact(subset_tables.log_total), budget or Budget()
     )
 
 
@@ -86,7 +92,7 @@ class DensePosterior:
     """P(configuration) = Π_{cells} w(C) / Z."""
 
     theta: FloatArray
-    tables: Tables
+    tables: AnyTables
     log_normaliser: Figure
     budget: Budget
     method: Method = field(default="exact", init=False)
@@ -110,15 +116,20 @@ class DensePosterior:
         if (number := self.count()) is not None:
             return Figure.exact(log2_of(number))
         flat = tables(np.where(np.isfinite(self.theta), 0.0, -np.inf))
-        return Figure.exact(float(flat.log_z[-1]) / math.log(2.0))
+        return Figure.exact(flat.log_total / math.log(2.0))
 
     def entropy(self) -> Figure:
         """H = log Z − Σ_C P(C)·log w(C)."""
-        expected = self.cell_table @ np.where(self.cell_table > 0.0, self.tables.log_w, 0.0)
-        return Figure.exact(max(0.0, float(self.log_normaliser.value - expected)) / math.log(2.0))
+        expected = 0.0
+        for p, log_w in zip(rows(self.cell_table), rows(self.tables.log_w), strict=True):
+            expected += float(np.sum(p * np.where(p > 0.0, log_w, 0.0)))
+        return Figure.exact(max(0.0, self.log_normaliser.value - expected) / math.log(2.0))
 
     def pairs(self) -> Marginals:
-        return Marginals.exact(np.clip(doubles(self.cell_table), 0.0, 1.0))
+        known = self.tables.pairs if isinstance(self.tables, ScaledTables) else None
+        sums = doubles(self.cell_table) if known is None else known
+        np.fill_diagonal(p := np.clip(sums, 0.0, 1.0), 1.0)
+        return Marginals.exact(p)
 
     def least_cells(self) -> int:
         return int(np.isfinite(self.tables.log_w).sum())
@@ -141,8 +152,7 @@ class DensePosterior:
     @cached_property
     def cell_table(self) -> FloatArray:
         """The probability of every subset as a cell."""
-        cells = self.tables.cell_probabilities()
-        return np.minimum(cells, 1.0, out=cells)
+        return self.tables.cell_probabilities()
 
 
 def log_weight(theta: FloatArray, labels: IntArray) -> float:

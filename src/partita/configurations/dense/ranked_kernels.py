@@ -337,3 +337,61 @@ def subtree(arena, bits, count, depth, lanes):  # type: ignore[no-untyped-def]
         if level == 0:
             return
         level -= 1
+
+
+STEP = 512  # numbers of a row that are summed together
+
+
+@kernel(native=True)
+def sum_rows(rows, count, stride, chosen, into, width):  # type: ignore[no-untyped-def]
+    """Sum rows 0…count over the subsets of the chosen highest bits, into rows by size."""
+    last = count
+    for bit in range(8):
+        last += chosen >> bit & 1
+    for x in range(0, width, STEP):
+        end = min(width, x + STEP)
+        for row in range(last + 1):
+            into[row * width + x : row * width + end] = 0.0
+        mask = chosen
+        while True:
+            size = 0
+            for bit in range(8):
+                size += mask >> bit & 1
+            for row in range(count + 1):
+                place, start = (row + size) * width, row * stride + mask * width
+                sums, more = into[place + x : place + end], rows[start + x : start + end]
+                for n in range(end - x):
+                    sums[n] += more[n]
+            if mask == 0:
+                break
+            mask = (mask - 1) & chosen
+
+
+@kernel(native=True)
+def add_results(  # type: ignore[no-untyped-def]
+    results, width, chosen, bits, first, last, into, stride
+):
+    """Invert the sums over the highest bits: add results to those of all choices with more bits.
+
+    The results of the choice without bits come first and are copied.
+    """
+    others = ((1 << bits) - 1) ^ chosen
+    mask = others
+    while True:
+        whole, size, sign = chosen | mask, 0, 1.0
+        for bit in range(bits):
+            size += whole >> bit & 1
+            if mask >> bit & 1:
+                sign = -sign
+        for row in range(first, last + 1):
+            place, start = row * stride + whole * width, (row + size) * width
+            target, source = into[place : place + width], results[start : start + width]
+            if chosen == 0:
+                for n in range(width):
+                    target[n] = sign * source[n]
+            else:
+                for n in range(width):
+                    target[n] += sign * source[n]
+        if mask == 0:
+            break
+        mask = (mask - 1) & others

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from partita.records import FloatArray
 POSITIVE = 17  # templates up to which 3^n additions beat the ranked transform
 TOLERANCE = 1e-10  # of the check on the ranked transform
 LARGEST = 28
+BLOCK_BITS = 14  # of a part of a table that fits the cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,29 +25,68 @@ class Tables:
     log_w: FloatArray
     log_z: FloatArray
     way: str
-    cells: FloatArray | None = None  # their probabilities, where they are known already
+
+    @property
+    def log_total(self) -> float:
+        """The log-normaliser of the whole set."""
+        return float(self.log_z[-1])
 
     def cell_probabilities(self) -> FloatArray:
         """P(C) = w(C)·Z(N∖C)/Z(N); the complement of a mask is its mirror image."""
-        if self.cells is not None:
-            return self.cells
         p: FloatArray = self.log_w + self.log_z[::-1]
         p -= self.log_z[-1]
-        return np.exp(p, out=p)
+        return np.minimum(np.exp(p, out=p), 1.0, out=p)
 
 
-def tables(theta: FloatArray) -> Tables:
+class ScaledTables:
+    """The same by a ranked transform, with weights that are divided by exp(Σ a_i).
+
+    `z` has the normalisers of scaled weights; logarithms are computed where draws need them.
+    `pairs` are the probabilities of pairs and, on the diagonal, that of a template to be in a cell.
+    """
+
+    way = "ranked subset transform"
+
+    def __init__(self, theta: FloatArray, log_w: FloatArray, precise: bool = False) -> None:
+        from partita.configurations.dense.ranked import scaled_tables
+
+        self.log_w = log_w
+        self.a, self.cells, self.z = scaled_tables(theta, log_w, precise)
+        for cells, mirrored in zip(rows(self.cells), rows(self.z)[::-1], strict=True):
+            cells *= mirrored[::-1]
+            cells /= self.z[-1]
+            np.minimum(cells, 1.0, out=cells)
+        self.pairs = doubles(self.cells)
+
+    @property
+    def log_total(self) -> float:
+        return float(np.log(self.z[-1]) + self.a.sum())
+
+    @cached_property
+    def log_z(self) -> FloatArray:
+        from partita.configurations.dense.ranked import log_normalisers
+
+        return log_normalisers(self.a, self.z)
+
+    def cell_probabilities(self) -> FloatArray:
+        return self.cells
+
+    def covers(self) -> bool:
+        """Return whether every template is in exactly one cell, in expectation."""
+        return bool(np.all(np.abs(np.diagonal(self.pairs) - 1.0) <= TOLERANCE))
+
+
+AnyTables = Tables | ScaledTables
+
+
+def tables(theta: FloatArray) -> AnyTables:
     """Return the tables of a set that fits the memory (see `predicted_bytes`)."""
     log_w = log_cell_weights(theta)
     if len(theta) <= SMALL:
         return Tables(log_w, recursion(log_w, LOG_SUM), "subset recursion")
-    if len(theta) > POSITIVE:
-        from partita.configurations.dense.ranked import ranked_log_normalisers
-
-        ranked = Tables(log_w, ranked_log_normalisers(theta, log_w), "ranked subset transform")
-        cells = ranked.cell_probabilities()
-        if covers(cells):
-            return replace(ranked, cells=cells)
+    for precise in (False, True) if len(theta) > POSITIVE else ():
+        if (scaled := ScaledTables(theta, log_w, precise)).covers():
+            return scaled
     return Tables(log_w, positive_log_normalisers(log_w), "subset recursion")
 
 
@@ -62,28 +103,41 @@ def positive_log_normalisers(log_w: FloatArray) -> FloatArray:
     return log_z
 
 
-def covers(cells: FloatArray) -> bool:
-    """Return whether every template is in exactly one cell, in expectation."""
-    return bool(np.all(np.abs(singles(cells) - 1.0) <= TOLERANCE))
+def rows(table: FloatArray) -> FloatArray:
+    """Return a table over subsets as rows that fit a core's own cache."""
+    return table.reshape(-1, min(len(table), 1 << BLOCK_BITS))
 
 
-def singles(values: FloatArray) -> FloatArray:
-    """Return, for every bit, the sum of the values of the masks that hold it."""
-    sums = np.empty(len(values).bit_length() - 1)
+def doubles(values: FloatArray) -> FloatArray:
+    """Return, for every two bits, the sum of the values of the masks with both.
+
+    The diagonal has the sums of the masks with one bit.
+    """
+    low, high = np.zeros(rows(values).shape[1]), np.empty(len(rows(values)))
+    between = np.empty((len(high), len(low).bit_length() - 1))
+    for n, row in enumerate(rows(values)):
+        low += row
+        high[n], between[n] = row.sum(), singles(row)
+    across = singles(between)
+    return np.block([[_inside(low), across.T], [across, _inside(high)]])
+
+
+def _inside(values: FloatArray) -> FloatArray:
+    """Return the sums for every two bits by halving."""
+    sums = np.diag(singles(values))
     for i in reversed(range(len(sums))):
         low, high = values[: 1 << i], values[1 << i :]
-        sums[i] = high.sum()
+        sums[i, :i] = sums[:i, i] = singles(high)
         values = low + high
     return sums
 
 
-def doubles(values: FloatArray) -> FloatArray:
-    """Return, for every two bits, the sum of the values of the masks with both; diagonal 1."""
-    n = len(values).bit_length() - 1
-    sums = np.eye(n)
-    for i in reversed(range(n)):
+def singles(values: FloatArray) -> FloatArray:
+    """Return, for every bit, the sum of the values of the masks that hold it."""
+    sums = np.empty((len(values).bit_length() - 1, *values.shape[1:]))
+    for i in reversed(range(len(sums))):
         low, high = values[: 1 << i], values[1 << i :]
-        sums[i, :i] = sums[:i, i] = singles(high)
+        sums[i] = high.sum(axis=0)
         values = low + high
     return sums
 
