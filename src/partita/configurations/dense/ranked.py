@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.configurations.dense.subsets import SUM, members, recursion, subset_sums
+from partita.configurations.dense.subsets import SUM, cell_values, members, recursion, subset_sums
 from partita.configurations.dense.tables import BLOCK_BITS, rows
 from partita.configurations.optimum import local_search
 from partita.records import FloatArray, IntArray
@@ -17,6 +17,7 @@ from partita.records import FloatArray, IntArray
 SLACK = 1.0  # by how much a constraint may be violated: a factor e in a weight is harmless
 ALMOST = 0.9  # of the slack, which is left where a constraint was violated by more
 ENOUGH = 8.0  # above the best known configuration by so much: worth a linear program
+SAFE = 600.0  # nats by which a product of weights may grow
 BLOCKS = 64  # where the worst violations are looked for, one in each
 
 
@@ -102,15 +103,28 @@ def scaled_tables(
 
     What rounding loses is impossible.
     """
-    a, w = near_dual(theta, log_w, precise), np.empty_like(log_w)
-    low, high = _block_sums(a)
+    a = near_dual(theta, log_w, precise)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for row, log_weights, sum_ in zip(rows(w), rows(log_w), high, strict=True):
-            np.subtract(log_weights, low, out=row)
-            row -= sum_
-            np.exp(row, out=row)
+        w = _scaled_weights(theta, log_w, a)
         z = normalisers(w)
     return a, w, np.maximum(z, 0.0, out=z)
+
+
+def _scaled_weights(theta: FloatArray, log_w: FloatArray, a: FloatArray) -> FloatArray:
+    """Return the scaled weight of every cell; by multiplications alone where none overflows.
+
+    A product that is too small for a number cannot become one that matters there.
+    """
+    if np.maximum(theta, 0.0).sum() / 2.0 + np.abs(a).sum() <= SAFE:
+        w = cell_values(np.exp(theta), np.exp(-a), SUM)
+        w[0] = 0.0
+        return w
+    w, (low, high) = np.empty_like(log_w), _block_sums(a)
+    for row, log_weights, sum_ in zip(rows(w), rows(log_w), high, strict=True):
+        np.subtract(log_weights, low, out=row)
+        row -= sum_
+        np.exp(row, out=row)
+    return w
 
 
 def log_normalisers(a: FloatArray, z: FloatArray) -> FloatArray:

@@ -55,20 +55,30 @@ def _disjoint(left: Values, right: Values, semiring: Semiring) -> Values:
 
 def log_cell_weights(theta: FloatArray) -> FloatArray:
     """Return log w of every cell: the sum of θ over its pairs; −∞ for the empty cell."""
-    n = len(theta)
-    weights = np.empty(1 << n)
-    weights[0] = 0.0
-    for i in range(n):
-        with_next = subset_sums(theta[i, :i], weights[1 << i : 2 << i])
-        with_next += weights[: 1 << i]
+    weights = cell_values(theta, np.zeros(len(theta)), LOG_SUM)
     weights[0] = -np.inf
     return weights
 
 
-def subset_sums(values: FloatArray, out: FloatArray | None = None) -> FloatArray:
+def cell_values(of_pairs: FloatArray, own: FloatArray, semiring: Semiring) -> FloatArray:
+    """Return for every subset the values of its pairs and the own values of its members, combined.
+
+    They are combined as the semiring does (times).
+    """
+    table = np.empty(1 << len(own))
+    table[0] = semiring.one
+    for i, value in enumerate(own):
+        with_next = table[1 << i : 2 << i]
+        with_next[0] = value
+        for j in range(i):
+            semiring.times(with_next[: 1 << j], of_pairs[i, j], out=with_next[1 << j : 2 << j])
+        semiring.times(with_next, table[: 1 << i], out=with_next)
+    return table
+
+
+def subset_sums(values: FloatArray) -> FloatArray:
     """Return the sum of the values over every subset."""
-    sums = np.empty(1 << len(values)) if out is None else out
-    sums[0] = 0.0
+    sums = np.zeros(1 << len(values))
     for i, value in enumerate(values):
         np.add(sums[: 1 << i], value, out=sums[1 << i : 2 << i])
     return sums
