@@ -145,7 +145,7 @@ def test_draws_and_best_of_a_large_set_follow_the_tables() -> None:
 
 @pytest.mark.parametrize(
     ("largest", "together", "threads"),
-    [(9, 1, 99), (9, 3, 10), (9, 4, 99), (10, 2, 99), (16, 7, 10)],
+    [(9, 1, 99), (9, 3, 10), (11, 4, 99), (17, 7, 10)],
 )
 def test_the_disjoint_product_by_definition(
     largest: int, together: int, threads: int, monkeypatch: pytest.MonkeyPatch

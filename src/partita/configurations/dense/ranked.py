@@ -91,7 +91,7 @@ def _violated_cells(log_w: FloatArray, a: FloatArray) -> IntArray:
 
 FIRST = 10  # templates whose subsets numpy sums up; a product needs at least as many
 TOGETHER = 7  # of the highest templates, whose subsets are the parts of a product
-LARGEST = 16  # open templates of a part that is not divided
+LARGEST = 17  # open templates of a part that is not divided, an odd number
 LANES = np.uint64(8)  # of the kernel
 THREADS = 14  # open templates from which two threads are worth their start
 
@@ -158,7 +158,7 @@ class Arenas:
     """
 
     def __init__(self, bits: int) -> None:
-        size = max(_arena_size(bits, 0), _arena_size(min(bits, LARGEST + 1), 0))
+        size = max(_arena_size(smaller, 0) for smaller in range(FIRST, bits + 1))
         self.two = np.empty(size), np.empty(size)
 
 
@@ -174,8 +174,8 @@ def _arena_size(bits: int, depth: int) -> int:
 
 
 def _decided(bits: int) -> int:
-    """Return how many of the open templates are decided next."""
-    return max(1, min(TOGETHER, bits - LARGEST))
+    """Return how many of the open templates are decided next: an odd number stays open at last."""
+    return min(TOGETHER, bits - LARGEST) if bits > LARGEST else 2 - (bits + 1) % 2
 
 
 class _Rows(NamedTuple):

@@ -276,43 +276,76 @@ def _block(arena, node, t, depth, f, g, h, lanes):  # type: ignore[no-untyped-de
 
 
 @kernel()
-def _with_next(arena, start, stride, half, t, into):  # type: ignore[no-untyped-def]
-    """Sum rows 0…t of a node over its highest bit, into rows 0…t + 1 of the child with it."""
-    for j in range(t + 2):
-        place = start + j * stride
-        row = arena[into + j * half : into + (j + 1) * half]
-        if j == 0:
-            row[:] = arena[place : place + half]
-        elif j == t + 1:
-            row[:] = arena[place - stride + half : place - stride + 2 * half]
-        else:
-            low = arena[place : place + half]
-            high = arena[place - stride + half : place - stride + 2 * half]
-            for x in range(half):
-                row[x] = low[x] + high[x]
+def _with_two(arena, start, stride, quarter, t, into):  # type: ignore[no-untyped-def]
+    """Sum rows 0…t of a node over its two highest bits, for the children with one or both.
+
+    The child with the lower bit has rows 0…t + 1, then that with the higher one, then that with
+    both has rows 0…t + 2.
+    """
+    zeros = np.zeros(quarter)
+    for j in range(t + 3):
+        same = start + j * stride
+        less, least = same - stride, same - 2 * stride
+        a = arena[same : same + quarter] if j <= t else zeros
+        b, c, d = zeros, zeros, zeros
+        if 1 <= j <= t + 1:
+            b = arena[less + quarter : less + 2 * quarter]
+            c = arena[less + 2 * quarter : less + 3 * quarter]
+        if j >= 2:
+            d = arena[least + 3 * quarter : least + 4 * quarter]
+        place = into + j * quarter
+        higher, both = place + (t + 2) * quarter, place + 2 * (t + 2) * quarter
+        row = arena[both : both + quarter]
+        if j == t + 2:
+            row[:] = d
+            return
+        one, other = arena[place : place + quarter], arena[higher : higher + quarter]
+        for x in range(quarter):
+            one[x] = a[x] + b[x]
+            other[x] = a[x] + c[x]
+            row[x] = (a[x] + b[x]) + (c[x] + d[x])
 
 
 @kernel()
-def _without_next(arena, into, stride, half, source, t, depth):  # type: ignore[no-untyped-def]
-    """Put the results of the child without the highest bit beside those of the child with it."""
+def _without_two(arena, into, stride, quarter, source, size, t, depth):  # type: ignore[no-untyped-def]
+    """Invert the sums over two bits: the results of the child with both are in their place.
+
+    Those of the others, `size` apart, are the children without any, with the lower and with the
+    higher bit.
+    """
     for e in range(t, depth + 1):
-        place, start = into + e * stride, source + e * half
-        low, high = arena[place : place + half], arena[place + half : place + 2 * half]
-        same, larger = arena[start : start + half], arena[start + half : start + 2 * half]
-        for x in range(half):
-            low[x] = same[x]
-        for x in range(half):
-            high[x] -= larger[x]
+        place, start = into + e * stride, source + e * quarter
+        none, none1 = arena[start : start + quarter], arena[start + quarter : start + 2 * quarter]
+        none2 = arena[start + 2 * quarter : start + 3 * quarter]
+        low, low1 = start + size + quarter, start + size + 2 * quarter
+        high, high1 = low + size, low1 + size
+        lower, lower1 = arena[low : low + quarter], arena[low1 : low1 + quarter]
+        higher, higher1 = arena[high : high + quarter], arena[high1 : high1 + quarter]
+        first = arena[place : place + quarter]
+        second = arena[place + quarter : place + 2 * quarter]
+        third = arena[place + 2 * quarter : place + 3 * quarter]
+        fourth = arena[place + 3 * quarter : place + 4 * quarter]
+        for x in range(quarter):
+            first[x] = none[x]
+            second[x] = lower[x] - none1[x]
+            third[x] = higher[x] - none1[x]
+            fourth[x] = (fourth[x] - lower1[x]) - (higher1[x] - none2[x])
 
 
 def level_places(bits: int, count: int, depth: int) -> IntArray:
-    """Return where each level has its rows of both factors and its results; then the total."""
-    places = np.zeros((bits - BLOCK_BITS + 2, 3), dtype=np.int64)
-    used = 0
-    for level in range(bits - BLOCK_BITS + 1):
-        width, rows = 1 << (bits - level), count + level + 1
-        places[level] = used, used + rows * width, used + 2 * rows * width
-        used += (2 * rows + depth + level + 1) * width
+    """Return where each level has its rows of both factors and its results; then the total.
+
+    The first level has one node, others three of four children, two bits below.
+    """
+    levels = (bits - BLOCK_BITS) // 2
+    places = np.zeros((levels + 2, 3), dtype=np.int64)
+    places[0] = 0, (count + 1) << bits, 2 * (count + 1) << bits
+    used = 2 * (count + 1) + depth + 1 << bits
+    for level in range(1, levels + 1):
+        quarter, most = 1 << (bits - 2 * level), count + 2 * level
+        rows = 3 * most + 1
+        places[level] = used, used + rows * quarter, used + 2 * rows * quarter
+        used += (2 * rows + 3 * (depth + 2 * level + 1)) * quarter
     places[-1] = used
     return places
 
@@ -325,34 +358,42 @@ def subtree(arena, bits, count, depth, lanes):  # type: ignore[no-untyped-def]
     """Process all below a node with so many open bits, of whose `depth` decided ones T has `count`.
 
     The arena has the node's rows 0…count of both factors, and gets its results of sizes count…depth
-    (see `level_places`). The child without the next bit shares the rows of its parent; the results
-    of the child with it are written to their place in those of the parent, one row earlier.
+    (see `level_places`). Two bits are decided at a time; the number of open ones is odd. The child
+    without both shares the rows of its parent; the results of the child with both are written to
+    their place in those of the parent, two rows earlier.
     """
-    places, end = _level_places(bits, count, depth), bits - BLOCK_BITS
+    places, end = _level_places(bits, count, depth), (bits - BLOCK_BITS) // 2
     f, g, h = scratch(depth + bits), scratch(depth + bits), scratch(depth + bits)
     node = np.zeros((end + 1, 5), dtype=np.int64)  # factors, their stride, results, their stride
-    t, bit = np.zeros(end + 1, dtype=np.int64), np.zeros(end + 1, dtype=np.int64)
+    held, child = np.zeros(end + 1, dtype=np.int64), np.zeros(end + 1, dtype=np.int64)
     node[0] = places[0, 0], places[0, 1], 1 << bits, places[0, 2], 1 << bits
-    level, t[0] = 0, count
+    level, held[0] = 0, count
     while True:
-        half, (a, b, stride, results, spacing) = (1 << (bits - level)) >> 1, node[level]
+        quarter, t = (1 << (bits - 2 * level)) >> 2, held[level]
+        a, b, stride, results, spacing = node[level]
+        decided = depth + 2 * level
         if level == end:
-            _block(arena, node[level], t[level], depth + level, f, g, h, lanes)
-        elif bit[level] < 2:
-            first, second, own = places[level + 1]
-            if bit[level] == 0:
-                node[level + 1] = a, b, stride, own, half
-            else:
-                _with_next(arena, a, stride, half, t[level], first)
-                _with_next(arena, b, stride, half, t[level], second)
-                node[level + 1] = first, second, half, results + half - spacing, spacing
-            t[level + 1], bit[level + 1] = t[level] + bit[level], 0
-            bit[level] += 1
-            level += 1
-            continue
+            _block(arena, node[level], t, decided, f, g, h, lanes)
         else:
-            own = places[level + 1, 2]
-            _without_next(arena, results, spacing, half, own, t[level], depth + level)
+            first, second, own = places[level + 1]
+            size = (decided + 3) * quarter
+            if child[level] == 0:
+                _with_two(arena, a, stride, quarter, t, first)
+                _with_two(arena, b, stride, quarter, t, second)
+                node[level + 1] = a, b, stride, own, quarter
+            elif child[level] < 4:
+                offset = (child[level] - 1) * (t + 2) * quarter
+                at, apart = own + child[level] * size, quarter
+                if child[level] == 3:
+                    at, apart = results + 3 * quarter - 2 * spacing, spacing
+                node[level + 1] = first + offset, second + offset, quarter, at, apart
+            if child[level] < 4:
+                held[level + 1] = t + (child[level] & 1) + (child[level] >> 1)
+                child[level + 1] = 0
+                child[level] += 1
+                level += 1
+                continue
+            _without_two(arena, results, spacing, quarter, own, size, t, decided)
         if level == 0:
             return
         level -= 1
