@@ -113,13 +113,18 @@ def doubles(values: FloatArray) -> FloatArray:
 
     The diagonal has the sums of the masks with one bit.
     """
-    low, high = np.zeros(rows(values).shape[1]), np.empty(len(rows(values)))
-    between = np.empty((len(high), len(low).bit_length() - 1))
-    for n, row in enumerate(rows(values)):
+    blocks = rows(values)
+    bits, low = blocks.shape[1].bit_length() - 1, np.zeros(blocks.shape[1])
+    first, second = (
+        np.empty((len(blocks), 1 << bits // 2)),
+        np.empty((len(blocks), 1 << -(-bits // 2))),
+    )
+    for n, row in enumerate(blocks):
         low += row
-        high[n], between[n] = row.sum(), singles(row)
-    across = singles(between)
-    return np.block([[_inside(low), across.T], [across, _inside(high)]])
+        row.reshape(second.shape[1], -1).sum(axis=0, out=first[n])
+        row.reshape(second.shape[1], -1).sum(axis=1, out=second[n])
+    across = singles(np.concatenate([singles(first.T), singles(second.T)]).T)
+    return np.block([[_inside(low), across.T], [across, _inside(first.sum(axis=1))]])
 
 
 def _inside(values: FloatArray) -> FloatArray:
