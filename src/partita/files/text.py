@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
@@ -18,7 +17,6 @@ BLOCK = 1 << 20
 STANDARD_INPUT = "-"
 MARK = b"\xef\xbb\xbf"
 WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
-NOT_ASCII = re.compile("[\x80-\ufffc\ufffe-\U0010ffff]")  # without what replaces invalid bytes
 
 
 @dataclass(slots=True)
@@ -87,11 +85,16 @@ def as_utf8(stream: BinaryIO, file: str, note: Callable[[str], None] | None) -> 
         text = data.decode("utf-16" if wide else "cp1252")
     except UnicodeDecodeError:
         text = ""
-    if not text or (not wide and NOT_ASCII.search(data.decode(errors="replace"))):
+    if not text or (not wide and _has_letters(data.decode(errors="replace"))):
         return BytesIO(data)
     name = "UTF-16" if wide else "Windows-1252, since it is not UTF-8: check accented letters"
     note(f"{file} is read as {name}")
     return BytesIO(text.encode())
+
+
+def _has_letters(text: str) -> bool:
+    """Return whether a text has characters beyond ASCII and beyond what replaces invalid bytes."""
+    return not text.replace("\ufffd", "").isascii()
 
 
 def _is_utf8(stream: BinaryIO) -> bool:

@@ -27,23 +27,24 @@ def _next_cells(tables: AnyTables, rest: IntArray, rng: np.random.Generator) -> 
     """Draw one cell for every row; none where all templates are placed."""
     cells = np.zeros_like(rest)
     order = np.argsort(rest, kind="stable")
-    starts = np.flatnonzero(np.diff(rest[order], prepend=-1))
-    for group in np.split(order, starts[1:]):
-        if rest[group[0]]:
-            cells[group] = _choices(tables, int(rest[group[0]]), rng.random(len(group)))
+    order = order[rest[order] > 0]
+    uniforms = rng.random(len(order))
+    if len(tables.log_w) > 1 << SMALL:
+        from partita.configurations.dense.kernels import choose
+
+        by_uniform = np.lexsort((uniforms, rest[order]))
+        order, chosen = order[by_uniform], np.empty(len(order), dtype=np.int64)
+        choose(tables.log_w, tables.log_z, rest[order], uniforms[by_uniform], chosen)
+        cells[order] = chosen
+        return cells
+    starts = np.flatnonzero(np.diff(rest[order], prepend=0))
+    for rows in np.split(np.arange(len(order)), starts[1:]):
+        cells[order[rows]] = _choices(tables, int(rest[order[rows[0]]]), uniforms[rows])
     return cells
 
 
 def _choices(tables: AnyTables, rest: int, uniforms: FloatArray) -> IntArray:
     """Return, for each uniform number, the cell into whose share it falls."""
-    from partita.configurations.dense.kernels import choose
-
-    if len(tables.log_w) > 1 << SMALL:
-        order = np.argsort(uniforms, kind="stable")
-        chosen, in_order = np.empty((2, len(uniforms)), dtype=np.int64)
-        choose(tables.log_w, tables.log_z, rest, uniforms[order], in_order)
-        chosen[order] = in_order
-        return chosen
     cells: IntArray = parts(rest)
     log_shares = tables.log_w[cells] + tables.log_z[rest ^ cells] - tables.log_z[rest]
     shares = np.cumsum(np.exp(log_shares))

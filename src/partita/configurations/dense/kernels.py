@@ -29,8 +29,23 @@ def extend(log_w, log_z, i, start, stop):  # type: ignore[no-untyped-def]
 
 
 @kernel(native=True)
-def choose(log_w, log_z, rest, uniforms, chosen):  # type: ignore[no-untyped-def]
-    """Fill in, for sorted uniforms, the cells (with the highest member of rest) they fall into."""
+def choose(log_w, log_z, rests, uniforms, chosen):  # type: ignore[no-untyped-def]
+    """Fill in the cells, with the highest member of what is left, that uniforms fall into.
+
+    Rows are sorted by what is left, and those with the same by their uniforms.
+    """
+    row = 0
+    while row < rests.shape[0]:
+        end = row + 1
+        while end < rests.shape[0] and rests[end] == rests[row]:
+            end += 1
+        _choose(log_w, log_z, rests[row], uniforms[row:end], chosen[row:end])
+        row = end
+
+
+@kernel()
+def _choose(log_w, log_z, rest, uniforms, chosen):  # type: ignore[no-untyped-def]
+    """Fill in the cells that sorted uniforms fall into, for one set of templates that are left."""
     top = 1
     while top * 2 <= rest:
         top *= 2

@@ -101,11 +101,11 @@ def _compile() -> None:
     """Compile with a small search before the clock starts: the budget excludes compilation."""
     ring = np.abs(np.subtract.outer(np.arange(7), np.arange(7)))
     theta = np.where(np.isin(ring, (1, 6)), 1.0, np.where(ring == 0, 0.0, -0.5))
-    _best(theta, 1, Meter(Budget(work=10**6)))
+    _best(theta, 1, Meter(Budget(work=10**6)), 1)
 
 
-def _best(theta: FloatArray, k: int, meter: Meter) -> Best:
-    start = local_search(theta, STARTS)
+def _best(theta: FloatArray, k: int, meter: Meter, starts: int = STARTS) -> Best:
+    start = local_search(theta, starts)
     order = good_order(start)
     inside = np.ascontiguousarray(theta[np.ix_(order, order)])
     near = pool(inside, start[order], score(theta, start), k, meter)
