@@ -87,6 +87,18 @@ BAD = [
     ("object,source,value\nx,ann\n", "line 2: has 2 values; the header names 3 columns"),
     ("object,source,value\nx,,Rome\n", "line 2: has no source"),
     ("object,source,value\n,ann,Rome\n", "line 2: has no object"),
+    (
+        f"object,source,value\n{'x' * 10_001},ann,Rome\n",
+        "line 2: object has 10,001 characters; expected at most 10,000",
+    ),
+    (
+        f"object,source,value,confidence\nx,ann,Rome,{'9' * 400}\n",
+        f"line 2: confidence {'9' * 37}... is not a number from 0 to 1",
+    ),
+    (
+        '[{"object":"x","source":"ann","value":"Rome"}]\n',
+        "line 1: is JSON; expected CSV with a header, or JSON Lines",
+    ),
     ("object,source,value,confidence\nx,ann,Rome,2\n", "line 2: confidence 2 is not a number"),
     ("object,source,value,reliability\nx,ann,Rome,1.5\n", "line 2: reliability of ann 1.5 is not"),
     ("object,source,value,reliability\nx,ann,R,often\n", "line 2: reliability of ann often is not"),

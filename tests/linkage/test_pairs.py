@@ -201,6 +201,7 @@ HEAD = "left,right,probability\nX,Y,.5\n"
 SAID = "expected a number from 0 to 1"
 AB = "line 3: the probability of A and B is"
 XB = "line 2: the probability of X and B is"
+IS_JSON = "line 1: is JSON; expected CSV with a header, or JSON Lines (one object in each line)"
 COLUMNS = "expected left, right, probability and optionally set"
 NAMES = (
     "expected left, right, probability (or Splink's unique_id_l, unique_id_r, match_probability, "
@@ -216,6 +217,7 @@ NAMES = (
         ("A,B,nan", f"{AB} nan, not a number; {SAID}"),
         ("A,B,inf", f"{AB} inf, outside 0 to 1; {SAID}"),
         ("A,B,often", f"{AB} often, not a number; {SAID}"),
+        (f"A,B,{'7' * 400}", f"{AB} {'7' * 37}..., outside 0 to 1; {SAID}"),
         ("A,B,0_1", f"{AB} 0_1, not a number; {SAID}"),
         ("A,B,", f"{AB} missing; {SAID}"),
         ("A,A,.5", "line 3: pairs A with itself"),
@@ -273,6 +275,8 @@ def test_a_bad_row_fails_the_set_it_names(written):
         ('left,right,probability\nA,B,.5\nA,"C,.5\n', "pairs.csv, line 3: is not CSV: "
          "unexpected end of data"),
         (b"\xff\xfel\0e\0", "pairs.csv, line 1: is UTF-16; expected UTF-8"),
+        ('[{"left":"A","right":"B","probability":0.5}]\n', f"pairs.csv, {IS_JSON}"),
+        ('[\n{"left":"A","right":"B","probability":0.5}\n]\n', f"pairs.csv, {IS_JSON}"),
         (b"left,r\xffght,probability\nA,B,.5\n", "pairs.csv, line 1: is not UTF-8 "
          "(byte 7 of the line)"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -89,6 +90,9 @@ def csv_rows(lines: Lines, any_delimiter: bool = False) -> Iterator[Rows]:
     """
     blocks = lines.blocks()
     first, _, rest = next(blocks, b"").partition(b"\n")
+    if re.match(rb"\s*[\[{]\s*([\"\[{]|$)", first):
+        problem = "is JSON; expected CSV with a header, or JSON Lines (one object in each line)"
+        raise InputError(problem, file=lines.file, line=1)
     delimiter = _delimiter(first) if any_delimiter else ","
     if delimiter != ",":
         yield from _irregular_csv_rows(lines, chain([first + b"\n" + rest], blocks), (), delimiter)

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from partita.errors import InputError
 
+LONGEST_ID = 10_000  # characters
 MAX_FLOAT = sys.float_info.max  # an integer may be larger
 
 
@@ -88,7 +89,11 @@ def list_of(value: Any, what: str, place: Place) -> list[Any]:
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    return shortened(json.dumps(value, ensure_ascii=False))
+
+
+def shortened(text: str) -> str:
+    """Return a value of a file for an error message: the beginning of a long one."""
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from partita.errors import InputError
 from partita.files.rows import Rows, csv_rows, jsonl_rows
-from partita.files.strict import Place
+from partita.files.strict import LONGEST_ID, Place, shortened
 from partita.files.text import Lines, opened
 from partita.fusion.claims import Claims
 from partita.templates.words import symbol
@@ -320,7 +320,9 @@ def _check_pairs(
     for line, value in zip(rows.lines, rows.column(roles.value), strict=True):
         for text in _value_texts(value, line, buffer):
             if says_same(text) is None:
-                raise buffer.error(line, f"judgement {text!r} is neither same nor different")
+                raise buffer.error(
+                    line, f"judgement {shortened(repr(text))} is neither same nor different"
+                )
 
 
 def says_same(judgement: str) -> bool | None:
@@ -340,6 +342,10 @@ def _texts(rows: Rows, column: str, what: str, buffer: _ClaimBuffer) -> list[str
     texts = [str(value).strip() if value is not None else "" for value in rows.column(column)]
     if "" in texts:
         raise buffer.error(rows.lines[texts.index("")], f"has no {what}")
+    if max(map(len, texts), default=0) > LONGEST_ID:
+        n = next(n for n, text in enumerate(texts) if len(text) > LONGEST_ID)
+        problem = f"{what} has {len(texts[n]):,} characters; expected at most {LONGEST_ID:,}"
+        raise buffer.error(rows.lines[n], problem)
     return texts
 
 
@@ -359,7 +365,7 @@ def _share(value: Any, what: str, line: int, buffer: _ClaimBuffer) -> float:
     except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if not 0.0 <= number <= 1.0:
-        raise buffer.error(line, f"{what} {value} is not a number from 0 to 1")
+        raise buffer.error(line, f"{what} {shortened(str(value))} is not a number from 0 to 1")
     return number
 
 
@@ -394,7 +400,8 @@ def day_number(value: Any, place: Place) -> int:
     try:
         return date.fromisoformat(str(value).strip()[:10]).toordinal()
     except ValueError:
-        place.refuse(f"stated {value} is not a day (expected a date such as 1996-03-12)")
+        shown = shortened(str(value))
+        place.refuse(f"stated {shown} is not a day (expected a date such as 1996-03-12)")
 
 
 def _claims(buffer: _ClaimBuffer) -> Claims:

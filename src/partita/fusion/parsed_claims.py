@@ -11,6 +11,7 @@ from datetime import date
 import numpy as np
 
 from partita.errors import InputError
+from partita.files.strict import shortened
 from partita.fusion.claims import Claims
 from partita.fusion.kinds import Kind
 from partita.fusion.people import Lexicon, names_nobody, people_by_text
@@ -143,7 +144,7 @@ def normalise_number(text: str) -> str:
     """Return the shortest spelling of a number: 1000 for 1,000.0."""
     plain = _GROUPS.sub("", text.strip())
     if not _NUMBER.fullmatch(plain) or not np.isfinite(float(plain)):
-        raise InputError(f"{text!r} is not a number")
+        raise InputError(f"{shortened(repr(text))} is not a number")
     return repr(float(plain) + 0.0).removesuffix(".0")  # -0.0 + 0.0 is 0.0
 
 

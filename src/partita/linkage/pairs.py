@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from partita.errors import InputError
 from partita.files.rows import Fields, Rows, csv_rows, jsonl_rows
+from partita.files.strict import LONGEST_ID, shortened
 from partita.files.text import MARK, STANDARD_INPUT, Lines, as_utf8, opened
 from partita.linkage.pair_table import (
     UNKNOWN,
@@ -54,9 +55,6 @@ def _first_naming(rows: Rows, file: str, unit: Unit, chosen: Chosen) -> Naming:
     if 0 in rows.problems:
         raise located(file, unit, rows.lines[0], rows.problems[0])
     raise InputError(names, file=file, line=1 if unit == "line" else None)
-
-
-LONGEST_ID = 10_000  # characters
 
 
 class _Codes(dict[str, int]):
@@ -206,7 +204,7 @@ class _TableBuilder:
             return f"names no set for {names[left]} and {names[right]}"
         if left == right:
             return f"pairs {names[left]} with itself"
-        value = "missing" if _blank(given) else str(given).strip()
+        value = "missing" if _blank(given) else shortened(str(given).strip())
         wrong = "not a number" if math.isnan(probability) else "outside 0 to 1"
         return (
             f"the probability of {names[left]} and {names[right]} is {value}"
