@@ -322,8 +322,7 @@ def _check_outputs(
     settings_out: Path | None = None,
 ) -> None:
     from partita.errors import InputError
-    from partita.files.writing import refuse_inputs
-    from partita.linkage.table_files import check_suffix
+    from partita.files.writing import check_suffix, refuse_inputs
 
     seen: dict[Path, str] = {}
     for name, path in {**files, "settings": settings_out}.items():
@@ -337,7 +336,7 @@ def _check_outputs(
 
 
 def _write(clusters: Clusters, files: dict[str, Path | None]) -> None:
-    from partita.linkage.table_files import write_table
+    from partita.files.writing import write_table
 
     for name, path in files.items():
         if path is not None:

@@ -150,10 +150,10 @@ def singles(values: FloatArray) -> FloatArray:
 def predicted_bytes(n: int) -> int:
     """Return an upper bound on what the tables of n templates take while they are made.
 
-    A ranked transform has two tables and rows of its factors, 5.5 tables in all, and its arenas.
+    A ranked transform has three tables and its arenas; draws need a fourth.
     """
     if n > POSITIVE:
-        return (8 << n) * 6 + (100 << 20)
+        return (8 << n) * 5 + (100 << 20)
     return (8 << n) * 8 + (1 << 20) + (3**n if n <= SMALL else 0) * 32
 
 
