@@ -123,7 +123,7 @@ def _compiled(*columns: Sequence[Any]) -> bool:
 def _regular(names: Sequence[str]) -> bool:
     """Return whether all names are in ASCII, not empty and without blanks."""
     text = "".join(names)
-    return text.isascii() and text.split() == [text] and all(names)
+    return not names or (text.isascii() and text.split() == [text] and all(names))
 
 
 def _writable(name: str) -> bool:
