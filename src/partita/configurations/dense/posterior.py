@@ -23,6 +23,7 @@ from partita.configurations.dense.tables import (
 from partita.records import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
 
 Cells = tuple[int, ...]
+LOWEST = -1e300  # in place of log 0, which times 0 is not a number
 
 
 def best_from_tables(log_w: FloatArray, completion: FloatArray, k: int) -> Best:
@@ -122,7 +123,7 @@ class DensePosterior:
         """H = log Z − Σ_C P(C)·log w(C)."""
         expected = 0.0
         for p, log_w in zip(rows(self.cell_table), rows(self.tables.log_w), strict=True):
-            expected += float(np.sum(p * np.where(p > 0.0, log_w, 0.0)))
+            expected += float(np.einsum("i,i", p, np.maximum(log_w, LOWEST)))
         return Figure.exact(max(0.0, self.log_normaliser.value - expected) / math.log(2.0))
 
     def pairs(self) -> Marginals:

@@ -40,9 +40,8 @@ def _clear(rows, first, last, start, width):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _spread_lanes(arena, start, stride, t, into):  # type: ignore[no-untyped-def]
+def _spread_lanes(arena, start, stride, t, into, zeros):  # type: ignore[no-untyped-def]
     """Sum rows 0…t over subsets of the three lowest bits, into rows 0…t + 3 by size."""
-    zeros = np.zeros(BLOCK)
     for r in range(t + 4):
         place = start + r * stride
         a = arena[place : place + BLOCK] if r <= t else zeros
@@ -257,10 +256,10 @@ def _size(mask):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _block(arena, node, t, depth, f, g, h, lanes):  # type: ignore[no-untyped-def]
+def _block(arena, node, t, depth, f, g, h, zeros, lanes):  # type: ignore[no-untyped-def]
     """Process the last nine bits: rank, transform, multiply, transform back."""
-    _spread_lanes(arena, node[0], node[2], t, f)
-    _spread_lanes(arena, node[1], node[2], t, g)
+    _spread_lanes(arena, node[0], node[2], t, f, zeros)
+    _spread_lanes(arena, node[1], node[2], t, g, zeros)
     _spread(f, t + 3)
     _spread(g, t + 3)
     for part in range(8):
@@ -276,13 +275,12 @@ def _block(arena, node, t, depth, f, g, h, lanes):  # type: ignore[no-untyped-de
 
 
 @kernel()
-def _with_two(arena, start, stride, quarter, t, into):  # type: ignore[no-untyped-def]
+def _with_two(arena, start, stride, quarter, t, into, zeros):  # type: ignore[no-untyped-def]
     """Sum rows 0…t of a node over its two highest bits, for the children with one or both.
 
     The child with the lower bit has rows 0…t + 1, then that with the higher one, then that with
     both has rows 0…t + 2.
     """
-    zeros = np.zeros(quarter)
     for j in range(t + 3):
         same = start + j * stride
         less, least = same - stride, same - 2 * stride
@@ -365,6 +363,7 @@ def subtree(arena, bits, count, depth, lanes):  # type: ignore[no-untyped-def]
     places, end = _level_places(bits, count, depth), (bits - BLOCK_BITS) // 2
     f, g, h = scratch(depth + bits), scratch(depth + bits), scratch(depth + bits)
     node = np.zeros((end + 1, 5), dtype=np.int64)  # factors, their stride, results, their stride
+    zeros = np.zeros(max(BLOCK, 1 << bits >> 2))
     held, child = np.zeros(end + 1, dtype=np.int64), np.zeros(end + 1, dtype=np.int64)
     node[0] = places[0, 0], places[0, 1], 1 << bits, places[0, 2], 1 << bits
     level, held[0] = 0, count
@@ -373,13 +372,13 @@ def subtree(arena, bits, count, depth, lanes):  # type: ignore[no-untyped-def]
         a, b, stride, results, spacing = node[level]
         decided = depth + 2 * level
         if level == end:
-            _block(arena, node[level], t, decided, f, g, h, lanes)
+            _block(arena, node[level], t, decided, f, g, h, zeros[:BLOCK], lanes)
         else:
             first, second, own = places[level + 1]
             size = (decided + 3) * quarter
             if child[level] == 0:
-                _with_two(arena, a, stride, quarter, t, first)
-                _with_two(arena, b, stride, quarter, t, second)
+                _with_two(arena, a, stride, quarter, t, first, zeros[:quarter])
+                _with_two(arena, b, stride, quarter, t, second, zeros[:quarter])
                 node[level + 1] = a, b, stride, own, quarter
             elif child[level] < 4:
                 offset = (child[level] - 1) * (t + 2) * quarter
