@@ -119,6 +119,30 @@ def test_large_sets_equal_an_independent_positive_recursion(n: int, kind: str) -
     assert np.abs(np.diagonal(doubles(found)) - 1.0).max() <= 1e-10
 
 
+def test_a_poor_scaling_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without any scaling rounding loses too much, which the sums of the cells show."""
+    theta, near_dual = _instance(18, "wild", np.random.default_rng(18)), ranked.near_dual
+    tried = []
+
+    def poor(theta: np.ndarray, log_w: np.ndarray, precise: bool) -> np.ndarray:
+        tried.append(precise)
+        return near_dual(theta, log_w, precise) if precise else np.zeros(len(theta))
+
+    monkeypatch.setattr(ranked, "near_dual", poor)
+    made = tables(theta)
+    assert tried == [False, True]
+    assert made.way == "ranked subset transform"
+    truth = Tables(made.log_w, dense_normalisers(theta), "")
+    assert np.abs(made.cell_probabilities() - truth.cell_probabilities()).max() <= 1e-9
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 14, 15])
+def test_sums_over_pairs_of_bits_by_definition(n: int) -> None:
+    values, masks = np.random.default_rng(n).random(1 << n), np.arange(1 << n)
+    held = (masks[:, None] >> np.arange(n) & 1).astype(float)
+    assert doubles(values) == pytest.approx(held.T @ (values[:, None] * held))
+
+
 def _instance(n: int, kind: str, rng: np.random.Generator) -> np.ndarray:
     made = {
         "flat": lambda: log_odds(uniform_pairs(n, 0.3, 0.7, rng)),
