@@ -151,6 +151,22 @@ def test_a_denial_keeps_templates_apart_and_a_possibility_does_not():
     assert allowed[1, 2]  # Wilson is only possible
 
 
+@pytest.mark.parametrize(
+    ("text", "sort", "value"),
+    [
+        ("The vehicle seen at Kirby is a tank.", "TANK", ("TANK", "asserted")),
+        ("The site is probably a radar station.", "FACILITY", ("RADAR SITE", "possible")),
+        ("The vehicle that left Arden on 3 May could be a tank.", "VEHICLE", ("TANK", "possible")),
+    ],
+)
+def test_a_predicate_is_of_its_subject(text: str, sort: str, value: tuple[str, str]):
+    first = partita.run(text, domain="depots").entities[0]
+    assert len(first.templates) == 2
+    assert first.probability > 0.85
+    assert first.sort == sort
+    assert value in [(one.value, one.status) for some in first.slots.values() for one in some]
+
+
 def test_what_is_not_an_ammunition_depot_may_be_another():
     said = templates(
         "The facility is not an ammunition depot. A fuel depot is new. An ammunition depot is old."

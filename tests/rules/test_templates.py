@@ -218,7 +218,7 @@ def test_roles() -> None:
     assert relations_of([ng(), END, SEE], 0).role == "other"
 
 
-def test_copula_and_apposition() -> None:
+def test_copula() -> None:
     assert relations_of([ng(), BE, ng()], 2).copula == 0
     assert relations_of([ng(), {**BE, "negated": "not"}, ng()], 2).copula == -1
     is_not = {**BE, "negated": "not"}
@@ -227,6 +227,24 @@ def test_copula_and_apposition() -> None:
     assert relations_of([ng(), BE, ng(), word("but"), ng()], 4).copula == -1
     assert relations_of([ng(), BE, ng(number="PLURAL")], 2).copula == -1
     assert relations_of([ng(), END, ng()], 2).copula == -1
+
+
+def test_copula_after_a_relative_clause() -> None:
+    which, seen, at = ng(person="relative"), {**SEE, "form": "participle"}, word("at", "IN")
+    comma, said = word(","), {**SEE, "lemma": "say"}
+    assert relations_of([ng(), seen, at, ng(), BE, ng()], 5).copula == 0
+    assert relations_of([ng(), at, ng(), seen, at, ng(), BE, ng()], 7).copula == 0
+    assert relations_of([ng(), which, SEE, BE, ng()], 4).copula == 0
+    assert relations_of([ng(), which, SEE, ng(), BE, ng()], 5).copula == 0
+    assert relations_of([ng(), which, SEE, ng(), at, ng(), BE, ng()], 7).copula == 0
+    assert relations_of([ng(), comma, which, SEE, at, ng(), comma, BE, ng()], 8).copula == 0
+    assert relations_of([ng(), which, said, ng(), BE, ng()], 5).copula == 3
+    assert relations_of([ng(), SEE, ng(), BE, ng()], 4).copula == 2
+    assert relations_of([ng(), comma, ng(), comma, BE, ng()], 5).copula == -1
+    assert relations_of([ng(), SEE, BE, ng()], 3).copula == -1
+
+
+def test_apposition() -> None:
     named, described = ng(form="name"), ng(form="definite")
     assert relations_of([named, word(","), described, word(",")], 2).apposition == 0
     assert relations_of([named, word(","), described, word(","), word("and")], 2).apposition == -1

@@ -163,7 +163,7 @@ def _entity(
 ) -> Entity:
     return Entity(
         id="",
-        sort=merged.sort if schema.sorts is not None else _common_sort(merged.members),
+        sort=_sort(merged, schema),
         templates=merged.ids,
         anchor=anchor,
         figure=probability,
@@ -184,6 +184,23 @@ def denials(members: Sequence[Template]) -> tuple[Denial, ...]:
                 known = found.get(key, Denial(one.slots, (), one.cue))
                 found[key] = replace(known, templates=(*known.templates, member.id))
     return tuple(found.values())
+
+
+def _sort(merged: Merged, schema: Schema) -> str:
+    """Return the sort of the members; one that is only possible counts if there is no other.
+
+    Example: "the site is probably a radar station" is a site.
+    """
+    if schema.sorts is None:
+        return _common_sort(merged.members)
+    firm = [member for member in merged.members if not _possible_sort(member)]
+    return merge(firm, schema).sort if 0 < len(firm) < len(merged.members) else merged.sort
+
+
+def _possible_sort(member: Template) -> bool:
+    return any(
+        one.status == "possible" and member.sort in one.slots.values() for one in member.assertions
+    )
 
 
 def _common_sort(members: Sequence[Template]) -> str:

@@ -8,6 +8,7 @@ from typing import Any, cast, get_args
 
 from partita.records import Form
 from partita.rules.phrases import Phrase
+from partita.text.assertions import BELIEVING, SAYING
 from partita.text.tokens import POSSESSIVE
 
 PERSONS = {"first": "1", "second": "2", "third": "3"}
@@ -85,6 +86,7 @@ HOLDING = frozenset({"have", "contain", "include", "comprise", "consist", "hold"
 SUBORDINATING = frozenset(
     ["that", "whether", "if", "because", "although", "though", "unless", "while", "whereas"]
 )
+EMBEDDING = SAYING | BELIEVING | {"know", "find"}  # their object may be a clause
 BETWEEN = frozenset({"when", "location", "time", "date"})  # allowed before the verb
 
 
@@ -190,15 +192,16 @@ def _copula(phrases: Sequence[Attributes], n: int) -> int:
     corrects = _text(_at(phrases, n - 1)).lower() == "but"
     subject = subject_of(phrases, n - 2 if corrects else n)
     verb = next((p for p in reversed(phrases[max(subject, 0) : n]) if p.get("kind") == "vg"), {})
-    plain = bool(verb.get("negated")) == corrects and not verb.get("modal")
-    return subject if subject >= 0 and plain and _agree(phrases[n], phrases[subject]) else -1
+    says = bool(verb.get("negated")) == corrects
+    return subject if subject >= 0 and says and _agree(phrases[n], phrases[subject]) else -1
 
 
 def subject_of(phrases: Sequence[Attributes], n: int) -> int:
     """Return the subject of which the group at a position is said by a copula, or -1.
 
     Between them only adverbs, verbs before "to be", and after the subject prepositional phrases
-    may stand: "the site near Halvik is probably a radar station", "is believed to be one".
+    and a relative clause may stand: "the site near Halvik is probably a radar station", "is
+    believed to be one", "the vehicle that left Arden is a tank", "the vehicle seen there is one".
     """
     at = _before_adverbs(phrases, n - 1)
     verb = _at(phrases, at)
@@ -207,14 +210,41 @@ def subject_of(phrases: Sequence[Attributes], n: int) -> int:
     at = _before_adverbs(phrases, at - 1)
     if verb.get("form") == "infinitive" and _at(phrases, at).get("kind") == "vg":
         at = _before_adverbs(phrases, at - 1)
-    while _at(phrases, at).get("kind") == "ng" and _preposition(_at(phrases, at - 1)):
-        at -= 2
-    while _at(phrases, at).get("kind") in BETWEEN:
-        at -= 1
+    at = _before_clause(phrases, at)
     subject = _at(phrases, at)
     if subject.get("kind") != "ng" or subject.get("person") in ("there", "relative"):
         return -1
     return at
+
+
+def _before_clause(phrases: Sequence[Attributes], n: int) -> int:
+    """Return the position before prepositional phrases, times and a relative clause."""
+    at = _before_modifiers(phrases, n - 1 if _text(_at(phrases, n)) == "," else n)
+    verb = _at(phrases, at - 1)
+    if _relative(_at(phrases, at - 2)) and verb.get("lemma") not in EMBEDDING:
+        at -= 1  # behind the clause's object
+    verb, before = _at(phrases, at), _at(phrases, at - 1)
+    if verb.get("kind") == "vg" and _relative(before):
+        comma = _text(_at(phrases, at - 2)) == ","
+        return _before_modifiers(phrases, at - 3 if comma else at - 2)
+    if _text(_at(phrases, n)) == ",":
+        return n
+    reduced = verb.get("kind") == "vg" and verb.get("form") == "participle"
+    return _before_modifiers(phrases, at - 1) if reduced else at
+
+
+def _before_modifiers(phrases: Sequence[Attributes], n: int) -> int:
+    while True:
+        if _at(phrases, n).get("kind") == "ng" and _preposition(_at(phrases, n - 1)):
+            n -= 2
+        elif _at(phrases, n).get("kind") in BETWEEN:
+            n -= 1
+        else:
+            return n
+
+
+def _relative(phrase: Attributes) -> bool:
+    return phrase.get("person") == "relative"
 
 
 def _before_adverbs(phrases: Sequence[Attributes], n: int) -> int:

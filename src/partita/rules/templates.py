@@ -245,9 +245,9 @@ def _relations(drafts: Sequence[Draft], analysis: Analysis) -> list[dict[str, An
 
 
 def _may_link(draft: Draft, analysis: Analysis) -> bool:
-    """Return whether a predicate is what its subject is: not if it is denied or only possible."""
+    """Return whether a predicate is of its subject: a denied one is not."""
     scope = analysis.statuses.at(draft.phrase.last) if analysis.statuses else None
-    return scope is None or scope.status == "reported"
+    return scope is None or scope.status != "denied"
 
 
 def _relations_by_id(
