@@ -234,3 +234,12 @@ def test_the_gradient_of_the_normaliser_is_the_pair_marginal() -> None:
             matrix[i, j] = matrix[j, i] = theta[i, j] + sign * step
         up, down = (exact(matrix).log_normaliser.value for matrix in moved)
         assert (up - down) / (2 * step) == pytest.approx(pairs[i, j], abs=1e-8)
+
+
+def test_where_configurations_are_not_counted_equal_weights_tell_how_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("partita.configurations.dense.posterior.count", lambda _: None)
+    for n in (3, 10):
+        theta = symmetric(np.random.default_rng(0).normal(size=(n, n)))
+        assert exact(theta).log2_count().value == pytest.approx(math.log2(bell(n)))

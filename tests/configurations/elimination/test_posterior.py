@@ -13,6 +13,7 @@ from oracles import graphs, subsets
 from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.posteriors import ListedPosterior
 from partita.configurations.dense.posterior import exact
+from partita.configurations.elimination.count import _is_prime, _primes_below
 from partita.configurations.elimination.posterior import (
     EliminationPosterior,
     eliminate_exactly,
@@ -246,3 +247,9 @@ def test_a_dense_graph_is_refused_at_once() -> None:
     assert plan(theta).operations == np.inf
     with pytest.raises(TooLarge, match="an exact answer for 2000 templates would need"):
         eliminate_exactly(theta)
+
+
+def test_primes_are_those_of_trial_division() -> None:
+    primes = [n for n in range(3, 3000, 2) if all(n % d for d in range(3, int(n**0.5) + 1, 2))]
+    assert [n for n in range(3, 3000, 2) if _is_prime(n)] == primes
+    assert _primes_below(1 << 11, 25.0) == [2039, 2029, 2027]
