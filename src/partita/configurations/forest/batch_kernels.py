@@ -199,12 +199,12 @@ def _link(p, sizes, first, rule, answers):  # type: ignore[no-untyped-def]
     n = len(sizes)
     mean, size = p[:n, :n].copy(), sizes.copy()
     cluster, nearest = np.arange(n), np.zeros(n, dtype=np.int64)
-    kept, gone = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    merges = np.empty((n, 2), dtype=np.int64)
     for i in range(n):
         nearest[i] = _nearest(mean, size, i, n)
     for step in range(1, n):
         a, b = _closest(mean, size, nearest)
-        kept[step], gone[step] = a, b
+        merges[step, 0], merges[step, 1] = a, b
         _ask(p, n, cluster, a, b, first + step, answers)
         answers.height[first + step] = max(0.0, mean[a, b])
         answers.between[first + step] = size[a] * size[b]
@@ -212,22 +212,27 @@ def _link(p, sizes, first, rule, answers):  # type: ignore[no-untyped-def]
             if cluster[i] == b:
                 cluster[i] = a
         _merge(mean, size, nearest, a, b)
-    _cut(kept, gone, sizes, first, rule, answers)
+    _cut(merges, sizes, first, rule, size, nearest, answers)
     _memberships(p, sizes, first, answers)
 
 
-@kernel()
-def _cut(kept, gone, sizes, first, rule, answers):  # type: ignore[no-untyped-def]
-    """Fill the clusters: cluster gone[step] joins kept[step] where the rule merges them."""
+@uncounted
+def _cut(merges, sizes, first, rule, whole, into, answers):  # type: ignore[no-untyped-def]
+    """Fill the clusters: the second of each two that merge joins the first where the rule says so.
+
+    `whole` and `into` are overwritten: whether all merges of a cluster so far were made (1 or 0),
+    and which cluster it joined.
+    """
     n = len(sizes)
     f1 = _expected_f1(sizes, first, answers)
-    whole = np.ones(n, dtype=np.bool_)  # all merges of a cluster so far were made
-    into = np.arange(n)
+    for i in range(n):
+        whole[i], into[i] = 1.0, i
     for step in range(1, n):
-        a, b = kept[step], gone[step]
+        a, b = merges[step, 0], merges[step, 1]
         least = _least(rule, f1, answers.between[first + step])
-        whole[a] = whole[a] and whole[b] and answers.height[first + step] >= least
-        if whole[a]:
+        made = whole[a] > 0.0 and whole[b] > 0.0 and answers.height[first + step] >= least
+        whole[a] = 1.0 if made else 0.0
+        if made:
             into[b] = a
     for i in range(n):  # a cluster is called by its first node
         into[i] = into[into[i]]
@@ -258,9 +263,12 @@ def _expected_f1(sizes, first, answers):  # type: ignore[no-untyped-def]
 @uncounted
 def _least(rule, f1, between):  # type: ignore[no-untyped-def]
     """Return the mean probability from which two clusters are merged."""
-    few = rule.lowered + (1.0 - rule.lowered) * min(1.0, 2.0 / between) ** 2
+    least = min(rule.least, rule.share * f1)
+    if between <= 2.0:
+        return least
+    few = rule.lowered + (1.0 - rule.lowered) * (2.0 / between) ** 2
     many = min(MANY, rule.lowered * (between / SEVERAL) ** 0.3)
-    return min(rule.least, rule.share * f1) * max(few, many)
+    return least * max(few, many)
 
 
 @kernel()
