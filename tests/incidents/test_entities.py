@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from partita.domains.incidents.domain import domain
-from partita.domains.incidents.entities import Entity, entities
+from partita.domains.incidents.entities import Entity, entities, without_title
 from partita.domains.incidents.mentions import find_mentions, is_denied
 from partita.domains.incidents.readings import Reading, RolePart
 from partita.domains.incidents.stories import stories
@@ -67,6 +67,46 @@ def test_an_apposition_describes() -> None:
     text = "Ricardo Castellar, mayor of Achi, was killed."
     (one,) = found(text, "VICTIM", "castellar")
     assert (one.name, one.description) == ("RICARDO CASTELLAR", "MAYOR OF ACHI")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (
+            "Terrorists killed Oqueli. Hector Oqueli Colindres lived in Lima.",
+            "HECTOR OQUELI COLINDRES",
+        ),
+        ("Terrorists killed Oqueli. Hector Oqueli and Gilda Oqueli lived in Lima.", "OQUELI"),
+    ],
+)
+def test_a_full_name_elsewhere_in_the_message_is_used_if_only_one_fits(
+    text: str, name: str
+) -> None:
+    story = next(stories([parse_layout("M1", text)], reader()))
+    all_, none = tuple(find_mentions(story)), np.zeros((0, 0))
+    first = next(n for n, one in enumerate(all_) if one.lemma == "oqueli")
+    reading = Reading(story, all_, none, none, 0.5)
+    (one,) = entities(reading, [RolePart(first, "VICTIM", 0.9)], "VICTIM")
+    assert one.name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "head", "description"),
+    [
+        ("Terrorists killed six priests.", "priest", "PRIESTS"),
+        ("Terrorists killed at least 10 peasants.", "peasant", "PEASANTS"),
+        ("Terrorists killed twenty-eight policemen.", "policeman", "POLICEMEN"),
+        ("Terrorists killed the priests.", "priest", "PRIESTS"),
+    ],
+)
+def test_numbers_are_no_part_of_a_description(text: str, head: str, description: str) -> None:
+    (one,) = found(text, "VICTIM", head)
+    assert one.description == description
+
+
+def test_titles_are_no_part_of_a_name() -> None:
+    assert without_title("PRESIDENCY MINISTER ANTONIO RIVAS") == "ANTONIO RIVAS"
+    assert without_title("ANTONIO MAYOR") == "ANTONIO MAYOR"
 
 
 def test_two_names_are_two() -> None:

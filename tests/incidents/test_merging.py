@@ -13,7 +13,7 @@ from partita.domains.incidents.cases import MessageContext, message_context
 from partita.domains.incidents.domain import domain
 from partita.domains.incidents.event_templates import event_templates, participants
 from partita.domains.incidents.merging import (
-    keep_separate,
+    exam_merge,
     merge_all,
     merge_by_model,
     merge_compatible,
@@ -84,7 +84,8 @@ def test_the_most_probable_configuration_is_the_one_that_enumeration_finds() -> 
 
 def test_every_event_is_in_one_draft_whoever_merges() -> None:
     known, seen = found(TWO)
-    for merge in (keep_separate, merge_all, merge_compatible, merge_by_model(experts().pairs)):
+    pairs = experts().pairs
+    for merge in (merge_all, merge_compatible, merge_by_model(pairs), exam_merge(pairs)):
         drafts = merge(known, seen)
         assert sorted(e.sentence for d in drafts for e in d.events) == [e.sentence for e in seen]
         assert merge(known, []) == []

@@ -13,7 +13,7 @@ from partita.corpora.muc_templates import Fill, Incident
 from partita.domains.incidents.answers import answer_reading
 from partita.domains.incidents.domain import domain
 from partita.domains.incidents.incident_models import IncidentModels
-from partita.domains.incidents.merging import MERGE, Merge
+from partita.domains.incidents.merging import Merge
 from partita.domains.incidents.readings import read_story
 from partita.domains.incidents.stories import Story, stories
 from partita.domains.incidents.training import train_models
@@ -122,6 +122,8 @@ def written(folder: Path, chosen: slice = slice(None)) -> Path:
     return folder
 
 
-def answer_story(story: Story, models: IncidentModels, merge: Merge = MERGE) -> list[Incident]:
+def answer_story(
+    story: Story, models: IncidentModels, merge: Merge | None = None
+) -> list[Incident]:
     """Return the incidents of a story."""
     return answer_reading(read_story(story, models.reading), models, merge)

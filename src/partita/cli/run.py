@@ -54,7 +54,8 @@ Model = Annotated[
         metavar="NAME",
         callback=options.one_of(MODELS),
         show_default="the domain's own; scaled with --to muc",
-        help=f"Model: {', '.join(MODELS)}.",
+        help=f"Model: {', '.join(MODELS)}. With --to muc, greedy merges events whose types, days "
+        "and places agree.",
     ),
 ]
 Parameters = Annotated[
@@ -180,7 +181,7 @@ def run(
         _refuse_name_without_store(store, name)
         _refuse_durable(durable, out if to == "jsonl" else None, store)
         _refuse_overwriting(out, store, [*inputs, parameters, gazetteer, mentions])
-        model = model_for(domain, model or ("greedy" if to == "muc" else None))
+        model = model_for(domain, model or ("scaled" if to == "muc" else None))
         budget = usual_budget(model, seconds, work)
         files = (str(parameters or ""), str(gazetteer or ""))
         settings = Settings(domain, model, files[0], top, threshold, budget, seed, files[1])

@@ -20,7 +20,7 @@ from partita.domains.incidents.incident_models import (
     IncidentModels,
     ScreeningModels,
 )
-from partita.domains.incidents.merging import MERGE, Merge
+from partita.domains.incidents.merging import Merge, exam_merge
 from partita.domains.incidents.readings import Draft, Reading
 from partita.domains.incidents.screening import (
     DraftedMessage,
@@ -69,7 +69,7 @@ class ProbableIncident:
 
 
 def answer_reading(
-    reading: Reading, models: IncidentModels, merge: Merge = MERGE
+    reading: Reading, models: IncidentModels, merge: Merge | None = None
 ) -> list[Incident]:
     """Return the incidents of a reading in text order."""
     message = reading.story.message.id
@@ -80,10 +80,13 @@ def answer_reading(
 
 
 def probable_incidents(
-    reading: Reading, models: IncidentModels, merge: Merge = MERGE
+    reading: Reading, models: IncidentModels, merge: Merge | None = None
 ) -> Iterator[ProbableIncident]:
-    """Yield the incidents of a reading; all probabilities are those of being in the key."""
-    drafted = draft_message(reading, models.reading, merge)
+    """Yield the incidents of a reading; all probabilities are those of being in the key.
+
+    Events are merged as in training unless another merge is given.
+    """
+    drafted = draft_message(reading, models.reading, merge or exam_merge(models.pairs))
     for candidate in candidate_incidents(drafted, models.screening, models.fills):
         chances = models.screening.fill_trees.probabilities(fill_numbers(candidate))
         chosen = candidate.choose(chances.tolist(), MIN_FILL_PROBABILITY)
@@ -129,7 +132,9 @@ def candidate_incidents(
     drafted: DraftedMessage, screening: ScreeningModels, fill_models: FillModels
 ) -> list[CandidateIncident]:
     """Return the drafts that may be answered with their possible fills."""
-    chances = [draft_probability(screening, drafted, n) for n in range(len(drafted.drafts))]
+    chances = [
+        draft_probability(screening, drafted, n, fill_models) for n in range(len(drafted.drafts))
+    ]
     return [
         CandidateIncident(
             drafted,

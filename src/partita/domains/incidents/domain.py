@@ -17,7 +17,12 @@ from partita.domains.incidents.characteristics import EVENTS
 from partita.domains.incidents.event_templates import SORT, event_templates, participants
 from partita.domains.incidents.gazetteer import Gazetteer, read_gazetteer
 from partita.domains.incidents.incident_models import KIND, IncidentModels, parse_models
-from partita.domains.incidents.merging import MERGE, ProbabilisticMerge
+from partita.domains.incidents.merging import (
+    MODEL,
+    Merge,
+    ProbabilisticMerge,
+    merge_compatible,
+)
 from partita.domains.incidents.readings import Reading, find_events, read_story
 from partita.domains.incidents.stories import Story, stories
 from partita.pairs.characteristics import Characteristic
@@ -37,7 +42,7 @@ class IncidentPairModel:
 
     events: MaximumEntropy
     participants: MaximumEntropy
-    greedy: bool = False
+    model: str = MODEL
 
     def model_for(self, templates: Sequence[Template]) -> MaximumEntropy:
         """Return the model for templates of one coreference set."""
@@ -90,7 +95,7 @@ class IncidentDomain(RuleDomain):
     def pair_model(self, model: str) -> PairModel:
         participants = shipped_pair_parameters().pair_model(training_of(model))
         events = self.pair_parameters.pair_model(training_of(model))
-        return IncidentPairModel(events, participants, model == "greedy")
+        return IncidentPairModel(events, participants, model)
 
     def with_gazetteer(self, path: str | Path) -> Self:
         other = copy(self)
@@ -109,14 +114,19 @@ class IncidentDomain(RuleDomain):
         )
 
     def answers(self, message: Message, stages: Stages) -> str:
-        """Return the incidents of a message in the format of the MUC-4 exam.
-
-        The model greedy merges events by agreement, the others by probability.
-        """
-        greedy = isinstance(stages.pairs, IncidentPairModel) and stages.pairs.greedy
-        merge = MERGE if greedy else ProbabilisticMerge(stages.pairs, stages.solve)
-        incidents = answer_reading(self._reading(message), self.models, merge)
+        """Return the incidents of a message in the format of the MUC-4 exam."""
+        incidents = answer_reading(self._reading(message), self.models, self._merge(stages))
         return "".join(answers_text([(message.id, incidents)]))
+
+    def _merge(self, stages: Stages) -> Merge | None:
+        """Return how a model merges events: greedy by agreement, scaled as in training, and the
+        others by their most probable configuration."""
+        model = stages.pairs.model if isinstance(stages.pairs, IncidentPairModel) else ""
+        if model == MODEL:
+            return None
+        if model == "greedy":
+            return merge_compatible
+        return ProbabilisticMerge(stages.pairs, stages.solve)
 
     def incidents(self, message: Message) -> list[dict[str, object]]:
         """Return the incidents of a message with the probabilities of their fills."""

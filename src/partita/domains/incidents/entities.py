@@ -57,6 +57,23 @@ _DETERMINERS = frozenset(
 )
 _GROUPS = frozenset({"group", "member", "column", "band", "number", "squad", "gang", "unit"})
 _WORD = re.compile(r"[^\s\[\]()]+")
+_UNITS = "ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE"
+_TENS = "TWENTY|THIRTY|FORTY|FIFTY|SIXTY|SEVENTY|EIGHTY|NINETY"
+# What the keys leave out before a noun: how many there are, and that it is only alleged.
+_QUANTITY = re.compile(
+    r"(?:(?:AT LEAST|MORE THAN|NO LESS THAN|ABOUT|APPROXIMATELY|AROUND|OVER|NEARLY|ALMOST|SOME"
+    r"|SEVERAL|MANY|ANOTHER|ALLEGED|PRESUMED|[0-9][0-9,.]*"
+    rf"|{_UNITS}|TEN|ELEVEN|TWELVE|(?:{_TENS})(?:-(?:{_UNITS}))?) )+(?=\w)"
+)
+_TITLE_LIST = """
+AMBASSADOR ARCHBISHOP ATTORNEY BISHOP BUSINESSMAN CANDIDATE CAPTAIN CARDINAL CHIEF CITIZEN
+COLONEL COMMANDER CONGRESSMAN CONSUL CORPORAL COUNCILMAN DEPUTY DIRECTOR DOCTOR DR ENGINEER
+FATHER GENERAL GOVERNOR INDUSTRIALIST JOURNALIST JUDGE JUSTICE LAWYER LEADER LIEUTENANT
+MAGISTRATE MAJOR MANAGER MAYOR MINISTER MONSIGNOR MSGR OFFICER POLICEMAN PRESIDENT PRIEST
+PROFESSOR RECTOR REPORTER REPRESENTATIVE REVEREND SECRETARY SENATOR SERGEANT SISTER SPOKESMAN
+STUDENT TREASURER
+"""
+_TITLES = frozenset(_TITLE_LIST.split())
 
 
 @dataclass(slots=True, eq=False)
@@ -94,6 +111,8 @@ def entities(reading: Reading, parts: Iterable[RolePart], role: str) -> list[Ent
     for part in parts:
         if part.role == role:
             _add_entity(grouped, _entity(reading, part, long_names))
+    if role in ("VICTIM", "PERPETRATOR"):
+        _add_full_names(reading, grouped)
     return sorted(grouped, key=lambda entity: -entity.probability)
 
 
@@ -106,6 +125,18 @@ def _add_entity(grouped: list[Entity], new: Entity) -> None:
             entity.heads |= new.heads
             return
     grouped.append(new)
+
+
+def _add_full_names(reading: Reading, grouped: Iterable[Entity]) -> None:
+    """Add the longest name of a person elsewhere in the message, if only one name fits."""
+    named = [entity for entity in grouped if entity.names]
+    names = {name for mention in reading.mentions if (name := person_name(mention))}
+    for entity in named if names else ():
+        own = set(entity.name.split())
+        longer = [name for name in names if own < set(name.split())]
+        fullest = max(longer, key=lambda name: (len(name.split()), name), default="")
+        if all(set(name.split()) <= set(fullest.split()) for name in longer) and fullest:
+            entity.names[fullest] = None
 
 
 def _same_entity(left: Entity, right: Entity) -> bool:
@@ -175,7 +206,16 @@ def person_name(mention: Mention) -> str:
     attributes, kind = mention.item.attributes, coarse_sort(mention)
     if kind not in ("PERSON", "NAME") or attributes.get("form") != "name":
         return ""
-    return _without_articles(str(attributes.get("name") or attributes.get("text", "")).upper())
+    return without_title(
+        _without_articles(str(attributes.get("name") or attributes.get("text", "")).upper())
+    )
+
+
+def without_title(name: str) -> str:
+    """Return the words behind the last title: "presidency minister **Ann Lee**"."""
+    words = name.split()
+    titles = [n for n, word in enumerate(words[:-1]) if word in _TITLES]
+    return " ".join(words[titles[-1] + 1 :]) if titles else name
 
 
 def title_before(reading: Reading, mention: Mention, name: str) -> str:
@@ -185,8 +225,9 @@ def title_before(reading: Reading, mention: Mention, name: str) -> str:
 
 
 def phrase(reading: Reading, mention: Mention) -> str:
-    """Return the noun group with its complements, without its article."""
-    return _without_articles(reading.story.text(mention.item.first, mention.end))
+    """Return the noun group with its complements, without its article and number."""
+    text = _without_articles(reading.story.text(mention.item.first, mention.end))
+    return _QUANTITY.sub("", text, count=1) if _QUANTITY.match(text) else text
 
 
 def _without_articles(text: str) -> str:

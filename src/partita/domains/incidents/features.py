@@ -35,7 +35,7 @@ def local_features(story: Story, mention: Mention) -> list[str]:
         *_own_features(story, mention, kind),
         *_neighbour_features(sentence.items, mention.place, kind),
     ]
-    first = _first_of_list(sentence.items, mention.place)
+    first = first_of_list(sentence.items, mention.place)
     if first != mention.place:
         features += [
             f"list {feature}" for feature in _neighbour_features(sentence.items, first, kind)
@@ -125,7 +125,7 @@ def _link(items: Sequence[Item], place: int) -> str:
     return str(before.attributes["word"]) if before.kind == "word" else before.kind
 
 
-def _first_of_list(items: Sequence[Item], place: int) -> int:
+def first_of_list(items: Sequence[Item], place: int) -> int:
     """Return the index at which the list or apposition of a phrase begins."""
     at = place
     while at >= 2 and _joining(items[at - 1]) and items[at - 2].kind == "ng" and place - at < 12:
@@ -221,7 +221,7 @@ def class_features(story: Story, mention: Mention, kind: str) -> Iterator[str]:
     for name in noun_classes(mention.lemma):
         yield f"class {name}"
     yield f"head {mention.lemma} {_link(items, mention.place)}"
-    first = _first_of_list(items, mention.place)
+    first = first_of_list(items, mention.place)
     yield from _verb_class_features(items, mention.place, kind, "")
     if first != mention.place:
         yield from _verb_class_features(items, first, kind, "list ")

@@ -111,7 +111,7 @@ class IncidentModels:
     learned_from: str = ""
 
 
-VERSION = 5
+VERSION = 6
 KIND = "incidents"
 PAIRS = "pairs"
 _GROUPS = {"readers": "reading", "screeners": "screening", "judges": "fills"}

@@ -83,6 +83,10 @@ class Classifier:
         probabilities: FloatArray = odds / odds.sum()
         return probabilities
 
+    def by_outcome(self, features: Iterable[str]) -> dict[str, float]:
+        """Return the probabilities by the names of the outcomes."""
+        return dict(zip(self.outcomes, self.probabilities(features).tolist(), strict=True))
+
     def best(self, features: Iterable[str], but: str = "") -> tuple[str, float]:
         """Return the most probable outcome, other than `but`, and its probability."""
         probabilities = self.probabilities(features)

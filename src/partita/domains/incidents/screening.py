@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,14 @@ import numpy as np
 from partita.corpora.muc_templates import days
 from partita.domains.incidents.cases import MessageContext, message_context
 from partita.domains.incidents.entities import Entity, entities
-from partita.domains.incidents.incident_models import ScreeningModels
+from partita.domains.incidents.features import first_of_list
+from partita.domains.incidents.incident_models import (
+    FillModels,
+    ScreeningModels,
+    entity_type_features,
+    incident_features,
+    perpetrator_features,
+)
 from partita.domains.incidents.mentions import coarse_sort
 from partita.domains.incidents.merging import Merge
 from partita.domains.incidents.models import NONE, log_odds
@@ -141,7 +149,16 @@ _SORTS = (
     "PLACE", "EVENT", "OTHER",
 )  # fmt: skip
 _FORMS = ("name", "definite", "indefinite", "bare")
+_STAGES = ("THREATENED", "ATTEMPTED")
+_CATEGORIES = ("TERRORIST ACT", "STATE-SPONSORED VIOLENCE", NONE)
+_VICTIM_TYPES = (
+    "ACTIVE MILITARY", "CIVILIAN", "GOVERNMENT OFFICIAL", "POLITICAL FIGURE", "LAW ENFORCEMENT",
+)  # fmt: skip
+_MAX_JUDGED = 3  # victims of a draft whose types are observed
+MIN_LIKELY = 0.25  # probability of a role, for an entity to count as likely
+NAMING_ROLES = ("VICTIM", "TARGET", "PERPETRATOR", "ORGANISATION")
 _TOP = 5  # sentences of a message whose probabilities are observed
+UNLISTED = -1.0  # probability in the list of a mention that stands alone
 UNDATED = -1.0  # days since an incident without a date
 
 
@@ -172,7 +189,9 @@ def _highest(table: FloatArray, outcomes: Sequence[str], name: str) -> float:
     return float(table[:, outcomes.index(name)].max(initial=0.0)) if name in outcomes else 0.0
 
 
-def draft_numbers(drafted: DraftedMessage, n: int, lexical: float) -> list[float]:
+def draft_numbers(
+    drafted: DraftedMessage, n: int, lexical: float, fill_models: FillModels
+) -> list[float]:
     """Return what is observed of a draft: of its message, events, participants, day and rivals."""
     context, draft, by_role = drafted.context, drafted.drafts[n], drafted.participants[n]
     chances = [event.probability for event in draft.events]
@@ -193,7 +212,44 @@ def draft_numbers(drafted: DraftedMessage, n: int, lexical: float) -> list[float
     same = [d for d in drafted.drafts if d is not draft and d.type == draft.type]
     numbers += [max(named, default=0.0), len(same)]
     numbers.append(max((e.probability for d in same for e in d.events), default=0.0))
+    numbers += [*_likely_numbers(by_role), *_judged_numbers(context, draft, by_role, fill_models)]
     return [*map(float, numbers), *drafted.numbers]
+
+
+def _likely_numbers(by_role: ParticipantsByRole) -> Iterator[float]:
+    """Yield how many entities of each role are likely; without any, nothing can be answered."""
+    likely = [
+        sum(each.probability >= MIN_LIKELY for each in by_role[role]) for role in NAMING_ROLES
+    ]
+    yield from likely
+    yield sum(likely)
+
+
+def _judged_numbers(
+    context: MessageContext, draft: Draft, by_role: ParticipantsByRole, models: FillModels
+) -> Iterator[float]:
+    """Yield what the fill models say of stage, category and the types of victims."""
+    features = incident_features(context.story, draft.sentences, context.words, draft.type)
+    stages = models.stage.by_outcome(features)
+    yield from (stages.get(name, 0.0) for name in _STAGES)
+    perpetrators = [
+        each.entity
+        for role in ("PERPETRATOR", "ORGANISATION")
+        for each in by_role[role]
+        if each.probability >= MIN_LIKELY
+    ]
+    features += perpetrator_features(context.reading, perpetrators)
+    categories = models.category.by_outcome(features)
+    yield from (categories.get(name, 0.0) for name in _CATEGORIES)
+    victims = [each for each in by_role["VICTIM"] if each.own][:_MAX_JUDGED]
+    total = max(sum(each.probability for each in victims), 1e-6)
+    types = [
+        models.victim_type.by_outcome(entity_type_features(each.entity, context.reading))
+        for each in victims
+    ]
+    for name in _VICTIM_TYPES:
+        pairs = zip(victims, types, strict=True)
+        yield sum(each.probability * chances.get(name, 0.0) for each, chances in pairs) / total
 
 
 def _age(context: MessageContext, draft: Draft) -> float:
@@ -221,6 +277,12 @@ def entity_numbers(
     absent = [1.0 - part.probability for part in participant.own]
     kind, attributes = coarse_sort(mention), mention.item.attributes
     others = [rival.probability for rival in rivals if rival is not participant]
+    beside = [
+        rival.probability
+        for rival in rivals
+        if rival is not participant
+        and any(reading.mentions[p.place].sentence == mention.sentence for p in rival.own)
+    ]
     numbers: list[float] = [entity.role == role for role in ROLES]
     numbers += [
         lexical, participant.probability, 1.0 - float(np.prod(absent)), len(absent),
@@ -236,6 +298,7 @@ def entity_numbers(
         len(drafted.drafts), n, mention.sentence, mention.place,
         mention.sentence - draft.sentences[0], attributes.get("number") == "PLURAL",
     ]  # fmt: skip
+    numbers += [len(beside), max(beside, default=0.0), drafted.listed[entity.role][best.place]]
     numbers += [kind == sort for sort in _SORTS]
     numbers += [attributes.get("form") == form for form in _FORMS]
     numbers += [draft.type == name for name in _TYPES]
@@ -255,15 +318,18 @@ class DraftedMessage:
     participants: tuple[ParticipantsByRole, ...]
     events: Mapping[int, Event]  # by sentence
     numbers: Sequence[float]
+    listed: Mapping[str, FloatArray]  # by role: the highest probability in the list of a mention
 
 
-def draft_probability(models: ScreeningModels, drafted: DraftedMessage, n: int) -> float:
+def draft_probability(
+    models: ScreeningModels, drafted: DraftedMessage, n: int, fill_models: FillModels
+) -> float:
     """Return the probability that a draft is an incident of the exam."""
     features = draft_features(
         drafted.context, drafted.drafts[n], drafted.participants[n], drafted.drafts
     )
     lexical = log_odds(models.drafts.probability("yes", features))
-    rows = np.array([draft_numbers(drafted, n, lexical)])
+    rows = np.array([draft_numbers(drafted, n, lexical, fill_models)])
     return float(models.draft_trees.probabilities(rows)[0])
 
 
@@ -297,7 +363,22 @@ def draft_message(reading: Reading, models: ReadingModels, merge: Merge) -> Draf
         ),
         {event.sentence: event for event in events},
         message_numbers(reading, models),
+        _listed(reading, models),
     )
+
+
+def _listed(reading: Reading, models: ReadingModels) -> dict[str, FloatArray]:
+    """Return for each mention the highest probability of a role among others of its list."""
+    lists: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for n, mention in enumerate(reading.mentions):
+        items = reading.story.sentences[mention.sentence].items
+        lists[mention.sentence, first_of_list(items, mention.place)].append(n)
+    highest = np.full_like(reading.roles, UNLISTED)
+    for members in lists.values():
+        for n in members if len(members) > 1 else ():
+            highest[n] = reading.roles[[m for m in members if m != n]].max(0)
+    outcomes = models.roles.outcomes
+    return {role: highest[:, outcomes.index(role)] for role in ROLES if role in outcomes}
 
 
 def _participants(

@@ -54,30 +54,37 @@ Drafted = tuple[int, DraftedMessage, int, Incident | None]  # a draft, and its t
 
 
 def train_screening_models(
-    messages: Sequence[KeyedDrafts], fill_models: FillModels
+    messages: Sequence[KeyedDrafts], fill_models: Sequence[FillModels]
 ) -> ScreeningModels:
-    """Train the screening models on drafts and keys."""
+    """Train the screening models on drafts and keys.
+
+    The fill models of each fold were trained without its messages (every third).
+    """
     drafts = [
         (m, drafted, n, key_templates.get(str(n)))
         for m, (drafted, key) in enumerate(messages)
-        for key_templates in [_key_templates(drafted, key, fill_models)]
+        for key_templates in [_key_templates(drafted, key, fill_models[m % FOLDS])]
         for n in range(len(drafted.drafts))
     ]
     rows: list[FloatArray] = []
     labels: list[bool] = []
-    for fold in range(FOLDS):
-        others = _train_without_fills([row for row in drafts if row[0] % FOLDS != fold])
+    for fold, unseen in enumerate(fill_models):
+        known = [row for row in drafts if row[0] % FOLDS != fold]
+        others = _train_without_fills(known, fill_models)
         for drafted, key in messages[fold::FOLDS]:
-            for candidate, template in _keyed_candidates(drafted, key, others, fill_models):
+            for candidate, template in _keyed_candidates(drafted, key, others, unseen):
                 rows.append(fill_numbers(candidate))
                 labels += _are_in_key(candidate.fills, template)
-    return replace(_train_without_fills(drafts), fill_trees=train_trees(_stacked(rows), labels))
+    trees = train_trees(_stacked(rows), labels)
+    return replace(_train_without_fills(drafts, fill_models), fill_trees=trees)
 
 
-def _train_without_fills(drafts: Sequence[Drafted]) -> ScreeningModels:
+def _train_without_fills(
+    drafts: Sequence[Drafted], fill_models: Sequence[FillModels]
+) -> ScreeningModels:
     """Train all screening models but the trees of fills."""
     matched = [row for row in drafts if row[3] is not None]
-    draft_model, draft_trees = _draft_models(drafts)
+    draft_model, draft_trees = _draft_models(drafts, fill_models)
     entity_model, entity_trees = _entity_models(matched)
     days, day_trees = _choice_models(matched, slot_choice.day_candidates, 2, compare_dates)
     places, place_trees = _choice_models(
@@ -169,7 +176,9 @@ def _words_model(
     return train_classifier(examples, least=2, precision=3.0)
 
 
-def _draft_models(drafts: Sequence[Drafted]) -> tuple[Classifier, BoostedTrees]:
+def _draft_models(
+    drafts: Sequence[Drafted], fill_models: Sequence[FillModels]
+) -> tuple[Classifier, BoostedTrees]:
     examples, features = Examples(), []
     for m, drafted, n, template in drafts:
         features.append(
@@ -179,7 +188,10 @@ def _draft_models(drafts: Sequence[Drafted]) -> tuple[Classifier, BoostedTrees]:
         )
         examples.add(features[-1], "no" if template is None else "yes", m)
     lexical = _held_out_log_odds(examples, features, least=5, rate=0.01, passes=4)
-    rows = [draft_numbers(drafted, n, lexical[i]) for i, (_, drafted, n, _) in enumerate(drafts)]
+    rows = [
+        draft_numbers(drafted, n, odds, fill_models[m % FOLDS])
+        for (m, drafted, n, _), odds in zip(drafts, lexical, strict=True)
+    ]
     labels = [template is not None for _, _, _, template in drafts]
     model = examples.train(examples.messages, least=5, rate=0.01, passes=4)
     return model, train_trees(np.array(rows).reshape(len(rows), -1), labels)

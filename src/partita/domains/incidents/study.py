@@ -18,7 +18,7 @@ from partita.domains.incidents.incident_models import IncidentModels
 from partita.domains.incidents.merging import (
     MODEL,
     Merge,
-    keep_separate,
+    exam_merge,
     merge_all,
     merge_by_model,
     merge_compatible,
@@ -46,6 +46,7 @@ from partita.training.pair_parameters import PairParameters, training_of
 from partita.training.set_models import Tally
 
 AGREEMENT = "greedy by agreement"
+SEPARATED = f"{MODEL}, less merging"
 EXAM = f"F above {AGREEMENT}"
 
 
@@ -145,10 +146,10 @@ class MergingResult:
 def merging_methods(parameters: PairParameters) -> dict[str, Merge]:
     """Return all methods that are compared."""
     return {
-        "each alone": keep_separate,
         "greedy": merge_all,
         AGREEMENT: merge_compatible,
-        **{name: merge_by_model(parameters, name) for name in ("merging", "evidential", "scaled")},
+        MODEL: merge_by_model(parameters),
+        SEPARATED: exam_merge(parameters),
     }
 
 
@@ -161,9 +162,8 @@ def score_merging_methods(
     """Score each method; screening is trained anew on what it makes of the training stories."""
     for name, merge in merging_methods(parameters).items():
         progress(f"answering with events merged by: {name}")
-        models = IncidentModels(
-            text_models.reading, parameters, text_models.train_screening(merge), text_models.fills
-        )
+        screening = text_models.train_screening(merge)
+        models = IncidentModels(text_models.reading, parameters, screening, text_models.fills)
         answers = [answer_reading(reading, models, merge) for reading, _ in test]
         tallies = [
             _tally(reading.story.message.id, incidents, key)

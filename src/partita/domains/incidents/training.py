@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from partita.corpora.muc import holds_templates, read_exam
@@ -19,7 +20,7 @@ from partita.domains.incidents.incident_models import (
     ScreeningModels,
     write_models,
 )
-from partita.domains.incidents.merging import MERGE, Merge
+from partita.domains.incidents.merging import Merge, exam_merge
 from partita.domains.incidents.readings import (
     Reading,
     ReadingModels,
@@ -48,13 +49,21 @@ Progress = Callable[[str], None]
 KeyedReading = tuple[Reading, Sequence[Incident]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TextModels:
     """The models that need the text alone, and each story as read by models not trained on it."""
 
     reading: ReadingModels
     fills: FillModels
     held_out: Sequence[KeyedReading]
+
+    @cached_property
+    def held_out_fills(self) -> list[FillModels]:
+        """Return the fill models of each fold, trained without its stories (every third)."""
+        return [
+            train_fill_models(each for n, each in enumerate(self.held_out) if n % FOLDS != fold)
+            for fold in range(FOLDS)
+        ]
 
     def sets(self) -> list[Cut]:
         """Return the events of every story with their key."""
@@ -65,7 +74,7 @@ class TextModels:
         messages = [
             (draft_message(reading, self.reading, merge), key) for reading, key in self.held_out
         ]
-        return train_screening_models(messages, self.fills)
+        return train_screening_models(messages, self.held_out_fills)
 
 
 def train_models(
@@ -76,7 +85,7 @@ def train_models(
     progress("training the pair models of events")
     pairs = train_event_pairs(text_models.sets(), learned_from)
     progress("training the screening models")
-    screening = text_models.train_screening(MERGE)
+    screening = text_models.train_screening(exam_merge(pairs))
     return IncidentModels(text_models.reading, pairs, screening, text_models.fills, learned_from)
 
 

@@ -121,9 +121,14 @@ _SPECIFIC_TYPES = ("BOMBING", "KIDNAPPING", "ARSON", "ROBBERY", "HIJACKING", "FO
 
 
 class ReadingExamples:
-    """Training examples of the reading models, of all messages."""
+    """Training examples of the reading models, of all messages.
+
+    Roles are learned from messages with incidents alone: in the others nobody plays a role,
+    whatever the sentence says, and whether a message has incidents is for screening to say.
+    """
 
     def __init__(self, stories: Sequence[KeyedStory]) -> None:
+        self.keyed = frozenset(n for n, (_, key) in enumerate(stories) if key)
         self.roles, self.types, self.relevance = Examples(), Examples(), Examples()
         for n, (story, key) in enumerate(stories):
             self._add(n, story, key)
@@ -143,7 +148,7 @@ class ReadingExamples:
     def train(self, messages: Collection[int]) -> ReadingModels:
         """Train the reading models on some of the messages."""
         return ReadingModels(
-            self.roles.train(messages, least=3, rate=0.02, passes=5),
+            self.roles.train(self.keyed.intersection(messages), least=3, rate=0.02, passes=5),
             self.types.train(messages, least=3, rate=0.02, passes=4),
             self.relevance.train(messages, least=3, rate=0.01, passes=4),
         )
