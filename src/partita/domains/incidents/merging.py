@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from partita.configurations.solve import Parameters
 
 MODEL = "scaled"  # with the highest F in the exam over five folds
-# Subtracted from the log-odds of every pair of events in the exam. Sentences of several incidents
-# are often unclear and left out of the keys of event sets, so that the model merges too many.
+# Subtracted from the log-odds of every pair of events in the exam, chosen by F on two folds. The
+# model merges too many events; sentences of several incidents are often left out of its keys.
 SEPARATION = 0.5
 
 Merge = Callable[[MessageContext, Sequence[Event]], list[Draft]]
