@@ -105,7 +105,8 @@ def _first_line(function: ast.FunctionDef) -> int:
 
 
 def _compiled(function: ast.FunctionDef) -> bool:
-    return any("kernel" in ast.unparse(decorator) for decorator in function.decorator_list)
+    decorators = [ast.unparse(decorator) for decorator in function.decorator_list]
+    return any(name in decorator for decorator in decorators for name in ("kernel", "uncounted"))
 
 
 Change = tuple[int, int, str]

@@ -15,19 +15,24 @@ from partita.configurations.sampled.summary import (
     SCALE,
     Counts,
     Summary,
+    _spread,
     summary,
 )
 
 LENGTH, BATCHES, CHAINS = 100, 40, 4
 
 
-def _of(drawn: NDArray[np.bool_], scores: NDArray[np.float64]) -> Summary:
+def _counted(drawn: NDArray[np.bool_]) -> Counts:
     """Chains × batches × sweeps × pairs, as the chains would have counted them."""
     counts = drawn.sum(axis=2).astype(np.float64)
     totals = [chain.sum(axis=0).astype(np.float32) for chain in counts]
     early = [chain[: BATCHES // 2].sum(axis=0).astype(np.float32) for chain in counts]
     squares = (counts**2).sum(axis=(0, 1))
-    return summary(Counts(totals, early, squares, LENGTH, BATCHES, BATCHES // 2), scores)
+    return Counts(totals, early, squares, LENGTH, BATCHES, BATCHES // 2)
+
+
+def _of(drawn: NDArray[np.bool_], scores: NDArray[np.float64]) -> Summary:
+    return summary(_counted(drawn), scores)
 
 
 def _independent(chance: float, seed: int) -> Summary:
@@ -43,6 +48,15 @@ def test_independent_draws_have_the_binomial_error() -> None:
     assert result.slowness < 2.0
     assert result.mixing
     assert result.converged
+
+
+def test_the_variances_are_those_of_the_means_of_batches_and_of_chains() -> None:
+    drawn = np.random.default_rng(3).random((CHAINS, BATCHES, LENGTH, 20)) < 0.3
+    spread, means = _spread(_counted(drawn)), drawn.mean(axis=2)
+    by_batches = means.var(axis=1, ddof=1).mean(axis=0) / (CHAINS * BATCHES)
+    by_chains = means.mean(axis=1).var(axis=0, ddof=1) / CHAINS
+    np.testing.assert_allclose(spread.within, by_batches, rtol=1e-6)
+    np.testing.assert_allclose(spread.between, by_chains, rtol=1e-5)
 
 
 def test_the_error_covers_the_truth() -> None:

@@ -10,7 +10,7 @@ from oracles.partitions import log_weights
 from oracles.subsets import cell_log_weights
 from partita.configurations.search.best import best
 from partita.configurations.search.meter import Meter
-from partita.configurations.search.prices import cheap, prices, rows_of, shares
+from partita.configurations.search.prices import _median, cheap, prices, rows_of, shares
 from partita.records import Budget, FloatArray, restricted_growth
 
 AMPLE = Budget(work=10**9)
@@ -143,3 +143,9 @@ def test_cheap_cells_are_all_found() -> None:
         masks = rows_of(found.masks, 11).astype(np.int64) @ (1 << np.arange(11))
         assert found.complete
         assert sorted(masks.tolist()) == expected.tolist()
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 6])
+def test_the_median_is_numpys(count: int) -> None:
+    values = np.random.default_rng(count).normal(size=count)
+    assert _median(values) == pytest.approx(np.median(values))
