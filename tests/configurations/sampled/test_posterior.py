@@ -16,7 +16,8 @@ from oracles.instances import log_odds, planted_pairs, symmetric, uniform_pairs,
 from partita.configurations.dense.posterior import exact
 from partita.configurations.sampled import posterior as module
 from partita.configurations.sampled.chains import neighbours, predicted_bytes, starts
-from partita.configurations.sampled.posterior import SampledPosterior, sampled
+from partita.configurations.sampled.posterior import SampledPosterior, best_visited, sampled
+from partita.configurations.sampled.runs import elite
 from partita.configurations.sampled.summary import Summary
 from partita.errors import TooLarge, Unavailable
 from partita.records import Budget, Figure, FloatArray, Posterior, restricted_growth
@@ -226,3 +227,12 @@ def test_progress_tells_the_error_and_the_clock_ends_it() -> None:
     assert any("chains differ" in line for line in told)
     assert any("log-normaliser" in line for line in told)
     assert answer.size == 60
+
+
+def test_the_best_are_found_from_one_configuration_by_single_moves() -> None:
+    theta = _instance(0.3)
+    visited = elite(16, len(theta))
+    visited.labels[0] = np.arange(len(theta))
+    visited.scores[0], visited.filled[0] = 0.0, 1
+    found = best_visited(neighbours(theta), visited, 5)
+    np.testing.assert_allclose(found.log_weights, exact(theta).best(5).log_weights)
