@@ -57,6 +57,7 @@ def test_the_variances_are_those_of_the_means_of_batches_and_of_chains() -> None
     by_chains = means.mean(axis=1).var(axis=0, ddof=1) / CHAINS
     np.testing.assert_allclose(spread.within, by_batches, rtol=1e-6)
     np.testing.assert_allclose(spread.between, by_chains, rtol=1e-5)
+    assert spread.drift == pytest.approx(by_chains.sum() / by_batches.sum(), rel=1e-5)
 
 
 def test_the_error_covers_the_truth() -> None:
