@@ -23,7 +23,7 @@ REGIMES: dict[str, Callable[[int], FloatArray]] = {
     "mid": lambda n: uniform_pairs(n, 0.05, 0.95, np.random.default_rng(n)),
     "planted": lambda n: planted_pairs(n, np.random.default_rng(n)),
 }
-BOUNDS = {20: (10, 0.5), 22: (11, 0.25), 24: (11, 1.5)}
+BOUNDS = {20: (10, 0.5), 22: (11, 0.15), 24: (11, 0.8)}
 
 
 def everything(theta: FloatArray) -> None:
