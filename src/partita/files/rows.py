@@ -63,11 +63,18 @@ class Fields(Sequence[str]):
     def __init__(self, block: Block, number: int) -> None:
         self.block, self.number = block, number
 
+    @cached_property
     def places(self) -> tuple[IntArray, IntArray]:
-        """Return where each value starts and ends in the block."""
+        """Where each value starts and ends in the block."""
         ends, n = self.block.ends, self.number
         starts = ends[:, n - 1] + 1 if n else np.append(0, ends[:-1, -1] + 1)
         return starts, ends[:, n]
+
+    @cached_property
+    def longest(self) -> int:
+        """The bytes of the longest value."""
+        starts, ends = self.places
+        return int(np.max(ends - starts, initial=0))
 
     @overload
     def __getitem__(self, place: int) -> str: ...

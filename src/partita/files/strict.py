@@ -14,6 +14,14 @@ LONGEST_ID = 10_000  # characters
 MAX_FLOAT = sys.float_info.max  # an integer may be larger
 
 
+def first_too_long(texts: Sequence[str], what: str) -> tuple[int, str] | None:
+    """Return the number of the first text that is too long for an id, and an error about it."""
+    if max(map(len, texts), default=0) <= LONGEST_ID:
+        return None
+    n = next(n for n, text in enumerate(texts) if len(text) > LONGEST_ID)
+    return n, f"{what} has {len(texts[n]):,} characters; expected at most {LONGEST_ID:,}"
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """The file and line of a value, for error messages."""

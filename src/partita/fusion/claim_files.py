@@ -15,7 +15,7 @@ import numpy as np
 
 from partita.errors import InputError
 from partita.files.rows import Rows, csv_rows, jsonl_rows
-from partita.files.strict import LONGEST_ID, Place, shortened
+from partita.files.strict import Place, first_too_long, shortened
 from partita.files.text import Lines, opened
 from partita.fusion.claims import Claims
 from partita.templates.words import symbol
@@ -342,10 +342,8 @@ def _texts(rows: Rows, column: str, what: str, buffer: _ClaimBuffer) -> list[str
     texts = [str(value).strip() if value is not None else "" for value in rows.column(column)]
     if "" in texts:
         raise buffer.error(rows.lines[texts.index("")], f"has no {what}")
-    if max(map(len, texts), default=0) > LONGEST_ID:
-        n = next(n for n, text in enumerate(texts) if len(text) > LONGEST_ID)
-        problem = f"{what} has {len(texts[n]):,} characters; expected at most {LONGEST_ID:,}"
-        raise buffer.error(rows.lines[n], problem)
+    if found := first_too_long(texts, what):
+        raise buffer.error(rows.lines[found[0]], found[1])
     return texts
 
 

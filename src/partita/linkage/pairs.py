@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from partita.errors import InputError
 from partita.files.rows import Fields, Rows, csv_rows, jsonl_rows
-from partita.files.strict import LONGEST_ID, shortened
+from partita.files.strict import LONGEST_ID, first_too_long, shortened
 from partita.files.text import MARK, STANDARD_INPUT, Lines, as_utf8, opened
 from partita.linkage.pair_table import (
     UNKNOWN,
@@ -86,7 +86,7 @@ class _Codes(dict[str, int]):
         from partita.files.field_kernels import DistinctTexts
 
         self._distinct = self._distinct or DistinctTexts()
-        places = np.array([column.places() for column in columns])
+        places = np.array([column.places for column in columns])
         starts, ends = places.transpose(1, 2, 0).reshape(2, -1)
         numbers, new = self._distinct.numbers(columns[0].block.data, starts, ends)
         if self or not _regular(new):
@@ -111,13 +111,10 @@ class _Codes(dict[str, int]):
 
 def _compiled(*columns: Sequence[Any]) -> bool:
     """Return whether compiled code reads these columns: fields of a large file, none long."""
-    for column in columns:
-        if not isinstance(column, Fields) or not column.block.large:
-            return False
-        starts, ends = column.places()
-        if np.max(ends - starts, initial=0) > LONGEST_ID:
-            return False
-    return True
+    return all(
+        isinstance(column, Fields) and column.block.large and column.longest <= LONGEST_ID
+        for column in columns
+    )
 
 
 def _regular(names: Sequence[str]) -> bool:
@@ -171,10 +168,8 @@ class _TableBuilder:
 
     def _refuse_long(self, ends: tuple[Sequence[str], Sequence[str]], rows: Rows) -> None:
         for ids in () if _compiled(*ends) else ends:
-            if max(map(len, ids), default=0) > LONGEST_ID:
-                n = next(n for n, one in enumerate(ids) if len(one) > LONGEST_ID)
-                problem = f"an id has {len(ids[n]):,} characters; expected at most {LONGEST_ID:,}"
-                raise located(self.file, self.unit, int(rows.lines[n]), problem)
+            if found := first_too_long(ids, "an id"):
+                raise located(self.file, self.unit, int(rows.lines[found[0]]), found[1])
 
     def _problems(
         self, rows: Rows, part: tuple[NDArray[Any], ...], given: Sequence[Any]
@@ -291,7 +286,7 @@ def _numbers(column: Sequence[Any]) -> FloatArray:
 def _decimals(column: Fields) -> FloatArray:
     from partita.files.field_kernels import decimals
 
-    values = decimals(column.block.data, *column.places())
+    values = decimals(column.block.data, *column.places)
     for n in np.flatnonzero(np.isnan(values)).tolist():
         values[n] = _number(column[n])
     return values

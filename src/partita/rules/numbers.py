@@ -27,16 +27,17 @@ def normalise(text: str) -> str:
 
 _WORDS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
 fifteen sixteen seventeen eighteen nineteen"""
+BELOW_TWENTY = tuple(_WORDS.upper().split())
 _TENFOLD = "twenty thirty forty fifty sixty seventy eighty ninety"
 _RANKS = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
 thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"""
-_TENS = {word: 10 * n for n, word in enumerate(_TENFOLD.upper().split(), 2)}
+TENS = {word: 10 * n for n, word in enumerate(_TENFOLD.upper().split(), 2)}
 
 _SMALL = {
-    **{word: n for n, word in enumerate(_WORDS.upper().split())},
+    **{word: n for n, word in enumerate(BELOW_TWENTY)},
     **{word: n for n, word in enumerate(_RANKS.upper().split(), 1)},
-    **_TENS,
-    **{word[:-1] + "IETH": n for word, n in _TENS.items()},
+    **TENS,
+    **{word[:-1] + "IETH": n for word, n in TENS.items()},
     "NONE": 0,
 }
 _POWERS = {"THOUSAND": 10**3, "MILLION": 10**6, "BILLION": 10**9, "TRILLION": 10**12}
@@ -129,7 +130,7 @@ def _sum_words(words: Sequence[str]) -> Fraction | None:
             part = (Fraction(1) if part is None else part) * _MULTIPLES[word]
             room = _ADDABLE.get(word, Fraction(0))
         elif value is not None and value < room:
-            part, room = (part or 0) + value, Fraction(10 if word in _TENS else 0)
+            part, room = (part or 0) + value, Fraction(10 if word in TENS else 0)
         else:
             return None
         if word in _POWER_WORDS:

@@ -219,18 +219,21 @@ def subject_of(phrases: Sequence[Attributes], n: int) -> int:
 
 def _before_clause(phrases: Sequence[Attributes], n: int) -> int:
     """Return the position before prepositional phrases, times and a relative clause."""
-    at = _before_modifiers(phrases, n - 1 if _text(_at(phrases, n)) == "," else n)
-    verb = _at(phrases, at - 1)
-    if _relative(_at(phrases, at - 2)) and verb.get("lemma") not in EMBEDDING:
+    closed = _before_comma(phrases, n)
+    at = _before_modifiers(phrases, closed)
+    if _relative(_at(phrases, at - 2)) and _at(phrases, at - 1).get("lemma") not in EMBEDDING:
         at -= 1  # behind the clause's object
-    verb, before = _at(phrases, at), _at(phrases, at - 1)
-    if verb.get("kind") == "vg" and _relative(before):
-        comma = _text(_at(phrases, at - 2)) == ","
-        return _before_modifiers(phrases, at - 3 if comma else at - 2)
-    if _text(_at(phrases, n)) == ",":
+    verb = _at(phrases, at)
+    if verb.get("kind") == "vg" and _relative(_at(phrases, at - 1)):
+        return _before_modifiers(phrases, _before_comma(phrases, at - 2))
+    if closed < n:
         return n
     reduced = verb.get("kind") == "vg" and verb.get("form") == "participle"
     return _before_modifiers(phrases, at - 1) if reduced else at
+
+
+def _before_comma(phrases: Sequence[Attributes], n: int) -> int:
+    return n - 1 if _text(_at(phrases, n)) == "," else n
 
 
 def _before_modifiers(phrases: Sequence[Attributes], n: int) -> int:

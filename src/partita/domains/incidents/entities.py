@@ -11,6 +11,7 @@ from partita.domains.incidents.gazetteer import domain_data
 from partita.domains.incidents.mentions import Mention, coarse_sort, mention_end
 from partita.domains.incidents.readings import Reading, RolePart
 from partita.domains.incidents.stories import Item, Story
+from partita.rules.numbers import BELOW_TWENTY, TENS
 
 _OPENERS = frozenset({"[", "(", ",", "--"})
 
@@ -57,13 +58,12 @@ _DETERMINERS = frozenset(
 )
 _GROUPS = frozenset({"group", "member", "column", "band", "number", "squad", "gang", "unit"})
 _WORD = re.compile(r"[^\s\[\]()]+")
-_UNITS = "ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE"
-_TENS = "TWENTY|THIRTY|FORTY|FIFTY|SIXTY|SEVENTY|EIGHTY|NINETY"
+_UNITS = "|".join(BELOW_TWENTY[1:10])
 # What the keys leave out before a noun: how many there are, and that it is only alleged.
 _QUANTITY = re.compile(
     r"(?:(?:AT LEAST|MORE THAN|NO LESS THAN|ABOUT|APPROXIMATELY|AROUND|OVER|NEARLY|ALMOST|SOME"
     r"|SEVERAL|MANY|ANOTHER|ALLEGED|PRESUMED|[0-9][0-9,.]*"
-    rf"|{_UNITS}|TEN|ELEVEN|TWELVE|(?:{_TENS})(?:-(?:{_UNITS}))?) )+(?=\w)"
+    rf"|{'|'.join(BELOW_TWENTY[1:13])}|(?:{'|'.join(TENS)})(?:-(?:{_UNITS}))?) )+(?=\w)"
 )
 _TITLE_LIST = """
 AMBASSADOR ARCHBISHOP ATTORNEY BISHOP BUSINESSMAN CANDIDATE CAPTAIN CARDINAL CHIEF CITIZEN
@@ -227,7 +227,8 @@ def title_before(reading: Reading, mention: Mention, name: str) -> str:
 def phrase(reading: Reading, mention: Mention) -> str:
     """Return the noun group with its complements, without its article and number."""
     text = _without_articles(reading.story.text(mention.item.first, mention.end))
-    return _QUANTITY.sub("", text, count=1) if _QUANTITY.match(text) else text
+    quantity = _QUANTITY.match(text)
+    return text[quantity.end() :] if quantity else text
 
 
 def _without_articles(text: str) -> str:
