@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gc
 import io
 import json
 import multiprocessing
@@ -136,7 +137,7 @@ def _change_bytes(data: bytes, pool: Sequence[bytes], rng: random.Random) -> byt
 
 def _change_json(text: str, gentle: bool, pool: Sequence[bytes], rng: random.Random) -> str:
     document = [json.loads(text)]
-    places = list(_places(document))
+    places = _places(document)
     holder, key = rng.choice(places)
     if gentle:
         _gentle_node(holder, key, places, rng)
@@ -145,13 +146,15 @@ def _change_json(text: str, gentle: bool, pool: Sequence[bytes], rng: random.Ran
     return json.dumps(document[0], ensure_ascii=rng.random() < 0.5)
 
 
-def _places(node: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield every (container, key) below a node."""
-    items = node.items() if isinstance(node, dict) else enumerate(node)
-    for key, value in list(items):
-        yield node, key
-        if isinstance(value, dict | list):
-            yield from _places(value)
+def _places(node: Any) -> list[tuple[Any, Any]]:
+    """Return every (container, key) below a node, each level after the one above."""
+    nodes, places = [node], []
+    for each in nodes:
+        keys = each if isinstance(each, dict) else range(len(each))
+        places += [(each, key) for key in keys]
+        values = each.values() if isinstance(each, dict) else each
+        nodes += [value for value in values if isinstance(value, dict | list)]
+    return places
 
 
 def _gentle_node(
@@ -300,6 +303,7 @@ def fuzz(target: Target, inputs: int, seed: int | str, seconds: float = float("i
         for seed_file in pool:  # compiles and loads what is needed, and must be accepted
             path.write_bytes(seed_file)
             target.read(path)
+        gc.freeze()  # what is loaded by now need not be searched for garbage again and again
         while outcome.inputs < inputs and time.monotonic() < end:
             gentle = outcome.accepted < 0.55 * outcome.inputs
             data = _input(target, gentle, pool, rng)

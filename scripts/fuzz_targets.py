@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from fuzz import Target
+from fuzz import MEMORY_DISK, Target
 
 TEXT = """\
 FROM: 3RD BRIGADE
@@ -183,6 +185,8 @@ rules:
 """,
 }
 
+FRESH = 50  # inputs of the service between fresh copies of its store
+
 
 def lines(rows: Iterable[Any]) -> str:
     return "".join(f"{json.dumps(row)}\n" for row in rows)
@@ -230,13 +234,13 @@ def _message_targets() -> list[Target]:
                 raise message
             checked(message, Runner(settings).stages)
 
+    report = "".join(_corpus_file("dev-001.txt").read_text("utf-8").splitlines(True)[:5])
     json_lines = lines([{"id": "a", "text": TEXT}, {"id": "b", "text": "It burns.", "to": "HQ"}])
     keys = _corpus_file("keys.jsonl").read_text("utf-8").splitlines()[:2]
     return [
         Target("messages", "lines", (TEXT, STORIES), all_of(read_messages), "input.txt"),
         Target("messages jsonl", "jsonl", (json_lines,), all_of(read_messages), "input.jsonl"),
-        Target("text to entities", "lines", (TEXT, _corpus_file("dev-001.txt").read_text("utf-8")),
-               resolved, "input.txt"),
+        Target("text to entities", "lines", (TEXT, report), resolved, "input.txt"),
         Target("mentions jsonl", "jsonl", (lines(MENTIONS),), all_of(mentions), "input.jsonl"),
         Target("mentions conll", "lines", (CONLLU, CONLL2012), annotated, "input.conll"),
         Target("corefud", "lines", (CONLLU,), all_of(read_corefud), "input.conllu"),
@@ -373,19 +377,32 @@ def _model_targets() -> list[Target]:
         parse_parameters(whole_text(path), str(path))
 
     shipped = [shipped_text(name) or "" for name in ("scaled", "greedy", "forest")]
+    pairs = json.loads(shipped_text("pairs") or "")
     return [
         Target("set parameters", "json", shipped, parameters, "input.json"),
-        Target("pair parameters", "json", (shipped_text("pairs") or "",), read_pair_parameters,
-               "input.json"),
+        Target("pair parameters", "json", (json.dumps(_small_pair_parameters(pairs)),),
+               read_pair_parameters, "input.json"),
         Target("incident models", "json", (_small_incident_models(),), read_models, "input.json"),
     ]  # fmt: skip
 
 
+def _small_pair_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters of the first five characteristics."""
+    first = parameters["characteristics"][:5]
+    models = {
+        name: model | {"weights": {feature: weight for feature, weight in model["weights"].items()
+                                   if feature.partition(":")[0] in first}}
+        for name, model in parameters.items() if name in ("every pair", "merging questions")
+    }  # fmt: skip
+    return parameters | {"characteristics": first} | models
+
+
 def _small_incident_models() -> str:
-    """Return the shipped models of incidents with three features or trees of each classifier."""
+    """Return the shipped models of incidents with few features or trees of each classifier."""
     from partita.domains.incidents.gazetteer import domain_data
 
     models = domain_data("parameters.json")
+    models["pairs"] = _small_pair_parameters(models["pairs"])
     for group in ("readers", "screeners", "judges"):
         for classifier in models[group].values():
             if "features" in classifier:
@@ -403,12 +420,18 @@ def _service_targets() -> list[Target]:
     from partita.web.worker_calls import ComputingCalls, StoreCalls
 
     store, ids = _small_store()
-    computing, storing = ComputingCalls(store, print), StoreCalls(store)
-    fuse = {
-        "sources": [{"name": "a.csv", "content": CLAIMS}],
-        "reliabilities": {"a": 0.9},
-        "top": 5,
-    }
+    computing = _FreshStore(store, lambda copy: ComputingCalls(copy, print))
+    storing = _FreshStore(store, StoreCalls)
+    cities = "".join(line for line in CLAIMS.splitlines(keepends=True) if "tanks" not in line)
+    fuse = (
+        {"sources": [{"name": name, "content": content}],
+         "reliabilities": dict.fromkeys(sources, 0.9), "top": 5}
+        for name, content, sources in (
+            ("a.csv", cities, "abc"),  # without reliabilities each input takes twice as long
+            ("b.csv", JUDGEMENTS, "xy"),
+            ("c.jsonl", lines(MASSES[:2]), "b"),
+        )
+    )  # fmt: skip
     pairs = [["A", "B", 0.671], ["A", "C", 0.0], ["B", "C", 0.3], ["A", "D", 0.505]]
     cells = [[template] for template in ids]
     key = {"cells": [ids], "author": "ann", "based_on": None,
@@ -418,7 +441,8 @@ def _service_targets() -> list[Target]:
 
     def body(name: str, calls: Any, *values: Any, **arguments: Any) -> Target:
         def read(path: Path) -> object:
-            return calls.run(name, arguments, path.read_bytes())
+            with temporary_folder(path.parent):
+                return calls.run(name, arguments, path.read_bytes())
 
         def own(error: Exception) -> bool:
             return request_error(error).status < 500  # an unexpected error is 500
@@ -430,22 +454,53 @@ def _service_targets() -> list[Target]:
     return [
         body("solve", computing, {"pairs": pairs, "model": "evidential", "top": 10}, seconds=5.0),
         body("resolve", computing, text, general),
-        body("fuse", computing, fuse),
+        body("fuse", computing, *fuse),
         body("ingest", computing, {"id": "new", "text": text["text"]}, run="demo"),
         body("key", storing, key, run="demo", set="first.1"),
     ]
 
 
+@contextmanager
+def temporary_folder(folder: Path) -> Iterator[None]:
+    """Make temporary files in a folder, which is quicker than a disk."""
+    before, tempfile.tempdir = tempfile.tempdir, str(folder)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
+class _FreshStore:
+    """Calls with a copy of a store, made anew after some inputs: in a store that grows they would
+    take longer and longer."""
+
+    def __init__(self, store: str, make: Callable[[str], Any]) -> None:
+        self._store, self._make, self._inputs = store, make, 0
+
+    def run(self, name: str, arguments: dict[str, Any], body: bytes) -> object:
+        if self._inputs % FRESH == 0:
+            if self._inputs:
+                self._close()
+            self._folder = tempfile.mkdtemp(dir=Path(self._store).parent)
+            self._calls = self._make(shutil.copy(self._store, self._folder))
+        self._inputs += 1
+        return self._calls.run(name, arguments, body)
+
+    def _close(self) -> None:
+        if "_workspace" in vars(self._calls):
+            self._calls._workspace.close()
+        shutil.rmtree(self._folder)
+
+
 def _small_store() -> tuple[str, list[str]]:
     """Return a store with one set, gone with this process, and the templates of the set."""
     import atexit
-    import shutil
 
     from partita.app.runner import Settings, usual_budget
     from partita.app.workspace import open_workspace
     from partita.text.raw_messages import RawMessage
 
-    folder = tempfile.mkdtemp()
+    folder = tempfile.mkdtemp(dir=MEMORY_DISK if MEMORY_DISK.is_dir() else None)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     workspace = open_workspace(f"{folder}/fuzz.db")
     message = RawMessage(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from partita.app.batch import Outcome
@@ -164,6 +165,7 @@ def _end(record: Recording, outcome: str) -> None:
         runs.change_run(connection, record.run, **changes)
 
 
+@cache
 def versions() -> dict[str, str]:
     """Return the versions of the packages on which the numbers depend."""
     import platform

@@ -179,8 +179,9 @@ def _weights(content: Any, expected: tuple[str, ...], place: Place) -> list[floa
     """Return the weights; the features must be exactly those expected."""
     if not isinstance(content, dict):
         place.refuse("weights are not an object; expected a number for each feature")
+    known = set(expected)
     for name in content:
-        if name not in expected:
+        if name not in known:
             place.refuse(f"was trained with a feature {name!r}, which is unknown to this version")
     for name in expected:
         if name not in content:
