@@ -9,6 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from partita.configurations.dense.ranked_kernels import (
+    PADDING,
+    add_results,
+    level_places,
+    subtree,
+    sum_rows,
+)
 from partita.configurations.dense.subsets import SUM, cell_values, members, recursion, subset_sums
 from partita.configurations.dense.tables import BLOCK_BITS, rows
 from partita.configurations.optimum import local_search
@@ -164,13 +171,11 @@ class Arenas:
 
 def _arena_size(bits: int, depth: int) -> int:
     """Return the numbers that the largest part of a product takes, with all parts inside it."""
-    from partita.configurations.dense.ranked_kernels import level_places
-
     decided = _decided(bits)
     bits, depth = bits - decided, depth + decided
     if bits <= LARGEST:
         return int(level_places(bits, depth, depth)[-1, 0])
-    return (3 * (depth + 1) << bits) + _arena_size(bits, depth)
+    return 3 * (depth + 1) * ((1 << bits) + PADDING) + _arena_size(bits, depth)
 
 
 def _decided(bits: int) -> int:
@@ -179,7 +184,7 @@ def _decided(bits: int) -> int:
 
 
 class _Rows(NamedTuple):
-    """Rows for subsets of the open templates, `width` apart, by the number of decided ones.
+    """Rows for subsets of the open templates, `apart` from each other, by the number of decided ones.
 
     Factors have rows for the numbers from 0 to `held`, and results from `held` to `depth`.
     """
@@ -190,6 +195,10 @@ class _Rows(NamedTuple):
     bits: int
     held: int = 0
     depth: int = 0
+
+    @property
+    def apart(self) -> int:
+        return (1 << self.bits) + PADDING
 
 
 def disjoint_product(
@@ -209,14 +218,12 @@ def disjoint_product(
 
 def _part(rows: _Rows, chosen: int, arena: FloatArray) -> FloatArray:
     """Return the results for one choice of the templates that are decided next."""
-    from partita.configurations.dense.ranked_kernels import subtree, sum_rows
-
     decided, size = _decided(rows.bits), chosen.bit_count()
     bits, count, depth = rows.bits - decided, rows.held + size, rows.depth + decided
-    ends = np.cumsum([0, count + 1, count + 1, depth + 1]) << bits
+    ends = np.cumsum([0, count + 1, count + 1, depth + 1]) * ((1 << bits) + PADDING)
     f, g, h = (arena[start:end] for start, end in pairwise(ends.tolist()))
-    sum_rows(rows.f, rows.held, 1 << rows.bits, chosen, f, 1 << bits)
-    sum_rows(rows.g, rows.held, 1 << rows.bits, chosen, g, 1 << bits)
+    sum_rows(rows.f, rows.held, rows.apart, chosen, f, 1 << bits)
+    sum_rows(rows.g, rows.held, rows.apart, chosen, g, 1 << bits)
     if bits <= LARGEST:
         subtree(arena, bits, count, depth, LANES)
         return h
@@ -228,8 +235,6 @@ def _part(rows: _Rows, chosen: int, arena: FloatArray) -> FloatArray:
 
 def _add_part(rows: _Rows, chosen: int, results: FloatArray) -> None:
     """Add the results of one part to those of all choices that hold it, with their signs."""
-    from partita.configurations.dense.ranked_kernels import add_results
-
-    decided, width = _decided(rows.bits), 1 << rows.bits
-    sizes = rows.held, rows.depth
-    add_results(results, width >> decided, chosen, decided, *sizes, rows.h, width)
+    decided, sizes = _decided(rows.bits), (rows.held, rows.depth)
+    width = 1 << rows.bits >> decided
+    add_results(results, width, chosen, decided, *sizes, rows.h, rows.apart)

@@ -19,7 +19,8 @@ from partita.records import IntArray
 BLOCK_BITS = 9
 BLOCK = 1 << BLOCK_BITS
 LEAF = 64  # numbers that are multiplied together
-ROW = BLOCK + 72  # between rows, so that the same place of all rows does not share a cache set
+PADDING = 72  # after each row, so that the same place of all rows does not share a cache set
+ROW = BLOCK + PADDING
 PAD = 8  # rows of zeros before the first
 SHIFT = 4  # rows by which the transform of a leaf moves
 U = np.uint64
@@ -281,6 +282,7 @@ def _with_two(arena, start, stride, quarter, t, into, zeros):  # type: ignore[no
     The child with the lower bit has rows 0…t + 1, then that with the higher one, then that with
     both has rows 0…t + 2.
     """
+    apart = quarter + PADDING
     for j in range(t + 3):
         same = start + j * stride
         less, least = same - stride, same - 2 * stride
@@ -291,8 +293,8 @@ def _with_two(arena, start, stride, quarter, t, into, zeros):  # type: ignore[no
             c = arena[less + 2 * quarter : less + 3 * quarter]
         if j >= 2:
             d = arena[least + 3 * quarter : least + 4 * quarter]
-        place = into + j * quarter
-        higher, both = place + (t + 2) * quarter, place + 2 * (t + 2) * quarter
+        place = into + j * apart
+        higher, both = place + (t + 2) * apart, place + 2 * (t + 2) * apart
         row = arena[both : both + quarter]
         if j == t + 2:
             row[:] = d
@@ -311,11 +313,13 @@ def _without_two(arena, into, stride, quarter, source, size, t, depth):  # type:
     Those of the others, `size` apart, are the children without any, with the lower and with the
     higher bit.
     """
+    apart = quarter + PADDING
     for e in range(t, depth + 1):
-        place, start = into + e * stride, source + e * quarter
-        none, none1 = arena[start : start + quarter], arena[start + quarter : start + 2 * quarter]
-        none2 = arena[start + 2 * quarter : start + 3 * quarter]
-        low, low1 = start + size + quarter, start + size + 2 * quarter
+        place, start = into + e * stride, source + e * apart
+        start1, start2 = start + apart, start + 2 * apart
+        none, none1 = arena[start : start + quarter], arena[start1 : start1 + quarter]
+        none2 = arena[start2 : start2 + quarter]
+        low, low1 = start1 + size, start2 + size
         high, high1 = low + size, low1 + size
         lower, lower1 = arena[low : low + quarter], arena[low1 : low1 + quarter]
         higher, higher1 = arena[high : high + quarter], arena[high1 : high1 + quarter]
@@ -337,13 +341,14 @@ def level_places(bits: int, count: int, depth: int) -> IntArray:
     """
     levels = (bits - BLOCK_BITS) // 2
     places = np.zeros((levels + 2, 3), dtype=np.int64)
-    places[0] = 0, (count + 1) << bits, 2 * (count + 1) << bits
-    used = 2 * (count + 1) + depth + 1 << bits
+    apart = (1 << bits) + PADDING
+    places[0] = 0, (count + 1) * apart, 2 * (count + 1) * apart
+    used = (2 * (count + 1) + depth + 1) * apart
     for level in range(1, levels + 1):
-        quarter, most = 1 << (bits - 2 * level), count + 2 * level
+        apart, most = (1 << (bits - 2 * level)) + PADDING, count + 2 * level
         rows = 3 * most + 1
-        places[level] = used, used + rows * quarter, used + 2 * rows * quarter
-        used += (2 * rows + 3 * (depth + 2 * level + 1)) * quarter
+        places[level] = used, used + rows * apart, used + 2 * rows * apart
+        used += (2 * rows + 3 * (depth + 2 * level + 1)) * apart
     places[-1] = used
     return places
 
@@ -365,7 +370,8 @@ def subtree(arena, bits, count, depth, lanes):  # type: ignore[no-untyped-def]
     node = np.zeros((end + 1, 5), dtype=np.int64)  # factors, their stride, results, their stride
     zeros = np.zeros(max(BLOCK, 1 << bits >> 2))
     held, child = np.zeros(end + 1, dtype=np.int64), np.zeros(end + 1, dtype=np.int64)
-    node[0] = places[0, 0], places[0, 1], 1 << bits, places[0, 2], 1 << bits
+    apart = (1 << bits) + PADDING
+    node[0] = places[0, 0], places[0, 1], apart, places[0, 2], apart
     level, held[0] = 0, count
     while True:
         quarter, t = (1 << (bits - 2 * level)) >> 2, held[level]
@@ -375,17 +381,20 @@ def subtree(arena, bits, count, depth, lanes):  # type: ignore[no-untyped-def]
             _block(arena, node[level], t, decided, f, g, h, zeros[:BLOCK], lanes)
         else:
             first, second, own = places[level + 1]
-            size = (decided + 3) * quarter
+            apart = quarter + PADDING
+            size = (decided + 3) * apart
             if child[level] == 0:
                 _with_two(arena, a, stride, quarter, t, first, zeros[:quarter])
                 _with_two(arena, b, stride, quarter, t, second, zeros[:quarter])
-                node[level + 1] = a, b, stride, own, quarter
+                node[level + 1] = a, b, stride, own, apart
             elif child[level] < 4:
-                offset = (child[level] - 1) * (t + 2) * quarter
-                at, apart = own + child[level] * size, quarter
-                if child[level] == 3:
-                    at, apart = results + 3 * quarter - 2 * spacing, spacing
-                node[level + 1] = first + offset, second + offset, quarter, at, apart
+                offset = (child[level] - 1) * (t + 2) * apart
+                node[level + 1] = first + offset, second + offset, apart, own, apart
+                if child[level] < 3:
+                    node[level + 1, 3] += child[level] * size
+                else:
+                    node[level + 1, 3] = results + 3 * quarter - 2 * spacing
+                    node[level + 1, 4] = spacing
             if child[level] < 4:
                 held[level + 1] = t + (child[level] & 1) + (child[level] >> 1)
                 child[level + 1] = 0
@@ -404,20 +413,20 @@ STEP = 512  # numbers of a row that are summed together
 @kernel(native=True)
 def sum_rows(rows, count, stride, chosen, into, width):  # type: ignore[no-untyped-def]
     """Sum rows 0…count over the subsets of the chosen highest bits, into rows by size."""
-    last = count
+    last, apart = count, width + PADDING
     for bit in range(8):
         last += chosen >> bit & 1
     for x in range(0, width, STEP):
         end = min(width, x + STEP)
         for row in range(last + 1):
-            into[row * width + x : row * width + end] = 0.0
+            into[row * apart + x : row * apart + end] = 0.0
         mask = chosen
         while True:
             size = 0
             for bit in range(8):
                 size += mask >> bit & 1
             for row in range(count + 1):
-                place, start = (row + size) * width, row * stride + mask * width
+                place, start = (row + size) * apart, row * stride + mask * width
                 sums, more = into[place + x : place + end], rows[start + x : start + end]
                 for n in range(end - x):
                     sums[n] += more[n]
@@ -443,7 +452,7 @@ def add_results(  # type: ignore[no-untyped-def]
             if mask >> bit & 1:
                 sign = -sign
         for row in range(first, last + 1):
-            place, start = row * stride + whole * width, (row + size) * width
+            place, start = row * stride + whole * width, (row + size) * (width + PADDING)
             target, source = into[place : place + width], results[start : start + width]
             if chosen == 0:
                 for n in range(width):
