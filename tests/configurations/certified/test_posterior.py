@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import tracemalloc
 from itertools import pairwise, product
 
 import numpy as np
@@ -10,12 +12,16 @@ import pytest
 from oracles.instances import log_odds, planted_pairs, uniform_pairs, with_holes
 from oracles.posteriors import ListedPosterior, certified
 from oracles.subsets import cell_log_weights
+from partita.configurations.certified.flow import Effort, _bounds, cells, flow
 from partita.configurations.certified.posterior import (
     CertifiedPosterior,
+    _limited_to_memory,
     count_bounds,
     from_list,
     narrowing,
 )
+from partita.configurations.search.meter import Meter
+from partita.configurations.search.prices import UNIT
 from partita.errors import Unavailable
 from partita.records import Budget, FloatArray
 
@@ -205,3 +211,56 @@ def test_what_it_cannot_answer_it_refuses() -> None:
         found.draws(1, np.random.default_rng(0))
     with pytest.raises(Unavailable):
         found.cells()
+
+
+def test_bounds_are_rounded_outward_by_a_unit_for_every_addition() -> None:
+    def width(states: int, edges: int, price: float) -> float:
+        mass = np.zeros(states)
+        mass[0] = 1.0
+        passed, b = np.arange(1, states, dtype=np.int32), np.full(4, price)
+        low, high = _bounds(np.zeros((4, 4)), b, mass, passed, 0, 0.0, edges)
+        assert low < 4 * price < high
+        return (high - low) / UNIT
+
+    least = width(10, 10, 0.0)
+    assert width(10, 10 + 10**6, 0.0) - least >= 2e6
+    assert width(10 + 10**6, 10, 0.0) - least >= 2e6
+    assert width(10, 10, 1e5) - least >= 2 * 4 * 1e5
+
+
+def test_pairs_of_a_flow_allow_for_the_rounding_of_its_edges() -> None:
+    found = certified(log_odds(planted_pairs(25, np.random.default_rng(13))), Budget(work=10**6))
+    assert found.visited.flow is not None
+    edges = len(found.visited.flow.target)
+    assert edges > 1000
+    assert edges * UNIT < found.visited.slack < 1e-9
+
+
+def test_all_cells_down_to_the_least_share_are_listed_however_small_the_room() -> None:
+    for number, room in product(range(6), (2, 5, 20)):
+        theta = _random(7, number)
+        labels, guess = np.arange(7), np.zeros(7)
+        listed = cells(theta, labels, guess, np.full(7, 1e-9), room, Meter(Budget(work=10**7)))
+        masks = np.arange(1, 1 << 7)
+        inside = masks[:, None] >> np.arange(7) & 1
+        shares = np.exp(cell_log_weights(theta)[1:] - inside @ listed.b)
+        first = inside.argmax(axis=1)
+        for i in range(7):
+            of_i = listed.masks[listed.begin[i] : listed.begin[i + 1], 0]
+            large = masks[(first == i) & (shares > listed.least[i] * (1 + 1e-9))]
+            assert set(large.tolist()) <= set(of_i.tolist())
+
+
+@pytest.mark.parametrize("n", [60, 700])
+def test_a_pass_fits_its_share_of_the_memory(n: int) -> None:
+    memory, words = 1 << 26, -(-n // 64)
+    effort = _limited_to_memory(Effort(1e-3, 1 << 40, 1 << 40), n, memory)
+    held = n * effort.cells * (8 * words + 8 + 8)  # a mask, a share and a tail for each cell
+    assert memory / 64 < held <= memory / 8
+    theta, meter = np.where(np.eye(n), 0.0, -math.inf), Meter(Budget(work=10**6))
+    single = cells(theta, np.arange(n), np.zeros(n), np.full(n, 1e-3), 2, meter)
+    tracemalloc.start()
+    flow(theta, single, effort, meter)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert memory / 16 < peak <= memory / 4

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from oracles import graphs
-from partita.configurations.elimination.order import plan
+from partita.configurations.elimination.order import _rows, plan
 from partita.configurations.elimination.order_kernels import count_cliques
 from partita.configurations.elimination.posterior import eliminate_exactly
 
@@ -139,3 +139,12 @@ def test_no_more_memory_is_taken_than_predicted(memory: float) -> None:
     blocks, predicted, taken = int(out[0]), float(out[1]), float(out[2])
     assert (blocks > 1) == (memory < math.inf)
     assert predicted / 50 < taken < predicted
+
+
+@pytest.mark.parametrize("n", [1, 64, 65, 130])
+def test_a_graph_takes_a_word_for_each_64_templates(n: int) -> None:
+    compatible = np.random.default_rng(n).random((n, n)) < 0.5
+    rows = _rows(compatible)
+    assert rows.shape == (n, -(-n // 64))
+    bits = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")[:, :n]
+    assert np.array_equal(bits, compatible & ~np.eye(n, dtype=bool))

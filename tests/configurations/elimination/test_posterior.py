@@ -13,8 +13,10 @@ from oracles import graphs, subsets
 from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.posteriors import ListedPosterior
 from partita.configurations.dense.posterior import exact
+from partita.configurations.elimination import count as counts
 from partita.configurations.elimination.count import _is_prime, _primes_below
 from partita.configurations.elimination.posterior import (
+    HARMLESS,
     EliminationPosterior,
     eliminate_exactly,
     plan,
@@ -253,3 +255,30 @@ def test_primes_are_those_of_trial_division() -> None:
     primes = [n for n in range(3, 3000, 2) if all(n % d for d in range(3, int(n**0.5) + 1, 2))]
     assert [n for n in range(3, 3000, 2) if _is_prime(n)] == primes
     assert _primes_below(1 << 11, 25.0) == [2039, 2029, 2027]
+
+
+@pytest.mark.parametrize(("room", "together"), [(0, 1), (4, 1), (5, 2), (6, 4), (17, 64)])
+def test_several_primes_share_a_table_that_has_room_for_them(
+    monkeypatch: pytest.MonkeyPatch, room: int, together: int
+) -> None:
+    """A table over the subsets of three templates and one more has 2⁴ entries."""
+    parts: list[int] = []
+
+    class Noted(counts._ModularCount):
+        def __init__(self, steps: object, theta: FloatArray, primes: list[int]) -> None:
+            parts.append(len(primes))
+            super().__init__(steps, theta, primes)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(counts, "ROOM", room)
+    monkeypatch.setattr(counts, "_ModularCount", Noted)
+    found = eliminate_exactly(graphs.band(200, 3, np.random.default_rng(0)))
+    assert found.count() == chain_count(200, 3)
+    assert sum(parts) > 4
+    assert max(parts) == min(together, sum(parts))
+
+
+def test_what_vanished_is_added_up_over_the_templates() -> None:
+    solved = eliminate_exactly(np.zeros((7, 7)))._solved
+    assert solved.sound
+    assert solved._replace(loss=HARMLESS - 4).sound
+    assert not solved._replace(loss=HARMLESS - 2).sound  # eight times as much, for 7 + 1

@@ -93,3 +93,15 @@ def test_a_table_is_scaled_by_a_power_of_two_only() -> None:
         exponent = kernels.normalise(table)
         assert 0.5 <= table[1] < 1.0
         assert np.ldexp(table[1], exponent) == largest
+
+
+def test_only_messages_that_leave_their_block_are_kept() -> None:
+    theta = graphs.band(40, 3, np.random.default_rng(0))
+    steps = plan(theta).steps
+    kept = []
+    for blocks in (1, 2, 4):
+        recursion = Recursion(steps, theta, np.zeros(40), SUM, blocks)
+        recursion.keep()
+        kept.append(len(recursion.messages))
+    assert kept[0] == len(steps) > kept[1]
+    assert max(kept[1:]) < 10

@@ -8,7 +8,7 @@ import pytest
 from oracles.instances import log_odds, planted_pairs, uniform_pairs, with_holes
 from oracles.partitions import log_weights
 from oracles.subsets import cell_log_weights
-from partita.configurations.search.best import best
+from partita.configurations.search.best import _most_cells, best, pool
 from partita.configurations.search.meter import Meter
 from partita.configurations.search.prices import _median, cheap, prices, rows_of, shares
 from partita.records import Budget, FloatArray, restricted_growth
@@ -149,3 +149,28 @@ def test_cheap_cells_are_all_found() -> None:
 def test_the_median_is_numpys(count: int) -> None:
     values = np.random.default_rng(count).normal(size=count)
     assert _median(values) == pytest.approx(np.median(values))
+
+
+@pytest.mark.parametrize("k", [64, 300])
+def test_a_spent_budget_ends_the_rounds_once_k_are_there(k: int) -> None:
+    theta = log_odds(uniform_pairs(14, 0.3, 0.7, np.random.default_rng(1)))
+    spent, enough = Meter(Budget(work=0)), Meter(AMPLE)
+    few, all_ = (pool(theta, np.arange(14), 0.0, k, meter) for meter in (spent, enough))
+    assert len(few.weights) == len(all_.weights) == k
+    assert spent.spent < enough.spent / 2
+
+
+def test_every_round_is_work_and_so_is_every_configuration_written() -> None:
+    meter = Meter(AMPLE)
+    found = pool(np.array([[0.0, 1.0], [1.0, 0.0]]), np.arange(2), 0.0, 1, meter)
+    assert found.closed
+    assert meter.spent == 1 + 2  # one configuration beside the start, and two rounds
+
+
+@pytest.mark.parametrize("n", [1, 64, 65, 700])
+@pytest.mark.parametrize("memory", [1 << 24, 1 << 30])
+def test_cells_take_a_quarter_of_the_memory_when_they_are_sorted(n: int, memory: int) -> None:
+    most = _most_cells(n, Budget(memory=memory))
+    mask, cost, place = 8 * -(-n // 64), 8, 8
+    held = most * (2 * (mask + cost) + place)  # as they were found and in order
+    assert memory / 16 < held <= memory / 4

@@ -314,8 +314,8 @@ def _clique(compatible: NDArray[np.bool_], left: NDArray[np.bool_]) -> list[int]
     clique: list[int] = []
     able = left.copy()
     while able.any():
-        degree = np.where(able, (compatible & able).sum(axis=1), -1)
-        clique.append(int(np.argmax(degree)))
+        names = np.flatnonzero(able)
+        clique.append(int(names[np.argmax(compatible[np.ix_(names, names)].sum(axis=1))]))
         able &= compatible[clique[-1]]
         able[clique[-1]] = False
     return clique

@@ -25,7 +25,7 @@ def count(steps: Sequence[Step], theta: FloatArray, log2_count: float) -> int:
     bits = _prime_bits(steps)
     primes = _primes_below(1 << bits, log2_count + 2.0)
     widest = max((len(step.dims) for step in steps), default=0) + 1
-    lanes = 1 << max(0, min(ROOM - widest, (len(primes) - 1).bit_length()))
+    lanes = max(1, 1 << ROOM >> widest)
     parts = [primes[first : first + lanes] for first in range(0, len(primes), lanes)]
     with ThreadPoolExecutor(THREADS) as pool:
         residues = pool.map(lambda part: _ModularCount(steps, theta, part).residues(), parts)

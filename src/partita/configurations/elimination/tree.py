@@ -12,6 +12,7 @@ import numpy as np
 from partita.configurations.elimination.order_kernels import count_cliques
 from partita.records import BoolArray, IntArray
 
+ABSENT = -1  # in place of a bit
 CLIQUES = 2_000_000  # so many are counted along one order; then every subset counts as one
 
 
@@ -36,7 +37,7 @@ class Step:
     """One template eliminated; bit j of its message is the template `dims[j]`.
 
     Bits are first those that no cell of this step holds (`own`), then its later neighbours, of
-    which some are bits of T already. `bit` is the template's own bit in T, -1 if it has none.
+    which some are bits of T already. `bit` is the template's own bit in T, ABSENT if it has none.
     `cliques` and `pairs` bound how many cells there are to choose from, and how many pairs of a
     cell and a disjoint subset of T's bits; `entries` how many subsets the message can have.
     """
@@ -140,7 +141,7 @@ def _step(
         vertex,
         children,
         product.joins,
-        product.dims.index(vertex) if vertex in had else -1,
+        product.dims.index(vertex) if vertex in had else ABSENT,
         _positions(own + shared, product.dims),
         len(own),
         members,

@@ -48,7 +48,7 @@ class MassBounds:
         """Bound all pair probabilities, from those within what was kept."""
         if self.exact:
             return Marginals.exact(np.clip(within, 0.0, 1.0))
-        lost = min(1.0, self.residual + 1e-11)
+        lost = self.residual + 1e-11
         low = np.clip(within * (1.0 - lost) - self.slack, 0.0, 1.0)
         high = np.clip(within * (1.0 - lost) + lost + self.slack, 0.0, 1.0)
         np.fill_diagonal(low, 1.0)

@@ -11,6 +11,8 @@ from partita.configurations.merging.lattice import BITS, Lattice, Step
 from partita.configurations.merging.model import Merger, mask, reach_of
 from partita.records import BoolArray, FloatArray, IntArray
 
+NO_TAIL = -1  # in place of a mask, which is never negative
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
@@ -44,7 +46,7 @@ def rules(model: Merger) -> Rules:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SmallStates:
-    """States as rows of masks, −1 for what is not a live tail (see `lattice.States`)."""
+    """States as rows of masks, NO_TAIL for what is not a live tail (see `lattice.States`)."""
 
     model: Merger
     rules: Rules
@@ -98,10 +100,10 @@ class SmallStates:
         elsewhere = (rules.awaited[x - 1] if x else 0) & ~rules.mates[x]
         allowed = (rows[:, t] if t >= 0 else ~elsewhere) & rules.allows[x]
         if t >= 0:
-            rows[:, t] = -1
-        rows = np.where(rows >= 0, rows & ~(rules.mates[x] | 1 << x), -1)
+            rows[:, t] = NO_TAIL
+        rows = np.where(rows >= 0, rows & ~(rules.mates[x] | 1 << x), NO_TAIL)
         rows[:, x] = allowed
-        rows[:, [i for i in range(x + 1) if not rules.live[x] >> i & 1]] = -1
+        rows[:, [i for i in range(x + 1) if not rules.live[x] >> i & 1]] = NO_TAIL
         placed = np.bitwise_or.reduce(np.maximum(rows, 0), axis=1)
         fine = placed & rules.awaited[x] == rules.awaited[x]
         return source[fine], np.full(int(fine.sum()), t), weight[fine], rows[fine]
@@ -109,7 +111,7 @@ class SmallStates:
 
 def small_states(model: Merger) -> SmallStates:
     """Return the one state before the first template."""
-    return SmallStates(model, rules(model), np.full((1, model.size), -1, dtype=np.int64))
+    return SmallStates(model, rules(model), np.full((1, model.size), NO_TAIL))
 
 
 def _distinct(rows: IntArray) -> tuple[IntArray, IntArray]:
