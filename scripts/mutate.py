@@ -204,7 +204,8 @@ def replace_code(file: Path, source: ast.Module | str) -> None:
     """Give the functions of a file the code that is compiled from a source."""
     compiled = codes(compile(source, str(file), "exec", dont_inherit=True))
     for function in gc.get_objects():
-        if isinstance(function, FunctionType) and function.__code__.co_filename == str(file):
+        # not isinstance, which asks a proxy for the class of an object that may be gone
+        if type(function) is FunctionType and function.__code__.co_filename == str(file):
             old = function.__code__
             new = compiled.get((old.co_qualname, old.co_firstlineno))
             if new is not None and new.co_freevars == old.co_freevars:
@@ -248,7 +249,7 @@ def hits_noted(drawn: Sequence[Mutation], note: Callable[[str], None]) -> Iterat
 def forget() -> None:
     """Empty the caches of functions, which hold what the code before a mutation returned."""
     for each in gc.get_objects():
-        if isinstance(each, functools._lru_cache_wrapper):
+        if type(each) is functools._lru_cache_wrapper:
             module = str(getattr(each, "__module__", ""))
             if module.startswith("partita.") and module != "partita.compilation":
                 each.cache_clear()

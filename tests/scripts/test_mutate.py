@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
-from mutate import ROOMS, Mutation, chosen, mutations, survivors_of
+from mutate import ROOMS, Mutation, chosen, forget, mutations, replace_code, survivors_of
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "mutate.py"
 SOURCE = '''"""A module."""
@@ -81,3 +82,15 @@ def test_a_mutation_is_noticed_and_a_harmless_one_is_not(tmp_path: Path) -> None
     first, second = (tmp_path / "log.txt").read_text().splitlines()
     assert "noticed by tests/" in first
     assert second.endswith("NOT NOTICED")
+
+
+def test_proxies_of_objects_that_are_gone_are_passed_over(tmp_path: Path) -> None:
+    class Thing:
+        pass
+
+    thing = Thing()
+    proxy = weakref.proxy(thing)
+    del thing
+    replace_code(tmp_path / "module.py", SOURCE)
+    forget()
+    assert type(proxy) is weakref.ProxyType

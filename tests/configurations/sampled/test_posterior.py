@@ -15,7 +15,14 @@ from oracles import partitions
 from oracles.instances import log_odds, planted_pairs, symmetric, uniform_pairs, with_holes
 from partita.configurations.dense.posterior import exact
 from partita.configurations.sampled import posterior as module
-from partita.configurations.sampled.chains import neighbours, predicted_bytes, starts
+from partita.configurations.sampled.chains import (
+    Tally,
+    chains,
+    neighbours,
+    predicted_bytes,
+    starts,
+)
+from partita.configurations.sampled.meter import Meter
 from partita.configurations.sampled.posterior import SampledPosterior, best_visited, sampled
 from partita.configurations.sampled.runs import elite
 from partita.configurations.sampled.summary import Summary
@@ -209,15 +216,27 @@ def test_the_number_of_configurations(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _within(unknown.log2_count(), math.log2(number))
 
 
-def test_memory_is_predicted_and_too_little_is_refused() -> None:
-    theta = log_odds(planted_pairs(300, np.random.default_rng(0)))
-    with pytest.raises(TooLarge, match="sampling 300 templates"):
+@pytest.mark.parametrize(("n", "holes"), [(200, 0.9), (400, 0.0)])
+def test_memory_is_predicted_and_too_little_is_refused(n: int, holes: float) -> None:
+    rng = np.random.default_rng(0)
+    theta = log_odds(with_holes(planted_pairs(n, rng), holes, rng))
+    with pytest.raises(TooLarge, match=f"sampling {n} templates"):
         sampled(theta, Budget(memory=1 << 20), 0)
+    _answer(0.3)  # loads and compiles what it needs
     tracemalloc.start()
     sampled(theta, Budget(work=400), 0).pairs()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak <= predicted_bytes(300, 300 * 299)
+    predicted = predicted_bytes(n, int(np.count_nonzero(theta > -np.inf)))
+    assert peak <= predicted <= 2 * peak + (1 << 24)
+
+
+def test_without_work_there_are_two_batches_as_an_error_needs() -> None:
+    every = chains(neighbours(_instance(0.3)), np.random.SeedSequence(0))
+    tally = Tally(every, 5, Meter(0.0, 0.0))
+    tally.add_halves(10)
+    assert len(tally) == 2
+    assert tally.summary().sweeps == 2 * 5
 
 
 def test_progress_tells_the_error_and_the_clock_ends_it() -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from partita.configurations.optimum import local_search
 from partita.configurations.sampled.meter import Meter
-from partita.configurations.sampled.summary import Counts, Summary, pieces, summary
+from partita.configurations.sampled.summary import PIECE, Counts, Summary, pieces, summary
 from partita.records import FloatArray, IntArray, restricted_growth
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def predicted_bytes(n: int, compatible: int) -> int:
     """Predict the peak memory of a run: neighbours, counts of all chains, and the answer."""
     pairs, count = compatible // 2, chain_count(n)
     kept = count * KEPT * (8 * n + 48)  # by each chain, and once more when they are merged
-    return 8 * compatible + pairs * (12 * count + 40) + 40 * n * n + kept + (1 << 24)
+    summed = 24 * count * min(pairs, PIECE)  # while counts are summed up
+    return 8 * compatible + pairs * (12 * count + 40) + 40 * n * n + kept + summed + (1 << 24)
 
 
 def chain_count(n: int) -> int:
