@@ -22,7 +22,7 @@ from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve import solve
 from partita.files.writing import write_table
 from partita.linkage import labels as learning
-from partita.linkage.answers import Clustering, MergeRule, cluster_sets
+from partita.linkage.answers import Clustering, MergeRule, cluster_sets, pair_probabilities
 from partita.linkage.grouping import Evidence, group
 from partita.linkage.increments import Previous, untouched
 from partita.linkage.pair_table import PairTable
@@ -483,3 +483,18 @@ def test_foreign_ids_and_bad_increments(tmp_path: Path) -> None:
     twice.write_text("record,cluster\na,1\na,2\n")
     with pytest.raises(partita.InputError, match=r"clusters.csv, line 3: lists record a again"):
         partita.cluster([("a", "b", 0.9)], previous=twice)
+
+
+def test_the_score_of_a_pair_counts_like_one_more_draw() -> None:
+    """Few draws make no probability 0 or 1, and many outweigh the score."""
+    n = 30  # too many to be exact
+    rng = np.random.default_rng(0)
+    rows = [(f"r{a}", f"r{b}", float(rng.uniform(0.2, 0.7))) for a, b in combinations(range(n), 2)]
+    sets = sets_of(rows)
+    every = np.arange(len(rows))
+    one, few, many = (pair_probabilities(sets, PARAMETERS, every, d, 0) for d in (1, 20, 500))
+    below = sets.probability < 0.5
+    assert (one[below] >= sets.probability[below] / 2 - 1e-12).all()
+    assert (one[below] <= (1.0 + sets.probability[below]) / 2 + 1e-12).all()
+    assert (np.abs(few - many) < 5 * 0.5 / np.sqrt(20) + 1 / 21).all()
+    assert many == pytest.approx(answered(sets).answers.pair, abs=5 * 0.5 / np.sqrt(500) + 0.01)

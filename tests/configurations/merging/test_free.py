@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 
 from oracles.merging import knowledge, replayed
 from oracles.merging_checks import agrees
+from partita.configurations.merging import unconstrained as module
 from partita.configurations.merging.model import is_constrained, merger
-from partita.configurations.merging.unconstrained import COMPILED, shared, unconstrained
+from partita.configurations.merging.unconstrained import (
+    COMPILED,
+    questions_needed,
+    shared,
+    unconstrained,
+)
 from partita.errors import TooLarge
 from partita.records import Budget
 
@@ -81,3 +87,27 @@ def test_the_best_are_refused_where_their_tables_do_not_fit() -> None:
     model = merger(*knowledge(16, np.random.default_rng(4)))
     with pytest.raises(TooLarge, match="best configurations"):
         unconstrained(model, Budget(memory=1 << 16)).best(3)
+
+
+@pytest.mark.parametrize(("n", "reach"), [(10, 9), (10, 1), (40, 3), (30, 7)])
+def test_the_questions_are_predicted(monkeypatch: pytest.MonkeyPatch, n: int, reach: int) -> None:
+    asked: list[float] = []
+
+    def counted(left: np.ndarray, p: np.ndarray, q: np.ndarray) -> object:
+        asked.append(len(left) * (1 + len(p) / 2))  # the latest tail, and half of the older ones
+        return shared(left, p, q)
+
+    monkeypatch.setattr(module, "shared", counted)
+    p, compatible, must = knowledge(n, np.random.default_rng(n))
+    p[np.abs(np.subtract.outer(np.arange(n), np.arange(n))) > reach] = 0.0
+    model = merger(p, compatible, must)
+    unconstrained(model, Budget())
+    assert questions_needed(model) == pytest.approx(sum(asked), rel=0.3)
+
+
+def test_cells_that_are_impossible_are_not_listed() -> None:
+    """The second is always drawn to the first, so that no cell ends with the first."""
+    p = np.array([[0.0, 1.0, 0.5], [1.0, 0.0, 0.5], [0.5, 0.5, 0.0]])
+    known = np.ones((3, 3), dtype=bool)
+    cells = dict(unconstrained(merger(p, known, np.eye(3, dtype=bool)), Budget()).cells())
+    assert cells == pytest.approx({(0, 1): 0.5, (0, 1, 2): 0.5, (2,): 0.5})

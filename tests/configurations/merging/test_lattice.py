@@ -13,6 +13,7 @@ from oracles.merging import knowledge, normalised, replayed
 from oracles.merging_checks import agrees, sets
 from oracles.partitions import entropy_bits, pair_marginals
 from partita.configurations.merging import lattice_posterior
+from partita.configurations.merging.bounds import MassBounds
 from partita.configurations.merging.lattice import lattice
 from partita.configurations.merging.lattice_posterior import LatticePosterior
 from partita.configurations.merging.model import Merger, merger
@@ -123,3 +124,17 @@ def test_cells_are_unavailable_where_they_would_need_a_list() -> None:
     model = merger(*knowledge(12, np.random.default_rng(9), 0.05))
     with pytest.raises(Unavailable, match="pair probabilities"):
         decided(model).cells()
+
+
+def test_bounds_of_pairs_allow_for_rounding_on_both_sides() -> None:
+    mass = MassBounds(kept=0.0, dropped=-60.0, size=1000)
+    within = np.array([[1.0, 0.5], [0.5, 1.0]])
+    pairs = mass.pairs(within)
+    assert mass.slack > 1e-10
+    assert pairs.low[0, 1] <= 0.5 - mass.slack
+    assert 0.5 + mass.slack <= pairs.high[0, 1] < 0.5 + 2 * mass.slack
+
+
+def test_where_all_was_dropped_nothing_is_known_of_pairs() -> None:
+    pairs = MassBounds(kept=-1000.0, dropped=0.0).pairs(np.full((2, 2), 0.5))
+    assert (pairs.low[0, 1], pairs.high[0, 1]) == (0.0, 1.0)

@@ -92,7 +92,7 @@ class UnconstrainedPosterior:
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
         links = self.links()
-        for first in range(self.size):
+        for first in np.flatnonzero(self.starts).tolist():
             yield from self._chains((first,), float(self.starts[first]), links)
 
     def _chains(
