@@ -185,8 +185,6 @@ rules:
 """,
 }
 
-FRESH = 50  # inputs of the service between fresh copies of its store
-
 
 def lines(rows: Iterable[Any]) -> str:
     return "".join(f"{json.dumps(row)}\n" for row in rows)
@@ -420,8 +418,8 @@ def _service_targets() -> list[Target]:
     from partita.web.worker_calls import ComputingCalls, StoreCalls
 
     store, ids = _small_store()
-    computing = _FreshStore(store, lambda copy: ComputingCalls(copy, print))
-    storing = _FreshStore(store, StoreCalls)
+    computing = _FreshStore(store, lambda copy: ComputingCalls(copy, print), 200)
+    storing = _FreshStore(store, StoreCalls, 50)
     cities = "".join(line for line in CLAIMS.splitlines(keepends=True) if "tanks" not in line)
     fuse = (
         {"sources": [{"name": name, "content": content}],
@@ -471,14 +469,16 @@ def temporary_folder(folder: Path) -> Iterator[None]:
 
 
 class _FreshStore:
-    """Calls with a copy of a store, made anew after some inputs: in a store that grows they would
-    take longer and longer."""
+    """Calls with a copy of a store, made anew after so many inputs.
 
-    def __init__(self, store: str, make: Callable[[str], Any]) -> None:
-        self._store, self._make, self._inputs = store, make, 0
+    In a store that grows they would take longer and longer.
+    """
+
+    def __init__(self, store: str, make: Callable[[str], Any], most: int) -> None:
+        self._store, self._make, self._most, self._inputs = store, make, most, 0
 
     def run(self, name: str, arguments: dict[str, Any], body: bytes) -> object:
-        if self._inputs % FRESH == 0:
+        if self._inputs % self._most == 0:
             if self._inputs:
                 self._close()
             self._folder = tempfile.mkdtemp(dir=Path(self._store).parent)

@@ -10,7 +10,14 @@ from oracles.partitions import log_weights
 from oracles.subsets import cell_log_weights
 from partita.configurations.search.best import _most_cells, best, pool
 from partita.configurations.search.meter import Meter
-from partita.configurations.search.prices import _median, cheap, prices, rows_of, shares
+from partita.configurations.search.prices import (
+    _median,
+    cheap,
+    prices,
+    rows_of,
+    shares,
+    words_of,
+)
 from partita.records import Budget, FloatArray, restricted_growth
 
 AMPLE = Budget(work=10**9)
@@ -174,3 +181,7 @@ def test_cells_take_a_quarter_of_the_memory_when_they_are_sorted(n: int, memory:
     mask, cost, place = 8 * -(-n // 64), 8, 8
     held = most * (2 * (mask + cost) + place)  # as they were found and in order
     assert memory / 16 < held <= memory / 4
+
+
+def test_masks_have_as_many_words_as_they_need() -> None:
+    assert [words_of(n) for n in (1, 63, 64, 65, 128, 129)] == [1, 1, 1, 2, 2, 3]

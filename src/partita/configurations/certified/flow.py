@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.search.meter import Meter
-from partita.configurations.search.prices import UNIT, half_gains, rounding
+from partita.configurations.search.prices import UNIT, half_gains, rounding, words_of
 from partita.records import FloatArray, IntArray
 
 Masks = NDArray[np.uint64]
@@ -81,7 +81,7 @@ def cells(
     `labels` is a good configuration: its cells say beforehand how large is large. `least` is made
     coarser for templates whose cells do not fit into the room.
     """
-    n, words = len(theta), (len(theta) + 63) // 64
+    n, words = len(theta), words_of(len(theta))
     maker = _PriceMaker(theta, labels, guess, least.copy(), meter)
     places = np.zeros((room, words), dtype=np.uint64), np.zeros(room)
     lists = [maker.cells_of(i, places) for i in range(n - 1, -1, -1)][::-1]

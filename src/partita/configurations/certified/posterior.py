@@ -15,7 +15,7 @@ from partita.configurations.count import bell, count
 from partita.configurations.optimum import local_search, score
 from partita.configurations.search.best import best, good_order, pool
 from partita.configurations.search.meter import Meter
-from partita.configurations.search.prices import UNIT, rounding, shares
+from partita.configurations.search.prices import UNIT, rounding, shares, words_of
 from partita.errors import Unavailable
 from partita.records import (
     Best,
@@ -198,7 +198,7 @@ def _more(effort: Effort, passed: Flow, memory: int) -> Effort:
 
 def _limited_to_memory(effort: Effort, n: int, memory: int) -> Effort:
     """Cut the limits to the memory; two passes are held at a time."""
-    words = (n + 63) // 64
+    words = words_of(n)
     room = memory // 8 // (n * (8 * words + 32))
     states = min(MOST_STATES, memory // 4 // (8 * words + 160))
     states = max(FIRST.states, min(effort.states, states))

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from partita.configurations.optimum import local_search, score
 from partita.configurations.search.meter import Meter
-from partita.configurations.search.prices import Columns, cheap, prices, rounding, simple_prices
+from partita.configurations.search.prices import (
+    Columns,
+    cheap,
+    prices,
+    rounding,
+    simple_prices,
+    words_of,
+)
 from partita.records import Best, Budget, FloatArray, IntArray
 
 LEAST = 64  # configurations kept even if fewer are asked for, so that moves can lead out of a dip
@@ -142,7 +149,7 @@ def _prove_best(theta: FloatArray, near: Pool, k: int, meter: Meter) -> _Candida
 
 def _most_cells(n: int, budget: Budget) -> int:
     """Return how many fit a quarter of the memory: a mask and a cost, twice while sorting."""
-    return max(1 << 12, budget.memory // 4 // (32 * ((n + 63) // 64) + 64))
+    return max(1 << 12, budget.memory // 4 // (32 * words_of(n) + 64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,8 +165,9 @@ def _covers(cells: Columns, below: float, n: int, k: int, meter: Meter) -> _Cove
     begin, masks, costs = _by_first(cells, n)
     rows = max(2 * k, 1024)
     labels, totals = np.zeros((rows, n), dtype=np.int32), np.zeros(rows)
-    covered, total = np.zeros((n + 1, masks.shape[1]), dtype=np.uint64), np.zeros(n + 1)
-    element, following, chosen = (np.zeros(n + 1, dtype=np.int64) for _ in range(3))
+    covered = np.zeros((n + 1, masks.shape[1]), dtype=np.uint64)
+    total = np.zeros(len(covered))
+    element, following, chosen = (np.zeros(len(covered), dtype=np.int64) for _ in range(3))
     place, status = np.zeros(3, dtype=np.int64), -1
     while status != DONE and (nodes := meter.allowance()):
         place[2] = 0

@@ -32,6 +32,11 @@ class Columns:
     complete: bool
 
 
+def words_of(n: int) -> int:
+    """Return how many words of 64 bits a mask of n templates has."""
+    return -(-n // 64)
+
+
 def simple_prices(theta: FloatArray) -> FloatArray:
     """Return a_i = ½ Σ_j max(0, θ_ij): feasible whatever the log-odds are."""
     return np.asarray(0.5 * np.maximum(theta, 0.0).sum(axis=1))
@@ -133,10 +138,10 @@ def cheap(theta: FloatArray, a: FloatArray, below: float, meter: Meter, most: in
     """Return all cells with a reduced cost below the limit, or as many as fit or were reached."""
     from partita.configurations.search.cell_kernels import DONE, FULL, cheap_cells
 
-    n = len(a)
-    words = (n + 63) // 64
-    x, r, following = np.zeros((n + 1, n)), np.zeros(n + 1), np.zeros(n + 1, dtype=np.int64)
-    place, stack = np.zeros(3, dtype=np.int64), np.zeros((n + 1, words), dtype=np.uint64)
+    n, words = len(a), words_of(len(a))
+    x, place = np.zeros((n + 1, n)), np.zeros(3, dtype=np.int64)
+    r, following = np.zeros(len(x)), np.zeros(len(x), dtype=np.int64)
+    stack = np.zeros((len(x), words), dtype=np.uint64)
     size = min(most, 1 << 14)
     masks, costs = np.zeros((size, words), dtype=np.uint64), np.zeros(size)
     half, status = half_gains(theta), -1
