@@ -129,3 +129,14 @@ def test_the_number_of_configurations_is_estimated() -> None:
     found = _estimate(merger(*given_set))
     assert found.kind == "estimate"
     assert abs(found.value - exact) < 5 * (found.high - found.value) + 1e-6
+
+
+def test_time_that_is_left_is_used_until_the_pairs_are_close() -> None:
+    model = merger(*knowledge(7, np.random.default_rng(5), 0.3))
+    known = beam(model, plan(model), 2)
+    once, until = (sampled(model, budget, 0, known, "a test") for budget in BUDGETS)
+    assert until.work > once.work
+    assert until.error < once.error
+
+
+BUDGETS = (Budget(work=1), Budget(seconds=600.0))  # of the second it needs a moment
