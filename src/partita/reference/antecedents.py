@@ -185,7 +185,8 @@ def _in_window(columns: ReferenceColumns, anaphor: int, candidates: IntArray) ->
 
 def _in_order(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> IntArray:
     """Order candidates: same and previous sentence forwards, earlier ones backwards, then later."""
-    before, later = candidates[candidates < anaphor], candidates[candidates > anaphor]
+    place = np.searchsorted(candidates, anaphor)  # they are in order and without the anaphor
+    before, later = candidates[:place], candidates[place:]
     back = columns.sentence[anaphor] - columns.sentence[before]
     same, previous, earlier = before[back < 1], before[back == 1], before[back > 1]
     return np.concatenate((same, previous, earlier[::-1], later))

@@ -31,11 +31,10 @@ class Windows:
 
 def _cut(templates: Sequence[Template], low: int, high: int) -> int:
     """Return the last place from `low` to `high` that begins a paragraph, or else a sentence."""
-    places = range(high, low, -1)
     for key in (_paragraph, _sentence):
-        begins = (n for n in places if key(templates[n]) != key(templates[n - 1]))
-        if (place := next(begins, -1)) >= 0:
-            return place
+        for place in range(high, low, -1):
+            if key(templates[place]) != key(templates[place - 1]):
+                return place
     return high
 
 

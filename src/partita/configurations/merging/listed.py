@@ -88,7 +88,7 @@ class ListedPosterior:
 def cell_marginals(labels: IntArray, shares: FloatArray) -> Iterator[tuple[tuple[int, ...], float]]:
     """Return every cell of these configurations with its probability, first members first."""
     n = labels.shape[1]
-    bits = 1 << np.arange(n)
+    bits = 2 ** np.arange(n)
     masks = (labels[:, :, None] == np.arange(n)) * bits[:, None]
     cells, home = np.unique(masks.sum(axis=1), return_inverse=True)
     sums = np.bincount(home.ravel(), np.repeat(shares, n), len(cells))
