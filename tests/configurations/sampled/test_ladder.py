@@ -6,13 +6,20 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.partitions import log_weights
 from partita.configurations.count import bell
 from partita.configurations.sampled.chains import Chain, chains, explore, neighbours
 from partita.configurations.sampled.meter import Meter
-from partita.configurations.sampled.normaliser import Ladder, census, log_normaliser, rungs
+from partita.configurations.sampled.normaliser import (
+    LENGTH,
+    Ladder,
+    census,
+    log_normaliser,
+    rungs,
+)
 from partita.configurations.sampled.posterior import merge_visited
 from partita.records import Budget, Figure, FloatArray
 
@@ -92,3 +99,64 @@ def test_the_census_gives_up_where_nothing_is_visited_twice() -> None:
     every = _chains(np.zeros((40, 40)))
     visited = merge_visited([chain.elite for chain in every])
     assert census(every, visited, Meter.of(Budget(work=10_000))) is None
+
+
+@pytest.mark.parametrize("work", [3000, 12_000])
+def test_chains_make_the_sweeps_that_they_are_charged_for(
+    monkeypatch: pytest.MonkeyPatch, work: int
+) -> None:
+    made: list[int] = []
+    run = Chain.run
+
+    def counted(chain: Chain, sweeps: int) -> None:
+        made.append(sweeps)
+        run(chain, sweeps)
+
+    monkeypatch.setattr(Chain, "run", counted)
+    every = chains(neighbours(_instance(40, 0.0)), np.random.SeedSequence(0))
+    meter = Meter(0.0, float(work))
+    explore(every, meter)
+    assert sum(made) + meter.sweeps() == work
+    assert sum(made) > work / 2
+
+
+@pytest.mark.parametrize("work", [0, 20_000])
+def test_a_census_makes_the_sweeps_that_it_is_charged_for(
+    monkeypatch: pytest.MonkeyPatch, work: int
+) -> None:
+    every = _chains(_instance(8, 0.0))
+    visited = merge_visited([chain.elite for chain in every])
+    made: list[int] = []
+    look = Chain.census
+
+    def counted(chain: Chain, marks: NDArray[np.uint64], sweeps: int) -> FloatArray:
+        made.append(sweeps)
+        return look(chain, marks, sweeps)
+
+    monkeypatch.setattr(Chain, "census", counted)
+    meter = Meter(0.0, float(work))
+    assert census(every, visited, meter) is not None
+    assert len(made) >= len(every)
+    assert sum(made) + meter.sweeps() == work or not work
+    assert min(made) >= 2 * LENGTH  # batches of which an error can be told
+
+
+def test_without_work_the_ladder_makes_six_passes_after_its_bridges_are_placed() -> None:
+    theta = _instance(8, 0.3)
+    pairs = neighbours(theta)
+    order = rungs(pairs, np.where(theta > -np.inf, 0.5, 0.0))
+    ladder = Ladder(pairs, np.arange(8)[None, :], order, 20, np.random.SeedSequence(1))
+    figure = log_normaliser(ladder, Meter(0.0, 0.0))
+    assert ladder.made == 2 + 6
+    assert ladder.fresh == 1
+    assert np.isfinite(figure.value)
+
+
+@pytest.mark.parametrize("work", [2000, 10_000])
+def test_a_ladder_uses_its_work_and_hardly_more(work: int) -> None:
+    pairs = neighbours(np.zeros((30, 30)))
+    ladder = Ladder(pairs, np.arange(30)[None, :], np.arange(30), 20, np.random.SeedSequence(1))
+    meter = Meter(0.0, float(work))
+    log_normaliser(ladder, meter)
+    assert meter.work is not None
+    assert 0.7 * work < work - meter.work < 1.1 * work

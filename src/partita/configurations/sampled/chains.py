@@ -44,6 +44,11 @@ def chain_count(n: int) -> int:
     return next((count for most, count in CHAINS if n <= most), FEWEST)
 
 
+def moves_of(n: int) -> int:
+    """Return how many moves of whole cells are tried in a sweep, beside one of each template."""
+    return max(1, n // 5)
+
+
 def neighbours(theta: FloatArray) -> Pairs:
     """Return the compatible pairs by rows; partners are picked in proportion to min(odds, e³)."""
     from partita.configurations.sampled.kernels import Pairs
@@ -148,7 +153,7 @@ def annealed_state(pairs: Pairs, rng: np.random.Generator) -> State:
         if step == 0:
             for i in rng.permutation(n):
                 place(warm, state, int(i), n, rng)
-        run(warm, state, SOAK, max(1, n // 5), any_incompatible(pairs), states(0, n), rng)
+        run(warm, state, SOAK, moves_of(n), any_incompatible(pairs), states(0, n), rng)
     return state_of(pairs, state.label[:n])
 
 
@@ -223,7 +228,7 @@ def wander(
 
     n = len(pairs.theta)
     notes = states(count, n)
-    run(pairs, state, count * apart, max(1, n // 5), any_incompatible(pairs), notes, rng)
+    run(pairs, state, count * apart, moves_of(n), any_incompatible(pairs), notes, rng)
     return notes.rows
 
 
@@ -236,7 +241,7 @@ def chains(pairs: Pairs, seeds: np.random.SeedSequence) -> list[Chain]:
     count = len(pairs.near) // 2
     return [
         Chain(
-            *(pairs, state, rng, elite(KEPT, n), max(1, n // 5), any_incompatible(pairs)),
+            *(pairs, state, rng, elite(KEPT, n), moves_of(n), any_incompatible(pairs)),
             np.zeros(count, dtype=np.int32),
             *np.zeros((2, count), dtype=np.float32),
         )
