@@ -95,6 +95,28 @@ def test_an_event_has_a_status(text: str, status: str):
     assert said == ([] if status == "asserted" else [values])
 
 
+@pytest.mark.parametrize(
+    ("text", "status", "slots"),
+    [
+        ("Construction of the road has not begun.", "denied", {"OBJECT": ["ROAD"]}),
+        ("The attack on the camp was cancelled.", "denied", {"OBJECT": ["CAMP"]}),
+        ("The attack on the camp may begin soon.", "possible", {"OBJECT": ["CAMP"]}),
+        ("Was the bridge bombed by aircraft?", "possible", {"OBJECT": ["BRIDGE"]}),
+        ("Rebels have yet to attack the camp.", "denied", {"AGENT": ["REBELS"]}),
+        ("Tanks, guns and trucks were seen.", "asserted", {"OBJECT": ["GUNS", "TANKS", "TRUCKS"]}),
+        ("TWO TRUCKS OBSERVED ON 11 APR 97.", "asserted", {"OBJECT": ["TWO TRUCKS"]}),
+        ("The brigade attacked the town of Arden.", "asserted", {"OBJECT": ["TOWN OF ARDEN"]}),
+        ("A periscope was not seen.", "denied", {"OBJECT": ["PERISCOPE"]}),
+        ("Sailors reported sighting a tanker.", "reported", {"AGENT": ["SAILORS"]}),
+    ],
+)
+def test_events_of_many_forms(text: str, status: str, slots: dict):
+    (event,) = events(text)
+    assert event.status == status
+    said = event.slots or next(one.slots for one in event.assertions if one.slots)
+    assert {slot: said.get(slot) for slot in slots} == slots
+
+
 def test_what_did_not_happen_is_no_event_that_did():
     text = "Rebels did not attack the bridge. Rebels attacked the bridge. The attack failed."
     message = parse_layout("m", text)

@@ -336,13 +336,15 @@ class Contributor:
 def _noun_groups(scene: MatchContext, span: Span | None) -> list[Phrase]:
     """Return the noun groups of a label: "the depot and the bridge" has two.
 
-    The last of several is the subject of the next clause if a verb follows it.
+    The last of several is the subject of the next clause if a verb follows it that is not of this
+    match.
     """
     if span is None:
         return []
     places = [n for n in range(*span) if scene.items[n].attributes.get("kind") == "ng"]
     after = scene.items[span[1]].attributes if span[1] < len(scene.items) else {}
-    if len(places) > 1 and after.get("kind") == "vg" and after.get("form") == "finite":
+    verb = after.get("kind") == "vg" and after.get("form") == "finite"
+    if len(places) > 1 and verb and span[1] >= scene.spans[0][1]:
         places.pop()
     return [scene.phrase(n) for n in places]
 

@@ -98,7 +98,8 @@ def _patterns(clause: Clause, form: str) -> Iterator[Node]:
     elif form == "active":
         yield _row(subject, subject and _GAP, doing, object_, tail)
     elif form == "infinitive":
-        led = Repeat(_row(subject, _GAP, _phrase(kind="vg")), 0, 1) if subject else None
+        auxiliary = (_GAP, _phrase(kind="vg"), Repeat(_ADVERB, 0, 1))  # "have yet to attack"
+        led = Repeat(_row(subject, *auxiliary), 0, 1) if subject else None
         intent = _verb(clause, form="infinitive|gerund", voice="active|either")
         yield _row(led, intent, object_, tail)
     elif form == "relative":
@@ -106,8 +107,12 @@ def _patterns(clause: Clause, form: str) -> Iterator[Node]:
             yield _row(subject, _COMMA, _RELATIVE, _GAP, doing, object_, tail)
         if object_:
             yield _row(object_, _COMMA, _RELATIVE, _GAP, done, by)
+    elif object_ and form == "reduced":
+        yield _reduced(clause, object_)
     elif object_:
-        yield _row(object_, _GAP, done, by) if form == "passive" else _reduced(clause, object_)
+        yield _row(object_, _GAP, done, by)
+        participle = _verb(clause, voice="passive|either", form="participle")
+        yield _row(_phrase(kind="vg", lemma="be"), object_, _GAP, participle, by)  # a question
 
 
 def _reduced(clause: Clause, object_: Node) -> Node:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from partita.records import Region, Status
+from partita.records.templates import FORMER
 from partita.rules.build import Contribution, Refusal, fit_value
 from partita.rules.cascade import TokenColumns
 from partita.rules.domain import Domain
@@ -14,6 +15,7 @@ from partita.rules.phrases import Phrase
 from partita.rules.template_context import number_of
 from partita.templates.schema import Schema, plain_slots
 from partita.templates.slots import Value
+from partita.templates.sort import SortType
 from partita.templates.sorts import Hierarchy
 from partita.text.assertions import Scope, Statuses, strongest
 
@@ -74,14 +76,16 @@ def fill_slots(
     "The Kinston depot in North Carolina" is in Kinston, though the second match is longer. A slot
     that a rule sets to an empty text stays empty for all lower ranks. What the text denies is no
     value. What a group says by itself is only possible or reported in its `main` slots: a possible
-    fuel depot is perhaps a depot, but of fuel if it is one.
+    fuel depot is perhaps a depot, but of fuel if it is one. A former school is some facility.
     """
     filled = SlotFills()
     empty: set[str] = set()
     for contribution in ranked:
         scope = contribution_scope(contribution, statuses) if statuses else None
         alone = contribution.size == 1 and not contribution.evidence
-        if alone and scope is not None and scope.status == "denied":
+        denied = alone and scope is not None and scope.status == "denied"
+        former = denied and is_former(contribution.about)
+        if denied and not former:
             filled.absent = scope
         for slot, value in contribution.slots.items():
             if value == "":
@@ -89,7 +93,21 @@ def fill_slots(
             elif slot not in empty:
                 weak = scope if not alone or slot in main else None
                 _add(filled, contribution, slot, value, reading, weak)
+                if former and slot in main and (general := _most_general(reading, slot)):
+                    _add(filled, contribution, slot, general, reading)
     return filled
+
+
+def is_former(phrase: Phrase) -> bool:
+    """Return whether a group names what something was: a former school."""
+    mods = phrase.attributes.get("mods", ())
+    return not FORMER.isdisjoint([mods] if isinstance(mods, str) else mods)
+
+
+def _most_general(reading: ValueCache, slot: str) -> str:
+    """Return the most general sort of a slot, or nothing for slots of other types."""
+    kind = reading.schema.slots[slot]
+    return kind.under if isinstance(kind, SortType) else ""
 
 
 def contribution_scope(contribution: Contribution, statuses: Statuses) -> Scope | None:
@@ -201,6 +219,8 @@ def make_draft(
     ranked = sorted(group, key=lambda each: each.rank)
     template_sorts = [each.sort for each in domain.templates.values()]
     sort = main_sort(ranked, template_sorts, domain.sorts)
+    if statuses and is_former(group[0].about):
+        sort = next((top for top in template_sorts if domain.sorts.subsumes(top, sort)), sort)
     rule = ", ".join(dict.fromkeys(each.rule for each in ranked))
     needed = frozenset(slot for each in domain.templates.values() for slot in each.needs)
     return Draft(group[0].about, sort, fill_slots(ranked, reading, statuses, needed), rule)

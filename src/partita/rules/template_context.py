@@ -175,13 +175,12 @@ def _apposition(phrases: Sequence[Attributes], n: int) -> int:
     Example: "Landers, the air base, …". A group before another conjunct is part of a list instead:
     "Landers, a depot, and a bridge".
     """
-    name, mark, group, after = (_at(phrases, n + k) for k in (-2, -1, 0, 1))
+    name, mark, group = (_at(phrases, n + k) for k in (-2, -1, 0))
     if name.get("kind") != "ng" or _text(mark) not in OPENING or not mark:
         return -1
-    closed = not after or _text(after) in CLOSING or _preposition(after)
     listed = _text(_at(phrases, n + 2)).lower() in ("and", "or", "&")
     describes = name.get("form") == "name" and group.get("form") in ("definite", "indefinite")
-    return n - 2 if closed and describes and not listed and _agree(group, name) else -1
+    return n - 2 if _closed(phrases, n) and describes and not listed and _agree(group, name) else -1
 
 
 def _copula(phrases: Sequence[Attributes], n: int) -> int:
@@ -217,9 +216,31 @@ def subject_of(phrases: Sequence[Attributes], n: int) -> int:
     return at
 
 
+def described_by(phrases: Sequence[Attributes], n: int) -> int:
+    """Return what the group at a position is said of after a comma and an adverb, or -1.
+
+    Examples: "the building, formerly a school, …", "the site (not a depot) …".
+    """
+    at = n - 2 if _text(_at(phrases, n - 1)).lower() == "once" else _before_adverbs(phrases, n - 1)
+    if at == n - 1 or _text(_at(phrases, at)) not in OPENING or not _closed(phrases, n):
+        return -1
+    at = _before_modifiers(phrases, at - 1)
+    return at if _at(phrases, at).get("kind") == "ng" else -1
+
+
+def _closed(phrases: Sequence[Attributes], n: int) -> bool:
+    """Return whether an aside ends behind the group at a position."""
+    after = _at(phrases, n + 1)
+    return not after or _text(after) in CLOSING or _preposition(after)
+
+
 def _before_clause(phrases: Sequence[Attributes], n: int) -> int:
-    """Return the position before prepositional phrases, times and a relative clause."""
+    """Return the position before prepositional phrases, times, a relative clause or an aside."""
     closed = _before_comma(phrases, n)
+    if closed < n and _at(phrases, closed).get("form") in ("definite", "indefinite"):
+        opening = _before_adverbs(phrases, closed - 1)
+        if _text(_at(phrases, opening)) == "," and opening > 0:
+            return _before_modifiers(phrases, opening - 1)
     at = _before_modifiers(phrases, closed)
     if _relative(_at(phrases, at - 2)) and _at(phrases, at - 1).get("lemma") not in EMBEDDING:
         at -= 1  # behind the clause's object

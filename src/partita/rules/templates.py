@@ -21,6 +21,7 @@ from partita.rules.drafts import (
     event_draft,
     group_by_phrase,
     is_complete,
+    is_former,
     join_rows,
     make_draft,
     with_antecedent,
@@ -30,6 +31,7 @@ from partita.rules.phrases import Phrase
 from partita.rules.template_context import (
     Relations,
     context_of,
+    described_by,
     form_of,
     head_of,
     number_of,
@@ -130,7 +132,7 @@ def _participant(phrase: Phrase) -> str:
     attributes = phrase.attributes
     if attributes.get("form") == "pronoun":
         return ""
-    determiner = str(attributes.get("det", ""))
+    determiner = str(attributes.get("det", "the"))  # "the town of Arden" has none
     text = phrase.text
     if determiner and text.lower().startswith(f"{determiner} "):
         text = text[len(determiner) :]
@@ -183,17 +185,23 @@ def _template(
 def _deny_predicates(
     drafts: Iterable[Draft], candidates: Iterable[Draft], analysis: Analysis, statuses: Statuses
 ) -> None:
-    """Deny of a subject what it is said not to be: "the building is not a warehouse"."""
+    """Deny of a subject what it is said not to be: "the building is not a warehouse".
+
+    So is a predicate in a clause that is denied ("they denied that the building is a warehouse")
+    and an apposition of the past ("the building, formerly a warehouse, …").
+    """
     phrases = [item.attributes for item in analysis.items]
     subjects = {_place(each, analysis): each for each in candidates if not each.slots.absent}
     for draft in drafts:
         scope = statuses.at(draft.phrase.last)
         if not draft.sort or scope is None or scope.status != "denied":
             continue
-        subject = subjects.get(subject_of(phrases, _place(draft, analysis)))
-        if subject is not None and scope.cue[0] > subject.phrase.last:
+        place = _place(draft, analysis)
+        subject = subjects.get(max(subject_of(phrases, place), described_by(phrases, place)))
+        if subject is not None:
             said = {slot: value for slot, value, _ in draft.slots.denied}
-            said |= {slot: value for slot, value in draft.slots.firm if slot != NUMBER}
+            if not is_former(draft.phrase):
+                said |= {slot: value for slot, value in draft.slots.firm if slot != NUMBER}
             subject.slots.predicates.append((said, scope))
 
 
@@ -245,9 +253,9 @@ def _relations(drafts: Sequence[Draft], analysis: Analysis) -> list[dict[str, An
 
 
 def _may_link(draft: Draft, analysis: Analysis) -> bool:
-    """Return whether a predicate is of its subject: a denied one is not."""
+    """Return whether a predicate is of its subject: a denied one is not, a former one is."""
     scope = analysis.statuses.at(draft.phrase.last) if analysis.statuses else None
-    return scope is None or scope.status != "denied"
+    return scope is None or scope.status != "denied" or is_former(draft.phrase)
 
 
 def _relations_by_id(

@@ -8,6 +8,7 @@ from typing import Any
 
 from partita.errors import InputError
 from partita.records import Status, Template
+from partita.records.templates import FORMER
 from partita.templates.slots import Json, SlotType, Value
 from partita.templates.sort import SortType
 from partita.templates.sorts import Hierarchy
@@ -75,14 +76,17 @@ class Schema:
         """Return whether what a template is denied to be is what these values say.
 
         Slots that hold several strings deny single strings and tell nothing apart: a thing that was
-        not destroyed in one report may be destroyed in another.
+        not destroyed in one report may be destroyed in another. Nor does what something was: "the
+        school" may be the former school.
         """
         return any(
             all(
                 name in values and self.slots[name].unify(values[name], value) == values[name]
                 for name, value in slots.items()
             )
-            for slots, _ in self.not_asserted(template, "denied")
+            for one in template.assertions
+            if one.status == "denied" and one.slots and one.cue.lower() not in FORMER
+            for slots in [self.read(one.slots, template.id)]
             if not any(isinstance(value, Strings) for value in slots.values())
         )
 

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from partita.records.templates import RANKS, Status
+from partita.records.templates import FORMER, RANKS, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,14 @@ class Scope:
 
 NOT = frozenset(["not", "n't", "n’t", "never"])
 NOBODY = frozenset(
-    ["nobody", "none", "nothing", "neither", "nor", "no-one", "nowhere", "hardly", "scarcely"]
+    """nobody none nothing neither nor no-one nowhere hardly scarcely rarely seldom""".split()  # noqa: SIM905
 )
 FORMERLY = frozenset(["formerly", "previously", "originally"])
+UNTIL = frozenset(["until", "till"])
+PAST = FORMERLY | UNTIL | {"no longer", "no more", "once", "used to"}  # cues of what was so
+LASTING = frozenset(
+    """was were remained stayed stood lay""".split()  # noqa: SIM905
+)
 DENYING = frozenset(
     """deny denies denied denying refute refutes refuted rejected dismissed disprove disproved
     doubt doubts doubted""".split()  # noqa: SIM905
@@ -44,6 +49,9 @@ FALSE = frozenset(
 CLAIMS = frozenset(
     """claim claims report reports rumor rumors rumour rumours allegation allegations assertion
     assertions statement statements suggestion suggestions story stories""".split()  # noqa: SIM905
+)
+RUMOURS = frozenset(
+    """report reports rumor rumors rumour rumours claim claims allegation allegations""".split()  # noqa: SIM905
 )
 MODALS = frozenset(
     [
@@ -73,6 +81,7 @@ SUSPECTED = frozenset(
     """possible probable suspected presumed potential apparent likely unconfirmed poss poss. prob
     prob. susp susp.""".split()  # noqa: SIM905
 )
+SHORT = frozenset(["poss", "poss.", "prob", "prob."])  # adverbs or adjectives of telegrams
 ALLEGED = frozenset(
     ["alleged", "reported", "purported", "rumored", "rumoured", "so-called", "supposed"]
 )
@@ -99,6 +108,12 @@ SAYING = frozenset(
     rumor rumored rumoured boast boasts boasted indicate indicates indicated suggest suggests
     suggested""".split()  # noqa: SIM905
 )
+SEEN = frozenset(["seen", "observed", "found", "heard", "detected", "spotted", "identified"])
+UNCERTAIN = frozenset(["guarantee", "certainty", "assurance", "telling", "knowing"])
+STANDARDS = frozenset(
+    """plan plans schedule system method size type kind rank need needs taste season rules rule
+    principles custom tradition instructions""".split()  # noqa: SIM905
+)
 EVIDENCE = frozenset(
     """evidence indication indications sign signs proof confirmation report reports suggestion
     trace reason basis truth""".split()  # noqa: SIM905
@@ -116,7 +131,7 @@ CUES = (
     | ALLEGED | IF | BELIEVING | INTENDING | SAYING
     | ALMOST | FALSE | CLAIMS
     | {"no", "according", "without", "used", "once", "rule", "ruled", "to", "instead", "can"}
-    | {"?", "had", "were", "yet", "anything", "far"}
+    | {"?", "had", "were", "yet", "anything", "far", "going"} | UNTIL | FORMER
 )  # fmt: skip
 
 
@@ -162,11 +177,9 @@ def _of_cue(s: Sentence, n: int, word: str) -> Iterator[Scope]:
 
 def _negation(s: Sentence, n: int) -> Iterator[Scope]:
     """Yield what "not", "never" and the like deny; "not only" and "not deny" deny nothing."""
-    following = s.word(n + 1)
-    if following in ("only", "just", "merely", "even") and s.word(n) in NOT and following != "even":
-        return
     verb = s.skip(n + 1, "RB", "VBN" if s.word(n + 1) == "been" else "RB")
-    if s.word(n) in NOBODY and s.word(verb) in ("doubt", "doubts", "doubted"):
+    only = s.word(n) in NOT and s.word(n + 1) in ("only", "just", "merely")
+    if only or (s.word(n) in NOBODY and s.word(verb) in ("doubt", "doubts", "doubted")):
         return
     if s.word(verb) in DENYING or (s.word(verb) == "rule" and s.word(verb + 1) == "out"):
         yield _forward(s, "possible", (n, n + 1), verb + 1, far=True)
@@ -178,22 +191,22 @@ def _negation(s: Sentence, n: int) -> Iterator[Scope]:
             yield _forward(s, "possible", (n, n + 1), verb + 2)
         return
     last = _end(s, n + 1)
+    if s.word(last) in UNTIL and s.word(n) in NOT and not _clause_follows(s, last + 1):
+        return  # what was not so until May has been so since
     if s.word(n) == "nor":
         last = _end(s, s.skip(n + 1, "VB", "MD"))
     yield Scope("denied", (n, n + 1), n + 1, last)
     if s.word(last) in ("that", "whether") and last < len(s.words):
-        embedding = s.words[n + 1 : last]
         if s.word(n) in NOBODY:
             yield _forward(s, "denied", (n, n + 1), last + 1)
-        elif (
-            not SAYING.isdisjoint(embedding)
-            or not BELIEVING.isdisjoint(embedding)
-            or _unsure(embedding)
-        ):
+        elif _unsure(s.words[n + 1 : last]):
             yield _forward(s, "possible", (n, n + 1), last + 1)
 
 
 def _unsure(words: Sequence[str]) -> bool:
+    """Return whether these words, denied, leave open what follows: "not confirmed that …"."""
+    if not SAYING.isdisjoint(words) or not BELIEVING.isdisjoint(words):
+        return True
     return any(word.startswith(("confirm", "verif", "establish", "determine")) for word in words)
 
 
@@ -217,6 +230,9 @@ def _no(s: Sentence, n: int) -> Iterator[Scope]:
             at += 1
         yield _forward(s, "denied", (n, noun + 1), at + 1)
         return
+    if s.word(noun) in UNCERTAIN:
+        yield _forward(s, "possible", (n, noun + 1), noun + 1 + (s.word(noun + 1) == "that"))
+        return
     yield _forward(s, "denied", (n, n + 1), n + 1)
 
 
@@ -235,8 +251,25 @@ def _formerly(s: Sentence, n: int) -> Iterator[Scope]:
 
 
 def _once(s: Sentence, n: int) -> Iterator[Scope]:
-    if s.word(n - 1) in BE and s.tag(n).startswith("RB"):
+    """Yield what something once was: "was once a school", ", once a school,"."""
+    aside = s.word(n - 1) in (",", "(") and s.tag(n + 1) == "DT"
+    if aside or (s.word(n - 1) in BE and s.tag(n).startswith("RB")):
         yield _forward(s, "denied", (n, n + 1), n + 1)
+
+
+def _until(s: Sentence, n: int) -> Iterator[Scope]:
+    """Yield what was so until some time; what was done until then is not denied."""
+    leads = n == 0 or s.word(n - 1) in (",", ";", "and", "but")
+    if leads:
+        comma = next((m for m in range(n, len(s.words)) if s.word(m) == ","), n)
+        verbs = [m for m in range(comma, len(s.words)) if s.tag(m) in FINITE]
+        verb, last = verbs[0] if verbs else -1, _end(s, verbs[0] + 1) if verbs else n
+    else:
+        verbs = [m for m in range(n) if s.tag(m) in FINITE]
+        verb, last = verbs[-1] if verbs else -1, n
+    said = s.words[verb + 1 : last]
+    if verb >= 0 and s.word(verb) in LASTING and NOT.isdisjoint(said) and "no" not in said:
+        yield Scope("denied", (n, n + 1), verb + 1, last)
 
 
 def _used(s: Sentence, n: int) -> Iterator[Scope]:
@@ -284,6 +317,19 @@ def _instead(s: Sentence, n: int) -> Iterator[Scope]:
 def _modal(s: Sentence, n: int) -> Iterator[Scope]:
     if s.tag(n) in ("MD", "RB") or (s.word(n) == "may" and s.tag(n + 1) in ("VB", "RB")):
         yield _forward(s, "possible", (n, n + 1), n + 1)
+
+
+def _can(s: Sentence, n: int) -> Iterator[Scope]:
+    """Yield what can be so; what can be seen is there."""
+    verb = s.skip(n + 1, "RB")
+    if s.tag(n) == "MD" and not (s.word(verb) == "be" and s.word(verb + 1) in SEEN):
+        yield _forward(s, "possible", (n, n + 1), n + 1)
+
+
+def _going_to(s: Sentence, n: int) -> Iterator[Scope]:
+    """Yield what somebody is or was going to do."""
+    if s.word(n + 1) == "to" and s.tag(n + 2) == "VB":
+        yield _forward(s, "possible", (n, n + 2), n + 2)
 
 
 def _to_be(s: Sentence, n: int) -> Iterator[Scope]:
@@ -336,14 +382,20 @@ def _false(s: Sentence, n: int) -> Iterator[Scope]:
 
 
 def _claim(s: Sentence, n: int) -> Iterator[Scope]:
-    """Yield what a claim, report or rumour says: "the claim that …"."""
-    if s.tag(n).startswith("N") and s.word(n + 1) == "that" and s.word(n - 1) not in DENYING:
-        yield _forward(s, "reported", (n, n + 1), n + 2, far=True)
+    """Yield what a claim, report or rumour says: "the claim that …", "reports of …"."""
+    if not s.tag(n).startswith("N") or s.word(n - 1) in DENYING:
+        return
+    status: Status = "possible" if s.word(n - 1) in SUSPECTED else "reported"
+    if s.word(n + 1) == "that":
+        yield _forward(s, status, (n, n + 1), n + 2, far=True)
+    elif s.word(n + 1) == "of" and s.word(n) in RUMOURS:
+        yield _forward(s, status, (n, n + 1), n + 2)
 
 
 def _perhaps(s: Sentence, n: int) -> Iterator[Scope]:
     """Yield what an adverb makes possible; "likely" as an adjective belongs to its group."""
-    if s.word(n) in SUSPECTED and s.tag(n) not in ("RB", "MD") and _group_end(s, n) > n + 1:
+    adjective = s.tag(n) not in ("RB", "MD") or s.word(n) in SHORT
+    if s.word(n) in SUSPECTED and adjective and _group_end(s, n) > n + 1:
         return
     if s.word(n) == "likely" and s.word(n + 1) == "that":
         return
@@ -367,8 +419,9 @@ def _group(status: Status) -> Callable[[Sentence, int], Iterator[Scope]]:
 
 
 def _group_end(s: Sentence, n: int) -> int:
-    end = s.skip(n + 1, *NOMINAL)
-    return end if any(tag.startswith(("NN", "CD")) for tag in s.tags[n + 1 : end]) else n + 1
+    """Return where the noun group of an adjective ends: behind its last noun."""
+    nouns = [m for m in range(n + 1, s.skip(n + 1, *NOMINAL)) if s.tag(m).startswith(("NN", "CD"))]
+    return nouns[-1] + 1 if nouns else n + 1
 
 
 def _if(s: Sentence, n: int) -> Iterator[Scope]:
@@ -381,7 +434,8 @@ def _believing(s: Sentence, n: int) -> Iterator[Scope]:
     if not s.tag(n).startswith("VB") or (_group_end(s, n) > n + 1 and s.tag(n - 1) in ("DT", "IN")):
         return
     at = s.skip(n + 1, "RB")
-    if s.word(at) in ("to", "that") or _clause_follows(s, at):
+    passive = s.tag(n) == "VBN" and s.word(n - 1) in BE and s.tag(at) in ("VBN", "JJ")
+    if passive or s.word(at) in ("to", "that") or _clause_follows(s, at):
         yield _forward(s, "possible", (n, n + 1), at, far=True)
 
 
@@ -444,7 +498,10 @@ def _comma_before(s: Sentence, n: int) -> int:
 
 def _according(s: Sentence, n: int) -> Iterator[Scope]:
     """Yield the sentence around "according to …"."""
-    if s.word(n + 1) != "to" or s.word(n + 2) in ("plan", "which"):
+    if s.word(n + 1) != "to" or s.word(n + 2) == "which":
+        return
+    noun = s.skip(n + 2, "DT", "PRP$", *NOMINAL) - 1
+    if s.word(noun) in STANDARDS:
         return
     last = n + 2
     while last < len(s.words) and s.word(last) not in (",", ".", ";"):
@@ -515,6 +572,8 @@ FINDERS: tuple[tuple[frozenset[str], Callable[[Sentence, int], Iterator[Scope]]]
     (frozenset({"no"}), _no),
     (FORMERLY, _formerly),
     (frozenset({"once"}), _once),
+    (FORMER, _group("denied")),
+    (UNTIL, _until),
     (frozenset({"used"}), _used),
     (DENYING, _denying),
     (FAILING, _failing),
@@ -522,6 +581,8 @@ FINDERS: tuple[tuple[frozenset[str], Callable[[Sentence, int], Iterator[Scope]]]
     (frozenset({"without"}), _without),
     (frozenset({"instead"}), _instead),
     (MODALS, _modal),
+    (frozenset({"can"}), _can),
+    (frozenset({"going"}), _going_to),
     (frozenset({"to"}), _to_be),
     (PERHAPS, _perhaps),
     (REPORTEDLY, _reportedly),

@@ -10,7 +10,7 @@ from typing import Any
 
 from partita.records import Assertion, Template
 from partita.records.templates import ASSERTIONS
-from partita.text.assertions import FORMERLY, Scope, scopes, strongest
+from partita.text.assertions import PAST, Scope, scopes, strongest
 from partita.text.expressions import Expression, quotations
 from partita.text.trees import WORDED, Tree, Word, feature
 
@@ -28,7 +28,6 @@ UNITS = {"$", "€", "£", "¥", "%", "percent", "usd", "eur", "gbp"}
 YEAR = re.compile(r"(1[0-9]|20|21)[0-9]{2}s?|[0-9]{1,2}[/.-][0-9]{1,2}([/.-][0-9]{2,4})?")
 TURN = re.compile(r"\s*([A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3}):\s")
 HAPPENING = frozenset({"take", "happen", "occur", "exist", "begin", "follow"})
-PAST = FORMERLY | {"no longer", "no more", "once", "used to"}
 POSSIBLE = 0.05  # least probability of a sort that the last word of a name decides
 LONGEST = 120  # characters of a role or description
 
