@@ -8,7 +8,7 @@ import pytest
 from oracles.instances import log_odds, planted_pairs, uniform_pairs, with_holes
 from oracles.partitions import log_weights
 from oracles.subsets import cell_log_weights
-from partita.configurations.search.best import _most_cells, best, pool
+from partita.configurations.search.best import _by_first, _most_cells, best, pool
 from partita.configurations.search.meter import Meter
 from partita.configurations.search.prices import (
     _median,
@@ -185,3 +185,27 @@ def test_cells_take_a_quarter_of_the_memory_when_they_are_sorted(n: int, memory:
 
 def test_masks_have_as_many_words_as_they_need() -> None:
     assert [words_of(n) for n in (1, 63, 64, 65, 128, 129)] == [1, 1, 1, 2, 2, 3]
+
+
+def test_many_cheap_cells_find_room_and_too_many_are_not_complete() -> None:
+    theta, prices_ = np.zeros((16, 16)), np.zeros(16)
+    found = cheap(theta, prices_, 1.0, Meter(AMPLE), 1 << 16)
+    assert found.complete
+    assert np.array_equal(np.sort(found.masks[:, 0]), np.arange(1, 1 << 16))
+    assert not found.costs.any()
+    cut = cheap(theta, prices_, 1.0, Meter(AMPLE), 20_000)
+    assert not cut.complete
+    assert len(np.unique(cut.masks)) == len(cut.costs) == 20_000
+
+
+def test_cells_are_sorted_by_their_first_template_and_then_by_cost() -> None:
+    n = 70  # more than one word
+    theta = log_odds(uniform_pairs(n, 0.2, 0.4, np.random.default_rng(0)))
+    cells = cheap(theta, np.zeros(n), 1.5, Meter(AMPLE), 1 << 16)  # single ones and many pairs
+    begin, masks, costs = _by_first(cells, n)
+    assert (begin[0], begin[-1], len(begin)) == (0, len(cells.costs), n + 1)
+    assert len(cells.costs) > n
+    for i in range(n):
+        own = slice(begin[i], begin[i + 1])
+        assert np.all(rows_of(masks[own], n).argmax(axis=1) == i)
+        assert np.all(np.diff(costs[own]) >= 0.0)
