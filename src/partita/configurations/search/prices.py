@@ -101,7 +101,7 @@ class _State:
         finite = np.abs(theta[np.isfinite(theta)])
         self.theta = np.where(np.isfinite(theta), theta, 0.0)
         self.penalised = np.where(np.isfinite(theta), theta, -1.0 - finite.sum())
-        self.tolerance = 1e-8 * max(1.0, float(finite.max(initial=0.0)))
+        self.tolerance = 1e-8 * float(finite.max(initial=1.0))
         self.rows, self.weights = np.empty((0, len(theta))), np.empty(0)
         self.add(cells)
         self.near = near
