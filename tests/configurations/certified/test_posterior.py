@@ -264,3 +264,11 @@ def test_a_pass_fits_its_share_of_the_memory(n: int) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert memory / 16 < peak <= memory / 4
+
+
+def test_the_mass_of_a_list_is_rounded_outward() -> None:
+    """All configurations are listed, so that nothing but rounding makes the bounds differ."""
+    theta = np.where(np.eye(3), 0.0, 1e5)
+    found = certified(theta, Budget(work=10**6)).log_normaliser
+    assert found.low + 3e5 * UNIT <= 3e5 <= found.high - 3e5 * UNIT
+    assert found.high - found.low < 1e-6

@@ -9,6 +9,7 @@ from oracles import graphs
 from partita.configurations.elimination import dense, kernels
 from partita.configurations.elimination.order import plan
 from partita.configurations.elimination.recursion import LOG, MAX, SUM, Recursion
+from partita.configurations.elimination.tree import steps
 from partita.records import FloatArray
 
 GRAPHS = [
@@ -105,3 +106,25 @@ def test_only_messages_that_leave_their_block_are_kept() -> None:
         kept.append(len(recursion.messages))
     assert kept[0] == len(steps) > kept[1]
     assert max(kept[1:]) < 10
+
+
+def test_entries_bound_the_subsets_of_a_message() -> None:
+    """Of three that exclude each other the first takes one at most: 4 of 8 subsets are possible."""
+    theta = np.zeros((4, 4))
+    theta[1:, 1:] = np.where(np.eye(3), 0.0, -np.inf)
+    found = steps(range(4), theta > -np.inf, 4)
+    assert found is not None
+    recursion = Recursion(found, theta, np.zeros(4), SUM)
+    recursion.keep()
+    full = [int(np.count_nonzero(recursion.messages[n].table)) for n in range(4)]
+    assert full[0] == 4
+    assert found[0].entries <= 5
+    assert all(
+        n <= step.entries <= 2 ** len(step.dims) for n, step in zip(full, found, strict=True)
+    )
+
+
+def test_a_message_as_wide_as_is_allowed_is_not_refused() -> None:
+    compatible = np.ones((6, 6), dtype=bool)
+    assert steps(range(6), compatible, 5) is not None
+    assert steps(range(6), compatible, 4) is None

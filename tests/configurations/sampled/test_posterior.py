@@ -255,3 +255,11 @@ def test_the_best_are_found_from_one_configuration_by_single_moves() -> None:
     visited.scores[0], visited.filled[0] = 0.0, 1
     found = best_visited(neighbours(theta), visited, 5)
     np.testing.assert_allclose(found.log_weights, exact(theta).best(5).log_weights)
+
+
+def test_memory_that_is_just_enough_is_not_refused() -> None:
+    theta = _instance(0.0)
+    needs = predicted_bytes(8, 64)
+    assert sampled(theta, Budget(memory=needs, work=100), 0).size == 8
+    with pytest.raises(TooLarge):
+        sampled(theta, Budget(memory=needs - 1, work=100), 0)
