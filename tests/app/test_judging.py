@@ -96,6 +96,59 @@ def test_messages_of_another_name_are_matched_by_templates(tmp_path: Path, resul
     assert found["templates_only_in_keys"] == 2
 
 
+def placed(name: str, text: str, start: int) -> dict[str, Any]:
+    return {"id": name, "text": text, "start": start, "end": start + len(text), "sort": "DEPOT"}
+
+
+MESSAGE = "A depot was seen. The depot is empty. It is new."
+PLACED = [placed("K3", "A depot", 0), placed("T1", "The depot", 18), placed("K9", "It", 38)]
+
+
+@pytest.fixture
+def extracted(tmp_path: Path) -> Path:
+    """Results of a message: T1 A depot, V1 was seen, T2 The depot, T3 It."""
+    (tmp_path / "note.txt").write_text(MESSAGE)
+    out = tmp_path / "results.jsonl"
+    done = run("run", tmp_path / "note.txt", "--domain", "depots", "--out", out)
+    assert done.exit_code == 0, done.stderr
+    return out
+
+
+def placed_key(message: str, templates: list[dict[str, Any]]) -> str:
+    cells = [[one["id"] for one in templates]]
+    return json.dumps(json.loads(key(message, cells)) | {"templates": templates}) + "\n"
+
+
+@pytest.mark.parametrize("message", ["note", "another name"])
+def test_templates_of_other_ids_are_matched_by_their_place(
+    tmp_path: Path, extracted: Path, message: str
+) -> None:
+    found = evaluated(tmp_path, extracted, placed_key(message, PLACED))
+    assert found["templates_matched_by_place"] == 3  # T1 of the key is another than T1 of the run
+    assert (found["sets"], found["right"], found["mentions"]) == (1, 1, 3)
+    assert found["only_in_keys"] == []
+    assert found["only_in_results"] == ["note:V1"]
+    told = run("evaluate", extracted, tmp_path / "keys.jsonl")
+    assert "3 templates matched by place in the text, not by id" in told.stderr
+
+
+def test_results_and_keys_with_nothing_in_common_are_refused(
+    tmp_path: Path, extracted: Path
+) -> None:
+    shifted = [one | {"text": "x", "start": one["start"] + 500, "end": one["end"] + 500}
+               for one in PLACED]  # fmt: skip
+    for line in (placed_key("note", shifted), key("other", [["A"], ["B"]])):
+        (tmp_path / "keys.jsonl").write_text(line)
+        told = run("evaluate", extracted, tmp_path / "keys.jsonl")
+        assert told.exit_code == 1
+        assert told.stdout == ""
+        assert told.stderr.count("\n") == 1
+        assert "no template in common with the keys (expected messages of the same name" in (
+            told.stderr
+        )
+        assert "found note with T1, T2, T3" in told.stderr
+
+
 def test_clusters_of_another_tool(tmp_path: Path) -> None:
     clusters = tmp_path / "clusters.csv"
     clusters.write_text("unique_id,cluster_id\nA,1\nB,1\nD,2\nC,3\n")

@@ -15,15 +15,24 @@ from partita.app.cluster import Clusters
 from partita.app.run import ResolvedMessage, saved
 from partita.app.solve import parameters_path
 from partita.corpora.documents import read_documents
+from partita.corpora.matching import match_by_id_or_place
 from partita.domains import find_domain
 from partita.errors import InputError
 from partita.evaluation.bits import Excluded
 from partita.evaluation.reports import Answer, measure_report, possible_links
 from partita.evaluation.rows import Row, row
 from partita.linkage.clusters import Clustered, read_clusters
-from partita.records import Distribution, Document, FloatArray, IntArray, restricted_growth
+from partita.records import (
+    Distribution,
+    Document,
+    FloatArray,
+    IntArray,
+    Template,
+    restricted_growth,
+)
 from partita.records.keys import Key
 from partita.records.tables import Columns, Tabular
+from partita.reference.windows import original
 from partita.results.saved_results import Alone, Result, read_results
 from partita.training.pair_parameters import PairParameters
 from partita.training.parameter_files import read_pair_parameters, shipped_pair_parameters
@@ -37,23 +46,31 @@ AnyResult = ResolvedMessage | Distribution | Clusters
 Results = str | os.PathLike[str] | AnyResult | Iterable[AnyResult]
 Progress = Callable[[str], None]
 KINDS = ("pair", "cell", "configuration")
+MOST_DOCUMENTS = 1000  # that are searched for one message by the places of its templates
 BIT_FIELDS = ("bits_per_set", "bits_per_template", "reported_bits_per_set", "bits_per_mention")
 
 
 @dataclass(slots=True)
 class MessageResults:
-    """The results of one message."""
+    """The results of one message; `keyed` are the ids of the key by the ids of the results."""
 
     message: str
     sets: list[Result] = field(default_factory=list)
     alone: set[str] = field(default_factory=set)
     clusters: dict[str, str] = field(default_factory=dict)
     domain: str = ""
+    templates: dict[str, Template] = field(default_factory=dict)
+    keyed: dict[str, str] = field(default_factory=dict)
 
     @property
     def ids(self) -> set[str]:
         inside = {name for one in self.sets for name in one.set.ids}
         return inside | self.alone | set(self.clusters)
+
+    def match(self, document: Document) -> tuple[dict[str, str], int]:
+        """Return the key's id of each template, and how many were matched by place."""
+        found = {name: self.templates.get(name) for name in sorted(self.ids)}
+        return match_by_id_or_place(document.templates, found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,11 +89,20 @@ class Evaluation(Tabular):
     only_keys: tuple[str, ...]
     by_ids: int
     by_report: int
+    by_place: int = 0
 
     @property
     def matching(self) -> str:
-        """A note on how messages were matched."""
-        return f"{count_text(self.by_ids, 'message')} matched by templates, not by name"
+        """A note on what was not matched by name and id, or nothing."""
+        parts = [
+            f"{count_text(count, what)} matched by {how}"
+            for count, what, how in (
+                (self.by_ids, "message", "templates, not by name"),
+                (self.by_place, "template", "place in the text, not by id"),
+            )
+            if count
+        ]
+        return "; ".join(parts)
 
     @property
     def figures(self) -> dict[str, float | None]:
@@ -134,6 +160,7 @@ class Evaluation(Tabular):
             "only_in_results": list(self.only_results),
             "only_in_keys": list(self.only_keys),
             "messages_matched_by_ids": self.by_ids,
+            "templates_matched_by_place": self.by_place,
             "sets_by_report": self.by_report,
         }
         return report
@@ -174,8 +201,10 @@ def evaluate(
     `results` is what `run` returns, a distribution of `solve` or clusters of `cluster`, a list of
     these, or a file of results (JSONL) or clusters (CSV). `keys` are `Key` records, files of keys,
     CoNLL-U files, folders of these, or one of them. Messages are matched by name or, if no key has
-    that name, by their templates. `parameters` say how probable it is that the correct
-    configuration was excluded. What only the results or only the keys mention is counted.
+    that name, by their templates; templates by id or, if no template of that id is there, by their
+    place in the text. Results and keys that have nothing in common are refused. `parameters` say
+    how probable it is that the correct configuration was excluded. What only the results or only
+    the keys mention is counted.
     """
     message_results = _results_by_message(results)
     documents = _merge_documents(read_documents(keys))
@@ -186,6 +215,8 @@ def evaluate(
     pair_parameters = _parameters(path, next(domains, ""))
     excluded = Excluded(pair_parameters.excluded, pair_parameters.crossing)
     matched, by_ids = _match_messages(message_results, documents)
+    by_place = _match_templates(matched, documents)
+    _require_common(message_results, documents, results)
     measures, links, only_keys, by_report = [], np.zeros(2, dtype=np.int64), list[str](), 0
     for document in documents:
         if progress:
@@ -197,12 +228,17 @@ def evaluate(
             measure_report(document.name, document.labels, answers, excluded, seed, document.genre)
         )
         links += possible_links(document.labels, answers)
-        only_keys += [f"{document.name}:{name}" for name in document.ids if name not in one.ids]
+        known = set(one.keyed.values())
+        only_keys += [f"{document.name}:{name}" for name in document.ids if name not in known]
     kept = float(links[1] / links[0]) if links[0] else 1.0
     hard = not any(one.sets for one in message_results)
     figures = row(_model_names(message_results), measures, kept, seed=seed, grouped=not hard)
-    only_results = _only_in_results(message_results, matched, documents)
-    return Evaluation(figures, hard, only_results, tuple(only_keys), by_ids, by_report)
+    only_results = tuple(
+        f"{one.message}:{name}"
+        for one in message_results
+        for name in sorted(one.ids - set(one.keyed))
+    )
+    return Evaluation(figures, hard, only_results, tuple(only_keys), by_ids, by_report, by_place)
 
 
 def _parameters(path: Path | None, domain: str) -> PairParameters:
@@ -249,6 +285,8 @@ def _group_lines(lines: Iterable[Result | Alone]) -> list[MessageResults]:
     by_message: dict[str, MessageResults] = {}
     for line in lines:
         results = by_message.setdefault(line.message, MessageResults(line.message))
+        templates = line.templates if isinstance(line, Alone) else line.set.templates
+        results.templates |= {one.id: one for one in templates if original(one.id) == one.id}
         if isinstance(line, Alone):
             results.alone |= {template.id for template in line.templates}
             results.domain = line.domain
@@ -283,7 +321,8 @@ def _match_messages(
 ) -> tuple[dict[str, MessageResults], int]:
     """Return results by the name of the keyed message, and how many were matched by templates.
 
-    Results whose message has no key of that name go to the only document that shares templates.
+    Results whose message has no key of that name go to the only document that shares ids, or else
+    to the only one that has half of the templates at their places.
     """
     names = {document.name for document in documents}
     matched = {one.message: one for one in message_results if one.message in names}
@@ -291,24 +330,49 @@ def _match_messages(
     for one in message_results:
         if one.message in names:
             continue
-        candidates = [d.name for d in documents if d.name not in matched and one.ids & set(d.ids)]
+        free = [document for document in documents if document.name not in matched]
+        candidates = [d.name for d in free if one.ids & set(d.ids) and one.match(d)[0]]
+        if not candidates and len(free) <= MOST_DOCUMENTS:
+            candidates = [d.name for d in free if _has_half(one, d)]
         if len(candidates) == 1:
             matched[candidates[0]] = one
             by_ids += 1
     return matched, by_ids
 
 
-def _only_in_results(
-    message_results: Sequence[MessageResults],
-    matched: dict[str, MessageResults],
-    documents: Sequence[Document],
-) -> tuple[str, ...]:
-    keyed_ids = {id(matched[d.name]): set(d.ids) for d in documents if d.name in matched}
-    return tuple(
-        f"{one.message}:{name}"
-        for one in message_results
-        for name in sorted(one.ids - keyed_ids.get(id(one), set()))
-    )
+def _has_half(results: MessageResults, document: Document) -> bool:
+    """Return whether half of the templates of results or key are at the same places."""
+    least = min(len(results.ids), len(document.ids)) / 2
+    return 0 < least <= len(results.match(document)[0])
+
+
+def _match_templates(matched: Mapping[str, MessageResults], documents: Sequence[Document]) -> int:
+    """Match the templates of each message with its key; return how many were matched by place."""
+    by_place = 0
+    for document in documents:
+        if document.name in matched:
+            one = matched[document.name]
+            one.keyed, places = one.match(document)
+            by_place += places
+    return by_place
+
+
+def _require_common(
+    message_results: Sequence[MessageResults], documents: Sequence[Document], results: Results
+) -> None:
+    """Refuse results and keys that have no template in common."""
+    found = next((one for one in message_results if one.ids), None)
+    keyed = next((document for document in documents if document.ids), None)
+    if found is None or keyed is None or any(one.keyed for one in message_results):
+        return
+    names = [
+        f"{name or 'a message'} with {', '.join(sorted(ids)[:3])}"
+        for name, ids in ((found.message, found.ids), (keyed.name, keyed.ids))
+    ]
+    expected = "messages of the same name, and templates of the same ids or places"
+    problem = f"have no template in common with the keys (expected {expected}"
+    file = str(results) if isinstance(results, str | os.PathLike) else None
+    raise InputError(f"results {problem}; found {names[0]}, keys {names[1]})", file=file)
 
 
 def _model_names(message_results: Sequence[MessageResults]) -> str:
@@ -322,9 +386,10 @@ def _answers(results: MessageResults, document: Document) -> list[Answer]:
         return _certain_answers(results.clusters, place)
     answers = []
     for one in results.sets:
-        kept = np.array([n for n, name in enumerate(one.set.ids) if name in place], dtype=np.int64)
+        names = [results.keyed.get(name) for name in one.set.ids]
+        kept = np.array([n for n, name in enumerate(names) if name is not None], dtype=np.int64)
         if len(kept) > 1:
-            places = np.array([place[one.set.ids[n]] for n in kept.tolist()], dtype=np.int64)
+            places = np.array([place[name] for name in names if name is not None], dtype=np.int64)
             answers.append(_answer(one).among(kept, places))
     return answers
 

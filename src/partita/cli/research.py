@@ -100,8 +100,9 @@ def evaluate(
 
     RESULTS is a JSONL file as written by run or solve, or a CSV file of clusters
     from any tool with the columns id,cluster (and message). Messages are matched
-    by name or, if no key has that name, by their templates. Intervals cover 95 %
-    and are computed over messages. The reliability of pairs, cells and reported
+    by name or, if no key has that name, by their templates; templates by id or,
+    if ids differ, by their place in the text. Intervals cover 95 % and are
+    computed over messages. The reliability of pairs, cells and reported
     configurations is measured over all, by size of the set and by genre.
 
     \b
@@ -116,7 +117,7 @@ def evaluate(
         found = evaluate(results, keys, parameters=parameters, seed=seed, progress=console.progress)
         if chart is not None:
             found.save_chart(chart)
-        if found.by_ids:
+        if found.matching:
             console.note(found.matching)
         console.say(_json(found.to_dict()) if json else str(found))
         console.flush()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -27,6 +27,41 @@ def match_mentions(gold: Sequence[Template], found: Sequence[Template]) -> IntAr
             matched[n] = g
             taken.add(g)
     return matched
+
+
+def match_by_id_or_place(
+    gold: Sequence[Template], found: Mapping[str, Template | None]
+) -> tuple[dict[str, str], int]:
+    """Return the gold id of each found id, and how many were matched by their place in the text.
+
+    The same id is the same mention, unless both are at places that have nothing in common. Other
+    mentions are matched by place if they share a word. None stands for a mention of which only the
+    id is known.
+    """
+    known = {template.id: template for template in gold}
+    ids = {name: name for name, one in found.items() if name in known and _meet(one, known[name])}
+    left = [one for one in gold if one.id not in ids and _is_placed(one)]
+    others = [one for name, one in found.items() if name not in ids and one and _is_placed(one)]
+    places = {
+        template.id: left[g].id
+        for template, g in zip(others, match_mentions(left, others).tolist(), strict=True)
+        if g >= 0 and not _words(template).isdisjoint(_words(left[g]))
+    }
+    return ids | places, len(places)
+
+
+def _meet(found: Template | None, gold: Template) -> bool:
+    if found is None or not _is_placed(found) or not _is_placed(gold):
+        return True
+    return max(found.start, gold.start) < min(found.end, gold.end)
+
+
+def _is_placed(template: Template) -> bool:
+    return template.end > template.start
+
+
+def _words(template: Template) -> set[str]:
+    return set(template.text.casefold().split())
 
 
 def _head(template: Template) -> tuple[int, int]:
