@@ -27,7 +27,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FrameType, FunctionType
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -52,6 +52,8 @@ MOST_TESTS = 25  # for one mutation, the quickest ones first
 MOST_SECONDS = 20.0  # of CPU for the tests of one mutation
 SLOWEST = 3.0  # seconds of CPU; slower tests are left out
 PATIENCE = 10.0  # a mutation that makes its tests slower by this factor is noticed
+AGAIN = 0.2  # seconds of CPU until the next look at a test that loads machine code
+COMPILERS = ("numba.", "llvmlite.")
 SURVIVED = "NOT NOTICED"
 HIT = "__mutated_function_is_called__"
 SWAPS: dict[type[ast.AST], tuple[str, str]] = {
@@ -319,8 +321,11 @@ def _inside(item: pytest.Item, folders: Sequence[Path]) -> bool:
 def passes(item: pytest.Item, seconds: float) -> bool:
     """Return whether a test passes within its CPU time."""
 
-    def ring(_signal: int, _frame: object) -> None:
-        raise TooSlow
+    def ring(_signal: int, frame: FrameType | None) -> None:
+        if compiling(frame):
+            signal.setitimer(signal.ITIMER_PROF, AGAIN)
+        else:
+            raise TooSlow
 
     before = signal.signal(signal.SIGPROF, ring)
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -331,6 +336,15 @@ def passes(item: pytest.Item, seconds: float) -> bool:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+def compiling(frame: FrameType | None) -> bool:
+    """Return whether machine code is being made or loaded: half loaded, its calls would crash."""
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith(COMPILERS):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def first_failure(mutation: Mutation, tests: Tests) -> str:

@@ -5,9 +5,20 @@ from __future__ import annotations
 import subprocess
 import sys
 import weakref
+from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 
-from mutate import ROOMS, Mutation, chosen, forget, mutations, replace_code, survivors_of
+from mutate import (
+    ROOMS,
+    Mutation,
+    chosen,
+    compiling,
+    forget,
+    mutations,
+    replace_code,
+    survivors_of,
+)
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "mutate.py"
 SOURCE = '''"""A module."""
@@ -94,3 +105,12 @@ def test_proxies_of_objects_that_are_gone_are_passed_over(tmp_path: Path) -> Non
     replace_code(tmp_path / "module.py", SOURCE)
     forget()
     assert type(proxy) is weakref.ProxyType
+
+
+def test_machine_code_is_loaded_whole() -> None:
+    def look(call: Callable[[], bool]) -> bool:
+        return call()
+
+    for module, expected in (("numba.core.caching", True), ("numbers", False)):
+        there = FunctionType(look.__code__, {"__name__": module})
+        assert there(lambda: compiling(sys._getframe())) is expected

@@ -251,6 +251,14 @@ def test_all_cells_down_to_the_least_share_are_listed_however_small_the_room() -
             assert set(large.tolist()) <= set(of_i.tolist())
 
 
+def test_pairs_of_a_list_are_exact_where_all_is_listed() -> None:
+    for number in range(12):
+        theta = _random(2 + number % 4, number)
+        found = certified(theta, Budget(work=10**6)).pairs()
+        assert found.value == pytest.approx(ListedPosterior(theta).pairs().value, abs=1e-9)
+        assert (found.high - found.low < 1e-9).all()
+
+
 @pytest.mark.parametrize("n", [60, 700])
 def test_a_pass_fits_its_share_of_the_memory(n: int) -> None:
     memory, words = 1 << 26, -(-n // 64)
