@@ -24,6 +24,7 @@ from oracles.positive import dense_normalisers
 from partita.configurations.count import bell, count
 from partita.configurations.dense import ranked
 from partita.configurations.dense.posterior import exact
+from partita.configurations.dense.subsets import log_cell_weights
 from partita.configurations.dense.tables import Tables, doubles, tables
 
 any_probability = st.one_of(
@@ -134,6 +135,24 @@ def test_a_poor_scaling_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
     assert made.way == "ranked subset transform"
     truth = Tables(made.log_w, dense_normalisers(theta), "")
     assert np.abs(made.cell_probabilities() - truth.cell_probabilities()).max() <= 1e-9
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_weight_is_much_larger_than_its_scale(kind: str) -> None:
+    theta = _instance(16, kind, np.random.default_rng(1))
+    log_w = log_cell_weights(theta)
+    a = ranked.near_dual(theta, log_w, precise=False)
+    held = np.arange(len(log_w))[:, None] >> np.arange(16) & 1
+    assert (log_w - held @ a).max() <= ranked.SLACK + 1e-9
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_entropy_is_that_of_the_cells(kind: str) -> None:
+    found = exact(_instance(18, kind, np.random.default_rng(2)))
+    p, log_w = found.cell_table, found.tables.log_w
+    expected = p[p > 0.0] @ log_w[p > 0.0]
+    bits = (found.log_normaliser.value - expected) / math.log(2.0)
+    assert found.entropy().value == pytest.approx(max(0.0, bits), abs=1e-9)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 14, 15])

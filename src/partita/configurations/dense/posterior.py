@@ -13,17 +13,10 @@ import numpy as np
 from partita.configurations.count import count
 from partita.configurations.dense.draws import draw_rows
 from partita.configurations.dense.subsets import LOG_MAX, SMALL, members, parts, recursion
-from partita.configurations.dense.tables import (
-    AnyTables,
-    ScaledTables,
-    doubles,
-    rows,
-    tables,
-)
+from partita.configurations.dense.tables import AnyTables, ScaledTables, doubles, tables
 from partita.records import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
 
 Cells = tuple[int, ...]
-LOWEST = -1e300  # in place of log 0, which times 0 is not a number
 
 
 def best_from_tables(log_w: FloatArray, completion: FloatArray, k: int) -> Best:
@@ -120,10 +113,9 @@ class DensePosterior:
         return Figure.exact(flat.log_total / math.log(2.0))
 
     def entropy(self) -> Figure:
-        """H = log Z − Σ_C P(C)·log w(C)."""
-        expected = 0.0
-        for p, log_w in zip(rows(self.cell_table), rows(self.tables.log_w), strict=True):
-            expected += float(np.einsum("i,i", p, np.maximum(log_w, LOWEST)))
+        """H = log Z − Σ_{i<j} P(i and j in one cell)·θ_ij."""
+        together = np.triu(self.pairs().value, 1)
+        expected = float(np.einsum("ij,ij", together, np.where(together > 0.0, self.theta, 0.0)))
         return Figure.exact(max(0.0, self.log_normaliser.value - expected) / math.log(2.0))
 
     def pairs(self) -> Marginals:

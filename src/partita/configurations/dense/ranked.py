@@ -43,26 +43,27 @@ def near_dual(theta: FloatArray, log_w: FloatArray, precise: bool) -> FloatArray
 
 def _raise_duals(a: FloatArray, log_w: FloatArray) -> FloatArray:
     """Raise a until no cell is violated, the members of the worst cell sharing what is missing."""
-    a = a.copy()
+    a, blocks = a.copy(), np.arange(len(rows(log_w)))
     while True:
-        cells, excess = _worst_cells(log_w, a)
-        worst = int(excess.argmax())
-        if excess[worst] <= SLACK:
+        cells, excess = _worst_cells(log_w, a, blocks)
+        blocks = blocks[excess > SLACK]  # a rises: what is not violated now never will be
+        if not len(blocks):
             return a
+        worst = int(excess.argmax())
         inside = list(members(int(cells[worst])))
         a[inside] += (excess[worst] - ALMOST * SLACK) / len(inside)
 
 
-def _worst_cells(log_w: FloatArray, a: FloatArray) -> tuple[IntArray, FloatArray]:
+def _worst_cells(log_w: FloatArray, a: FloatArray, blocks: IntArray) -> tuple[IntArray, FloatArray]:
     """Return the cell of each block that violates its constraint most, and by how much."""
     low, high = _block_sums(a)
-    difference, places = np.empty_like(low), np.empty(len(high), dtype=np.int64)
-    excess = np.empty(len(high))
-    for number, row in enumerate(rows(log_w)):
-        np.subtract(row, low, out=difference)
+    table, difference = rows(log_w), np.empty_like(low)
+    places, excess = np.empty(len(blocks), dtype=np.int64), np.empty(len(blocks))
+    for number, block in enumerate(blocks):
+        np.subtract(table[block], low, out=difference)
         places[number] = place = difference.argmax()
-        excess[number] = difference[place] - high[number]
-    return places + np.arange(len(high)) * len(low), excess
+        excess[number] = difference[place] - high[block]
+    return places + blocks * len(low), excess
 
 
 def _block_sums(a: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -88,7 +89,7 @@ def _solve_program(log_w: FloatArray, fallback: FloatArray) -> FloatArray:
 
 def _violated_cells(log_w: FloatArray, a: FloatArray) -> IntArray:
     """Return the worst of the violated cells in each 64th of all."""
-    cells, excess = _worst_cells(log_w, a)
+    cells, excess = _worst_cells(log_w, a, np.arange(len(rows(log_w))))
     blocks = min(BLOCKS, len(cells))
     cells, excess = cells.reshape(blocks, -1), excess.reshape(blocks, -1)
     each, worst = np.arange(blocks), excess.argmax(axis=1)
@@ -108,13 +109,12 @@ def scaled_tables(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return a, w'(C) = w(C)/exp(Σ_{i∈C} a_i) of every cell, and Z' of every subset.
 
-    What rounding loses is impossible.
+    Rounding may leave a Z' below 0 where there is none.
     """
     a = near_dual(theta, log_w, precise)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         w = _scaled_weights(theta, log_w, a)
-        z = normalisers(w)
-    return a, w, np.maximum(z, 0.0, out=z)
+        return a, w, normalisers(w)
 
 
 def _scaled_weights(theta: FloatArray, log_w: FloatArray, a: FloatArray) -> FloatArray:
@@ -184,7 +184,7 @@ def _decided(bits: int) -> int:
 
 
 class _Rows(NamedTuple):
-    """Rows for subsets of the open templates, `apart` from each other, by the number of decided ones.
+    """Rows `apart` for subsets of the open templates, by the number of decided ones.
 
     Factors have rows for the numbers from 0 to `held`, and results from `held` to `depth`.
     """

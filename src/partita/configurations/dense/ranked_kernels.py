@@ -64,20 +64,24 @@ def _spread_lanes(arena, start, stride, t, into, zeros):  # type: ignore[no-unty
 @kernel()
 def _gather_lanes(rows, e, into):  # type: ignore[no-untyped-def]
     """Invert the sums over the three lowest bits for the results of size e."""
-    place = (PAD + e) * ROW
-    a, b = rows[place : place + BLOCK], rows[place + ROW : place + ROW + BLOCK]
-    c = rows[place + 2 * ROW : place + 2 * ROW + BLOCK]
-    d = rows[place + 3 * ROW : place + 3 * ROW + BLOCK]
-    for x in range(0, BLOCK, 8):
-        into[x] = a[x]
-        into[x + 1] = b[x + 1] - b[x]
-        into[x + 2] = b[x + 2] - b[x]
-        into[x + 3] = (c[x + 3] - c[x + 2]) - (c[x + 1] - c[x])
-        into[x + 4] = b[x + 4] - b[x]
-        into[x + 5] = (c[x + 5] - c[x + 4]) - (c[x + 1] - c[x])
-        into[x + 6] = (c[x + 6] - c[x + 4]) - (c[x + 2] - c[x])
-        left = (d[x + 7] - d[x + 6]) - (d[x + 5] - d[x + 4])
-        into[x + 7] = left - ((d[x + 3] - d[x + 2]) - (d[x + 1] - d[x]))
+    p = U((PAD + e) * ROW)
+    for eight in range(U(BLOCK // 8)):
+        n = eight * U(8)
+        x = p + n
+        b0, c0 = rows[x + R1], rows[x + R2]
+        c1, c2, c4 = rows[x + R2 + U(1)], rows[x + R2 + U(2)], rows[x + R2 + U(4)]
+        d7 = rows[x + R3 + U(7)] - rows[x + R3 + U(6)]
+        d7 -= rows[x + R3 + U(5)] - rows[x + R3 + U(4)]
+        d3 = rows[x + R3 + U(3)] - rows[x + R3 + U(2)]
+        d3 -= rows[x + R3 + U(1)] - rows[x + R3]
+        into[n] = rows[x]
+        into[n + U(1)] = rows[x + R1 + U(1)] - b0
+        into[n + U(2)] = rows[x + R1 + U(2)] - b0
+        into[n + U(3)] = (rows[x + R2 + U(3)] - c2) - (c1 - c0)
+        into[n + U(4)] = rows[x + R1 + U(4)] - b0
+        into[n + U(5)] = (rows[x + R2 + U(5)] - c4) - (c1 - c0)
+        into[n + U(6)] = (rows[x + R2 + U(6)] - c4) - (c2 - c0)
+        into[n + U(7)] = d7 - d3
 
 
 @kernel()
@@ -407,7 +411,7 @@ def subtree(arena, bits, count, depth, lanes):  # type: ignore[no-untyped-def]
         level -= 1
 
 
-STEP = 512  # numbers of a row that are summed together
+STEP = 4096  # numbers of a row that are summed together
 
 
 @kernel(native=True)

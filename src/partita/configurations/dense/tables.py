@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,11 +53,16 @@ class ScaledTables:
 
         self.log_w = log_w
         self.a, self.cells, self.z = scaled_tables(theta, log_w, precise)
+        self.pairs = _pair_sums(self._finished_rows(), rows(self.cells).shape)
+
+    def _finished_rows(self) -> Iterator[FloatArray]:
+        """Yield rows of cells that are made probabilities; what rounding loses is impossible."""
         for cells, mirrored in zip(rows(self.cells), rows(self.z)[::-1], strict=True):
+            np.maximum(mirrored, 0.0, out=mirrored)
             cells *= mirrored[::-1]
             cells /= self.z[-1]
             np.minimum(cells, 1.0, out=cells)
-        self.pairs = doubles(self.cells)
+            yield cells
 
     @property
     def log_total(self) -> float:
@@ -113,12 +119,14 @@ def doubles(values: FloatArray) -> FloatArray:
 
     The diagonal has the sums of the masks with one bit.
     """
-    blocks = rows(values)
-    bits, low = blocks.shape[1].bit_length() - 1, np.zeros(blocks.shape[1])
-    first, second = (
-        np.empty((len(blocks), 1 << bits // 2)),
-        np.empty((len(blocks), 1 << -(-bits // 2))),
-    )
+    return _pair_sums(rows(values), rows(values).shape)
+
+
+def _pair_sums(blocks: Iterable[FloatArray], shape: tuple[int, ...]) -> FloatArray:
+    """Return the same from the rows of a table, each of which is used when it is made."""
+    count, width = shape
+    bits, low = width.bit_length() - 1, np.zeros(width)
+    first, second = np.empty((count, 1 << bits // 2)), np.empty((count, 1 << -(-bits // 2)))
     for n, row in enumerate(blocks):
         low += row
         row.reshape(second.shape[1], -1).sum(axis=0, out=first[n])
