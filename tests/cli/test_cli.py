@@ -446,6 +446,21 @@ def test_a_large_set_loads_nothing_heavy_once_its_kernels_are_compiled(tmp_path)
     assert loaded_by_solve(path) == "LOADED"
 
 
+@pytest.mark.parametrize("chosen", [None, "2"])
+def test_solving_starts_no_threads_for_matrices_unless_told_to(chosen):
+    program = (
+        "import os, sys\nfrom partita.cli import main\n"
+        "assert 'numpy' not in sys.modules\n"  # which reads the variable when it is imported
+        "sys.argv = ['partita', 'solve', '--help']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print(os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    kept = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+    env = kept if chosen is None else {**kept, "OPENBLAS_NUM_THREADS": chosen}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=env)
+    assert done.stdout.splitlines()[-1] == (chosen or "1"), done.stderr
+
+
 def test_debug_shows_the_traceback(tmp_path, monkeypatch):
     monkeypatch.setenv("PARTITA_DEBUG", "1")  # restored afterwards
     monkeypatch.delenv("PARTITA_DEBUG")

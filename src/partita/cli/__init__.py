@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import Annotated
@@ -21,6 +22,10 @@ app = typer.Typer(
 )
 
 
+# Commands that multiply no large matrices: threads for that would only spin for a while.
+SINGLE_THREADED = ("solve",)
+COLLECTED = 50_000  # new objects until garbage is looked for: modules have many, and no garbage
+
 for _family in (run, solve, records, fuse, research, muc, store, serve, authoring):
     _family.add_to(app)
 
@@ -30,6 +35,9 @@ def main() -> None:
 
     Typer describes all options of all commands first: it is given only the command that is named.
     """
+    if sys.argv[1:2] and sys.argv[1] in SINGLE_THREADED:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
+    gc.set_threshold(COLLECTED)
     everything = app.registered_commands, app.registered_groups
     if named := [one for one in everything[0] if _name(one) in sys.argv[1:2]]:
         app.registered_commands, app.registered_groups = named, []

@@ -186,9 +186,8 @@ def _engine(code: bytes) -> Any:
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     target = binding.Target.from_triple(binding.get_process_triple())
-    engine = binding.create_mcjit_compiler(
-        binding.parse_assembly(""), target.create_target_machine()
-    )
+    machine = target.create_target_machine(opt=0)  # of the empty module: the object is compiled
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return engine

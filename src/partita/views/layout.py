@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
+from typing import TYPE_CHECKING
 
-from partita.records import Distribution, Figure
+if TYPE_CHECKING:
+    from partita.records import Distribution, Figure
 
 WIDTH = 80
 BAR = 16
