@@ -53,6 +53,14 @@ def test_a_page_of_several_messages(tmp_path: Path) -> None:
     assert ran(FILES[0], str(harmful), "--to", "html") == page
 
 
+def test_a_page_tells_values_with_their_statuses(tmp_path: Path) -> None:
+    file = tmp_path / "note.txt"
+    file.write_text("The depot was not attacked. It may be closed.", encoding="utf-8")
+    page = ran(str(file), "--to", "html")
+    assert "EVENT ATTACK" in page.partition("<small>not</small>")[2][:40]
+    assert '<span class="value">CLOSED</span><small class="status"> possible</small>' in page
+
+
 def test_a_folder_for_brat(tmp_path: Path) -> None:
     out = tmp_path / "brat"
     for _ in range(2):  # the same messages may be written again

@@ -149,6 +149,15 @@ def test_titles_and_word_lists():
     assert {lists.sorts[name] for name in lists.endings.values()} <= {"organization", "place"}
 
 
+def test_other_domains_count_no_cells_of_tables():
+    table = "FACILITY | LOCATION | STATUS\nDEPOT | KINSTON | INTACT\nPORT | WILSON | CLOSED\n"
+    message = parse_layout("m", table)
+    domain = find_domain("depots")
+    templates = domain.extract(message)
+    assert len(templates) == 2
+    assert list(domain.notes(message, templates)) == []
+
+
 @pytest.mark.parametrize("domain", ["depots", "incidents", "english"])
 def test_other_domains_say_how_little_they_understood(domain):
     text = (TEXTS / "review.txt").read_text(encoding="utf-8")

@@ -160,6 +160,9 @@ def test_the_status_is_right_in_sentences_of_corpora(folder: Path, least: int):
         ("The bridge was repaired according to the plan.", "REPAIRED", "asserted"),
         ("The bridge that the rebels hit was repaired.", "REPAIRED", "asserted"),
         ("The bridge itself remains open.", "OPEN", "asserted"),
+        ("The bridge is no longer open.", "OPEN", "denied"),
+        ("The bridge, which was hit in May, will not be rebuilt.", "DAMAGED", "asserted"),
+        ("The bridge, which was hit in May, will not be rebuilt.", "REBUILT", "denied"),
         ("The brigade guards the bridge.", "GUARDED", "asserted"),
     ],
 )

@@ -216,6 +216,16 @@ def test_the_templates_of_a_value_hold_it_or_a_more_general_one():
     assert (number.value, number.templates) == (2, ("X",))
 
 
+def test_a_slot_of_which_only_denials_are_known_has_no_values():
+    schema = Schema({"STATUS": StringsType()})
+    denied = Assertion("denied", {"STATUS": ["CLOSED"]}, "not").plain()
+    two = [Template(name, context={ASSERTIONS: [denied]}) for name in "ST"]
+    distribution = solve(PairProbabilities(CoreferenceSet(tuple(two)), np.full((2, 2), 0.5)))
+    for entity in entities_of(distribution, schema):
+        assert entity.slots == {}
+        assert entity.denied
+
+
 def test_what_is_alone_is_sure():
     entity = single_entity(C, SCHEMA)
     assert entity.probability == 1.0

@@ -290,11 +290,14 @@ class RuleDomain(Domain):
         return self.extractor.templates(message)
 
     def notes(self, message: Message, templates: Sequence[Template]) -> Iterable[str]:
-        """Say how much of a text the rules understood, if that is little."""
+        """Say how much of a text the rules understood, if that is little; tables do not count."""
         from partita.text.tokens import tokenize
 
-        total = len(tokenize(message).ends_of_sentences)
-        covered = len({template.sentence for template in templates})
+        tokens = tokenize(message)
+        regions = [message.regions[tokens.region[end - 1]] for end in tokens.ends_of_sentences]
+        sentences = {n for n, region in enumerate(regions) if region.table < 0}
+        total = len(sentences)
+        covered = len(sentences & {template.sentence for template in templates})
         if total and covered < LEAST_UNDERSTOOD * total:
             share = f"{covered} of {total} sentences ({covered / total:.0%})"
             yield f"domain {self.name} understood {share}; --domain general is for any English text"

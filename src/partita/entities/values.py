@@ -174,7 +174,9 @@ def slot_values(around: AnchorCells, tables: SlotTables) -> dict[str, tuple[Slot
             for choice, share in chosen:
                 of_slot = choice >> first & mask
                 shares[of_slot] = shares.get(of_slot, 0.0) + share
-            found[name] = _values(around, table, shares, tables.ids)
+            values = _values(around, table, shares, tables.ids)
+            if any(value.value is not None for value in values):
+                found[name] = values
     return found
 
 

@@ -191,7 +191,7 @@ class Step:
 
     `made` holds the phrase of each match in a phase with a cursor, `said` the contributions of a
     phase that starts everywhere, each with the start of its match. `pieces` are the texts of the
-    tokens.
+    tokens, `statuses` what the words deny, hold possible or report.
     """
 
     stage: Stage
@@ -201,6 +201,7 @@ class Step:
     pieces: list[str]
     made: tuple[SharedPhrase, ...] = ()
     said: tuple[tuple[Contribution, int], ...] = ()
+    statuses: Statuses | None = None
 
 
 Observer = Callable[[Step], None]
@@ -255,27 +256,23 @@ class Cascade:
         pieces = _pieces(tokens)
         items, starts = self._words(tokens, tags, regions, pieces)
         contributions: list[Contribution] = []
-        unfinished = []
+        unfinished, statuses = [], None
+        if self.domain.assertions:
+            statuses = Statuses.of(tokens.texts, tags, tokens.ends_of_sentences)
         for stage in self.stages:
             scene = stage.scene(items, starts, pieces)
             matches = stage.match(scene)
             if stage.phase.starts == "cursor":
-                phrases = stage.build(matches, scene, self._coded)
+                phrases, statements = stage.build(matches, scene, self._coded), []
                 items, starts = replace_matches(matches, scene, phrases)
-                step = Step(stage, scene.items, scene.characters, matches, pieces, tuple(phrases))
             else:
-                statements = stage.contribute(matches, scene)
+                phrases, statements = [], stage.contribute(matches, scene)
                 contributions += [contribution for contribution, _ in statements]
-                step = Step(
-                    stage, scene.items, scene.characters, matches, pieces, (), tuple(statements)
-                )
             if observer is not None:
-                observer(step)
+                given = (stage, scene.items, scene.characters, matches, pieces)
+                observer(Step(*given, tuple(phrases), tuple(statements), statuses))
             if not matches.complete:
                 unfinished.append(stage.phase.name)
-        statuses = None
-        if self.domain.assertions:
-            statuses = Statuses.of(tokens.texts, tags, tokens.ends_of_sentences)
         return Analysis(items, starts, tuple(contributions), tuple(unfinished), statuses)
 
     def _trim_caches(self) -> None:

@@ -110,9 +110,9 @@ def _patterns(clause: Clause, form: str) -> Iterator[Node]:
     elif object_ and form == "reduced":
         yield _reduced(clause, object_)
     elif object_:
-        yield _row(object_, _GAP, done, by)
         participle = _verb(clause, voice="passive|either", form="participle")
-        yield _row(_phrase(kind="vg", lemma="be"), object_, _GAP, participle, by)  # a question
+        question = _row(_phrase(kind="vg", lemma="be"), object_, _GAP, participle)
+        yield _row(Choice((_row(object_, _GAP, done), question)), by)
 
 
 def _reduced(clause: Clause, object_: Node) -> Node:

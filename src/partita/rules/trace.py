@@ -9,6 +9,7 @@ from typing import Any
 from partita.rules.build import Contribution, fit_value
 from partita.rules.cascade import Step
 from partita.rules.domain import At, Rule
+from partita.rules.drafts import contribution_scope
 from partita.rules.phrases import SharedPhrase
 from partita.templates.schema import Schema
 
@@ -24,7 +25,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class RuleMatch:
-    """A match: the rule, its text and result, and the rules that it beat."""
+    """A match: the rule, its text and result, and the rules that it beat.
+
+    `status` tells what is not asserted, with the words that say so.
+    """
 
     rule: str
     at: At
@@ -35,6 +39,7 @@ class RuleMatch:
     beaten: tuple[tuple[str, int], ...] = ()
     about: str = ""
     refused: tuple[str, ...] = ()
+    status: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +98,12 @@ class Tracer:
             return
         for contribution, start in step.said:
             text = "".join(step.pieces[contribution.first : contribution.last + 1]).rstrip()
-            yield start, self._contribution(contribution, text, rules[contribution.order])
+            status = _status(step, contribution)
+            yield start, self._contribution(contribution, text, rules[contribution.order], status)
 
-    def _contribution(self, contribution: Contribution, text: str, rule: Rule) -> RuleMatch:
+    def _contribution(
+        self, contribution: Contribution, text: str, rule: Rule, status: str
+    ) -> RuleMatch:
         accepted, refused = {}, []
         for slot, value in contribution.slots.items():
             fits, reason = fit_value(self.schema, slot, value)
@@ -113,7 +121,22 @@ class Tracer:
             (),
             contribution.about.text,
             tuple(refused),
+            status,
         )
+
+
+def _status(step: Step, contribution: Contribution) -> str:
+    """Return the status of what a match says, if it is not asserted, and the words of its cue."""
+    if step.statuses is None:
+        return ""
+    if contribution.roles:  # an event, whose verb decides
+        scope = step.statuses.at(contribution.about.last)
+    else:
+        scope = contribution_scope(contribution, step.statuses)
+    if scope is None:
+        return ""
+    cue = "".join(step.pieces[slice(*scope.cue)]).strip()
+    return f"{scope.status} ({cue})" if cue else scope.status
 
 
 _HIDDEN = ("kind", "text", "region", "column")

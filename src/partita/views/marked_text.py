@@ -10,7 +10,7 @@ from partita.views.layout import interval_of, with_interval
 from partita.views.markup import Html, bar, document, element, join, shorten
 from partita.views.palette import CELLS
 from partita.views.report import policy
-from partita.views.report_messages import drop_deep, mark_templates
+from partita.views.report_messages import drop_deep, mark_templates, slots_text
 from partita.views.report_records import Colours
 from partita.views.report_style import STYLE
 
@@ -67,7 +67,7 @@ def _table(resolved: Resolved, colours: Colours) -> Html:
     texts = {template.id: template for template in resolved.templates}
     order = sorted(resolved.entities, key=lambda entity: -len(entity.templates))
     rows = [_row(entity, [texts[one] for one in entity.templates], colours) for entity in order]
-    titles = ("entity", "type", "mentions", "probability")
+    titles = ("entity", "type", "mentions", "probability", "values")
     head = element("tr", *(element("th", title) for title in titles))
     table = element(
         "table", element("thead", head), element("tbody", join(rows)), class_="entities"
@@ -87,4 +87,5 @@ def _row(entity: Entity, members: Sequence[Template], colours: Colours) -> Html:
         element("td", shorten(entity.sort, 60)),
         element("td", f"{len(members)}: ", element("span", shown, dir="auto")),
         element("td", share, class_="share-of-cell"),
+        element("td", slots_text(entity)),
     )

@@ -57,7 +57,7 @@ def _entity(entity: Entity, colours: Colours) -> Html:
         element("td", title),
         element("td", colours.cell(list(entity.templates))),
         element("td", share, class_="share-of-cell"),
-        element("td", _slots(entity)),
+        element("td", slots_text(entity)),
     )
 
 
@@ -85,7 +85,8 @@ def _alone(template: Template, colours: Colours) -> Html:
     )
 
 
-def _slots(entity: Entity) -> Html:
+def slots_text(entity: Entity) -> Html:
+    """Return the values of an entity with their statuses, and what is denied of it."""
     slots = [_slot(name, _values(values)) for name, values in entity.slots.items()]
     return join([*slots, *(_denial(denial.slots) for denial in entity.denied)])
 

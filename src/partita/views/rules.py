@@ -58,6 +58,8 @@ def _text_win(win: RuleMatch, width: int) -> Iterator[str]:
     yield from _wrapped(head, width, 4)
     if win.made:
         yield from _wrapped(", ".join(pairs(win.made)), width, 8)
+    if win.status:
+        yield from _wrapped(clean(win.status), width, 8)
     if win.beaten:
         others = ", ".join(f"{clean(rule)} ({size})" for rule, size in win.beaten)
         yield from _wrapped(f"beat {others} with {win.size}", width, 8)
@@ -185,6 +187,8 @@ def _made(win: RuleMatch) -> Iterator[str]:
     if win.about:
         yield f"about {clean(win.about)}"
     yield from pairs(win.made)
+    if win.status:
+        yield clean(win.status)
     yield from (f"left out {clean(one)}" for one in win.refused)
 
 
