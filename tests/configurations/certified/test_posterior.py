@@ -12,9 +12,11 @@ import pytest
 from oracles.instances import log_odds, planted_pairs, uniform_pairs, with_holes
 from oracles.posteriors import ListedPosterior, certified
 from oracles.subsets import cell_log_weights
+from partita.configurations.certified import posterior as module
 from partita.configurations.certified.flow import Effort, _bounds, cells, flow
 from partita.configurations.certified.posterior import (
     CertifiedPosterior,
+    Visited,
     _limited_to_memory,
     count_bounds,
     from_list,
@@ -280,3 +282,18 @@ def test_the_mass_of_a_list_is_rounded_outward() -> None:
     found = certified(theta, Budget(work=10**6)).log_normaliser
     assert found.low + 3e5 * UNIT <= 3e5 <= found.high - 3e5 * UNIT
     assert found.high - found.low < 1e-6
+
+
+def test_a_first_list_is_no_longer_than_there_is_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths: list[int] = []
+
+    def noted(theta: FloatArray, labels: np.ndarray) -> Visited:
+        lengths.append(len(labels))
+        return from_list(theta, labels)
+
+    module._compile()  # which lists something too
+    monkeypatch.setattr(module, "from_list", noted)
+    for pairs in (1, 100 * 12**2, 1 << 24):
+        monkeypatch.setattr(module, "MOST_PAIRS", pairs)
+        certified(_random(12, 0), Budget(work=1000))
+    assert lengths == [8, 100, 256]
