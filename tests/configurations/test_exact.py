@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -25,7 +27,15 @@ from partita.configurations.count import bell, count
 from partita.configurations.dense import ranked
 from partita.configurations.dense.posterior import exact
 from partita.configurations.dense.subsets import log_cell_weights
-from partita.configurations.dense.tables import Tables, doubles, tables
+from partita.configurations.dense.tables import (
+    LARGEST,
+    POSITIVE,
+    Tables,
+    doubles,
+    predicted_bytes,
+    predicted_seconds,
+    tables,
+)
 
 any_probability = st.one_of(
     st.floats(0.0, 1.0, exclude_max=True),
@@ -262,3 +272,26 @@ def test_where_configurations_are_not_counted_equal_weights_tell_how_many(
     for n in (3, 10):
         theta = symmetric(np.random.default_rng(0).normal(size=(n, n)))
         assert exact(theta).log2_count().value == pytest.approx(math.log2(bell(n)))
+
+
+@pytest.mark.parametrize("n", [10, 14, 16, 18])
+def test_the_memory_of_tables_is_predicted(n: int) -> None:
+    theta, rng = (
+        log_odds(uniform_pairs(n, 0.1, 0.9, np.random.default_rng(n))),
+        np.random.default_rng(0),
+    )
+    exact(theta).draws(10, rng)  # loads and compiles what it needs
+    tracemalloc.start()
+    exact(theta).draws(10, rng)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    fixed = 1 << 20 if n <= POSITIVE else 100 << 20
+    assert peak <= predicted_bytes(n) <= 5 * peak + fixed
+
+
+def test_each_template_more_is_predicted_to_take_two_to_three_times_as_long() -> None:
+    seconds = [predicted_seconds(n) for n in range(2, LARGEST + 1)]
+    growth = [later / earlier for earlier, later in pairwise(seconds)]
+    del growth[POSITIVE - 2]  # where the quicker way begins
+    assert all(2.0 <= ratio < 3.0 + 1e-9 for ratio in growth)
+    assert 0.01 < predicted_seconds(POSITIVE + 1) / predicted_seconds(POSITIVE) < 3.0
