@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.entities import pairs_of, random_set, slot_shares
 from partita.configurations.solve import solve
+from partita.entities import values as module
 from partita.entities.entities import anchor_of, entities_of, number_entities, single_entity
 from partita.entities.values import AnchorCells, SlotTables, slot_values
 from partita.errors import Unavailable
@@ -265,3 +266,27 @@ def test_the_anchor_says_most():
     assert anchor_of([D, B, A], SCHEMA) is A
     assert anchor_of([D, named], SCHEMA) is named
     assert anchor_of([D, replace(D, id="E")], SCHEMA) is D
+
+
+def test_a_possible_sort_counts_if_there_is_no_other():
+    """The facility that is probably a depot is a facility; alone it would be a depot."""
+    possible = {ASSERTIONS: [Assertion("possible", {"FACILITY": "DEPOT"}).plain()]}
+    reported = {ASSERTIONS: [Assertion("reported", {"FACILITY": "DEPOT"}).plain()]}
+    firm = Template("X", sort="FACILITY")
+    for context, sort in ((possible, "FACILITY"), (reported, "DEPOT"), ({}, "DEPOT")):
+        other = Template("Y", start=9, sort="DEPOT", context=context)
+        both = CoreferenceSet((firm, other), must=frozenset({("X", "Y")}))
+        [entity] = entities_of(solve(PairProbabilities(both, np.ones((2, 2)))), SCHEMA)
+        assert entity.sort == sort
+        twice = CoreferenceSet((replace(other, id="X", start=0), other), must=both.must)
+        [alone] = entities_of(solve(PairProbabilities(twice, np.ones((2, 2)))), SCHEMA)
+        assert alone.sort == "DEPOT"
+
+
+def test_of_many_weak_values_the_last_ones_hold_in_any_case(monkeypatch):
+    monkeypatch.setattr(module, "MOST_WEAK", 1)
+    said = [Assertion("possible", {"STATUS": [word]}).plain() for word in ("burnt", "empty")]
+    template = replace(FIRST, slots={"FACILITY": "DEPOT"}, context={ASSERTIONS: said})
+    found = single_entity(template, WITH_STATUS).slots["STATUS"]
+    shares = {frozenset(one.value or ()): one.probability for one in found}
+    assert shares == pytest.approx({frozenset({"burnt", "empty"}): 0.5, frozenset({"empty"}): 0.5})

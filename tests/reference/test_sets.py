@@ -103,6 +103,8 @@ def test_mistakes_are_named() -> None:
         coreference_sets([A, B], SCHEMA, must=[("A", "A")])
     with pytest.raises(InputError, match="duplicate template id A"):
         coreference_sets([A, B, A], SCHEMA)
+    with pytest.raises(InputError, match="duplicate template id B"):
+        coreference_sets([A, B, B], SCHEMA)
     with pytest.raises(InputError, match="template T, slot NUMBER: 'x' is not a number"):
         coreference_sets([Template("T", slots={"NUMBER": "x"})], SCHEMA)
 
