@@ -106,6 +106,11 @@ def test_an_event_has_a_status(text: str, status: str):
         ("Tanks, guns and trucks were seen.", "asserted", {"OBJECT": ["GUNS", "TANKS", "TRUCKS"]}),
         ("TWO TRUCKS OBSERVED ON 11 APR 97.", "asserted", {"OBJECT": ["TWO TRUCKS"]}),
         ("The brigade attacked the town of Arden.", "asserted", {"OBJECT": ["TOWN OF ARDEN"]}),
+        (
+            "The convoy did not arrive at Arden.",
+            "denied",
+            {"DESTINATION": ["ARDEN"], "LOCATION": None},
+        ),
         ("A periscope was not seen.", "denied", {"OBJECT": ["PERISCOPE"]}),
         ("Sailors reported sighting a tanker.", "reported", {"AGENT": ["SAILORS"]}),
     ],

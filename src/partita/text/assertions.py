@@ -247,14 +247,25 @@ def _nobody(s: Sentence, n: int) -> Iterator[Scope]:
 
 
 def _formerly(s: Sentence, n: int) -> Iterator[Scope]:
-    yield _forward(s, "denied", (n, n + 1), n + 1)
+    """Yield what was so, up to a verb of now: "a depot formerly used by troops is a school"."""
+    last = _end(s, n + 1)
+    verb = next((m for m in range(n + 2, last) if s.tag(m) in FINITE), last)
+    yield _past(s, (n, n + 1), n + 1, verb)
+
+
+def _past(s: Sentence, cue: tuple[int, int], first: int, last: int) -> Scope:
+    """Return the scope of what was so, without those who did it: "guarded by a platoon"."""
+    for m in range(first, last):
+        if s.word(m) == "by" and (s.word(m + 1) in ("a", "an") or s.tag(m + 1) in ("CD", "NNS")):
+            return Scope("denied", cue, first, m)
+    return Scope("denied", cue, first, last)
 
 
 def _once(s: Sentence, n: int) -> Iterator[Scope]:
     """Yield what something once was: "was once a school", ", once a school,"."""
     aside = s.word(n - 1) in (",", "(") and s.tag(n + 1) == "DT"
     if aside or (s.word(n - 1) in BE and s.tag(n).startswith("RB")):
-        yield _forward(s, "denied", (n, n + 1), n + 1)
+        yield _past(s, (n, n + 1), n + 1, _end(s, n + 1))
 
 
 def _until(s: Sentence, n: int) -> Iterator[Scope]:
@@ -269,13 +280,13 @@ def _until(s: Sentence, n: int) -> Iterator[Scope]:
         verb, last = verbs[-1] if verbs else -1, n
     said = s.words[verb + 1 : last]
     if verb >= 0 and s.word(verb) in LASTING and NOT.isdisjoint(said) and "no" not in said:
-        yield Scope("denied", (n, n + 1), verb + 1, last)
+        yield _past(s, (n, n + 1), verb + 1, last)
 
 
 def _used(s: Sentence, n: int) -> Iterator[Scope]:
     """Yield what used to be; "is used to store" is no cue."""
     if s.word(n + 1) == "to" and s.tag(n + 2).startswith("VB") and s.word(n - 1) not in BE:
-        yield _forward(s, "denied", (n, n + 2), n + 2)
+        yield _past(s, (n, n + 2), n + 2, _end(s, n + 2))
 
 
 def _denying(s: Sentence, n: int) -> Iterator[Scope]:
@@ -434,8 +445,12 @@ def _believing(s: Sentence, n: int) -> Iterator[Scope]:
     if not s.tag(n).startswith("VB") or (_group_end(s, n) > n + 1 and s.tag(n - 1) in ("DT", "IN")):
         return
     at = s.skip(n + 1, "RB")
-    passive = s.tag(n) == "VBN" and s.word(n - 1) in BE and s.tag(at) in ("VBN", "JJ")
-    if passive or s.word(at) in ("to", "that") or _clause_follows(s, at):
+    copula = s.word(n).startswith(("appear", "seem")) or (s.tag(n) == "VBN" and s.word(n - 1) in BE)
+    if (
+        (copula and s.tag(at) in ("VBN", "JJ"))
+        or s.word(at) in ("to", "that")
+        or _clause_follows(s, at)
+    ):
         yield _forward(s, "possible", (n, n + 1), at, far=True)
 
 
