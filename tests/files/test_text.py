@@ -11,7 +11,9 @@ from typer.testing import CliRunner
 
 import partita
 from partita.cli import app
-from partita.files.text import BLOCK, as_utf8
+from partita.errors import InputError
+from partita.files.rows import csv_rows
+from partita.files.text import BLOCK, Lines, as_utf8, numbered_lines
 from partita.linkage.labels import read_labels
 from partita.linkage.record_tables import read_records
 
@@ -84,3 +86,22 @@ def test_tables_and_labels_of_a_spreadsheet_are_read(tmp_path: Path) -> None:
     assert "read as UTF-16" in notes[-1]
     with pytest.raises(partita.InputError, match="is UTF-16; expected UTF-8"):
         read_labels(path)
+
+
+def test_lines_are_numbered_from_one_across_blocks(tmp_path: Path) -> None:
+    path = tmp_path / "lines.txt"
+    line = "x" * 99
+    path.write_text(f"{line}\n" * (BLOCK // 50), encoding="utf-8")
+    assert list(numbered_lines(path)) == [(n + 1, line) for n in range(BLOCK // 50)]
+    path.write_bytes(b"first\n\xff\n")
+    with pytest.raises(InputError, match="line 2"):
+        list(numbered_lines(path))
+
+
+@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_a_header_that_other_marks_separate_is_refused(mark: str, name: str) -> None:
+    table = f"left{mark}right\na{mark}b\n".encode()
+    with pytest.raises(InputError, match=f"separated by {name}; expected commas"):
+        list(csv_rows(Lines(BytesIO(table), "pairs.csv")))
+    [rows] = csv_rows(Lines(BytesIO(b"left\na\n"), "one.csv"))
+    assert rows.columns == ("left",)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from partita.errors import InputError
-from partita.files.writing import replacing
+from partita.files.writing import replacing, write_table
 
 
 def listing(folder: Path) -> dict[str, str]:
@@ -68,3 +68,16 @@ def test_links_are_followed_and_devices_are_not_replaced(tmp_path):
 def test_errors_inside_keep_their_kind(tmp_path):
     with pytest.raises(BrokenPipeError), replacing(tmp_path / "f"):
         raise BrokenPipeError
+
+
+def test_columns_are_written_as_rows(tmp_path):
+    columns = {"id": ["a", "b"], "records": [["x", "y"], []]}
+    for name, written in (
+        ("t.csv", "id,records\na,x|y\nb,\n"),
+        ("t.jsonl", '{"id": "a", "records": ["x", "y"]}\n{"id": "b", "records": []}\n'),
+    ):
+        write_table(tmp_path / name, columns)
+        assert (tmp_path / name).read_text() == written
+        with pytest.raises(ValueError, match="shorter"):
+            write_table(tmp_path / name, {"id": ["a", "b"], "records": ["x"]})
+        assert (tmp_path / name).read_text() == written

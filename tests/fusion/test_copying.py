@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import poisson
 
 from partita.fusion.claims import Claims
-from partita.fusion.copying import Copying, discount_copies
+from partita.fusion.copying import MIN_SHARED, Copying, _unusual_pairs, discount_copies
 from partita.fusion.fuse import Settings, answers_by_object, changes_without, fuse
 
 
@@ -95,3 +95,9 @@ def test_what_changes_without_a_source():
     [lost] = [one for one in changes_without(fused, "ann") if one.object == "y"]
     assert (lost.before, lost.after) == ("Bonn", "")
     assert changes_without(fused, "cy") == ()
+
+
+@pytest.mark.parametrize(("shared", "found"), [(MIN_SHARED - 1, 0), (MIN_SHARED, 1)])
+def test_as_few_shared_errors_as_count_are_enough(shared: int, found: int) -> None:
+    counts = np.array([[0.0, shared], [shared, 0.0]])
+    assert len(_unusual_pairs(counts, np.full((2, 2), 0.01))) == found

@@ -71,3 +71,15 @@ def test_the_one_who_copies_is_noticed_and_counts_less():
     weights = independence(found)
     assert weights[1] == weights[6] < 0.7
     assert (weights[[0, 2, 3, 4, 5]] == 1).all()
+
+
+def test_ten_pairs_are_enough_to_tell_what_is_unusual():
+    """Five sources, of which the first two agree far more than all others."""
+    correlation = np.random.default_rng(0).normal(0.1, 0.02, (5, 5))
+    correlation += correlation.T
+    np.fill_diagonal(correlation, 0.0)
+    correlation[0, 1] = correlation[1, 0] = 0.9
+    expected = np.zeros((5, 5), dtype=bool)
+    expected[0, 1] = expected[1, 0] = True
+    assert np.array_equal(unusual_pairs(correlation), expected)
+    assert not unusual_pairs(correlation[:4, :4]).any()

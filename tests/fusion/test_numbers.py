@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import t
 
 from partita.evaluation.fusion import measure
 from partita.fusion.claims import Claims, join_claims
 from partita.fusion.fuse import Settings, answers_by_object, extend, fuse
-from partita.fusion.numeric_slots import first_scales
+from partita.fusion.numeric_slots import _density, first_scales
 from partita.fusion.value_reading import parse_slot
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
@@ -156,3 +157,10 @@ def test_guesses_anywhere_are_not_errors_of_a_scale():
         for s in range(6)
     ]
     assert fuse(Claims.of(rows), Settings(kinds=KINDS)).slots[0].parameters.scales is None
+
+
+@pytest.mark.parametrize("degrees", [1.0, 2.0, 4.0, 30.0])
+def test_errors_have_the_density_of_students_t(degrees):
+    residual = np.linspace(-9.0, 9.0, 19)
+    expected = t.pdf(residual, degrees, scale=1.5)
+    assert _density(residual, 1.5, degrees) == pytest.approx(expected, rel=1e-9)

@@ -10,7 +10,7 @@ from oracles.fusion import simple_nesting
 from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, answers_by_object, fuse
-from partita.fusion.hierarchy import Nesting
+from partita.fusion.hierarchy import Nesting, deepest
 from partita.fusion.kinds import Reading, likely_kind
 from partita.fusion.parsed_claims import normalise_number, parse_sets
 from partita.fusion.people import Lexicon, names_nobody, people, people_by_text, same_people
@@ -199,3 +199,11 @@ def test_a_hierarchy_orders_only_the_slots_that_it_is_about():
     found = fuse(Claims.of(rows), Settings(reading=Reading(nesting=PLACES)))
     assert found.slot("p").parsed.order.inner == 3
     assert found.slot("year").parsed.order.inner == 0
+
+
+def test_of_a_path_the_deepest_value_counts():
+    path = "USA,Minnesota,Minneapolis"
+    nesting = Nesting.of({"1": "USA", "2": "MINNESOTA", "3": "MINNEAPOLIS"}, {"2": "1", "3": "2"})
+    assert deepest(path, frozenset()) == "USA"  # from inside out, as far as anybody knows
+    assert deepest(path, frozenset(), nesting) == "MINNEAPOLIS"
+    assert deepest("Oslo,Minnesota", frozenset(), nesting) == "OSLO"

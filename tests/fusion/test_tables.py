@@ -25,7 +25,7 @@ from partita.app.fuse_contents import Content, Options, fuse_contents
 from partita.fusion.account_files import Slots, column_texts, record_accounts
 from partita.fusion.accounts import merge_accounts
 from partita.fusion.across import Task, add_accounts, fuse_accounts
-from partita.fusion.record_model import learn_records
+from partita.fusion.record_model import _prior, learn_records
 from partita.fusion.record_values import (
     DIFFERENT,
     NEAR,
@@ -244,3 +244,8 @@ def test_a_source_that_is_always_right_leaves_no_nan():
     fused = fuse_contents([Content("a.csv", SITES)], Options(reliabilities={"a": 1.0}))
     assert len(fused["entities"]) > 1
     assert all(0.0 <= thing["probability"] <= 1.0 for thing in fused["entities"])
+
+
+def test_before_anything_is_compared_a_match_is_never_more_likely_than_not():
+    assert _prior(1000, 1000) == 0.0
+    assert _prior(0, 1000) < _prior(10, 1000) < _prior(100, 1000) < 0.0
