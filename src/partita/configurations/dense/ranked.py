@@ -13,6 +13,7 @@ from partita.configurations.dense.ranked_kernels import (
     PADDING,
     add_results,
     level_places,
+    scratch_size,
     subtree,
     sum_rows,
 )
@@ -101,6 +102,7 @@ FIRST = 10  # templates whose subsets numpy sums up; a product needs at least as
 TOGETHER = 7  # of the highest templates, whose subsets are the parts of a product
 LARGEST = 17  # open templates of a part that is not divided, an odd number
 LANES = np.uint64(8)  # of the kernel
+LINE = 8  # numbers of a cache line
 THREADS = 14  # open templates from which two threads are worth their start
 
 
@@ -158,6 +160,13 @@ def normalisers(w: FloatArray) -> FloatArray:
     return z
 
 
+class _Arena(NamedTuple):
+    """The memory of one thread: what parts of a product take, and the scratch of their blocks."""
+
+    parts: FloatArray
+    scratch: FloatArray
+
+
 class Arenas:
     """The memory for all products up to a number of templates, so that it is touched only once.
 
@@ -166,7 +175,15 @@ class Arenas:
 
     def __init__(self, bits: int) -> None:
         size = max(_arena_size(smaller, 0) for smaller in range(FIRST, bits + 1))
-        self.two = np.empty(size), np.empty(size)
+        self.two = _arena(size, scratch_size(bits)), _arena(size, scratch_size(bits))
+
+
+def _arena(size: int, scratch: int) -> _Arena:
+    """Return memory that begins where a cache line does, as all rows in it then do."""
+    memory = np.empty(size + scratch + LINE)
+    first = -memory.__array_interface__["data"][0] // memory.itemsize % LINE
+    memory[first + size :] = 0.0
+    return _Arena(memory[first : first + size], memory[first + size : first + size + scratch])
 
 
 def _arena_size(bits: int, depth: int) -> int:
@@ -216,20 +233,20 @@ def disjoint_product(
             _add_part(rows, part, results)
 
 
-def _part(rows: _Rows, chosen: int, arena: FloatArray) -> FloatArray:
+def _part(rows: _Rows, chosen: int, arena: _Arena) -> FloatArray:
     """Return the results for one choice of the templates that are decided next."""
     decided, size = _decided(rows.bits), chosen.bit_count()
     bits, count, depth = rows.bits - decided, rows.held + size, rows.depth + decided
     ends = np.cumsum([0, count + 1, count + 1, depth + 1]) * ((1 << bits) + PADDING)
-    f, g, h = (arena[start:end] for start, end in pairwise(ends.tolist()))
+    f, g, h = (arena.parts[start:end] for start, end in pairwise(ends.tolist()))
     sum_rows(rows.f, rows.held, rows.apart, chosen, f, 1 << bits)
     sum_rows(rows.g, rows.held, rows.apart, chosen, g, 1 << bits)
     if bits <= LARGEST:
-        subtree(arena, bits, count, depth, LANES)
+        subtree(*arena, bits, count, depth, LANES)
         return h
-    inner = _Rows(f, g, h, bits, count, depth)
+    inner, left = _Rows(f, g, h, bits, count, depth), arena._replace(parts=arena.parts[ends[-1] :])
     for part in range(1 << _decided(bits)):
-        _add_part(inner, part, _part(inner, part, arena[ends[-1] :]))
+        _add_part(inner, part, _part(inner, part, left))
     return h
 
 

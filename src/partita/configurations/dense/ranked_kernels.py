@@ -27,10 +27,9 @@ U = np.uint64
 R1, R2, R3, R4 = U(ROW), U(2 * ROW), U(3 * ROW), U(4 * ROW)
 
 
-@kernel()
-def scratch(size):  # type: ignore[no-untyped-def]
-    """Return rows for blocks of a set of so many templates."""
-    return np.zeros((size + 24) * ROW)
+def scratch_size(bits: int) -> int:
+    """Return the numbers for the rows of blocks of so many templates: two factors, the results."""
+    return 3 * (bits + 24) * ROW
 
 
 @kernel()
@@ -284,30 +283,29 @@ def _with_two(arena, start, stride, quarter, t, into, zeros):  # type: ignore[no
     """Sum rows 0…t of a node over its two highest bits, for the children with one or both.
 
     The child with the lower bit has rows 0…t + 1, then that with the higher one, then that with
-    both has rows 0…t + 2.
+    both has rows 0…t + 2. Rows are processed in pieces as long as the zeros.
     """
     apart = quarter + PADDING
     for j in range(t + 3):
-        same = start + j * stride
-        less, least = same - stride, same - 2 * stride
-        a = arena[same : same + quarter] if j <= t else zeros
-        b, c, d = zeros, zeros, zeros
-        if 1 <= j <= t + 1:
-            b = arena[less + quarter : less + 2 * quarter]
-            c = arena[less + 2 * quarter : less + 3 * quarter]
-        if j >= 2:
-            d = arena[least + 3 * quarter : least + 4 * quarter]
-        place = into + j * apart
-        higher, both = place + (t + 2) * apart, place + 2 * (t + 2) * apart
-        row = arena[both : both + quarter]
-        if j == t + 2:
-            row[:] = d
-            return
-        one, other = arena[place : place + quarter], arena[higher : higher + quarter]
-        for x in range(quarter):
-            one[x] = a[x] + b[x]
-            other[x] = a[x] + c[x]
-            row[x] = (a[x] + b[x]) + (c[x] + d[x])
+        for piece in range(0, quarter, BLOCK):
+            same = start + j * stride + piece
+            lower, higher = same - stride + quarter, same - stride + 2 * quarter
+            upper = same - 2 * stride + 3 * quarter
+            a = arena[same : same + BLOCK] if j <= t else zeros
+            b = arena[lower : lower + BLOCK] if 1 <= j <= t + 1 else zeros
+            c = arena[higher : higher + BLOCK] if 1 <= j <= t + 1 else zeros
+            d = arena[upper : upper + BLOCK] if j >= 2 else zeros
+            place = into + j * apart + piece
+            second, third = place + (t + 2) * apart, place + 2 * (t + 2) * apart
+            row = arena[third : third + BLOCK]
+            if j == t + 2:
+                row[:] = d
+                continue
+            one, other = arena[place : place + BLOCK], arena[second : second + BLOCK]
+            for x in range(BLOCK):
+                one[x] = a[x] + b[x]
+                other[x] = a[x] + c[x]
+                row[x] = (a[x] + b[x]) + (c[x] + d[x])
 
 
 @kernel()
@@ -361,18 +359,20 @@ _level_places = kernel()(level_places)
 
 
 @kernel(native=True)
-def subtree(arena, bits, count, depth, lanes):  # type: ignore[no-untyped-def]
+def subtree(arena, scratch, bits, count, depth, lanes):  # type: ignore[no-untyped-def]
     """Process all below a node with so many open bits, of whose `depth` decided ones T has `count`.
 
     The arena has the node's rows 0…count of both factors, and gets its results of sizes count…depth
-    (see `level_places`). Two bits are decided at a time; the number of open ones is odd. The child
-    without both shares the rows of its parent; the results of the child with both are written to
-    their place in those of the parent, two rows earlier.
+    (see `level_places`). The scratch (see `scratch_size`) is all 0 before the first call. Two bits
+    are decided at a time; the number of open ones is odd. The child without both shares the rows of
+    its parent; the results of the child with both are written to their place in those of the
+    parent, two rows earlier.
     """
     places, end = _level_places(bits, count, depth), (bits - BLOCK_BITS) // 2
-    f, g, h = scratch(depth + bits), scratch(depth + bits), scratch(depth + bits)
+    third = scratch.shape[0] // 3
+    f, g, h = scratch[:third], scratch[third : 2 * third], scratch[2 * third :]
+    zeros = f[:BLOCK]  # before the first row
     node = np.zeros((end + 1, 5), dtype=np.int64)  # factors, their stride, results, their stride
-    zeros = np.zeros(max(BLOCK, 1 << bits >> 2))
     held, child = np.zeros(end + 1, dtype=np.int64), np.zeros(end + 1, dtype=np.int64)
     apart = (1 << bits) + PADDING
     node[0] = places[0, 0], places[0, 1], apart, places[0, 2], apart
@@ -382,14 +382,14 @@ def subtree(arena, bits, count, depth, lanes):  # type: ignore[no-untyped-def]
         a, b, stride, results, spacing = node[level]
         decided = depth + 2 * level
         if level == end:
-            _block(arena, node[level], t, decided, f, g, h, zeros[:BLOCK], lanes)
+            _block(arena, node[level], t, decided, f, g, h, zeros, lanes)
         else:
             first, second, own = places[level + 1]
             apart = quarter + PADDING
             size = (decided + 3) * apart
             if child[level] == 0:
-                _with_two(arena, a, stride, quarter, t, first, zeros[:quarter])
-                _with_two(arena, b, stride, quarter, t, second, zeros[:quarter])
+                _with_two(arena, a, stride, quarter, t, first, zeros)
+                _with_two(arena, b, stride, quarter, t, second, zeros)
                 node[level + 1] = a, b, stride, own, apart
             elif child[level] < 4:
                 offset = (child[level] - 1) * (t + 2) * apart
