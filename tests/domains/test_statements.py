@@ -165,6 +165,8 @@ def test_the_status_is_right_in_sentences_of_corpora(folder: Path, least: int):
         ("The bridge is neither guarded nor open.", "GUARDED", "denied"),
         ("The bridge is neither guarded nor open.", "OPEN", "denied"),
         ("The bridge appears intact.", "INTACT", "possible"),
+        ("The bridge stands abandoned.", "ABANDONED", "asserted"),
+        ("The bridge lies idle.", "INACTIVE", "asserted"),
         ("The bridge, which was hit in May, will not be rebuilt.", "DAMAGED", "asserted"),
         ("The bridge, which was hit in May, will not be rebuilt.", "REBUILT", "denied"),
         ("The brigade guards the bridge.", "GUARDED", "asserted"),
@@ -190,6 +192,12 @@ def _state(template: Template) -> dict[str, str]:
 def test_what_is_made_so_may_be_a_pronoun():
     (_, it) = templates("The bridge is at Lund. The ministry hopes to reopen it.")
     assert _state(it) == {"OPEN": "possible"}
+
+
+def test_it_that_is_not_known_refers_to_nothing():
+    found = templates("The bridge is new. It is not known whether the tunnel is open.")
+    assert [one.text for one in found] == ["The bridge", "the tunnel"]
+    assert _state(found[1]) == {"OPEN": "possible"}
 
 
 def test_what_was_formerly_so_ends_where_the_present_begins():
