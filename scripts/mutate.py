@@ -52,6 +52,7 @@ MOST_TESTS = 25  # for one mutation, the quickest ones first
 MOST_SECONDS = 20.0  # of CPU for the tests of one mutation
 SLOWEST = 3.0  # seconds of CPU; slower tests are left out
 PATIENCE = 10.0  # a mutation that makes its tests slower by this factor is noticed
+HANGS = 30  # seconds, with four times its CPU time, after which a forked process is ended
 AGAIN = 0.2  # seconds of CPU until the next look at a test that loads machine code
 COMPILERS = ("numba.", "llvmlite.")
 SURVIVED = "NOT NOTICED"
@@ -385,6 +386,7 @@ def forked(work: Callable[[], int], tests: Tests) -> int:
     if pid == 0:
         seconds = int(5 + PATIENCE * sum(took for took, _ in tests))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        signal.alarm(HANGS + 4 * seconds)  # ends it: a thread of before the fork may hold a lock
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)

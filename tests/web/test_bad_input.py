@@ -104,6 +104,9 @@ def test_a_get_that_goes_nowhere(client: httpx.Client, path: str, status: int, s
         (KEYS, {"cells": "T1", "author": "ann"}, 422, "cells"),
         (KEYS, {"cells": CELLS, "author": "a\nb"}, 422, "author"),
         (KEYS, {"cells": CELLS, "author": "ann", "based_on": "x"}, 422, "based_on"),
+        (KEYS, {"cells": CELLS, "author": "ann", "based_on": -1}, 422, "based_on"),
+        (KEYS, {"cells": CELLS, "author": "ann", "based_on": 2**31}, 422, "based_on"),
+        (KEYS, {"cells": CELLS, "author": "ann", "based_on": 10**400}, 422, "based_on"),
         (
             KEYS,
             {"cells": CELLS, "author": "ann", "alternatives": [{"cells": CELLS, "weight": -1}]},

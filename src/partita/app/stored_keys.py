@@ -104,6 +104,7 @@ def _vote_shares(row: Row) -> list[tuple[Configuration, float]]:
 PLACE = Place("the key")
 EQUAL = 1e-9  # votes that differ by less are equal
 LONGEST = 200  # characters of an author
+LARGEST = 2**31 - 1  # number of a key
 
 
 def save(
@@ -132,13 +133,20 @@ def save(
             "alternatives": [_alternative(alternative, ids) for alternative in alternatives],
             "author": _author(author),
             "time": now(),
-            "based_on": None if based_on is None else integer_of(based_on, "based_on", PLACE),
+            "based_on": None if based_on is None else _key_number(based_on),
         }
         if not override:
             for listed in (key, *key["alternatives"]):
                 _refuse_contradiction(listed["cells"], line)
         number, conflicts = keys.add_key(connection, run, key)
     return {"key": number, "conflicts": conflicts}
+
+
+def _key_number(based_on: int) -> int:
+    """Return the number of a key; databases store no larger ones."""
+    if integer_of(based_on, "based_on", PLACE) > LARGEST:
+        PLACE.refuse(f"based_on is above {LARGEST:,}; expected the number of a key")
+    return based_on
 
 
 def withdraw(store: Store, run: str, name: str, author: str) -> dict[str, Any]:
