@@ -30,7 +30,14 @@ def test_the_table_and_the_exam(tmp_path: Path) -> None:
     ]
     assert rows["evidential"]["bits_per_set"] < rows["uniform"]["bits_per_set"]
     exam = {one["way"]: one for one in json.loads(found.json())["exam"]}
-    assert list(exam) == ["greedy", "greedy by agreement", "scaled", "scaled, less merging"]
+    assert list(exam) == [
+        "greedy",
+        "greedy by agreement",
+        "merging",
+        "evidential",
+        "scaled",
+        "scaled, less merging",
+    ]
     assert exam["scaled"]["f"] > exam["greedy"]["f"]
     assert f_difference(found.methods[0], found.methods[1]).high < 0
     assert "| evidential |" in found.markdown()

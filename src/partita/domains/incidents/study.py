@@ -47,6 +47,7 @@ from partita.training.set_models import Tally
 
 AGREEMENT = "greedy by agreement"
 SEPARATED = f"{MODEL}, less merging"
+PAIR_MODELS = ("merging", "evidential", MODEL)
 EXAM = f"F above {AGREEMENT}"
 
 
@@ -57,7 +58,7 @@ def event_models(effort: Effort, counts: Counts) -> tuple[Model, ...]:
         Uniform(counts),
         Greedy(counts),
         GreedyByAgreement(counts),
-        *(EventModel(name, learner, effort) for name in ("merging", "evidential", "scaled")),
+        *(EventModel(name, learner, effort) for name in PAIR_MODELS),
     )
 
 
@@ -148,7 +149,7 @@ def merging_methods(parameters: PairParameters) -> dict[str, Merge]:
     return {
         "greedy": merge_all,
         AGREEMENT: merge_compatible,
-        MODEL: merge_by_model(parameters),
+        **{model: merge_by_model(parameters, model) for model in PAIR_MODELS},
         SEPARATED: exam_merge(parameters),
     }
 
