@@ -22,8 +22,9 @@ from partita.configurations.certified.posterior import (
     from_list,
     narrowing,
 )
+from partita.configurations.optimum import local_search
 from partita.configurations.search.meter import Meter
-from partita.configurations.search.prices import UNIT
+from partita.configurations.search.prices import UNIT, shares
 from partita.errors import Unavailable
 from partita.records import Budget, FloatArray
 
@@ -297,3 +298,28 @@ def test_a_first_list_is_no_longer_than_there_is_time_for(monkeypatch: pytest.Mo
         monkeypatch.setattr(module, "MOST_PAIRS", pairs)
         certified(_random(12, 0), Budget(work=1000))
     assert lengths == [8, 100, 256]
+
+
+def test_cells_that_fit_their_room_are_listed_down_to_the_share_that_was_asked_for() -> None:
+    """Of ten templates without evidence the first has 512 cells, of which none is large."""
+    theta, least = np.zeros((10, 10)), np.full(10, 1e-9)
+    listed = cells(theta, np.arange(10), np.zeros(10), least, 4096, Meter(Budget(work=10**7)))
+    assert np.array_equal(listed.least, least)
+    assert listed.begin[-1] == (1 << 10) - 1
+
+
+def test_the_first_prices_are_the_best_of_those_tried_and_list_what_is_followed() -> None:
+    chosen = []
+    for number in range(8):
+        theta, meter = _random(12, number), Meter(Budget(work=10**8))
+        labels = local_search(theta)
+        _, listed = module._guess(theta, labels, module.FIRST, meter)
+        half, least = shares(theta, labels), np.full(12, 1e-4)
+        sums = [
+            cells(theta, labels, share * half, least, module.FIRST.cells, meter).b.sum()
+            for share in module.GUESSES
+        ]
+        assert listed.b.sum() == pytest.approx(min(sums))
+        assert (listed.least <= module.FIRST.least).all()
+        chosen.append(int(np.argmin(sums)))
+    assert len(set(chosen)) > 1  # each time another one would be no choice
