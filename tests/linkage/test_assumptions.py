@@ -27,6 +27,7 @@ def sets(*rows: tuple[str, str, float]):
         ("a=1=b=2", "a=1 b=2", Assumption("a=1", "b=2", True)),
         ("a=1!=b=2", "a=1 b=2", Assumption("a=1", "b=2", False)),
         ("x!=y!=z", "x y!=z", Assumption("x", "y!=z", False)),
+        ("=A=B", "=A B", Assumption("=A", "B", True)),
     ],
 )
 def test_readings(text, known, meant):

@@ -17,6 +17,7 @@ from partita.configurations.dense.posterior import exact
 from partita.configurations.sampled import posterior as module
 from partita.configurations.sampled.chains import (
     Tally,
+    _steepest,
     chains,
     neighbours,
     predicted_bytes,
@@ -263,3 +264,9 @@ def test_memory_that_is_just_enough_is_not_refused() -> None:
     assert sampled(theta, Budget(memory=needs, work=100), 0).size == 8
     with pytest.raises(TooLarge):
         sampled(theta, Budget(memory=needs - 1, work=100), 0)
+
+
+def test_annealing_starts_as_warm_as_the_largest_log_odds_need() -> None:
+    weak, strong = np.full((2, 2), 0.2), np.array([[0.0, -7.0], [-7.0, 0.0]])
+    apart = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
+    assert [_steepest(theta) for theta in (weak, strong, apart)] == [1.0, 7.0, 1.0]
