@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from oracles import graphs
-from partita.configurations.elimination.order import _rows, plan
+from partita.configurations.elimination.order import TRIES, _orders, _rows, plan
 from partita.configurations.elimination.order_kernels import count_cliques
 from partita.configurations.elimination.posterior import eliminate_exactly
 
@@ -148,3 +148,10 @@ def test_a_graph_takes_a_word_for_each_64_templates(n: int) -> None:
     assert rows.shape == (n, -(-n // 64))
     bits = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")[:, :n]
     assert np.array_equal(bits, compatible & ~np.eye(n, dtype=bool))
+
+
+@pytest.mark.parametrize(("n", "tried"), [(500, 3 + TRIES), (501, 3)])
+def test_large_graphs_are_not_tried_in_many_orders(n: int, tried: int) -> None:
+    orders = list(_orders(_rows(np.eye(n, k=1, dtype=bool) | np.eye(n, k=-1, dtype=bool))))
+    assert len(orders) == tried
+    assert all(np.array_equal(np.sort(order), np.arange(n)) for order in orders)
