@@ -76,6 +76,8 @@ class Matching:
                 candidates = self._pair(text[start : start + 2])
             for candidate in candidates:
                 work -= candidate.cost
+                if candidate.matcher.most <= end - start:
+                    continue  # no longer than what was found
                 spans = candidate.matcher.at(text, start, backwards)
                 if spans is not None and spans[0][1] > end:
                     end = spans[0][1]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from partita.records import Message
+from partita.records import Message, Region
 
 # one token together with their full stop
 ABBREVIATIONS = frozenset(
@@ -259,9 +259,14 @@ class Tokens:
 
 def tokenize(message: Message) -> Tokens:
     """Return the tokens of all regions; no sentence crosses a region."""
-    tokens, text = Tokens(), _WORDLESS.sub(" ", message.text)
+    return _tokens(message.text, tuple(message.regions))
+
+
+@lru_cache(maxsize=1)  # extraction and the notes on a message ask for the same tokens
+def _tokens(source: str, regions: tuple[Region, ...]) -> Tokens:
+    tokens, text = Tokens(), _WORDLESS.sub(" ", source)
     letters = _ACCENTS.sub(lambda found: "a" * len(found[0]), text)
-    for place, region in enumerate(message.regions):
+    for place, region in enumerate(regions):
         texts, starts, ends = scan(letters, region.start, region.end)
         if texts:
             if letters != text:
