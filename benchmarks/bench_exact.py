@@ -23,7 +23,8 @@ REGIMES: dict[str, Callable[[int], FloatArray]] = {
     "mid": lambda n: uniform_pairs(n, 0.05, 0.95, np.random.default_rng(n)),
     "planted": lambda n: planted_pairs(n, np.random.default_rng(n)),
 }
-BOUNDS = {20: (10, 0.5), 22: (11, 0.15), 24: (11, 0.8)}
+BOUNDS = {20: (10, 0.25), 22: (11, 0.1), 24: (11, 0.8)}
+AIMS = {22: 0.08}  # on a machine without other work, which slows large tables more than naive loops
 
 
 def everything(theta: FloatArray) -> None:
@@ -64,9 +65,10 @@ def compiled() -> None:
 def test_everything(n: int, regime: str, ratio: Callable[..., None]) -> None:
     size, bound = BOUNDS[n]
     theta = log_odds(REGIMES[regime](n))
-    took = min(seconds(lambda: everything(theta)) for _ in range(3 if n < 24 else 1))
+    took = min(seconds(lambda: everything(theta)) for _ in range(5 if n < 24 else 1))
     value = took / naive_seconds(size, time.process_time)
-    ratio(f"everything, dense n = {n}, {regime}", value, f"naive n = {size}", bound)
+    aim = AIMS.get(n, bound)
+    ratio(f"everything, dense n = {n}, {regime}", value, f"naive n = {size}", aim)
     assert value <= bound
 
 
@@ -104,6 +106,7 @@ def test_the_command_at_twenty(ratio: Callable[..., None], tmp_path: Path) -> No
     command = [sys.executable, "-m", "partita", "solve", str(path)]
     value = min(child_seconds(command) for _ in range(4)) / naive_seconds(10, time.process_time)
     ratio("the command, dense n = 20, mid", value, "naive n = 10", 0.8)
+    assert value <= 1.0
 
 
 def _paths() -> dict[str, str]:
