@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import partita
 from partita.cli import app
 from partita.errors import InputError
-from partita.files.rows import csv_rows
+from partita.files.rows import csv_rows, jsonl_rows
 from partita.files.text import BLOCK, Lines, as_utf8, numbered_lines
 from partita.linkage.labels import read_labels
 from partita.linkage.record_tables import read_records
@@ -105,3 +105,11 @@ def test_a_header_that_other_marks_separate_is_refused(mark: str, name: str) -> 
         list(csv_rows(Lines(BytesIO(table), "pairs.csv")))
     [rows] = csv_rows(Lines(BytesIO(b"left\na\n"), "one.csv"))
     assert rows.columns == ("left",)
+
+
+def test_an_object_with_bytes_that_are_no_text_is_told_with_its_line() -> None:
+    data = b'\n{"a": 1}\n{"a": "\xff"}\n{"a": 2}\n'
+    [rows] = jsonl_rows(Lines(BytesIO(data), "claims.jsonl"))
+    assert list(rows.lines) == [2, 3, 4]
+    assert list(rows.problems) == [1]
+    assert "UTF-8" in rows.problems[1]
