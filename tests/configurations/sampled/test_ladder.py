@@ -84,6 +84,14 @@ def test_the_order_of_the_rungs_gives_support_first() -> None:
     assert order.tolist() == [0, 2, 1]
 
 
+def test_the_order_of_the_rungs_follows_the_marginals_before_the_log_odds() -> None:
+    theta = np.array([[0.0, 5.0, -5.0], [5.0, 0.0, 0.0], [-5.0, 0.0, 0.0]])
+    marginal = np.array([[1.0, 0.1, 0.4], [0.1, 1.0, 0.1], [0.4, 0.1, 1.0]])
+    assert rungs(neighbours(theta), marginal).tolist() == [0, 2, 1]
+    marginal[0, 2] = marginal[2, 0] = 0.1
+    assert rungs(neighbours(theta), marginal).tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9])
 def test_the_census_finds_the_normaliser(share: float) -> None:
     theta = _instance(9, share)

@@ -132,3 +132,10 @@ def test_nothing_that_moves_at_all_is_certain() -> None:
     assert result.converged
     assert result.worst < 1e-4
     assert result.scale == 1.0
+
+
+def test_slowness_tells_how_many_sweeps_are_worth_one_draw() -> None:
+    rng = np.random.default_rng(4)
+    fresh = rng.random((CHAINS, BATCHES, LENGTH // 10, 50)) < 0.3
+    result = _of(np.repeat(fresh, 10, axis=2), rng.normal(size=(CHAINS, BATCHES * LENGTH)))
+    assert 5.0 < result.slowness < 30.0  # each state stays for ten, and the slowest pair counts
