@@ -23,6 +23,7 @@ from partita.configurations.solve import solve
 from partita.files.writing import write_table
 from partita.linkage import labels as learning
 from partita.linkage.answers import Clustering, MergeRule, cluster_sets, pair_probabilities
+from partita.linkage.cluster_tables import summary, totals
 from partita.linkage.grouping import Evidence, group
 from partita.linkage.increments import Previous, untouched
 from partita.linkage.pair_table import PairTable
@@ -498,3 +499,30 @@ def test_the_score_of_a_pair_counts_like_one_more_draw() -> None:
     assert (one[below] <= (1.0 + sets.probability[below]) / 2 + 1e-12).all()
     assert (np.abs(few - many) < 5 * 0.5 / np.sqrt(20) + 1 / 21).all()
     assert many == pytest.approx(answered(sets).answers.pair, abs=5 * 0.5 / np.sqrt(500) + 0.01)
+
+
+def test_the_summary_has_the_expected_quality_of_the_clusters() -> None:
+    clustering = answered(sets_of([("a", "b", 0.9), ("c", "d", 0.8), ("e", "f", 0.1)]))
+    p = clustering.answers.pair
+    found = summary(totals(clustering), MergeRule.fixed(0.5), None)
+    assert found.clusters == 4
+    assert found.entities.value == pytest.approx(6 - p.sum(), abs=1e-6)
+    assert found.precision.value == pytest.approx(p[:2].mean(), abs=1e-6)
+    assert found.recall.value == pytest.approx(p[:2].sum() / p.sum(), abs=1e-6)
+
+
+def test_the_line_of_a_pair_is_found_in_either_order() -> None:
+    sets = sets_of([("a", "b", 0.9), ("x", "y", 0.9), ("b", "c", 0.8)])
+    assert [sets.line(0, *ends) for ends in ("ab", "ba", "bc", "cb", "ac")] == [1, 1, 3, 3, None]
+    assert sets.line(1, "x", "y") == 2
+
+
+def test_a_fit_tells_the_bits_of_a_label_before_and_after() -> None:
+    rows = [(f"a{n}", f"b{n}", 0.99) for n in range(60)]
+    labels = learning.Labels({row[:2]: n % 4 > 0 for n, row in enumerate(rows)}, "labels")
+    sets = sets_of(rows)
+    found = learning.fit(sets, labels, PARAMETERS)
+    for parameters, bits in ((PARAMETERS, found.bits_before), (found.parameters, found.bits_after)):
+        p = pair_probabilities(sets, parameters, np.arange(60), 1, 0)[0]
+        assert bits == pytest.approx(-0.75 * np.log2(p) - 0.25 * np.log2(1.0 - p))
+    assert found.bits_after < found.bits_before

@@ -70,6 +70,13 @@ def test_rules_keep_within_the_budget() -> None:
     ]
 
 
+def test_rules_of_two_columns_take_each_once_and_explode_none() -> None:
+    columns = guess_columns(COLUMNS, ())
+    double = [rule for rule in candidate_rules(columns) if len(rule.columns) == 2]
+    assert double
+    assert all(rule.columns[0] != rule.columns[1] and not rule.exploded for rule in double)
+
+
 def test_the_last_level_of_a_comparison_is_different() -> None:
     for column in guess_columns(COLUMNS, ()):
         levels = comparison(column)["comparison_levels"]
