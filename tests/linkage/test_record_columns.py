@@ -10,7 +10,7 @@ import pytest
 from oracles.people import people
 from partita.errors import InputError
 from partita.linkage.agreement_patterns import Patterns, fit_patterns
-from partita.linkage.record_columns import cleaned, guess_columns, guess_kind, iso, text_of
+from partita.linkage.record_columns import FEW, cleaned, guess_columns, guess_kind, iso, text_of
 from partita.linkage.record_tables import read_records
 from partita.linkage.splink_engine import link_type
 from partita.linkage.splink_settings import Rule, candidate_rules, choose_rules, comparison
@@ -191,3 +191,10 @@ def test_splinks_word_for_one_table_or_several(
     sources: int, one_to_one: bool, expected: str
 ) -> None:
     assert link_type(sources, one_to_one) == expected
+
+
+@pytest.mark.parametrize(("count", "kind"), [(FEW, "category"), (FEW + 1, "word")])
+def test_few_words_among_many_records_are_a_category(count: int, kind: str) -> None:
+    words = ["".join(chr(97 + int(digit)) for digit in f"{n:04}") for n in range(count)]
+    [column] = guess_columns({"group": words * 25}, ())
+    assert column.kind == kind
