@@ -10,7 +10,8 @@ import pytest
 from partita.domains.incidents.domain import domain
 from partita.domains.incidents.entities import Entity, entities, without_title
 from partita.domains.incidents.mentions import find_mentions, is_denied
-from partita.domains.incidents.readings import Reading, RolePart
+from partita.domains.incidents.models import NONE, Classifier
+from partita.domains.incidents.readings import Reading, ReadingModels, RolePart, find_events
 from partita.domains.incidents.stories import stories
 from partita.rules.extractor import Extractor
 from partita.text.layout import parse_layout
@@ -50,6 +51,26 @@ def test_denied_attacks(text: str, denied: bool) -> None:
     story = next(stories([parse_layout("M1", text)], reader()))
     (rivas,) = [one for one in find_mentions(story) if one.lemma.endswith("rivas")]
     assert is_denied(story.sentences[rivas.sentence], rivas.place) == denied
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Trucks were burned near the mine. The mine was not attacked.", []),
+        ("Trucks were burned near the mine. The road was not attacked.", [0]),
+        ("Guerrillas attacked the mine. The second mine was not attacked.", [0]),
+    ],
+)
+def test_what_was_not_attacked_is_no_target_elsewhere(text: str, kept: list[int]) -> None:
+    """Only a clause that says the opposite makes it one."""
+    story = next(stories([parse_layout("M1", text)], reader()))
+    all_ = tuple(find_mentions(story))
+    roles = Classifier((NONE, "TARGET"), {}, np.zeros((0, 2)))
+    types = Classifier(("BOMBING", NONE), {}, np.zeros((0, 2)))
+    halves = np.full((len(all_), 2), 0.5), np.full((len(story.sentences), 2), 0.5)
+    events = find_events(Reading(story, all_, *halves, 0.5), ReadingModels(roles, types, types))
+    parts = [all_[part.place] for event in events for part in event.parts]
+    assert [one.sentence for one in parts if one.lemma == "mine"] == kept
 
 
 def test_a_short_name_is_the_long_one() -> None:

@@ -123,3 +123,16 @@ def test_a_list_without_places_is_refused(data: bytes | None, problem: str, tmp_
         path.write_bytes(data)
     with pytest.raises(InputError, match=rf"places\.txt.*{problem}"):
         read_gazetteer(path)
+
+
+@pytest.mark.parametrize(
+    "opening", ["Lima, 9 Jan. 1990 -- ", "LIMA, January 9, 1990 -- ", "Lima, 9 January 1990 – "]
+)
+def test_the_day_of_the_dateline_is_not_told_by_the_first_sentence(opening: str) -> None:
+    story = next(
+        stories([parse_layout("M1", f"{opening}Men attacked a bank last night.")], reader())
+    )
+    none = np.zeros((0, 6)), np.zeros((len(story.sentences), 7))
+    case = message_context(Reading(story, (), *none, 0.5))
+    assert case.default_day == "- 09 JAN 90"
+    assert [day.fill for days in case.days for day in days] == ["08 JAN 90"]

@@ -16,6 +16,7 @@ from partita.domains.incidents.readings import Reading
 from partita.domains.incidents.stories import Sentence, Story
 
 MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+# With which a text without a header begins: "Lima, 9 May 2021 --".
 _DATELINE = re.compile(r"\s*(\S.{0,80}?) (?:--|—|–) ")
 _YEAR = r"[12][0-9]{3}|[0-9]{2}"
 _MONTH = r"(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)[A-Z]*\.?"
@@ -183,14 +184,17 @@ class MessageContext:
 def message_context(reading: Reading) -> MessageContext:
     """Look up the words, days and places of a reading."""
     story = reading.story
-    anchor = parse_dateline(story.message.fields.get("date", "") or _first_line(story.message.text))
+    header = story.message.fields.get("date", "")
+    dateline = None if header else _DATELINE.match(story.message.text)
+    anchor = parse_dateline(dateline[1] if dateline else header)
+    dated_until = dateline.end() if dateline and anchor else 0
     mentioned = count_countries(story, story.gazetteer)
     found_places = find_places(story, story.gazetteer, mentioned)
     return MessageContext(
         reading,
         tuple(map(tuple, words_by_sentence(story))),
         anchor,
-        tuple(_days(sentence, anchor) for sentence in story.sentences),
+        tuple(_days(story, sentence, anchor, dated_until) for sentence in story.sentences),
         tuple(
             tuple(place for place in found_places if place.sentence == n)
             for n in range(len(story.sentences))
@@ -199,16 +203,13 @@ def message_context(reading: Reading) -> MessageContext:
     )
 
 
-def _first_line(text: str) -> str:
-    """Return the dateline with which a text without a header begins: "Lima, 9 May 2021 --"."""
-    match = _DATELINE.match(text)
-    return match[1] if match else ""
-
-
-def _days(sentence: Sentence, anchor: date | None) -> tuple[DatePhrase, ...]:
+def _days(
+    story: Story, sentence: Sentence, anchor: date | None, start: int
+) -> tuple[DatePhrase, ...]:
+    """Return the days that a sentence mentions from character `start` on, behind the dateline."""
     phrases = []
     for n, item in enumerate(sentence.items):
-        if item.kind in ("when", "date"):
+        if item.kind in ("when", "date") and story.spans[item.first][0] >= start:
             day = resolve_date(str(item.attributes["text"]), anchor)
             if day is not None:
                 phrases.append(DatePhrase(*day, n))

@@ -176,7 +176,7 @@ def mention_features(
 ) -> Iterator[list[str]]:
     """Yield the features of each mention: of its own, of its sentence, and of its repetitions."""
     repetitions: dict[str, list[int]] = {}
-    keys = [_repetition_key(mention) for mention in mentions]
+    keys = [repetition_key(mention) for mention in mentions]
     for n, key in enumerate(keys):
         repetitions.setdefault(key, []).append(n)
     contexts = [list(_context_features(story, mention)) for mention in mentions]
@@ -192,7 +192,7 @@ def mention_features(
         yield features
 
 
-def _repetition_key(mention: Mention) -> str:
+def repetition_key(mention: Mention) -> str:
     """Return what mentions of the same thing have in common: the last name, or the lemma."""
     attributes = mention.item.attributes
     if attributes.get("form") == "name":

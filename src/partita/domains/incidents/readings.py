@@ -10,6 +10,7 @@ import numpy as np
 from partita.domains.incidents.features import (
     mention_features,
     message_features,
+    repetition_key,
     sentence_features,
     words_by_sentence,
 )
@@ -105,14 +106,31 @@ def find_events(reading: Reading, models: ReadingModels) -> list[Event]:
 def _parts(reading: Reading, models: ReadingModels) -> dict[int, list[RolePart]]:
     parts: dict[int, list[RolePart]] = {}
     none = models.roles.outcomes.index(NONE)
+    denied = _denied_mentions(reading)
     for n, (mention, row) in enumerate(zip(reading.mentions, reading.roles, strict=True)):
-        sentence = reading.story.sentences[mention.sentence]
-        if row[none] > 1.0 - MIN_ROLE_PROBABILITY or is_denied(sentence, mention.place):
+        if row[none] > 1.0 - MIN_ROLE_PROBABILITY or n in denied:
             continue
         for role, probability in zip(models.roles.outcomes, row.tolist(), strict=True):
             if role != NONE and probability >= MIN_ROLE_PROBABILITY:
                 parts.setdefault(mention.sentence, []).append(RolePart(n, role, probability))
     return parts
+
+
+def _denied_mentions(reading: Reading) -> set[int]:
+    """Return the mentions of which an attack is denied, and the others of the same thing to which
+    no clause gives a role: "near the **mine**. The mine was not attacked"."""
+    story, mentions = reading.story, reading.mentions
+    denied = {
+        n
+        for n, mention in enumerate(mentions)
+        if is_denied(story.sentences[mention.sentence], mention.place)
+    }
+    keys = {repetition_key(mentions[n]) for n in denied}
+    return denied | {
+        n
+        for n, mention in enumerate(mentions)
+        if keys and repetition_key(mention) in keys and mention.first not in story.clauses
+    }
 
 
 @dataclass(frozen=True, eq=False)
