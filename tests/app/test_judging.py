@@ -143,10 +143,8 @@ def test_results_and_keys_with_nothing_in_common_are_refused(
         assert told.exit_code == 1
         assert told.stdout == ""
         assert told.stderr.count("\n") == 1
-        assert "no template in common with the keys (expected messages of the same name" in (
-            told.stderr
-        )
-        assert "found note with T1, T2, T3" in told.stderr
+        assert f"keys.jsonl: no template of {extracted} is in these keys (expected" in told.stderr
+        assert "the results have note with T1, T2, T3" in told.stderr
 
 
 def test_clusters_of_another_tool(tmp_path: Path) -> None:

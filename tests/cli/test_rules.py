@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from partita.app.authoring import lint_domain, trace_messages
+from partita.cli import app
 from partita.cli.authoring import rules
 from partita.corpora.documents import corpus_path
 from partita.text.layout import parse_layout
@@ -52,6 +53,29 @@ def test_trace_of_a_file(tmp_path: Path) -> None:
     assert "depot in a place: 'a depot in Kinston' about 'a depot'" in told.output
     only = CliRunner().invoke(rules, ["trace", str(message), "--domain", folder, "--phase", "toy"])
     assert "noun group" not in only.output
+
+
+def test_run_refuses_what_lint_calls_an_error_once_before_any_message(tmp_path: Path) -> None:
+    folder = tmp_path / "shops"
+    (folder / "rules").mkdir(parents=True)
+    (folder / "domain.yaml").write_text(
+        "domain: shops\nabout: Shops.\nextends: english\nslots: {NAME: {type: name}}\n"
+        "phases: [numbers, dates, names, groups, phrases, shops]\n"
+    )
+    rule = "{rule: never, pattern: 'what:[kind=ng, word=it]', template: {about: $what, slots: {}}}"
+    (folder / "rules" / "shops.yaml").write_text(
+        f"phase: shops\nstarts: everywhere\nrules:\n  - {rule}\n"
+    )
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_text("It is a shop.")
+    files = [str(tmp_path / f"{name}.txt") for name in "ab"]
+    told = CliRunner().invoke(app, ["run", *files, "--domain", str(folder)])
+    assert told.exit_code == 1
+    assert told.stdout == ""
+    assert told.stderr.count("\n") == 1
+    assert "shops.yaml, line 4" in told.stderr
+    assert "no phrase of kind ng has the attribute 'word'" in told.stderr
+    assert "message a" not in told.stderr
 
 
 def test_trace_tells_what_is_not_asserted(tmp_path: Path) -> None:

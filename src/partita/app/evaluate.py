@@ -216,7 +216,7 @@ def evaluate(
     excluded = Excluded(pair_parameters.excluded, pair_parameters.crossing)
     matched, by_ids = _match_messages(message_results, documents)
     by_place = _match_templates(matched, documents)
-    _require_common(message_results, documents, results)
+    _require_common(message_results, documents, results, keys)
     measures, links, only_keys, by_report = [], np.zeros(2, dtype=np.int64), list[str](), 0
     for document in documents:
         if progress:
@@ -358,7 +358,10 @@ def _match_templates(matched: Mapping[str, MessageResults], documents: Sequence[
 
 
 def _require_common(
-    message_results: Sequence[MessageResults], documents: Sequence[Document], results: Results
+    message_results: Sequence[MessageResults],
+    documents: Sequence[Document],
+    results: Results,
+    keys: object,
 ) -> None:
     """Refuse results and keys that have no template in common."""
     found = next((one for one in message_results if one.ids), None)
@@ -369,10 +372,14 @@ def _require_common(
         f"{name or 'a message'} with {', '.join(sorted(ids)[:3])}"
         for name, ids in ((found.message, found.ids), (keyed.name, keyed.ids))
     ]
+    source = f"{results}" if isinstance(results, str | os.PathLike) else "the results"
+    first = keys[0] if isinstance(keys, Sequence) and not isinstance(keys, str) and keys else keys
     expected = "messages of the same name, and templates of the same ids or places"
-    problem = f"have no template in common with the keys (expected {expected}"
-    file = str(results) if isinstance(results, str | os.PathLike) else None
-    raise InputError(f"results {problem}; found {names[0]}, keys {names[1]})", file=file)
+    raise InputError(
+        f"no template of {source} is in these keys (expected {expected}; "
+        f"the results have {names[0]}, the keys {names[1]})",
+        file=str(first) if isinstance(first, str | os.PathLike) else None,
+    )
 
 
 def _model_names(message_results: Sequence[MessageResults]) -> str:

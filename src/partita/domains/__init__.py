@@ -223,28 +223,24 @@ class RuleDomain(Domain):
 
     @cached_property
     def rules(self) -> Rules:
-        """The compiled rules, with those of the domains that this one extends."""
+        """The rules, with those of the domains that this one extends.
+
+        What lint calls an error is refused, before any message is read.
+        """
         from partita.rules.domain_files import read_domain
 
-        return read_domain(self.folder)
+        rules = read_domain(self.folder)
+        if Path(__file__).parent not in self.folder.resolve().parents:  # ours pass in CI
+            _refuse_errors(rules)
+        return rules
 
     @cached_property
     def extractor(self) -> Extractor:
-        """The rules with the shipped tagger; what lint calls an error is refused."""
+        """The rules with the shipped tagger."""
         from partita.rules.extractor import Extractor
         from partita.text.tagger_models import shipped_tagger
 
-        if Path(__file__).parent not in self.folder.resolve().parents:  # ours pass in CI
-            self._refuse_errors()
         return Extractor(self.rules, shipped_tagger())
-
-    def _refuse_errors(self) -> None:
-        from partita.rules.lint import lint
-        from partita.rules.yaml import RuleError
-
-        for problem in lint(self.rules):
-            if problem.error:
-                raise RuleError(problem.said, problem.at)
 
     @property
     def name(self) -> str:
@@ -301,6 +297,15 @@ class RuleDomain(Domain):
         if total and covered < LEAST_UNDERSTOOD * total:
             share = f"{covered} of {total} sentences ({covered / total:.0%})"
             yield f"domain {self.name} understood {share}; --domain general is for any English text"
+
+
+def _refuse_errors(rules: Rules) -> None:
+    from partita.rules.lint import lint
+    from partita.rules.yaml import RuleError
+
+    for problem in lint(rules):
+        if problem.error:
+            raise RuleError(problem.said, problem.at)
 
 
 def find_domain(name: str | Path) -> Domain:
