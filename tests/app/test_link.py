@@ -15,6 +15,9 @@ from typer.testing import CliRunner
 import partita
 from oracles.people import people
 from partita.cli import app
+from partita.linkage.record_tables import read_records
+from partita.linkage.splink_engine import DuckEngine
+from partita.records import linked_components
 
 RECORDS, TRUTH = people(120)
 
@@ -169,3 +172,26 @@ def test_explained_in_the_terminal_and_as_a_chart(tmp_path: Path) -> None:
     for pair, said in ((("a", "x"), "unknown record x"), (("a", "a"), "both records are a")):
         with pytest.raises(partita.InputError, match=said):
             partita.explain(partita.cluster(scores), *pair)
+
+
+def test_records_are_connected_by_scores_above_the_limit(linked: partita.LinkedRecords) -> None:
+    engine = DuckEngine(read_records([RECORDS]), one_to_one=False, seed=0)
+    counts = []
+    for limit in (1e-4, 0.5, 0.9):
+        scored = engine.score(linked.settings, limit)
+        above = scored.probability > limit
+        home = linked_components(len(RECORDS), scored.left[above], scored.right[above])
+        assert (home[scored.left] == home[scored.right]).all()
+        counts.append(len(scored.left))
+    assert counts[0] > counts[1] >= counts[2] > 0
+
+
+@pytest.mark.parametrize(("count", "blocked"), [(1000, False), (1100, True)])
+def test_tables_with_up_to_half_a_million_pairs_are_compared_whole(
+    count: int, blocked: bool
+) -> None:
+    records = people(count)[0][:count]
+    settings = DuckEngine(read_records([records]), one_to_one=False, seed=0).settings()
+    rules = [rule["blocking_rule"] for rule in settings["blocking_rules_to_generate_predictions"]]
+    assert len(records) == count
+    assert (rules != ["1=1"]) is blocked
