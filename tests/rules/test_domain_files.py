@@ -140,6 +140,8 @@ def test_domains_that_are_not_there(tmp_path: Path) -> None:
         ("domain", "DEPOT: FACILITY", "DEPOT: FACTORY", (4, 3), "unknown parent FACTORY"),
         ("domain", "under: FACILITY}", "under: FACTORY}", (10, 13), "unknown sort FACTORY"),
         ("domain", "phases: [groups, toy]", "phases: [groups, tow]", (17, 9), "has no file"),
+        ("domain", "[groups, toy]", f"[groups, {'a' * 300}]", (17, 9), "has no file rules/aaa"),
+        ("domain", "[groups, toy]", "[groups, ../rules/toy]", (17, 9), "has no file"),
         ("domain", "domain: toy\n", "", (1, 1), "name of the domain is missing"),
         ("lexicon", "tag: NN\n", "tags: NN\n", (3, 3), "unknown field 'tags'"),
         ("lexicon", "words: [depot,", "wards: [depot,", (4, 3), "unknown field 'wards'"),

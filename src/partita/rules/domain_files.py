@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from partita.errors import InputError
+from partita.files.strict import shortened
 from partita.rules.domain import At, Domain, Entry, Problem, TemplateType
 from partita.rules.phase_files import PhaseFile, read_lexicon, read_phase
 from partita.rules.yaml import (
@@ -379,9 +380,10 @@ def _load(loaded: Loaded, folders: list[Path], sheet: Sheet) -> None:
 
 
 def _phase_path(name: str, folders: list[Path], sheet: Sheet) -> Path:
-    paths = [folder / "rules" / f"{name}.yaml" for folder in folders]
-    found = [path for path in paths if path.is_file()]
-    if not found or Path(name).name != name:
+    file = f"{name}.yaml"
+    files = (path for folder in folders for path in (folder / "rules").glob("*.yaml"))
+    found = [path for path in files if path.name == file]
+    if not found:
         at = sheet.places_of.get("phases", sheet.at)
-        refuse(f"phase {name!r} has no file rules/{name}.yaml", at)
+        refuse(f"phase {shortened(name)!r} has no file rules/{shortened(file)}", at)
     return found[0]
