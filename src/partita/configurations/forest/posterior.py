@@ -111,6 +111,13 @@ class ExactForest(DensePosterior):
         masks = np.bincount(labels, weights=2.0 ** np.arange(self.size)).astype(np.int64)
         return float(self.tables.log_w[masks].sum())
 
+    def entropy(self) -> Figure:
+        """H = log Z − Σ_C P(C)·log w(C); the weight of a cell is not a product over its pairs."""
+        log_w = self.tables.log_w
+        possible = np.isfinite(log_w)
+        expected = float(np.einsum("i,i", self.cell_table[possible], log_w[possible]))
+        return Figure.exact(max(0.0, self.log_normaliser.value - expected) / math.log(2.0))
+
     def best(self, k: int) -> Best:
         from partita.configurations.forest.kernels import best_table
 
