@@ -192,6 +192,28 @@ def test_bad_input_is_one_line_and_writes_nothing(tmp_path, content):
     assert out.read_text() == old
 
 
+LONG = "a" * 300  # characters: too long for the name of a file
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("solve", LONG),
+        ("run", LONG),
+        ("run", "README", "--domain", LONG),
+        ("rules", "lint", LONG),
+        ("cluster", LONG),
+        ("runs", "--store", LONG),
+        ("experiment", LONG),
+    ],
+)
+def test_a_name_that_is_too_long_for_a_file_is_refused_in_one_line(arguments):
+    result = run(*arguments)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("partita: ")
+    assert result.stderr.count("\n") == 1
+
+
 def test_an_unlisted_pair_cannot_be_assumed(tmp_path):
     path = tmp_path / "p.csv"
     path.write_text("left,right,probability\nA,B,.5\nB,C,.5\nX,Y,.5\n")

@@ -159,6 +159,13 @@ def error_boundary() -> Iterator[Console]:
             console.clear()
             traceback.print_exc()
         raise typer.Exit(1) from error
+    except OSError as error:
+        if error.filename is None:
+            raise
+        from partita.files.strict import shortened
+
+        console.note(f"{shortened(str(error.filename))}: {error.strerror}")
+        raise typer.Exit(1) from error
     except KeyboardInterrupt as error:
         console.note(f"interrupted{'; ' if error.args else ''}{' '.join(map(str, error.args))}")
         raise typer.Exit(INTERRUPTED) from error

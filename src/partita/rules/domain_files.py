@@ -268,17 +268,25 @@ def read_domain(name: str | Path) -> Domain:
 def folder_of(name: str | Path, beside: Path | None = None) -> Path:
     """Return the folder of a domain: beside another one, installed, or a path."""
     path = Path(name)
-    if beside and (beside / path / "domain.yaml").is_file():
+    if beside and _is_folder(beside / path) and (beside / path / "domain.yaml").is_file():
         return beside / path
     installed = installed_domains()
     if (entry := installed.get(str(name))) is not None:
         return _folder_of_entry(entry)
-    if (path / "domain.yaml").is_file():
-        return path
-    if path.is_dir():
+    if _is_folder(path):
+        if (path / "domain.yaml").is_file():
+            return path
         raise InputError("has no domain.yaml", file=str(path))
     expected = ", ".join(installed)
-    raise InputError(f"unknown domain {str(name)!r} (expected {expected} or a folder)")
+    raise InputError(f"unknown domain {shortened(str(name))!r} (expected {expected} or a folder)")
+
+
+def _is_folder(path: Path) -> bool:
+    """Return whether a path is a folder; one that is too long for a file is none."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def _folder_of_entry(entry: EntryPoint) -> Path:
