@@ -22,8 +22,8 @@ class Antecedent:
     preferred: bool = False
 
 
-# How far a value counts: what is only reported or possible counts less than what is asserted.
 FORMER = frozenset({"former", "onetime", "erstwhile"})  # a former school is no school
+# How far a value counts: what is only reported or possible counts less than what is asserted.
 WEIGHTS: Mapping[Status, float] = {"asserted": 1.0, "reported": 0.7, "possible": 0.5, "denied": 0.0}
 RANKS: Mapping[Status, int] = {"asserted": 0, "reported": 1, "possible": 2, "denied": 3}
 ASSERTIONS = "ASSERTIONS"  # the key of a template's context

@@ -125,11 +125,13 @@ def _denied_mentions(reading: Reading) -> set[int]:
         for n, mention in enumerate(mentions)
         if is_denied(story.sentences[mention.sentence], mention.place)
     }
+    if not denied:
+        return denied
     keys = {repetition_key(mentions[n]) for n in denied}
     return denied | {
         n
         for n, mention in enumerate(mentions)
-        if keys and repetition_key(mention) in keys and mention.first not in story.clauses
+        if repetition_key(mention) in keys and mention.first not in story.clauses
     }
 
 
