@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from partita.app.batch import gc_paused
+from partita.core import Message
 from partita.corpora.documents import corpus_path
-from partita.records import Message
 from partita.rules.domain_files import read_domain
 from partita.rules.extractor import Extractor
 from partita.text.layout import parse_layout

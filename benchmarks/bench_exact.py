@@ -16,7 +16,7 @@ from naive import naive_seconds
 from oracles.instances import log_odds, planted_pairs, uniform_pairs
 from partita.configurations.dense.posterior import exact
 from partita.configurations.search.best import best
-from partita.records import Budget, FloatArray
+from partita.core import Budget, FloatArray
 
 REGIMES: dict[str, Callable[[int], FloatArray]] = {
     "flat": lambda n: uniform_pairs(n, 0.3, 0.7, np.random.default_rng(n)),

@@ -11,7 +11,7 @@ import numpy as np
 from naive import naive_seconds
 from partita.configurations.forest.model import ForestParameters, Graph, Scores, weigh
 from partita.configurations.forest.network import Network
-from partita.records import IntArray
+from partita.core import IntArray
 
 Ratio = Callable[..., None]
 DRAWS = 1000

@@ -11,7 +11,7 @@ import pytest
 from naive import naive_seconds
 from oracles import graphs
 from partita.configurations.elimination.posterior import eliminate_exactly, plan
-from partita.records import FloatArray
+from partita.core import FloatArray
 
 WIDE: dict[str, Callable[[np.random.Generator], FloatArray]] = {
     "random graph": lambda rng: graphs.sparse(200, 0.6, rng),

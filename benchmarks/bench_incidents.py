@@ -12,8 +12,8 @@ import pytest
 
 from partita.app.batch import gc_paused
 from partita.app.runner import Runner, Settings, usual_budget
+from partita.core import Message
 from partita.pipeline import resolve
-from partita.records import Message
 from partita.text.messages import read_messages
 
 MUC = Path(__file__).parents[2] / "shared" / "data" / "muc4"

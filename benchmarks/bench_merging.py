@@ -11,7 +11,7 @@ import pytest
 from naive import naive_seconds
 from oracles.instances import uniform_pairs, with_holes
 from partita.configurations.merging.decisions import merging
-from partita.records import Budget, FloatArray, Posterior
+from partita.core import Budget, FloatArray, Posterior
 
 
 def answered(p: FloatArray, method: str = "auto") -> Posterior:

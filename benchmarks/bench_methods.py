@@ -12,7 +12,7 @@ import numpy as np
 from naive import naive_seconds
 from oracles.instances import planted_pairs, uniform_pairs
 from partita.configurations.solve import solve
-from partita.records import Budget, CoreferenceSet, FloatArray, PairProbabilities
+from partita.core import Budget, CoreferenceSet, FloatArray, PairProbabilities
 
 PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "methods.svg"
 Regime = tuple[str, str, tuple[int, ...], Callable[[int], FloatArray]]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from oracles.described import documents
+from partita.core import Template
 from partita.pairs.characteristics import (
     PAPER,
     Characteristic,
@@ -19,7 +20,6 @@ from partita.pairs.characteristics import (
 from partita.pairs.columns import template_columns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
-from partita.records import Template
 from partita.training.maxent import contexts, fit
 from partita.training.selection import select
 

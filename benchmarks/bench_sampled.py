@@ -13,7 +13,7 @@ import pytest
 from oracles.instances import log_odds, planted_pairs, uniform_pairs
 from partita.configurations.dense.posterior import exact
 from partita.configurations.sampled.posterior import SampledPosterior, sampled
-from partita.records import Budget, FloatArray
+from partita.core import Budget, FloatArray
 
 SEEDS, WORK = 10, 120_000
 WEAK = np.log(1e-9)  # log-odds of the links that make one component of the blocks

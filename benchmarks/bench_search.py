@@ -13,7 +13,7 @@ from oracles.instances import log_odds, planted_pairs, uniform_pairs
 from oracles.posteriors import certified
 from partita.configurations.optimality import optimum
 from partita.configurations.search.best import best
-from partita.records import Budget, FloatArray
+from partita.core import Budget, FloatArray
 
 
 def _set(regime: str, n: int) -> FloatArray:

@@ -17,7 +17,7 @@ from oracles.instances import log_odds, planted_pairs, symmetric, uniform_pairs
 from partita.configurations.elimination.posterior import eliminate_exactly, plan
 from partita.configurations.solve import solve
 from partita.configurations.solve_batch import solve_many
-from partita.records import CoreferenceSet, Distribution, FloatArray, PairProbabilities
+from partita.core import CoreferenceSet, Distribution, FloatArray, PairProbabilities
 
 Ratio = Callable[..., None]
 

@@ -41,13 +41,13 @@ from partita.configurations.joint import codes as code
 from partita.configurations.joint import features
 from partita.configurations.joint.model import JointModel, layout, shipped_joint_model
 from partita.configurations.joint.posterior import LINKED, average_linkage
+from partita.core import Document, FloatArray, IntArray, Template, restricted_growth
 from partita.corpora.corefud import read_corefud
 from partita.corpora.matching import match_mentions
 from partita.evaluation.calibration import bootstrap, pair_reliability_error, undecided
 from partita.evaluation.models import Joint
 from partita.evaluation.raw import raw_scores
 from partita.evaluation.scores import Scores
-from partita.records import Document, FloatArray, IntArray, Template, restricted_growth
 from partita.text.analysis import shipped_analyser
 from partita.training.joint import (
     CHOOSABLE,

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "partita"
 PUBLIC = (
     *("partita", "partita.__main__", "partita.client", "partita.coreference"),
-    *("partita.evidence", "partita.spark"),
+    *("partita.evidence", "partita.records", "partita.spark"),
 )
 REGISTERING = {
     "command", "callback", "get", "post", "put", "delete", "patch", "middleware", "overload",
@@ -47,9 +47,9 @@ ALLOWED = {
     },
     "partita.web.worker": "started as a process of its own",
     "partita._HOMES": "read by the module's __getattr__",
-    "partita.records.tables.Tabular.to_pandas": "for users of the Python API",
-    "partita.records.tables.Tabular.to_arrow": "for users of the Python API",
-    "partita.records.tables.Tabular._repr_html_": "called by notebooks",
+    "partita.core.tables.Tabular.to_pandas": "for users of the Python API",
+    "partita.core.tables.Tabular.to_arrow": "for users of the Python API",
+    "partita.core.tables.Tabular._repr_html_": "called by notebooks",
     "partita.configurations.joint.model.read_joint_model": "the reader beside its writer",
     "partita.domains.incidents.incident_models.read_models": "the reader beside its writer",
     "partita.text.words.WordTable.similarity": "documented in docs/words.md",

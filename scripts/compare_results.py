@@ -32,6 +32,13 @@ TEMPLATE |= dict.fromkeys(("text", "sort", "head", "form", "rule"), "")
 TEMPLATE |= {"slots": {}, "antecedents": [], "context": {}}
 SET = {"must": [], "excluded": 0.0, "gap": 0.0}
 ENTITY = {"name": "", "descriptions": []}
+RECORDS = {
+    "fake_1000": ["fake_1000.csv"],
+    "RLdata500": ["RLdata500.csv"],
+    "restaurants": ["restaurant-nophone-training.csv"],
+    "restaurants-two": ["restaurants-two/A.csv", "restaurants-two/B.csv"],
+}
+TRUTHS = {"ent_id", "cluster", "unique_id"}  # columns that name the true cluster
 MESSAGES = 2  # files of a hundred MUC messages
 
 
@@ -88,7 +95,12 @@ def commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
         yield name, ["run", CORPUS, "--domain", domain, "--out", out / name]
     name = "run-muc-incidents.txt"
     yield name, ["run", *muc, "--domain", "incidents", "--to", "muc", "--out", out / name]
+    texts = sorted((out / "inputs" / "gum").glob("*.txt"))
+    for name in ("run-gum.jsonl", "run-gum.conllu"):
+        ending = [] if name.endswith("jsonl") else ["--to", "corefud"]
+        yield name, ["run", *texts, *ending, "--out", out / name]
     yield from solve_commands(out)
+    yield from record_commands(out)
     yield from fuse_commands(out)
     yield from experiment_commands(out)
 
@@ -105,6 +117,20 @@ def solve_commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
         name = f"clusters-{cautious}.csv"
         more = [] if cautious is None else ["--cautious", cautious]
         yield name, ["solve", inputs / "small.csv", "--clusters", out / name, *more]
+
+
+def record_commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
+    tables = ("pairs", "alternatives", "review")
+    for kind in ("small", "large", "sparse"):
+        options = [part for t in tables for part in (f"--{t}", out / f"cluster-{kind}-{t}.csv")]
+        name = f"cluster-{kind}.csv"
+        yield name, ["cluster", out / "inputs" / f"{kind}.csv", *options, "--out", out / name]
+    for name, files in RECORDS.items():
+        inputs = [out / "inputs" / file.replace("/", "-") for file in files]
+        for verb in ("link", "fuse") if len(files) > 1 else ("link",):
+            file = f"{verb}-{name}.csv" if verb == "link" else f"{verb}-{name}.json"
+            more = ["--out", out / file] if verb == "link" else ["--json"]
+            yield file, [verb, *inputs, *more]
 
 
 def fuse_commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
@@ -163,6 +189,33 @@ def write_inputs(folder: Path) -> None:
         for n in range(40)
     ]
     write_csv(folder / "table.csv", ("id", "FACILITY", "LOCATION"), rows)
+    write_csv(folder / "sparse.csv", ("left", "right", "probability"), pairs(rng, 900, 2, 60, 0.04))
+    for file in (file for files in RECORDS.values() for file in files):
+        copy_records(DATA / "records" / file, folder / file.replace("/", "-"))
+    (folder / "gum").mkdir(exist_ok=True)
+    for path in sorted((DATA / "gum" / "dev").glob("*.conllu")):
+        write_text(path, folder / "gum" / f"{path.stem}.txt")
+
+
+def copy_records(path: Path, out: Path) -> None:
+    """A table of records without the columns of its truth (an id of its own is kept)."""
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        header, *rows = csv.reader(file)
+    own = {"unique_id"} if path.parent.name == "restaurants-two" or "cluster" in header else set()
+    kept = [n for n, name in enumerate(header) if name not in TRUTHS - own]
+    write_csv(out, tuple(header[n] for n in kept), ([row[n] for n in kept] for row in rows))
+
+
+def write_text(path: Path, out: Path) -> None:
+    """The raw text of a CoNLL-U document, a paragraph per line."""
+    paragraphs: list[list[str]] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# newpar") or not paragraphs:
+            paragraphs.append([])
+        if line.startswith("# text = "):
+            paragraphs[-1].append(line.removeprefix("# text = "))
+    text = "\n\n".join(" ".join(one) for one in paragraphs if one)
+    out.write_text(text + "\n", encoding="utf-8")
 
 
 def pairs(

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from partita.app.train import train
+from partita.core import FloatArray
 from partita.corpora.documents import corpus_path, read_documents
 from partita.domains import schema_of
 from partita.evaluation.calibration import bootstrap
@@ -34,7 +35,6 @@ from partita.evaluation.learning_curves import (
 )
 from partita.evaluation.rows import table
 from partita.evaluation.splits import Cut, cut
-from partita.records import FloatArray
 from partita.templates.schema import Schema
 from partita.training.maxent import adapt, contexts
 from partita.training.pair_parameters import PairParameters

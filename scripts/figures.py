@@ -30,15 +30,15 @@ import partita
 from few_keys import few_keys
 from label_curve import label_curve
 from measure_groups import GroupScores, Tags, group_scores, grouping, tree_files, trees
+from partita.antecedents.sets import coreference_sets
 from partita.app.authoring import assess_tagger, measure_corpus
+from partita.core import CoreferenceSet, Document, Message, Region
 from partita.corpora.corefud import corefud_files
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import find_domain
 from partita.evaluation.extraction import Extraction
 from partita.evaluation.rows import table
 from partita.evaluation.scores import Tally
-from partita.records import CoreferenceSet, Document, Message, Region
-from partita.reference.sets import coreference_sets
 from partita.rules.cascade import Cascade
 from partita.rules.domain_files import read_domain
 from partita.text.conllu import layout_text, sentences

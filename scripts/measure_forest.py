@@ -39,14 +39,7 @@ from partita.configurations.dense.draws import canonical_rows
 from partita.configurations.forest.model import ForestParameters, Scores, log_odds, weigh
 from partita.configurations.forest.posterior import of_graph
 from partita.configurations.solve import solve
-from partita.evaluation.calibration import reliability, reliability_error
-from partita.linkage.answers import cluster_sets
-from partita.linkage.clusters import read_records
-from partita.linkage.grouping import Evidence, group
-from partita.linkage.labels import Labels, fit, labelled, read_labels
-from partita.linkage.pairs import read_pairs
-from partita.linkage.sets import Sets
-from partita.records import (
+from partita.core import (
     Budget,
     CoreferenceSet,
     FloatArray,
@@ -54,6 +47,13 @@ from partita.records import (
     PairProbabilities,
     linked_components,
 )
+from partita.evaluation.calibration import reliability, reliability_error
+from partita.linkage.answers import cluster_sets
+from partita.linkage.clusters import read_records
+from partita.linkage.grouping import Evidence, group
+from partita.linkage.labels import Labels, fit, labelled, read_labels
+from partita.linkage.pairs import read_pairs
+from partita.linkage.sets import Sets
 from score_records import write_scores
 from simulate_scores import DESIGNS, write_simulated
 

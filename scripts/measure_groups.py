@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 
+from partita.core import Region
 from partita.errors import InputError
 from partita.evaluation.scores import Tally
-from partita.records import Region
 from partita.rules.cascade import Cascade
 from partita.rules.domain import Domain
 from partita.rules.domain_files import read_domain

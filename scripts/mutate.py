@@ -42,7 +42,7 @@ ROOMS = {
     "configurations/sampled": ("configurations/sampled",),
     "configurations/search": ("configurations/search", "configurations/optimum"),
     "templates": ("templates",),
-    "reference": ("reference",),
+    "antecedents": ("antecedents",),
     "entities": ("entities",),
     "files": ("files", "linkage/test_pairs.py", "fusion/test_claim_files.py"),
     "linkage": ("linkage", "app/test_link.py", "configurations/test_solve.py"),

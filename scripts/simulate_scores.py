@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 Sizes = Callable[[np.random.Generator, int], IntArray]
 LEAST, MOST = 1e-4, 1.0 - 1e-7  # scores below LEAST are not written

@@ -14,8 +14,8 @@ import numpy as np
 
 from partita.configurations.dense.posterior import exact
 from partita.configurations.odds import ScaledParameters
+from partita.core import FloatArray
 from partita.parameters import Learned
-from partita.records import FloatArray
 from solve_parameters import greedy, scaled
 from solve_parameters.greedy import KeyedSet
 from solve_parameters.sets import keyed_sets

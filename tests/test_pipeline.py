@@ -9,12 +9,12 @@ import pytest
 
 from oracles.depots import SCHEMA, A, B, C, D
 from partita import pipeline
+from partita.antecedents import sets
+from partita.antecedents.windows import Windows
 from partita.configurations.solve_batch import solve_many
+from partita.core import Message, Template
 from partita.errors import TooLarge
 from partita.pipeline import Stages, resolve
-from partita.records import Message, Template
-from partita.reference import sets
-from partita.reference.windows import Windows
 
 TABLE_1 = {"AB": 0.671, "AD": 0.505, "BD": 0.752, "CD": 0.504}
 ALONE = Template("X", "the bridge", start=400, slots={"FACILITY": "BRIDGE"})

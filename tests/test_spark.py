@@ -16,7 +16,7 @@ import pytest
 
 import partita
 import partita.spark
-from partita.records import linked_components
+from partita.core import linked_components
 
 if shutil.which("java") is None and not os.environ.get("PARTITA_TEST_ALL"):
     pytest.skip("needs Java", allow_module_level=True)

@@ -10,8 +10,8 @@ import numpy as np
 
 from partita.configurations.greedy import GreedyParameters, greedy_labels
 from partita.configurations.odds import checked_knowledge, log_odds
+from partita.core import Configuration, PairProbabilities
 from partita.errors import InputError
-from partita.records import Configuration, PairProbabilities
 from partita.training.set_models import Tally
 
 

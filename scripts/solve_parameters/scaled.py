@@ -19,8 +19,8 @@ from partita.configurations.odds import (
     log_odds,
     scale_log_odds,
 )
+from partita.core import FloatArray, IntArray, Posterior, components
 from partita.errors import InputError
-from partita.records import FloatArray, IntArray, Posterior, components
 from solve_parameters.greedy import KeyedSet
 
 PosteriorOf = Callable[[FloatArray], Posterior]

@@ -11,8 +11,8 @@ from itertools import combinations
 
 import numpy as np
 
+from partita.core import Configuration, CoreferenceSet, FloatArray, IntArray, PairProbabilities
 from partita.errors import InputError
-from partita.records import Configuration, CoreferenceSet, FloatArray, IntArray, PairProbabilities
 from partita.training.maxent import Regression, logistic
 from solve_parameters.greedy import KeyedSet
 from solve_parameters.tables import Records, candidates, comparisons

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from partita.core import FloatArray, IntArray
 from partita.errors import InputError
-from partita.records import FloatArray, IntArray
 
 Block = tuple[tuple[str, int], ...]
 Grams = frozenset[str]

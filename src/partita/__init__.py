@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from partita.app.run import ResolvedMessage, run
     from partita.app.solve import solve
     from partita.app.train import TrainedModel, train
+    from partita.core.configurations import Configuration
+    from partita.core.distributions import Budget, Distribution, PairProbabilities
+    from partita.core.documents import Message
+    from partita.core.entities import Entity
+    from partita.core.keys import Key
+    from partita.core.templates import CoreferenceSet, Template
     from partita.domains import Domain
     from partita.errors import Contradiction, InputError, PartitaError, TooLarge, Unavailable
-    from partita.records.configurations import Configuration
-    from partita.records.distributions import Budget, Distribution, PairProbabilities
-    from partita.records.documents import Message
-    from partita.records.entities import Entity
-    from partita.records.keys import Key
-    from partita.records.templates import CoreferenceSet, Template
 
 __version__ = "0.1.0"
 
@@ -97,12 +97,12 @@ _HOMES = {
         "coreference": ("coreference",),
         "evidence": ("evidence",),
         "errors": ("Contradiction", "InputError", "PartitaError", "TooLarge", "Unavailable"),
-        "records.configurations": ("Configuration",),
-        "records.distributions": ("Budget", "Distribution", "PairProbabilities"),
-        "records.documents": ("Message",),
-        "records.entities": ("Entity",),
-        "records.keys": ("Key",),
-        "records.templates": ("CoreferenceSet", "Template"),
+        "core.configurations": ("Configuration",),
+        "core.distributions": ("Budget", "Distribution", "PairProbabilities"),
+        "core.documents": ("Message",),
+        "core.entities": ("Entity",),
+        "core.keys": ("Key",),
+        "core.templates": ("CoreferenceSet", "Template"),
     }.items()
     for name in names
 }

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from partita.app.run import ResolvedMessage
+from partita.core import FloatArray, pair
 from partita.errors import InputError
-from partita.records import FloatArray, pair
 
 __all__ = ["PairScores", "from_clusters", "from_fastcoref", "from_stanza"]
 

@@ -10,8 +10,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from partita.core import Configuration
 from partita.errors import InputError, TotalConflict
-from partita.records import Configuration
 
 __all__ = [
     "Combination",

@@ -11,10 +11,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from partita.entities.entities import entities_of, join_entities, number_entities, single_entity
-from partita.errors import PartitaError
-from partita.pairs.models import PairModel, set_probabilities
-from partita.records import (
+from partita.antecedents.antecedents import with_antecedents
+from partita.antecedents.sets import coreference_sets, unifiable, unlinked
+from partita.antecedents.windows import Chains, Windows, copies, original
+from partita.core import (
     CoreferenceSet,
     Distribution,
     Entity,
@@ -22,10 +22,10 @@ from partita.records import (
     PairProbabilities,
     Template,
 )
-from partita.records.templates import KIND
-from partita.reference.antecedents import with_antecedents
-from partita.reference.sets import coreference_sets, unifiable, unlinked
-from partita.reference.windows import Chains, Windows, copies, original
+from partita.core.templates import KIND
+from partita.entities.entities import entities_of, join_entities, number_entities, single_entity
+from partita.errors import PartitaError
+from partita.pairs.models import PairModel, set_probabilities
 from partita.templates.schema import Schema
 
 MOST = 2000  # templates that are all compared with all; a message with more has windows

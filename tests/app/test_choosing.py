@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from partita.antecedents.sets import coreference_sets
 from partita.app import label_choice as choosing
 from partita.app.label_choice import curve, learning_curve, next_sets, reliability, taught
+from partita.core import Configuration, CoreferenceSet
+from partita.core.keys import Key
 from partita.corpora.keys import read_keys
 from partita.domains import __file__ as domains
 from partita.domains import schema_of
-from partita.records import Configuration, CoreferenceSet
-from partita.records.keys import Key
-from partita.reference.sets import coreference_sets
 from partita.training.parameter_files import shipped_pair_parameters
 
 START = shipped_pair_parameters()

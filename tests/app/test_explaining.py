@@ -16,8 +16,8 @@ from partita.app.explain import explain
 from partita.cli import app
 from partita.cli.demo import MESSAGE
 from partita.configurations.solve import solve
+from partita.core import CoreferenceSet
 from partita.pairs.models import set_probabilities
-from partita.records import CoreferenceSet
 from partita.results.result_lines import result_line
 from partita.training.pair_parameters import training_of
 from partita.training.parameter_files import shipped_pair_parameters

@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 import partita
 from oracles.people import people
 from partita.cli import app
+from partita.core import linked_components
 from partita.linkage.record_tables import read_records
 from partita.linkage.splink_engine import DuckEngine
-from partita.records import linked_components
 
 RECORDS, TRUTH = people(120)
 

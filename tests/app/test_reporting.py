@@ -13,8 +13,8 @@ from partita.app.report import report_html, report_of_results
 from partita.app.run_batch import text_hash
 from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import open_workspace
+from partita.core import Template
 from partita.errors import InputError, Unknown
-from partita.records import Template
 from partita.results.result_lines import singletons_line
 
 TEXT = "x<1>x<1>x<1> was seen."

@@ -14,8 +14,8 @@ from partita.app.solve import (
     solve,
     solved,
 )
+from partita.core import Budget, CoreferenceSet, Distribution, PairProbabilities
 from partita.errors import Contradiction, InputError, PartitaError
-from partita.records import Budget, CoreferenceSet, Distribution, PairProbabilities
 
 TABLE_1 = {
     ("A", "B"): 0.671,

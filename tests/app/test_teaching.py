@@ -14,9 +14,9 @@ from oracles.described import documents
 from partita.app.train import train
 from partita.cli import app
 from partita.configurations.joint.model import read_joint_model
+from partita.core import Configuration
+from partita.core.keys import Key
 from partita.corpora.keys import write_keys
-from partita.records import Configuration
-from partita.records.keys import Key
 from partita.training.pair_parameters import EVERY_PAIR, QUESTIONS
 from partita.training.parameter_files import read_pair_parameters
 

@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from partita.cli import app
-from partita.records import Template
+from partita.core import Template
 from partita.results.result_lines import schema
 from partita.results.template_json import template_json
 from patience import PATIENCE, until

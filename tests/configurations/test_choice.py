@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from partita.configurations.solve import solve
-from partita.records import Budget, CoreferenceSet, PairProbabilities
+from partita.core import Budget, CoreferenceSet, PairProbabilities
 
 
 @pytest.mark.parametrize("n", [60, 300])

@@ -20,8 +20,8 @@ from oracles.partitions import (
 from oracles.posteriors import ListedPosterior
 from partita.configurations.dense.posterior import exact
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
+from partita.core import Best, Figure, Marginals, Posterior
 from partita.errors import InputError
-from partita.records import Best, Figure, Marginals, Posterior
 
 SHARES = st.floats(0.001, 0.999)
 

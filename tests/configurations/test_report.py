@@ -13,7 +13,7 @@ from oracles.posteriors import ListedPosterior
 from partita.configurations.product_posterior import Contracted, Part, Product
 from partita.configurations.report import MOST, best_or_above, listing, remainder
 from partita.configurations.solve import solve
-from partita.records import Best, Budget, CoreferenceSet, Figure, PairProbabilities
+from partita.core import Best, Budget, CoreferenceSet, Figure, PairProbabilities
 
 
 @dataclass

@@ -18,8 +18,7 @@ from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
 from partita.configurations.solve import solve
 from partita.configurations.solve_batch import solve_many, solve_rows
-from partita.errors import Contradiction, InputError, PartitaError, TooLarge
-from partita.records import (
+from partita.core import (
     Budget,
     Configuration,
     CoreferenceSet,
@@ -30,6 +29,7 @@ from partita.records import (
     pair,
     restricted_growth,
 )
+from partita.errors import Contradiction, InputError, PartitaError, TooLarge
 
 IDS = "ABCDEFGHIJKLMNOP"
 TABLE_1 = {"AB": 0.671, "AC": 0.0, "AD": 0.505, "BC": 0.0, "BD": 0.752, "CD": 0.504}

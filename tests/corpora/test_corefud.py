@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from partita.core import Document
 from partita.corpora.corefud import read_corefud
 from partita.errors import InputError
-from partita.records import Document
 
 GUM = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "gum"
 HEADER = "# global.Entity = eid-etype-head-other"

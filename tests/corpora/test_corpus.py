@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from partita.cli.demo import MESSAGE
+from partita.core import Configuration, Template
+from partita.core.keys import Key
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.corpora.keys import write_keys
 from partita.errors import InputError
-from partita.records import Configuration, Template
-from partita.records.keys import Key
 
 TEXTS = {
     "A": "Kinston Military Rail Depot",

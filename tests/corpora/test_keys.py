@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from partita.core import Antecedent, Configuration, Template
+from partita.core.keys import Alternative, Key
 from partita.corpora.keys import key_line, read_keys, write_keys
 from partita.errors import InputError
-from partita.records import Antecedent, Configuration, Template
-from partita.records.keys import Alternative, Key
 
 TEMPLATES = (
     Template("A", "Kinston Military Rail Depot", 6, 33, "subject", 0, "depot", "depot", 1, "name"),

@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from oracles.laws import compatible
+from partita.antecedents.sets import coreference_sets
+from partita.core import CoreferenceSet, Document, Template
+from partita.core.documents import RegionKind
 from partita.corpora.documents import corpus_path, message_files, read_keyed_messages
-from partita.records import CoreferenceSet, Document, Template
-from partita.records.documents import RegionKind
-from partita.reference.sets import coreference_sets
 from partita.templates.date import DateType
 from partita.templates.measure import MeasureType, MoneyType
 from partita.templates.name import NameType

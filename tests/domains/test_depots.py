@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from oracles.extraction import Coins
+from partita.antecedents.sets import BoolArray, coreference_sets
 from partita.cli.demo import MESSAGE
 from partita.configurations.count import count
 from partita.configurations.solve_batch import solve_many
+from partita.core import CoreferenceSet, Template, pair
 from partita.pipeline import Stages, resolve
-from partita.records import CoreferenceSet, Template, pair
-from partita.reference.sets import BoolArray, coreference_sets
 from partita.rules.domain_files import load_domain, read_domain
 from partita.rules.extractor import Extractor
 from partita.rules.lint import lint

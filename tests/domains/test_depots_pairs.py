@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from partita.configurations.solve_batch import solve_many
+from partita.core import Budget, Configuration, CoreferenceSet, PairProbabilities, pair
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import schema_of
 from partita.evaluation.splits import Cut, cut
 from partita.pairs.models import pair_matrix
-from partita.records import Budget, Configuration, CoreferenceSet, PairProbabilities, pair
 from partita.training.pair_parameters import PairParameters
 from partita.training.parameter_files import read_pair_parameters, shipped_pair_parameters
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from measure_groups import Given
-from partita.records import Message, Region
+from partita.core import Message, Region
 from partita.rules.cascade import Cascade
 from partita.rules.domain_files import load_domain, read_domain
 from partita.rules.lint import failing_examples, lint

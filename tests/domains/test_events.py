@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 
 from partita.app.authoring import lint_domain, measure_corpus
 from partita.cli import app
+from partita.core import Template
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import RuleDomain, find_domain
 from partita.evaluation.extraction import pair_templates
 from partita.pairs.models import set_probabilities
 from partita.pipeline import compatible_sets
-from partita.records import Template
 from partita.rules.domain_files import read_domain
 from partita.rules.extractor import Extractor
 from partita.text.layout import parse_layout

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import partita
+from partita.antecedents.windows import Chains, Windows, copies, original
 from partita.app.runner import Runner, Settings, model_for
+from partita.core import Configuration, CoreferenceSet, Template
 from partita.domains import find_domain
 from partita.domains.general.details import split_title, word_lists
 from partita.errors import InputError
-from partita.records import Configuration, CoreferenceSet, Template
-from partita.reference.windows import Chains, Windows, copies, original
 from partita.text.analysis import shipped_analyser
 from partita.text.language import is_html, other_language, plain_text, text_notes
 from partita.text.layout import parse_layout

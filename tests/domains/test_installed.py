@@ -23,7 +23,7 @@ import re
 import numpy as np
 
 import partita.domains
-from partita.records import Template
+from partita.core import Template
 from partita.templates.schema import Schema
 from partita.templates.strings import StringsType
 

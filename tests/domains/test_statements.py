@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import partita
+from partita.antecedents.sets import unifiable
 from partita.app.authoring import measure_corpus
+from partita.core import Template
+from partita.core.templates import WEIGHTS
 from partita.entities.entities import single_entity
-from partita.records import Template
-from partita.records.templates import WEIGHTS
-from partita.reference.sets import unifiable
 from partita.rules.domain_files import read_domain
 from partita.rules.extractor import Extractor
 from partita.text.assertions import Statuses, scopes

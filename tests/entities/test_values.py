@@ -12,12 +12,9 @@ from hypothesis import strategies as st
 
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.entities import pairs_of, random_set, slot_shares
+from partita.antecedents.sets import coreference_sets
 from partita.configurations.solve import solve
-from partita.entities import values as module
-from partita.entities.entities import anchor_of, entities_of, number_entities, single_entity
-from partita.entities.values import AnchorCells, SlotTables, slot_values
-from partita.errors import Unavailable
-from partita.records import (
+from partita.core import (
     CoreferenceSet,
     Distribution,
     Entity,
@@ -26,8 +23,11 @@ from partita.records import (
     Template,
     cells,
 )
-from partita.records.templates import ASSERTIONS, Assertion
-from partita.reference.sets import coreference_sets
+from partita.core.templates import ASSERTIONS, Assertion
+from partita.entities import values as module
+from partita.entities.entities import anchor_of, entities_of, number_entities, single_entity
+from partita.entities.values import AnchorCells, SlotTables, slot_values
+from partita.errors import Unavailable
 from partita.templates.schema import Schema
 from partita.templates.strings import StringsType
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from partita.core import Budget, Configuration, Document, Template
 from partita.errors import InputError
 from partita.evaluation.experiment import (
     Effort,
@@ -18,7 +19,6 @@ from partita.evaluation.experiment import (
 from partita.evaluation.models import joint
 from partita.evaluation.rows import markdown, sizes_markdown
 from partita.evaluation.splits import cut, grouped_splits, paper_splits
-from partita.records import Budget, Configuration, Document, Template
 
 EFFORT = Effort(Budget(seconds=np.inf), draws=4, times=50)
 MODELS = ["uniform", "greedy", "merging", "evidential", "scaled", "forest"]

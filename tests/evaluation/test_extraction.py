@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from partita.core import Configuration, Document, Template
 from partita.errors import InputError
 from partita.evaluation.extraction import head_place, measure_extraction, pair_templates, part_of
-from partita.records import Configuration, Document, Template
 from partita.templates.number import NumberType
 from partita.templates.schema import Schema
 from partita.templates.sort import SortType

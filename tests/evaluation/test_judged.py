@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.configurations.enumeration import partitions
+from partita.core import FloatArray, IntArray
 from partita.evaluation.bits import Excluded
 from partita.evaluation.reports import Answer, measure_report, possible_links
-from partita.records import FloatArray, IntArray
 
 EXCLUDED = Excluded(0.01, 0.02)
 

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from partita.configurations.merging.model import merger
+from partita.core import Configuration, Document, Template
 from partita.errors import InputError
 from partita.evaluation.label_study import (
     BY,
@@ -31,7 +32,6 @@ from partita.evaluation.learning_curves import (
 )
 from partita.evaluation.splits import Cut, cut
 from partita.pairs.models import MaximumEntropy
-from partita.records import Configuration, Document, Template
 from partita.training.label_choice import RULES
 from partita.training.maxent import Codes, adapt, contexts
 

@@ -8,6 +8,15 @@ import pytest
 
 from oracles.partitions import partitions
 from partita.configurations.greedy import GreedyParameters
+from partita.core import (
+    Budget,
+    Configuration,
+    Document,
+    FloatArray,
+    IntArray,
+    Posterior,
+    Template,
+)
 from partita.evaluation.bits import Excluded
 from partita.evaluation.measure import Measure, MeasureSettings, measure
 from partita.evaluation.models import (
@@ -22,15 +31,6 @@ from partita.evaluation.models import (
 )
 from partita.evaluation.splits import Cut, coverage, cut, learn_excluded
 from partita.pairs.columns import Columns
-from partita.records import (
-    Budget,
-    Configuration,
-    Document,
-    FloatArray,
-    IntArray,
-    Posterior,
-    Template,
-)
 
 BUDGET = Budget(seconds=math.inf)
 EXCLUDED = Excluded(0.1, 0.05)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from partita.core import IntArray, restricted_growth
 from partita.evaluation.scores import (
     Scores,
     Tally,
@@ -17,7 +18,6 @@ from partita.evaluation.scores import (
     muc,
     scores,
 )
-from partita.records import IntArray, restricted_growth
 
 BAGGA = np.array([0] * 5 + [1] * 2 + [2] * 5)
 MERGED_SMALL = np.array([0] * 5 + [1] * 7)

@@ -12,9 +12,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from oracles.partitions import joined, partitions
+from partita.core import Configuration
 from partita.errors import InputError, TotalConflict
 from partita.evidence import MassFunction, combine, combine_all, conflicting, pair_mass
-from partita.records import Configuration
 
 TABLE_1 = {("A", "B"): 0.671, ("A", "D"): 0.505, ("B", "D"): 0.752, ("C", "D"): 0.504}
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from oracles.partitions import partitions
 from oracles.pools import linear_pool, log_pool, log_pooled_pairs
 from partita.configurations.solve import solve
+from partita.core import Configuration, CoreferenceSet, PairProbabilities
 from partita.errors import InputError, TotalConflict
 from partita.evidence import combine_all, discount, pair_mass, plausibility
 from partita.fusion.set_beliefs import PairBelief, combine
-from partita.records import Configuration, CoreferenceSet, PairProbabilities
 
 NAMES = "ABCD"
 LAW = settings(deadline=None, max_examples=30)

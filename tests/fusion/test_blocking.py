@@ -56,8 +56,8 @@ def world(size, rng):
 
 
 def _account(source, message, slots, sort, schema):
+    from partita.core import Template
     from partita.fusion.accounts import Account, Origin
-    from partita.records import Template
 
     template = Template("R", sort=sort, slots=slots)
     return Account.of(source, str(message), template, schema, [Origin(source, "f", 1, "", "R")])

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.app.fuse import FuseOptions, fuse_files
+from partita.core import Template
 from partita.errors import InputError
 from partita.fusion.accounts import Account, Accounts, Origin
 from partita.fusion.across import Task, fuse_accounts
 from partita.fusion.claims import Claims, latest_claims
-from partita.records import Template
 from partita.templates.name import NameType
 from partita.templates.schema import Schema
 from partita.templates.strings import StringsType

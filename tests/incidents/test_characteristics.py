@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from partita.core import Template
 from partita.domains.incidents.characteristics import EVENTS, compatible_events
 from partita.pairs.characteristics import characteristics_of
 from partita.pairs.columns import template_columns
-from partita.records import Template
 
 KINDS = ("ATTACK", "BOMBING", "KIDNAPPING", "ARSON", "ROBBERY")
 WORDS = ("mayor", "bank", "LOPEZ", "police", "bomb")

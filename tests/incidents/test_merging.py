@@ -9,6 +9,7 @@ import pytest
 
 from oracles.incidents import answer_story, examples, experts
 from oracles.partitions import partitions
+from partita.core import restricted_growth
 from partita.domains.incidents.cases import MessageContext, message_context
 from partita.domains.incidents.domain import domain
 from partita.domains.incidents.event_templates import event_templates, participants
@@ -20,7 +21,6 @@ from partita.domains.incidents.merging import (
 )
 from partita.domains.incidents.readings import Event, find_events, read_story
 from partita.domains.incidents.training_data import keyed_document, template_indices
-from partita.records import restricted_growth
 
 
 def found(number: int) -> tuple[MessageContext, list[Event]]:

@@ -20,6 +20,7 @@ from partita.app.cluster import first_rule
 from partita.cli import app
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve import solve
+from partita.core import Budget
 from partita.files.writing import write_table
 from partita.linkage import labels as learning
 from partita.linkage.answers import Clustering, MergeRule, cluster_sets, pair_probabilities
@@ -28,7 +29,6 @@ from partita.linkage.grouping import Evidence, group
 from partita.linkage.increments import Previous, untouched
 from partita.linkage.pair_table import PairTable
 from partita.linkage.sets import Sets, conditioned
-from partita.records import Budget
 
 PARAMETERS = ForestParameters()
 

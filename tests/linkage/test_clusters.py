@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.answers import TABLE_1, brute
+from partita.core import Distribution
 from partita.linkage import clusters
 from partita.linkage.cluster_tables import Merges, chosen_threshold
 from partita.linkage.clusters import cluster_rows, write_rows
-from partita.records import Distribution
 
 
 def together(distribution: Distribution, members: set[str]) -> float:

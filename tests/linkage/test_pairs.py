@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from partita.core import Template, components, linked_components, restricted_growth
 from partita.errors import InputError
 from partita.files.field_kernels import decimals
 from partita.linkage.grouping import TemplateList, group
 from partita.linkage.pairs import read_pairs
 from partita.linkage.sets import Sets
-from partita.records import Template, components, linked_components, restricted_growth
 
 TABLE_1 = "left,right,probability\nA,B,.671\nA,C,0\nA,D,.505\nB,C,0\nB,D,.752\nC,D,.504\n"
 

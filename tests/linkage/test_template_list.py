@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from partita.core import Template
 from partita.errors import InputError
 from partita.linkage.clusters import read_templates
-from partita.records import Template
 
 
 def test_csv(tmp_path):

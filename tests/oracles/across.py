@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from oracles.depots import SCHEMA
+from partita.core import Template
 from partita.fusion.accounts import Account, Accounts, Origin, merge_accounts
-from partita.records import Template
 
 SLOTS = st.fixed_dictionaries(
     {"FACILITY": st.sampled_from(["DEPOT", "BRIDGE", "FACILITY"])},

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from oracles.instances import log_odds
 from oracles.partitions import Labels, distribution, pair_marginals
-from partita.records import (
+from partita.core import (
     Best,
     CoreferenceSet,
     Distribution,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from partita.records import Template
+from partita.core import Template
 from partita.templates.name import NameType
 from partita.templates.number import NumberType
 from partita.templates.place import PlaceType

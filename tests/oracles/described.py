@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from partita.records import Antecedent, Template
+from partita.core import Antecedent, Template
 
 FORMS = ("indefinite", "definite", "pronoun", "name", "bare", "")
 WORDS = ("depot", "rail", "ammunition", "big", "kinston", "the", "us", "states", "united")

@@ -8,8 +8,8 @@ import numpy as np
 
 from oracles.instances import log_odds
 from oracles.partitions import distribution as every
-from partita.records import CoreferenceSet, PairProbabilities, Template
-from partita.reference.sets import coreference_sets
+from partita.antecedents.sets import coreference_sets
+from partita.core import CoreferenceSet, PairProbabilities, Template
 from partita.templates.algebra import merge
 from partita.templates.schema import Schema
 

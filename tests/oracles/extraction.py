@@ -9,9 +9,9 @@ import numpy as np
 
 from oracles.depots import SCHEMA
 from partita.configurations.solve_batch import solve_many
+from partita.core import Message, Template
 from partita.errors import InputError
 from partita.pipeline import Stages
-from partita.records import Message, Template
 
 DEPOT = re.compile(
     r"(?P<det>the|an?)\s+(?:(?P<type>rail|ammunition)\s+)?(?P<sort>depot|bridge)"

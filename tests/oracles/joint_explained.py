@@ -42,8 +42,8 @@ from partita.configurations.joint.network_kernels import (
     new_view,
 )
 from partita.configurations.joint.posterior import JointPosterior
+from partita.core import FloatArray, IntArray
 from partita.errors import InputError
-from partita.records import FloatArray, IntArray
 
 Codes = NDArray[np.uint8]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from partita.configurations.joint.codes import SCALE
 from partita.configurations.joint.model import FAR, GATED, STARTED, JointModel
-from partita.records import Template
+from partita.core import Template
 
 WORDS = ("the company", "Apex Corp", "Apex", "it", "he", "Mr. Lee", "Lee", "a factory", "they", "I")
 FORMS = ("definite", "name", "name", "pronoun", "pronoun", "name", "name", "indefinite", "pronoun",

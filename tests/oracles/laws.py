@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from partita.records import Template
+from partita.core import Template
 from partita.templates.algebra import TemplateLike
 from partita.templates.schema import Schema
 from partita.templates.slots import SlotType, compare

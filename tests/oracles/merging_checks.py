@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from oracles.merging import knowledge, normalised
 from oracles.partitions import cell_marginals, entropy_bits, pair_marginals
-from partita.records import Posterior
+from partita.core import Posterior
 
 
 @st.composite

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from partita.core import PairProbabilities
 from partita.errors import InputError, TotalConflict
-from partita.records import PairProbabilities
 
 T = TypeVar("T")
 

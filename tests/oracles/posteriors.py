@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from oracles import partitions
 from partita.configurations.certified.posterior import CertifiedPosterior, narrowing
-from partita.records import Best, Budget, Figure, FloatArray, Marginals, Method
+from partita.core import Best, Budget, Figure, FloatArray, Marginals, Method
 
 
 class ListedPosterior:

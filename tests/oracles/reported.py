@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from oracles.answers import brute
-from partita.files.strict import Place
-from partita.records import (
+from partita.core import (
     Configuration,
     CoreferenceSet,
     Distribution,
@@ -17,6 +16,7 @@ from partita.records import (
     SlotValue,
     Template,
 )
+from partita.files.strict import Place
 from partita.results.result_lines import result_line
 from partita.views.report_records import MessageRow, Report, ReportKey, ReportMessage, set_of
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.core import Document, Template
 from partita.errors import Incompatible
 from partita.evaluation.calibration import reliability, reliability_error
 from partita.evaluation.scores import b_cubed
 from partita.fusion.accounts import Account, Origin
 from partita.fusion.across import FusedAccounts, Thing
-from partita.records import Document, Template
 from partita.templates.algebra import merge
 from partita.templates.name import Name
 from partita.templates.place import Place

@@ -14,7 +14,7 @@ import numpy as np
 from partita.configurations.count import bell
 from partita.configurations.dense.posterior import exact
 from partita.configurations.sampled.posterior import sampled
-from partita.records import Budget, FloatArray
+from partita.core import Budget, FloatArray
 
 Family = Callable[[np.random.Generator], FloatArray]
 TIE = 6.0  # log-odds inside a block

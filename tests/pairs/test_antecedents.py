@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from oracles.described import drawn
+from partita.core import Antecedent, Template
 from partita.pairs import columns as antecedents
 from partita.pairs.columns import POSSIBLE, PREFERRED, UNLISTED, antecedent_table
-from partita.records import Antecedent, Template
 
 
 def _chain(name: str, *listed_ones: str) -> Template:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.described import documents, drawn
 from oracles.laws import compatible
+from partita.core import Antecedent, Template
 from partita.pairs import characteristics
 from partita.pairs.characteristics import (
     PAPER,
@@ -24,7 +25,6 @@ from partita.pairs.characteristics import (
 )
 from partita.pairs.columns import Columns, template_columns
 from partita.pairs.extended import EXTENDED
-from partita.records import Antecedent, Template
 from partita.templates.algebra import relation
 
 CUTOFFS = (10.0, 50.0, 100.0, 200.0)

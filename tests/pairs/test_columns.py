@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 
 from oracles.described import documents, drawn
+from partita.core import Template
 from partita.errors import InputError
 from partita.pairs.columns import template_columns
 from partita.pairs.readings import NIL, number
-from partita.records import Template
 
 
 def test_no_templates() -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from partita.core import Template
 from partita.pairs.characteristics import characteristics_of
 from partita.pairs.columns import template_columns
 from partita.pairs.extended import EXTENDED
-from partita.records import Template
 
 CUTOFFS = (10.0, 50.0, 100.0, 200.0)
 

@@ -15,7 +15,7 @@ from partita.configurations.joint.features import (
     rarities_of,
     words_of,
 )
-from partita.records import Configuration, Document, Template
+from partita.core import Configuration, Document, Template
 from partita.training.joint import key_decisions
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.described import documents
+from partita.core import CoreferenceSet, FloatArray
 from partita.errors import InputError
 from partita.pairs.characteristics import PAPER, feature_names
 from partita.pairs.models import (
@@ -16,7 +17,6 @@ from partita.pairs.models import (
     pair_matrix,
     set_probabilities,
 )
-from partita.records import CoreferenceSet, FloatArray
 
 CUTOFFS = (10.0, 50.0, 100.0, 200.0)
 

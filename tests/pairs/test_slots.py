@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.described import drawn
 from oracles.laws import compatible
+from partita.core import Template
 from partita.pairs.columns import slot_columns
-from partita.records import Template
 from partita.templates.algebra import relation
 
 DEPOTS = (A, B, C, D)

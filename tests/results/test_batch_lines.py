@@ -19,8 +19,7 @@ from partita.app.batch import Forms
 from partita.app.solve import Solver, read_sets
 from partita.compilation import kernel
 from partita.configurations.odds import ScaledParameters
-from partita.linkage.sets import Sets
-from partita.records import (
+from partita.core import (
     CoreferenceSet,
     Distribution,
     Figure,
@@ -31,6 +30,7 @@ from partita.records import (
     Template,
     pair,
 )
+from partita.linkage.sets import Sets
 from partita.results import batch_lines
 from partita.results.batch_lines import LONGEST, SmallSets, powers_of_ten, put_number
 from partita.results.result_lines import result_line

@@ -10,12 +10,12 @@ import pytest
 
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.entities import pairs_of, random_set
+from partita.antecedents.sets import coreference_sets
 from partita.configurations.solve import solve
+from partita.core import Entity, Figure, SlotValue, cells
 from partita.entities.entities import entities_of
 from partita.errors import InputError
 from partita.files.strict import Place
-from partita.records import Entity, Figure, SlotValue, cells
-from partita.reference.sets import coreference_sets
 from partita.results.result_lines import result_line, schema, singletons_line
 from partita.results.saved_results import Alone, Result, result_of
 from partita.results.template_json import entity_json, entity_of

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.answers import TABLE_1, brute
+from partita.core import Antecedent, Figure, Marginals, Remainder, Template
 from partita.errors import InputError
-from partita.records import Antecedent, Figure, Marginals, Remainder, Template
 from partita.results.result_lines import result_line, schema, singletons_line
 from partita.results.saved_results import Alone, Result, read_results
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.records import Region
+from partita.core import Region
 from partita.rules.cascade import Cascade
 from rules.toy import GROUPS, cascade, run, tagged
 

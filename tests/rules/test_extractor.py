@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from partita.core import Message, Region
 from partita.errors import InputError
-from partita.records import Message, Region
 from partita.rules import extractor as room
 from partita.rules.domain_files import read_domain
 from partita.rules.extractor import Extractor

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.records import Message, Region
+from partita.core import Message, Region
 from partita.rules.build import Contribution
 from partita.rules.cascade import Analysis
 from partita.rules.domain import Domain, TemplateType

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from partita.records import Region
+from partita.core import Region
 from partita.rules.cascade import Analysis, Cascade, Observer
 from partita.rules.domain_files import read_domain
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from partita.core import Configuration, CoreferenceSet, PairProbabilities
 from partita.errors import InputError
-from partita.records import Configuration, CoreferenceSet, PairProbabilities
 from solve_parameters.greedy import KeyedSet, Tally, greedy_is_right, learn_greedy
 
 

@@ -14,8 +14,8 @@ from oracles.partitions import joined, partitions
 from oracles.posteriors import ListedPosterior
 from partita.configurations.dense.posterior import exact
 from partita.configurations.odds import ScaledParameters, scale_log_odds
+from partita.core import Configuration, CoreferenceSet, PairProbabilities
 from partita.errors import InputError
-from partita.records import Configuration, CoreferenceSet, PairProbabilities
 from solve_parameters.greedy import KeyedSet
 from solve_parameters.scaled import DEVIATION, EVIDENTIAL, _objective, key_bits, learn_scaled, parts
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import train_solve_parameters as shipped
+from partita.core import Configuration, CoreferenceSet, PairProbabilities
 from partita.parameters import shipped_text
-from partita.records import Configuration, CoreferenceSet, PairProbabilities
 from solve_parameters.greedy import KeyedSet, key_bits
 
 TABLES = Path(__file__).parents[3] / "shared" / "data" / "records"

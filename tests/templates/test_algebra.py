@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.laws import compatible
+from partita.core import Template
 from partita.errors import Incompatible, InputError
-from partita.records import Template
 from partita.templates.algebra import Merged, merge, relation, unify
 from partita.templates.schema import plain_slots
 

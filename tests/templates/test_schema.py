@@ -5,9 +5,9 @@ import json
 import pytest
 
 from oracles.depots import SCHEMA, SORTS, A, D
+from partita.core import Template
+from partita.core.templates import ASSERTIONS, Assertion
 from partita.errors import InputError
-from partita.records import Template
-from partita.records.templates import ASSERTIONS, Assertion
 from partita.templates.number import Number, NumberType
 from partita.templates.place import Place
 from partita.templates.schema import SORT, Schema, plain_slots

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from partita.core import Message
 from partita.errors import InputError
-from partita.records import Message
 from partita.text.analysis import lemma_of, shipped_analyser
 from partita.text.analysis_models import analyser_bytes, parse_analyser, read_analyser
 from partita.text.expressions import PlacedSentence, expressions

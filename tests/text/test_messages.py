@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from partita.core import Message, Region
 from partita.errors import InputError, PartitaError
-from partita.records import Message, Region
 from partita.text.layout import parse_layout
 from partita.text.messages import detect_form, read_messages, read_texts
 

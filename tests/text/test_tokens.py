@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figures import token_scores
-from partita.records import Message, Region
+from partita.core import Message, Region
 from partita.text.tokens import BLANK, LINE, NONE, PATTERNS, scan, tokenize
 
 DATA = Path(os.environ.get("PARTITA_DATA", "../shared/data"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from oracles.partitions import partitions
 from partita.configurations.merging.model import questions
-from partita.records import FloatArray
+from partita.core import FloatArray
 from partita.training import label_choice as choosing_greedy
 from partita.training.label_choice import (
     KeyInformation,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from partita.records import FloatArray
+from partita.core import FloatArray
 from partita.training.label_choice import RULES, OpenPairs, Pool, choose_by_rule, entropy, refit_due
 
 SIZES = (1, 4)

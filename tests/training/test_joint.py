@@ -10,8 +10,8 @@ import pytest
 from oracles.joint_mentions import random_model, random_templates
 from partita.configurations.joint.codes import K
 from partita.configurations.joint.model import STARTED, layout
+from partita.core import Configuration, Document
 from partita.errors import InputError
-from partita.records import Configuration, Document
 from partita.training.joint import (
     CHOOSABLE,
     Settings,

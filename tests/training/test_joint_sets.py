@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from oracles.joint_mentions import random_model, random_templates
-from partita.records import CoreferenceSet, Distribution, PairProbabilities
+from partita.core import CoreferenceSet, Distribution, PairProbabilities
 from partita.training.joint import EvenPairModel, joint_posterior, solve_joint
 
 

@@ -17,6 +17,7 @@ from partita.cli.demo import MESSAGE
 from partita.configurations.evidential import split
 from partita.configurations.merging.decisions import merging
 from partita.configurations.method_choice import engine_for
+from partita.core import Budget, Configuration, restricted_growth
 from partita.corpora.documents import corpus_path, read_documents
 from partita.domains import schema_of
 from partita.evaluation.label_study import small_sets
@@ -29,7 +30,6 @@ from partita.evaluation.learning_curves import (
     teach,
 )
 from partita.evaluation.splits import Cut, cut
-from partita.records import Budget, Configuration, restricted_growth
 from partita.text.raw_messages import RawMessage
 from partita.training.key_likelihood import KeyedSet, KeyLikelihood, KeyPrior, fit_weights
 from partita.training.pair_parameters import PairParameters

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from partita.core import FloatArray
 from partita.errors import InputError
-from partita.records import FloatArray
 from partita.training import maxent
 from partita.training.maxent import (
     Contexts,

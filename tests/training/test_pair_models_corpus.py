@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from partita.antecedents.antecedents import with_antecedents
+from partita.antecedents.sets import compatible
 from partita.corpora.corefud import read_corefud
 from partita.pairs.characteristics import PAPER, Characteristic
 from partita.pairs.extended import EXTENDED
-from partita.reference.antecedents import with_antecedents
-from partita.reference.sets import compatible
 from partita.training.maxent import bits
 from partita.training.pair_models import (
     KeyedTemplates,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from oracles.partitions import distribution
+from partita.core import FloatArray, IntArray
 from partita.errors import InputError
-from partita.records import FloatArray, IntArray
 from partita.training.set_models import fit_scale
 
 

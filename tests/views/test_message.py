@@ -10,8 +10,8 @@ import pytest
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.entities import random_templates
 from partita.configurations.solve_batch import solve_many
+from partita.core import Message, Template
 from partita.pipeline import Resolved, Stages, resolve
-from partita.records import Message, Template
 from partita.views.layout import columns
 from partita.views.message import line, report
 

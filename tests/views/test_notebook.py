@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from oracles.answers import TABLE_1, brute
-from partita.records import CoreferenceSet, Listing, Marginals
+from partita.core import CoreferenceSet, Listing, Marginals
 from partita.views.notebook import distribution_html as html
 from partita.views.notebook import table_html
 

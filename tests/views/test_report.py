@@ -18,8 +18,8 @@ import partita
 from oracles import reported
 from oracles.answers import brute
 from oracles.pages import Page
+from partita.core import Configuration
 from partita.files.strict import Place
-from partita.records import Configuration
 from partita.results.result_lines import result_line
 from partita.views.report import calibration_section, report_page
 from partita.views.report_messages import message_section

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.pages import Page
-from partita.records import Template
+from partita.core import Template
 from partita.views.report_messages import MAX_CHARACTERS, MAX_DEPTH, mark_templates, marked_text
 from partita.views.report_records import Colours, ReportMessage, colours_of
 

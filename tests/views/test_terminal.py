@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from oracles.answers import TABLE_1, brute
-from partita.records import CoreferenceSet, Figure, Listing, Marginals, Remainder, Template
+from partita.core import CoreferenceSet, Figure, Listing, Marginals, Remainder, Template
 from partita.views.distribution import line, names_text, text
 
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
+from partita.core import Message, Region
 from partita.corpora.corefud import read_placed
 from partita.corpora.documents import read_keyed_messages
 from partita.domains import domain_folders
@@ -18,7 +19,6 @@ from partita.errors import InputError, PartitaError
 from partita.evaluation.analysis import AnalysisFigures, measure_analysis
 from partita.evaluation.extraction import Extraction, Tagging, measure_extraction, measure_tagging
 from partita.files.writing import write_atomically
-from partita.records import Message, Region
 from partita.rules.cascade import Cascade, TokenColumns
 from partita.rules.domain import Problem
 from partita.rules.domain_files import load_domain, read_domain

@@ -20,6 +20,8 @@ from partita.app.solve import (
     parameters_path,
     solved,
 )
+from partita.core import Budget, FloatArray, Id
+from partita.core.tables import Columns, Tabular
 from partita.errors import InputError
 from partita.linkage.answers import (
     SAMPLED,
@@ -52,8 +54,6 @@ from partita.linkage.increments import (
 )
 from partita.linkage.labels import Labels, fit, labelled, read_labels
 from partita.linkage.sets import Assumption, Sets, apart_within, conditioned
-from partita.records import Budget, FloatArray, Id
-from partita.records.tables import Columns, Tabular
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel

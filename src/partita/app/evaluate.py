@@ -11,9 +11,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from partita.antecedents.windows import original
 from partita.app.cluster import Clusters
 from partita.app.run import ResolvedMessage, saved
 from partita.app.solve import parameters_path
+from partita.core import (
+    Distribution,
+    Document,
+    FloatArray,
+    IntArray,
+    Template,
+    restricted_growth,
+)
+from partita.core.keys import Key
+from partita.core.tables import Columns, Tabular
 from partita.corpora.documents import read_documents
 from partita.corpora.matching import match_by_id_or_place
 from partita.domains import find_domain
@@ -22,17 +33,6 @@ from partita.evaluation.bits import Excluded
 from partita.evaluation.reports import Answer, measure_report, possible_links
 from partita.evaluation.rows import Row, row
 from partita.linkage.clusters import Clustered, read_clusters
-from partita.records import (
-    Distribution,
-    Document,
-    FloatArray,
-    IntArray,
-    Template,
-    restricted_growth,
-)
-from partita.records.keys import Key
-from partita.records.tables import Columns, Tabular
-from partita.reference.windows import original
 from partita.results.saved_results import Alone, Result, read_results
 from partita.training.pair_parameters import PairParameters
 from partita.training.parameter_files import read_pair_parameters, shipped_pair_parameters

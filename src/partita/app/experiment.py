@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from partita.configurations.joint.model import shipped_joint_model
+from partita.core import Document, Posterior, Template
 from partita.corpora.documents import read_documents
 from partita.domains import schema_of
 from partita.errors import InputError
@@ -29,7 +30,6 @@ from partita.evaluation.models import Model, joint
 from partita.evaluation.raw import RawFigures, measure_raw, raw_figures, raw_json, raw_markdown
 from partita.evaluation.rows import markdown, sizes_markdown
 from partita.evaluation.splits import Cut, cut, grouped_splits, paper_splits
-from partita.records import Document, Posterior, Template
 from partita.text.encoding import recased
 from partita.training.joint import joint_posterior
 from partita.views.charts import experiment_reliability_chart, save, sizes_chart

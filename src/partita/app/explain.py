@@ -16,6 +16,8 @@ from partita.app.solve import LEARNED, parameters_path
 from partita.configurations import PAIR_MODELS
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve import Parameters, solve
+from partita.core import Distribution, FloatArray, Id, PairProbabilities, Template, pair
+from partita.core.tables import Columns, Tabular
 from partita.domains import Domain, find_domain, maximum_entropy
 from partita.errors import InputError
 from partita.pairs.columns import template_columns
@@ -27,8 +29,6 @@ from partita.pairs.explanation import (
     explain_set,
 )
 from partita.pairs.models import MaximumEntropy
-from partita.records import Distribution, FloatArray, Id, PairProbabilities, Template, pair
-from partita.records.tables import Columns, Tabular
 from partita.results.saved_results import Alone, Result, read_results
 from partita.templates.schema import Schema
 from partita.training.pair_parameters import training_of

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from partita.core import IntArray
 from partita.domains import Domain, RuleDomain, find_domain, maximum_entropy
 from partita.errors import InputError
 from partita.evaluation.fusion import SlotMeasure, measure
@@ -49,7 +50,6 @@ from partita.fusion.side_files import (
     source_kind,
 )
 from partita.fusion.warnings import belief_warnings
-from partita.records import IntArray
 from partita.templates.schema import Schema
 from partita.templates.words import symbol
 

@@ -23,9 +23,9 @@ from partita.app.fuse import (
     fuse_sources,
 )
 from partita.app.solve import parameters_path
+from partita.core.tables import Columns, Tabular
 from partita.errors import InputError
 from partita.linkage.frames import is_frame, object_rows
-from partita.records.tables import Columns, Tabular
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel

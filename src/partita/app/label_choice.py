@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import CoreferenceSet, FloatArray, Pair
+from partita.core.keys import Key
 from partita.corpora.documents import keyed_document
 from partita.evaluation import calibration
 from partita.evaluation.learning_curves import (
@@ -23,8 +25,6 @@ from partita.evaluation.learning_curves import learning_curve as points_of
 from partita.evaluation.splits import Cut, cut
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy
-from partita.records import CoreferenceSet, FloatArray, Pair
-from partita.records.keys import Key
 from partita.templates.schema import Schema
 from partita.training.label_choice import OpenPairs, choose, key_information
 from partita.training.pair_parameters import PairParameters

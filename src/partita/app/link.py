@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from partita.app.cluster import Clusters, cluster
+from partita.core import Budget, Id
 from partita.errors import InputError
 from partita.linkage.record_columns import Column
 from partita.linkage.record_tables import RecordTable, read_records
@@ -21,7 +22,6 @@ from partita.linkage.splink_engine import (
     splink_errors,
 )
 from partita.linkage.splink_settings import Settings
-from partita.records import Budget, Id
 
 Progress = Callable[[str], None]
 

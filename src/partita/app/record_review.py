@@ -7,9 +7,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from partita.app.cluster import Clusters, cluster
+from partita.core import Id
 from partita.errors import InputError
 from partita.linkage.increments import Previous, read_previous
-from partita.records import Id
 
 JOINED = 0.05  # probability from which two records are reviewed together
 

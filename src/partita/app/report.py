@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from partita.app.evaluate import evaluate
 from partita.app.run_batch import text_hash
+from partita.core import Configuration, Template
 from partita.errors import InputError, PartitaError
 from partita.files.strict import Place, parsed
 from partita.files.text import numbered_lines
-from partita.records import Configuration, Template
 from partita.results.saved_results import Alone, result_of
 from partita.results.template_json import template_of
 from partita.text.messages import read_texts

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 from partita.app.run_batch import message_hash, result_lines, text_hash
 from partita.app.runner import DOMAIN, Runner, Settings, model_for, usual_budget
 from partita.app.solve import parameters_path, renamed
+from partita.core import Budget, Distribution, Entity, Message, Template
+from partita.core.tables import Columns, Tabular
 from partita.errors import InputError, PartitaError
 from partita.files.strict import Place
 from partita.pipeline import Resolved
-from partita.records import Budget, Distribution, Entity, Message, Template
-from partita.records.tables import Columns, Tabular
 from partita.results.result_lines import result_line
 from partita.results.saved_results import Alone, Result, result_of
 from partita.results.template_json import entity_json

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from partita.app.solve import Solver, default_memory
 from partita.configurations import MODELS
+from partita.core import Budget, Distribution, Message, PairProbabilities
 from partita.domains import HASH_DIGITS, Domain, ParameterText, find_domain
 from partita.errors import InputError, PartitaError
 from partita.pipeline import Resolved, Stages, resolve
-from partita.records import Budget, Distribution, Message, PairProbabilities
 
 if TYPE_CHECKING:
     from partita.configurations.joint.model import JointModel

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 
+from partita.core import Budget, CoreferenceSet, Distribution, Id, PairProbabilities, pair
 from partita.errors import Contradiction, InputError, PartitaError
-from partita.records import Budget, CoreferenceSet, Distribution, Id, PairProbabilities, pair
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel

@@ -11,9 +11,9 @@ import numpy as np
 
 from partita.app.batch import Forms, Outcome, Piece, gc_paused, process
 from partita.app.solve import TOP, Progress, Solver, solved
+from partita.core import BoolArray, Distribution, FloatArray
 from partita.errors import PartitaError
 from partita.linkage.sets import Sets
-from partita.records import BoolArray, Distribution, FloatArray
 
 CHUNK = 1000
 LARGE = 18  # templates: a larger set has all the memory and all the cores to itself

@@ -13,11 +13,11 @@ from partita.app.runner import Runner, settings_of
 from partita.app.stored_keys import keyed_sets
 from partita.app.stored_runs import ingest
 from partita.app.train import key_rows
+from partita.core import Configuration, CoreferenceSet, pair
+from partita.core.keys import Key
 from partita.domains import HASH_DIGITS, PAIRS, find_domain
 from partita.errors import InputError
 from partita.evaluation.learning_curves import Taught
-from partita.records import Configuration, CoreferenceSet, pair
-from partita.records.keys import Key
 from partita.results.template_json import template_of
 from partita.store import keys, reading, runs
 from partita.store.shapes import PLACE

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from partita.app.recording import now
+from partita.core import Configuration
+from partita.core.keys import Alternative, Key
 from partita.errors import InputError, Unknown
 from partita.files.strict import Place, fields, integer_of, list_of, number_of, text_of
-from partita.records import Configuration
-from partita.records.keys import Alternative, Key
 from partita.results.template_json import template_of
 from partita.store import keys, reading, runs
 from partita.store.shapes import PLACE as STORED

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from partita.configurations.joint.model import JointModel, joint_model_text, write_joint_model
+from partita.core import Document
+from partita.core.keys import Key
+from partita.core.tables import Columns, Tabular
 from partita.corpora.documents import read_documents
 from partita.domains import find_domain, schema_of
 from partita.errors import InputError
@@ -18,9 +21,6 @@ from partita.evaluation.splits import Cut, cut
 from partita.evaluation.training import Plan, Selections, train_pairs
 from partita.pairs.characteristics import PAPER
 from partita.pairs.extended import EXTENDED
-from partita.records import Document
-from partita.records.keys import Key
-from partita.records.tables import Columns, Tabular
 from partita.training.joint import train_joint
 from partita.training.pair_parameters import TRAININGS, PairParameters
 from partita.training.parameter_files import (

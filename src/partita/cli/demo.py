@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from partita.core import Distribution, Template
 from partita.errors import PartitaError
-from partita.records import Distribution, Template
 
 if TYPE_CHECKING:
     from partita.app.runner import Runner
@@ -154,9 +154,9 @@ def _side_by_side(evidential: Distribution, merging: Distribution) -> Iterator[s
 
 def _corpus(stages: Stages, width: int) -> Iterator[str]:
     """Every message of the corpus that comes with Partita, and what came of all."""
+    from partita.core import Message
     from partita.corpora.documents import corpus_path
     from partita.pipeline import resolve
-    from partita.records import Message
     from partita.text.messages import read_messages
 
     paths: list[str | Path] = [*sorted(corpus_path().glob("*.txt"))]

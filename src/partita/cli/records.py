@@ -13,7 +13,7 @@ from partita.cli.console import error_boundary
 if TYPE_CHECKING:
     from partita.app.cluster import Clusters
     from partita.cli.console import Console
-    from partita.records import Budget
+    from partita.core import Budget
 
 Scores = Annotated[
     str,
@@ -297,7 +297,7 @@ def _note(console: Console, text: str) -> None:
 
 
 def _budget(memory: str | None, work: int | None) -> Budget:
-    from partita.records import Budget
+    from partita.core import Budget
 
     return Budget(memory=options.memory_limit(memory), work=work)
 

@@ -14,8 +14,8 @@ from partita.cli.output import MANY, SOLVED, ClustersFile, Output, ReplacedFile,
 
 if TYPE_CHECKING:
     from partita.app.solve import Solver
+    from partita.core import Budget
     from partita.linkage.sets import Sets
-    from partita.records import Budget
 
 
 def add_to(app: typer.Typer) -> None:
@@ -160,7 +160,7 @@ def _solver(
 
 def _budget(seconds: float | None, memory: str | None, work: int | None) -> Budget:
     """Return the budget for a set: with an amount of work no clock is looked at by default."""
-    from partita.records import Budget
+    from partita.core import Budget
 
     usual = float("inf") if work is not None else Budget().seconds
     return Budget(usual if seconds is None else seconds, options.memory_limit(memory), work)

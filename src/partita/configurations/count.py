@@ -21,7 +21,7 @@ from partita.configurations.dense.subsets import (
     log_cell_weights,
     recursion,
 )
-from partita.records import BoolArray, components
+from partita.core import BoolArray, components
 
 OPERATIONS = 1e10  # of an elimination: some ten seconds
 CONNECTED = 12  # templates in one component of H

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from partita.records import Best, BoolArray, Figure, FloatArray, IntArray, Marginals, Method
+from partita.core import Best, BoolArray, Figure, FloatArray, IntArray, Marginals, Method
 
 LARGEST = 9  # templates: 21,147 partitions
 

@@ -9,7 +9,7 @@ import numpy as np
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.configurations.odds import UNSCALED, Knowledge, Odds, ScaledParameters, log_odds
 from partita.configurations.product_posterior import Contracted, Engine, Part, Product
-from partita.records import FloatArray, Posterior, components
+from partita.core import FloatArray, Posterior, components
 
 
 def evidential(

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InputError
-from partita.records import (
+from partita.core import (
     Best,
     Figure,
     FloatArray,
@@ -25,6 +24,7 @@ from partita.records import (
     Posterior,
     restricted_growth,
 )
+from partita.errors import InputError
 
 
 def greedy_labels(compatible: NDArray[np.bool_]) -> IntArray:

@@ -13,8 +13,8 @@ from partita.configurations.dense.posterior import exact
 from partita.configurations.dense.subsets import SMALL
 from partita.configurations.dense.tables import LARGEST, predicted_bytes, predicted_seconds
 from partita.configurations.product_posterior import Engine
+from partita.core import Budget, Figure, FloatArray, Posterior
 from partita.errors import TooLarge
-from partita.records import Budget, Figure, FloatArray, Posterior
 
 WIDTH = 0.5  # of a certified log-normaliser: a wider one is less informative than samples
 INFERENCE = 0.65  # the share of the time before listing the best and counting

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.core import BoolArray, FloatArray, IntArray, Pair, PairProbabilities, components
 from partita.errors import Contradiction, InputError
-from partita.records import BoolArray, FloatArray, IntArray, Pair, PairProbabilities, components
 
 
 @dataclass(frozen=True, slots=True)

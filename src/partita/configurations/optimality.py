@@ -14,7 +14,7 @@ from partita.configurations.report import listing, remainder
 from partita.configurations.search.best import best
 from partita.configurations.search.meter import Meter
 from partita.configurations.search.prices import rounding
-from partita.records import (
+from partita.core import (
     Best,
     Budget,
     Distribution,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.records import FloatArray, IntArray, restricted_growth
+from partita.core import FloatArray, IntArray, restricted_growth
 
 
 def single_moves(

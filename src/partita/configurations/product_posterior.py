@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.configurations.dense.draws import canonical_rows
-from partita.records import (
+from partita.core import (
     Best,
     Figure,
     FloatArray,
@@ -21,7 +21,7 @@ from partita.records import (
     Posterior,
     restricted_growth,
 )
-from partita.records.posterior import least_cells
+from partita.core.posterior import least_cells
 
 ORDER: tuple[Kind, ...] = ("exact", "interval", "estimate")
 METHODS: tuple[Method, ...] = ("exact", "certified", "sampled")

@@ -13,8 +13,8 @@ from partita.configurations.greedy import GreedyParameters
 from partita.configurations.method_choice import engine_for
 from partita.configurations.odds import Knowledge, ScaledParameters, checked_knowledge
 from partita.configurations.report import best_or_above, listing, remainder
+from partita.core import Budget, Distribution, Figure, Figures, PairProbabilities, Posterior
 from partita.errors import InputError
-from partita.records import Budget, Distribution, Figure, Figures, PairProbabilities, Posterior
 
 if TYPE_CHECKING:
     from partita.configurations.forest.model import ForestParameters

@@ -20,8 +20,7 @@ from partita.configurations.enumeration import (
 from partita.configurations.odds import UNSCALED, ScaledParameters, knowledge_of
 from partita.configurations.report import unlisted
 from partita.configurations.solve import Parameters, solve
-from partita.errors import PartitaError
-from partita.records import (
+from partita.core import (
     BoolArray,
     Budget,
     Distribution,
@@ -34,6 +33,7 @@ from partita.records import (
     PairProbabilities,
     Remainder,
 )
+from partita.errors import PartitaError
 
 SAFE = 600.0  # the sum of |θ| up to which products of odds neither overflow nor vanish
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from partita.core import Configuration, Document, Template
 from partita.errors import InputError
 from partita.files.text import numbered_lines
-from partita.records import Configuration, Document, Template
 from partita.text.conllu import PlacedDocument, placed_documents
 from partita.text.expressions import expressions, templates
 

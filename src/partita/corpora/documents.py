@@ -9,12 +9,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from partita.core import Document, Template
+from partita.core.keys import Key
 from partita.corpora.corefud import read_corefud
 from partita.corpora.keys import numbered_keys
 from partita.errors import InputError
 from partita.files.strict import Place
-from partita.records import Document, Template
-from partita.records.keys import Key
 from partita.text.messages import KEYS_FILE
 
 ENDING = "*.txt"

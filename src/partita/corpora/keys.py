@@ -9,11 +9,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from partita.core import Configuration, Template
+from partita.core.keys import Alternative, Key
 from partita.errors import InputError
 from partita.files.strict import Place, fields, list_of, number_of, parsed, text_of
 from partita.files.writing import write_atomically
-from partita.records import Configuration, Template
-from partita.records.keys import Alternative, Key
 from partita.results.template_json import template_json, template_of
 
 VERSION = 1

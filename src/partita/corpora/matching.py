@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from partita.records import Configuration, Document, IntArray, Template
+from partita.core import Configuration, Document, IntArray, Template
 
 
 def match_mentions(gold: Sequence[Template], found: Sequence[Template]) -> IntArray:

@@ -22,11 +22,11 @@ from partita.errors import InputError, PartitaError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    from partita.antecedents.windows import Windows
+    from partita.core import Message, Template
     from partita.pairs.characteristics import Characteristic
     from partita.pairs.models import MaximumEntropy, PairModel
     from partita.pipeline import Stages
-    from partita.records import Message, Template
-    from partita.reference.windows import Windows
     from partita.rules.domain import Domain as Rules
     from partita.rules.domain_files import Sheet
     from partita.rules.extractor import Extractor

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from partita.entities.values import AnchorCells, SlotTables, alone_values, slot_values
-from partita.records import (
+from partita.core import (
     Configuration,
     CoreferenceSet,
     Denial,
@@ -18,7 +17,8 @@ from partita.records import (
     SlotValue,
     Template,
 )
-from partita.records.cells import cells_of
+from partita.core.cells import cells_of
+from partita.entities.values import AnchorCells, SlotTables, alone_values, slot_values
 from partita.templates.algebra import Merged, merge, relation
 from partita.templates.name import Name
 from partita.templates.schema import ReadOnce, Schema

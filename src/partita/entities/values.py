@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any, cast
 
-from partita.records import Figure, SlotValue, Status, Template
-from partita.records.cells import Cells, Places
-from partita.records.entities import Plain
-from partita.records.templates import ASSERTIONS, RANKS, WEIGHTS
+from partita.core import Figure, SlotValue, Status, Template
+from partita.core.cells import Cells, Places
+from partita.core.entities import Plain
+from partita.core.templates import ASSERTIONS, RANKS, WEIGHTS
 from partita.templates.name import Name
 from partita.templates.schema import Schema, Values
 from partita.templates.slots import SlotType, Value

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 LOW, HIGH = 0.05, 0.95  # below and above, what is stated is next to certain and hides the rest
 BINS = 10

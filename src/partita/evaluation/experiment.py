@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from partita.core import Budget
 from partita.errors import InputError
 from partita.evaluation.calibration import Interval, bootstrap
 from partita.evaluation.measure import Measure, MeasureSettings, measure
@@ -24,7 +25,6 @@ from partita.evaluation.models import (
 )
 from partita.evaluation.rows import Row, row, table
 from partita.evaluation.splits import Cut, Split, coverage, learn_excluded
-from partita.records import Budget
 
 Progress = Callable[[str], None]
 

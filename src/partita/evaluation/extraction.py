@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
+from partita.core import Document, Template
+from partita.core.templates import EVENT, KIND
 from partita.errors import InputError
 from partita.evaluation.scores import Tally
-from partita.records import Document, Template
-from partita.records.templates import EVENT, KIND
 from partita.templates.schema import SORT, Schema, Values
 from partita.text.tagger import Tagger, normalise_word
 from partita.training.tagger import TaggedSentence

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import FloatArray, IntArray
 from partita.evaluation.calibration import Bin, brier, reliability, reliability_error
 from partita.fusion.answers import answers
 from partita.fusion.belief import SlotBelief
@@ -22,7 +23,6 @@ from partita.fusion.parsed_claims import (
 )
 from partita.fusion.people import Lexicon, same_people
 from partita.fusion.value_reading import ParsedSlot
-from partita.records import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
+from partita.core import FloatArray
 from partita.errors import InputError
 from partita.evaluation.learning_curves import PRECISION, Lesson, lesson, sizes_of
 from partita.evaluation.models import part
@@ -20,7 +21,6 @@ from partita.pairs.columns import template_columns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
 from partita.pairs.readings import Column
-from partita.records import FloatArray
 from partita.training.label_choice import RULES, OpenPairs, Pool, choose_by_rule, feature_indices
 from partita.training.maxent import Codes, adapt, contexts, loss
 from partita.training.pair_models import every_pair

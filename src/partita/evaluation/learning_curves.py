@@ -15,6 +15,7 @@ from partita.configurations import PAIR_MODELS
 from partita.configurations.count import log2_bell
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.configurations.odds import UNSCALED, ScaledParameters
+from partita.core import Budget, FloatArray, IntArray, Posterior, restricted_growth
 from partita.errors import InputError
 from partita.evaluation.bits import allowed_bits, excluded_bits
 from partita.evaluation.calibration import bootstrap
@@ -23,7 +24,6 @@ from partita.evaluation.splits import Cut
 from partita.pairs.characteristics import log_odds
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy, probability
-from partita.records import Budget, FloatArray, IntArray, Posterior, restricted_growth
 from partita.training.key_likelihood import (
     KeyedSet,
     KeyLikelihood,

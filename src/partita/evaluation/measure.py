@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.count import log2_bell
+from partita.core import FloatArray, IntArray, Posterior, restricted_growth
 from partita.evaluation.bits import Excluded, allowed_bits, excluded_bits, log2_rest
 from partita.evaluation.calibration import NOTHING, Statements
 from partita.evaluation.models import Counts, Fitted
 from partita.evaluation.scores import Scores, Tally, b_cubed, expected, lea, scores
 from partita.evaluation.splits import Cut
-from partita.records import FloatArray, IntArray, Posterior, restricted_growth
 
 REPORTED = 10  # configurations that a report lists
 

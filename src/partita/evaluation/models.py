@@ -20,10 +20,10 @@ from partita.configurations.merging.decisions import merging
 from partita.configurations.method_choice import engine_for
 from partita.configurations.odds import Knowledge, ScaledParameters
 from partita.configurations.product_posterior import Engine
+from partita.core import Budget, Configuration, Document, FloatArray, IntArray, Posterior
 from partita.evaluation.splits import Cut
 from partita.pairs.characteristics import PAPER, Characteristic
 from partita.pairs.models import PairModel, pair_matrix
-from partita.records import Budget, Configuration, Document, FloatArray, IntArray, Posterior
 from partita.training.joint import joint_posterior, train_joint
 from partita.training.pair_models import (
     KeyedTemplates,

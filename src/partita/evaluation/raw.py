@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.joint.posterior import JointPosterior
+from partita.core import Document, FloatArray, IntArray, Posterior, Template, restricted_growth
 from partita.corpora.matching import keyed_labels, match_mentions
 from partita.evaluation.bits import allowed_bits
 from partita.evaluation.calibration import (
@@ -23,7 +24,6 @@ from partita.evaluation.calibration import (
 from partita.evaluation.models import part
 from partita.evaluation.rows import table
 from partita.evaluation.scores import Scores, Tally, scores
-from partita.records import Document, FloatArray, IntArray, Posterior, Template, restricted_growth
 
 Resolve = Callable[[Sequence[Template]], Posterior]
 Decode = Callable[[Posterior], IntArray]

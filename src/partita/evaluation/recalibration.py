@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from partita.core import BoolArray, FloatArray
 from partita.evaluation.learning_curves import (
     DIGITS,
     Lesson,
@@ -21,7 +22,6 @@ from partita.evaluation.learning_curves import (
     folds_of,
     training_data,
 )
-from partita.records import BoolArray, FloatArray
 from partita.training.key_likelihood import KeyLikelihood
 from partita.training.pair_parameters import PairParameters
 

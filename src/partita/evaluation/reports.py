@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.count import log2_bell
+from partita.core import FloatArray, IntArray, restricted_growth, restricted_growth_rows
+from partita.core.cells import cell_shares
 from partita.evaluation.bits import Excluded, excluded_bits, log2_rest
 from partita.evaluation.calibration import Statements
 from partita.evaluation.measure import Measure, SetMeasure, assemble_configurations
 from partita.evaluation.scores import b_cubed, expected, lea, scores
-from partita.records import FloatArray, IntArray, restricted_growth, restricted_growth_rows
-from partita.records.cells import cell_shares
 
 DRAWS = 100
 LEAST = 1e-9  # of a remainder that rounding may have taken away

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

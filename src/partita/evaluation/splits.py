@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from partita.antecedents.antecedents import with_antecedents
+from partita.antecedents.sets import compatible, unifiable
+from partita.core import BoolArray, Document, IntArray, components
 from partita.errors import InputError
 from partita.evaluation.bits import Excluded, share
-from partita.records import BoolArray, Document, IntArray, components
-from partita.reference.antecedents import with_antecedents
-from partita.reference.sets import compatible, unifiable
 from partita.templates.schema import Schema
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from partita.compilation import kernel
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 FIRST_SLOTS = 1 << 16
 EMPTY = -1

@@ -13,10 +13,10 @@ from typing import Any, overload
 
 import numpy as np
 
+from partita.core import IntArray
 from partita.errors import InputError
 from partita.files.strict import json_problem
 from partita.files.text import Lines
-from partita.records import IntArray
 
 CHUNK = 1 << 16
 LARGE = 1 << 18  # bytes that are worth the loading of compiled code

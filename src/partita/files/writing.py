@@ -12,8 +12,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
 
+from partita.core.tables import optional
 from partita.errors import InputError
-from partita.records.tables import optional
 
 BUFFER = 1 << 20  # bytes
 DESCRIPTORS = Path("/proc/self/fd")  # gives files without a name one

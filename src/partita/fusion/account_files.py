@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from partita.core import Pair, Template, pair
 from partita.errors import InputError
 from partita.files.rows import Rows
 from partita.files.strict import Place
@@ -21,7 +22,6 @@ from partita.fusion.claim_files import (
 )
 from partita.fusion.set_beliefs import PairBelief
 from partita.fusion.typed import decode_value
-from partita.records import Pair, Template, pair
 from partita.templates.name import NameType
 from partita.templates.schema import Schema
 from partita.templates.sort import SortType

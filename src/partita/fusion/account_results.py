@@ -8,12 +8,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from partita.core import Assertion, Entity, Pair, Template, pair
+from partita.core.templates import ASSERTIONS, WEIGHTS
 from partita.errors import InputError
 from partita.files.strict import Place, parsed
 from partita.files.text import Lines, opened
 from partita.fusion.accounts import Account, Accounts, Origin
-from partita.records import Assertion, Entity, Pair, Template, pair
-from partita.records.templates import ASSERTIONS, WEIGHTS
 from partita.results.saved_results import Alone, Result, result_of
 from partita.templates.schema import Schema
 

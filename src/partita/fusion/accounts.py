@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from partita.core import Pair, Template
 from partita.errors import InputError
 from partita.fusion.claims import checked_reliabilities
 from partita.fusion.set_beliefs import PairBelief
-from partita.records import Pair, Template
 from partita.templates.schema import Schema, Values
 from partita.templates.strings import Strings
 

@@ -9,6 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
+from partita.core import Budget, Distribution, Figure, Pair
+from partita.core.cells import cells_of
 from partita.entities.entities import longest_name
 from partita.errors import InputError
 from partita.fusion.accounts import Account, Accounts, merge_accounts
@@ -48,8 +50,6 @@ from partita.fusion.trust import (
 )
 from partita.fusion.value_reading import MIN_VALUES
 from partita.pairs.models import MaximumEntropy
-from partita.records import Budget, Distribution, Figure, Pair
-from partita.records.cells import cells_of
 from partita.templates.name import NameType
 from partita.templates.schema import SORT, Schema
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve_batch import solve_many
+from partita.core import Budget, CoreferenceSet, Distribution, Pair, PairProbabilities, pair
 from partita.errors import Contradiction, PartitaError, TotalConflict
 from partita.fusion.accounts import Account, Accounts
 from partita.fusion.blocking import compatible
@@ -17,7 +18,6 @@ from partita.fusion.comparison import Comparer, Comparison, component_names
 from partita.fusion.record_model import RecordComparer, RecordComparison
 from partita.fusion.set_beliefs import Masses, PairBelief, certain_sources, combine_pairs
 from partita.pairs.models import probability
-from partita.records import Budget, CoreferenceSet, Distribution, Pair, PairProbabilities, pair
 
 MIN_LINK = 0.02  # a less probable pair does not link two accounts
 MAX_RECORDS = 12  # records of one set; weaker links are left out

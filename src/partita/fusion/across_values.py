@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
+from partita.core import Figure, Pair
+from partita.core.cells import Cells
 from partita.entities.values import AnchorCells
 from partita.fusion.accounts import Account
 from partita.fusion.across_sets import Reliabilities
@@ -22,8 +24,6 @@ from partita.fusion.conflict import conflict
 from partita.fusion.fuse import Settings, fuse
 from partita.fusion.kinds import Reading
 from partita.fusion.typed import decode_value, display_text, encode_value
-from partita.records import Figure, Pair
-from partita.records.cells import Cells
 from partita.templates.name import Name
 from partita.templates.schema import SORT, Schema
 from partita.templates.slots import Value

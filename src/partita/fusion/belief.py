@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from partita.core import FloatArray, IntArray, Pair
 from partita.fusion.kinds import Kind
 from partita.fusion.numeric_slots import Cells, ErrorScales
 from partita.fusion.people import Lexicon
 from partita.fusion.value_reading import ParsedSlot
-from partita.records import FloatArray, IntArray, Pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from partita.core import FloatArray, IntArray, Template, linked_components
 from partita.fusion.accounts import Account
 from partita.fusion.blocking import Index, Key, candidates, cannot_match
 from partita.fusion.typed import close
 from partita.pairs.characteristics import log_odds, offsets
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy
-from partita.records import FloatArray, IntArray, Template, linked_components
 from partita.templates.date import Date
 from partita.templates.measure import Measure
 from partita.templates.name import Name

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from partita.core import FloatArray
 from partita.fusion.belief import SlotBelief, Trust
 from partita.fusion.hierarchy import Order
 from partita.fusion.kinds import SETS
-from partita.records import FloatArray
 from partita.templates.slots import SlotType, Value
 
 V = TypeVar("V")

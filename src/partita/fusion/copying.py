@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from partita.core import FloatArray, IntArray
 from partita.fusion.belief import SlotBelief
 from partita.fusion.claims import Claims
-from partita.records import FloatArray, IntArray
 
 WRONG_BELOW = 0.5  # a less probable claim counts as wrong
 MIN_SHARED = 3  # shared wrong values

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partita.records import FloatArray, IntArray, Pair
+from partita.core import FloatArray, IntArray, Pair
 
 if TYPE_CHECKING:
     from partita.fusion.estimation import Candidates, CodedClaims, Relations

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.records import FloatArray
+from partita.core import FloatArray
 
 SPREADS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 NODES = 9  # quadrature nodes for z

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.core import BoolArray, FloatArray, IntArray
 from partita.fusion.dependence import SharedErrors
-from partita.records import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

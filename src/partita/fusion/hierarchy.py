@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.core import FloatArray, IntArray
 from partita.errors import InputError
-from partita.records import FloatArray, IntArray
 from partita.templates.words import symbol
 
 Names = Mapping[str, frozenset[str]]

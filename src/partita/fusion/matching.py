@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.solve import solve
-from partita.errors import InputError
-from partita.fusion.belief import SlotBelief
-from partita.fusion.claim_files import SAME
-from partita.records import (
+from partita.core import (
     CoreferenceSet,
     FloatArray,
     IntArray,
     PairProbabilities,
     linked_components,
 )
+from partita.errors import InputError
+from partita.fusion.belief import SlotBelief
+from partita.fusion.claim_files import SAME
 
 MAX_EXACT = 12  # things: components with circles up to this size are solved exactly
 ROUNDS = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from partita.compilation import kernel
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 
 @kernel()

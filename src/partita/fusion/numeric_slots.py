@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import FloatArray, IntArray
 from partita.fusion.dependence import SharedErrors
 from partita.fusion.estimation import (
     Candidates,
@@ -26,7 +27,6 @@ from partita.fusion.estimation import (
 from partita.fusion.open_slots import EXACT, GENERAL, GUESS, SHRINKAGE, START, UNNAMED, ranges
 from partita.fusion.parsed_claims import positions
 from partita.fusion.value_reading import MIN_VALUES, ParsedSlot, Statements
-from partita.records import FloatArray, IntArray
 
 DEGREES = (1.0, 2.0, 4.0, 8.0, 30.0)  # of freedom of Student's t
 MIN_NEAR = 8  # claims near others before errors are learned

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.core import FloatArray, IntArray
 from partita.fusion.dependence import SharedErrors
 from partita.fusion.estimation import Candidates, CodedClaims, Problem, Relations
 from partita.fusion.hierarchy import Order
 from partita.fusion.value_reading import Statements
-from partita.records import FloatArray, IntArray
 
 
 def ranges(starts: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:

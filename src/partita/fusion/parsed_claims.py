@@ -10,12 +10,12 @@ from datetime import date
 
 import numpy as np
 
+from partita.core import FloatArray, IntArray
 from partita.errors import InputError
 from partita.files.strict import shortened
 from partita.fusion.claims import Claims
 from partita.fusion.kinds import Kind
 from partita.fusion.people import Lexicon, names_nobody, people_by_text
-from partita.records import FloatArray, IntArray
 from partita.templates.date import DateType
 from partita.templates.words import symbol
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from partita.core import FloatArray, IntArray
 from partita.fusion.accounts import Account
 from partita.fusion.blocking import cannot_match
 from partita.fusion.record_values import (
@@ -27,7 +28,6 @@ from partita.fusion.record_values import (
     levels,
     record_value,
 )
-from partita.records import FloatArray, IntArray
 from partita.templates.name import Name
 from partita.templates.schema import Schema
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from partita.records import BoolArray, FloatArray, IntArray
+from partita.core import BoolArray, FloatArray, IntArray
 from partita.templates.name import NameType
 from partita.templates.schema import Schema
 from partita.templates.strings import StringsType

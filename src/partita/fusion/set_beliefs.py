@@ -10,8 +10,7 @@ from functools import cache
 import numpy as np
 
 from partita.configurations.solve import solve
-from partita.errors import Contradiction, InputError, TotalConflict
-from partita.records import (
+from partita.core import (
     Budget,
     CoreferenceSet,
     Distribution,
@@ -20,6 +19,7 @@ from partita.records import (
     PairProbabilities,
     pair,
 )
+from partita.errors import Contradiction, InputError, TotalConflict
 
 
 def agreement_mass(together: FloatArray, apart: FloatArray, ignorance: FloatArray) -> float:

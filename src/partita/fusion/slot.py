@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from partita.core import BoolArray, FloatArray, IntArray, Pair
 from partita.errors import InputError, TotalConflict
 from partita.fusion import open_slots
 from partita.fusion.belief import Parameters, SecondMode, SlotBelief, Tempering
@@ -46,7 +47,6 @@ from partita.fusion.people import Lexicon
 from partita.fusion.tempering import default_tempering, fit_tempering, temper
 from partita.fusion.trust import trust
 from partita.fusion.value_reading import ParsedSlot, Statements, parse_slot
-from partita.records import BoolArray, FloatArray, IntArray, Pair
 from partita.templates.words import symbol
 
 SHRINKAGE = 0.1  # weak: with few values, a source's habits show soon

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import FloatArray, IntArray
 from partita.fusion.belief import SlotBelief, Tempering
 from partita.fusion.dependence import claim_weights
-from partita.records import FloatArray, IntArray
 
 SHARE = 0.5  # of the rate at which wrong claims agree; chosen by benchmarks/bench_fusion.py
 CLOSED_CORRELATION = 0.1  # of closed slots and sets, where agreement of wrong claims tells little

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import FloatArray, IntArray, Pair
 from partita.fusion.accounts import Account
 from partita.fusion.belief import Trust
 from partita.fusion.comparison import Comparison
@@ -15,7 +16,6 @@ from partita.fusion.open_slots import EXACT, GENERAL, GUESS
 from partita.fusion.record_model import RecordModel
 from partita.fusion.value_reading import ParsedSlot
 from partita.pairs.models import probability
-from partita.records import FloatArray, IntArray, Pair
 from partita.templates.name import Name
 from partita.templates.place import Place
 from partita.templates.schema import SORT

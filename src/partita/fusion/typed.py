@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from partita.core import IntArray
 from partita.entities.values import plain_value
 from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.parsed_claims import merge_close
-from partita.records import IntArray
 from partita.templates.date import Date
 from partita.templates.measure import Measure
 from partita.templates.number import Number

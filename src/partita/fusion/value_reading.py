@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import FloatArray, IntArray
 from partita.fusion.claims import Claims
 from partita.fusion.hierarchy import Order, flat_order, nested_order, object_order
 from partita.fusion.kinds import SETS, TYPED, Kind, Reading
 from partita.fusion.parsed_claims import ParsedClaims, parse_sets, parse_texts, unions_by_object
 from partita.fusion.typed import parse_typed
-from partita.records import FloatArray, IntArray
 from partita.templates.date import DateType
 
 

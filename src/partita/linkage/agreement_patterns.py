@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 ITERATIONS = 500
 CONVERGED = 1e-5

@@ -22,9 +22,9 @@ from partita.configurations.forest.model import (
 )
 from partita.configurations.forest.network import Network, Watched
 from partita.configurations.forest.posterior import EXACT, SampledForest
+from partita.core import BoolArray, Budget, Distribution, FloatArray, IntArray, linked_components
 from partita.errors import InputError, PartitaError, Unavailable
 from partita.linkage.sets import Sets
-from partita.records import BoolArray, Budget, Distribution, FloatArray, IntArray, linked_components
 
 DRAWS = 100  # of all sets together, for the intervals of the summary
 SAMPLED = 250  # draws of a large set, with which the error of a pair is at most .032

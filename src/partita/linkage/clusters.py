@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from partita.core import Distribution, FloatArray, IntArray, Template
 from partita.errors import InputError, Unavailable
 from partita.files.rows import Rows, csv_rows, jsonl_rows
 from partita.files.strict import Place
@@ -19,7 +20,6 @@ from partita.linkage.frames import IntegerIds, is_frame, object_rows, parquet_ro
 from partita.linkage.grouping import TemplateList
 from partita.linkage.pair_table import Unit, located
 from partita.linkage.pairs import id_text
-from partita.records import Distribution, FloatArray, IntArray, Template
 from partita.results.result_lines import in_text_order
 from partita.results.template_json import INTEGERS, template_of
 

@@ -8,11 +8,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from partita.core import Id
+from partita.core.tables import optional
 from partita.errors import InputError
 from partita.files.rows import CHUNK, Rows
 from partita.linkage.pair_table import DATASETS, OTHERS, PLAIN, SET, SPLINK, WEIGHT, naming
-from partita.records import Id
-from partita.records.tables import optional
 
 INDEX = "__index_level_"  # pandas' name of an unnamed index
 

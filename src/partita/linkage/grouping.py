@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from partita.core import BoolArray, FloatArray, IntArray, Template, linked_components
 from partita.errors import InputError
 from partita.linkage.pair_table import UNKNOWN, PairTable, located
 from partita.linkage.sets import Across, Sets, softened
-from partita.records import BoolArray, FloatArray, IntArray, Template, linked_components
 
 LINK_ABOVE = 1e-4  # lower scores do not connect sets
 

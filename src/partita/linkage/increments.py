@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from partita.core import BoolArray, IntArray
 from partita.errors import InputError
 from partita.linkage.clusters import CLUSTERS, IDS, table_blocks
 from partita.linkage.pair_table import PairTable, located
 from partita.linkage.pairs import id_text
 from partita.linkage.sets import Sets
-from partita.records import BoolArray, IntArray
 
 FIGURES = ("membership", "exact")
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from partita.configurations.forest.model import ForestParameters
+from partita.core import FloatArray, IntArray, pair
 from partita.errors import InputError
 from partita.files.rows import Rows
 from partita.linkage.answers import pair_probabilities
@@ -18,7 +19,6 @@ from partita.linkage.clusters import CLUSTERS, IDS, table_blocks
 from partita.linkage.pair_table import OTHERS, PLAIN, SPLINK, Unit, located
 from partita.linkage.pairs import id_text
 from partita.linkage.sets import Assumed, Sets
-from partita.records import FloatArray, IntArray, pair
 
 ENDS = (PLAIN[:2], SPLINK[:2], *(names[:2] for names in OTHERS))
 SAME = ("same", "label", "match", "is_match", "clerical_match_score")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from partita.core import FloatArray, IntArray
 from partita.errors import InputError
-from partita.records import FloatArray, IntArray
 
 PLAIN = ("left", "right", "probability")
 SPLINK = ("unique_id_l", "unique_id_r", "match_probability")

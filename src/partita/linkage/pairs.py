@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import FloatArray, IntArray
 from partita.errors import InputError
 from partita.files.rows import Fields, Rows, csv_rows, jsonl_rows
 from partita.files.strict import LONGEST_ID, first_too_long, shortened
@@ -27,7 +28,6 @@ from partita.linkage.pair_table import (
     located,
     naming,
 )
-from partita.records import FloatArray, IntArray
 
 SEPARATOR = "-__-"  # Splink's separator of dataset and id
 

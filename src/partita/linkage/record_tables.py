@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from partita.core import Id
+from partita.core.tables import optional
 from partita.errors import InputError
 from partita.files.rows import Rows, csv_rows, jsonl_rows
 from partita.files.text import Lines, as_utf8, opened
 from partita.linkage.frames import frame_rows, is_frame, object_rows, parquet_rows
 from partita.linkage.pair_table import Unit, located
 from partita.linkage.record_columns import IDS, Column, guess_columns, is_label, prepared, text_of
-from partita.records import Id
-from partita.records.tables import optional
 
 SEPARATOR = "-__-"  # Splink's separator of source and id
 ARROW = (".arrow", ".feather", ".ipc")

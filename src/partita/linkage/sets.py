@@ -8,9 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from partita.errors import InputError
-from partita.linkage.pair_table import Unit
-from partita.records import (
+from partita.core import (
     BoolArray,
     CoreferenceSet,
     FloatArray,
@@ -20,6 +18,8 @@ from partita.records import (
     Template,
     pair,
 )
+from partita.errors import InputError
+from partita.linkage.pair_table import Unit
 
 SOFT = 1e-12
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import FloatArray, IntArray, linked_components
 from partita.errors import InputError, Unavailable
 from partita.files.strict import json_problem
 from partita.files.text import whole_text
@@ -37,7 +38,6 @@ from partita.linkage.splink_settings import (
     default_settings,
     pair_budget,
 )
-from partita.records import FloatArray, IntArray, linked_components
 
 RANDOM_PAIRS = 2e6  # by which the agreement of random pairs is estimated
 TABLE = "partita_records"

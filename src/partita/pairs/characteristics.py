@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import FloatArray, IntArray
 from partita.pairs.columns import FORMS, Columns
 from partita.pairs.readings import NIL, Bools, Codes, Column, Places
-from partita.records import FloatArray, IntArray
 
 BATCH = 1 << 14  # pairs whose columns fit in the cache
 

@@ -10,6 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import Form, Template
 from partita.errors import InputError
 from partita.pairs import readings
 from partita.pairs.readings import (
@@ -23,7 +24,6 @@ from partita.pairs.readings import (
     intern_values,
     string_sets,
 )
-from partita.records import Form, Template
 from partita.templates.schema import Schema
 from partita.templates.slots import compare
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.core import CoreferenceSet, FloatArray, PairProbabilities
 from partita.errors import InputError
 from partita.pairs.columns import Columns
 from partita.pairs.models import MaximumEntropy, probability, tied
-from partita.records import CoreferenceSet, FloatArray, PairProbabilities
 
 MarginalsOf = Callable[[PairProbabilities], FloatArray]
 

@@ -13,6 +13,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import CoreferenceSet, FloatArray, IntArray, PairProbabilities, Template
+from partita.core.templates import KIND
 from partita.errors import InputError
 from partita.pairs.characteristics import (
     Characteristic,
@@ -25,8 +27,6 @@ from partita.pairs.characteristics import (
 from partita.pairs.columns import Columns, template_columns
 from partita.pairs.extended import EXTENDED, ties
 from partita.pairs.readings import Bools, Codes
-from partita.records import CoreferenceSet, FloatArray, IntArray, PairProbabilities, Template
-from partita.records.templates import KIND
 from partita.templates.schema import Schema
 
 # Model probabilities stay this far from 0 and 1, which are reserved for certainty.

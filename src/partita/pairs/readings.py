@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.records import Template
+from partita.core import Template
 
 NIL = -1
 

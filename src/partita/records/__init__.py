@@ -1,86 +1,20 @@
-"""Frozen records that flow between the modules."""
+"""The former name of `partita.core`, for programs that import it."""
 
-from partita.records.arrays import BoolArray, FloatArray, IntArray, components, linked_components
-from partita.records.cells import Border, PartialCell, PartialConfiguration
-from partita.records.configurations import (
-    Cell,
-    Configuration,
-    restricted_growth,
-    restricted_growth_rows,
-)
-from partita.records.distributions import (
-    Budget,
-    Distribution,
-    Figures,
-    Listed,
-    Listing,
-    PairProbabilities,
-    Remainder,
-)
-from partita.records.documents import Document, Message, Region, RegionKind
-from partita.records.entities import Denial, Entity, SlotValue
-from partita.records.posterior import (
-    Best,
-    DrawnPosterior,
-    Figure,
-    Kind,
-    Marginals,
-    Method,
-    Posterior,
-)
-from partita.records.templates import (
-    Antecedent,
-    Assertion,
-    CoreferenceSet,
-    Form,
-    Id,
-    Pair,
-    Status,
-    Template,
-    pair,
-)
+import sys
+import warnings
+from importlib import import_module
 
-__all__ = [
-    "Antecedent",
-    "Assertion",
-    "Best",
-    "BoolArray",
-    "Border",
-    "Budget",
-    "Cell",
-    "Configuration",
-    "CoreferenceSet",
-    "Denial",
-    "Distribution",
-    "Document",
-    "DrawnPosterior",
-    "Entity",
-    "Figure",
-    "Figures",
-    "FloatArray",
-    "Form",
-    "Id",
-    "IntArray",
-    "Kind",
-    "Listed",
-    "Listing",
-    "Marginals",
-    "Message",
-    "Method",
-    "Pair",
-    "PairProbabilities",
-    "PartialCell",
-    "PartialConfiguration",
-    "Posterior",
-    "Region",
-    "RegionKind",
-    "Remainder",
-    "SlotValue",
-    "Status",
-    "Template",
-    "components",
-    "linked_components",
-    "pair",
-    "restricted_growth",
-    "restricted_growth_rows",
-]
+import partita.core
+from partita.core import *  # noqa: F403
+
+warnings.warn(
+    "partita.records is now partita.core; the old name will be removed in version 0.3",
+    DeprecationWarning,
+    stacklevel=2,
+)
+for _name in (
+    *("arrays", "cells", "configurations", "distributions", "documents", "entities"),
+    *("keys", "posterior", "tables", "templates"),
+):
+    sys.modules[f"{__name__}.{_name}"] = import_module(f"partita.core.{_name}")
+__all__ = partita.core.__all__

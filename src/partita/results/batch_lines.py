@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel
-from partita.records import (
+from partita.core import (
     BoolArray,
     CoreferenceSet,
     Distribution,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from partita.records import Entity, Template
+from partita.core import Entity, Template
 from partita.results.corefud import spans_of
 from partita.text.expressions import Span
 

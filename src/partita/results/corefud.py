@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from partita.records import Entity, Message, Template
+from partita.core import Entity, Message, Template
 from partita.text.conllu import escaped_spaces
 from partita.text.expressions import PlacedSentence, Span
 from partita.text.tokens import tokenize

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.records import (
+from partita.core import (
     BoolArray,
     Configuration,
     Distribution,

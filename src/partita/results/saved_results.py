@@ -9,10 +9,7 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from partita.errors import InputError
-from partita.files.strict import Place, fields, list_of, number_of, parsed, text_of
-from partita.files.text import Lines, opened
-from partita.records import (
+from partita.core import (
     Configuration,
     CoreferenceSet,
     Entity,
@@ -26,6 +23,9 @@ from partita.records import (
     Template,
     pair,
 )
+from partita.errors import InputError
+from partita.files.strict import Place, fields, list_of, number_of, parsed, text_of
+from partita.files.text import Lines, opened
 from partita.results.result_lines import VERSION, whole
 from partita.results.template_json import entity_of, template_of
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast, get_args
 
+from partita.core import Antecedent, Denial, Entity, Figure, Form, SlotValue, Status, Template
+from partita.core.entities import Plain
+from partita.core.templates import ASSERTIONS
 from partita.files.strict import Place, fields, integer_of, list_of, number_of, text_of
-from partita.records import Antecedent, Denial, Entity, Figure, Form, SlotValue, Status, Template
-from partita.records.entities import Plain
-from partita.records.templates import ASSERTIONS
 
 TEXTS = ("text", "region", "sort", "head", "rule")
 INTEGERS = ("start", "end", "sentence")

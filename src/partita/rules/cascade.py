@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any, Protocol
 
-from partita.records.documents import Region
+from partita.core.documents import Region
 from partita.rules.build import Contribution
 from partita.rules.domain import Domain
 from partita.rules.lexicon import Cut, Lexicon, Meaning, Multiword, combine_meanings

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from partita.records import Region, Status
-from partita.records.templates import FORMER
+from partita.core import Region, Status
+from partita.core.templates import FORMER
 from partita.rules.build import Contribution, Refusal, fit_value
 from partita.rules.cascade import TokenColumns
 from partita.rules.domain import Domain
@@ -297,7 +297,7 @@ def _joins(draft: Draft, first: Draft, domain: Domain) -> bool:
     )
 
 
-WINDOW = 3  # sentences, as for pronouns in partita.reference
+WINDOW = 3  # sentences, as for pronouns in partita.antecedents
 
 
 def with_antecedent(drafts: Sequence[Draft], sentences: Sequence[int]) -> list[Draft]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+from partita.core import Message, Template
 from partita.errors import InputError
-from partita.records import Message, Template
 from partita.rules.cascade import Cascade
 from partita.rules.domain import Domain
 from partita.rules.drafts import ValueCache

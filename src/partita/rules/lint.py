@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from partita.records.documents import Region
+from partita.core.documents import Region
 from partita.rules.ambiguity import exclusive
 from partita.rules.cascade import Cascade, Step, TokenColumns
 from partita.rules.clauses import OWN_TESTS

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import get_args
 
-from partita.records import Status
+from partita.core import Status
 from partita.rules.ambiguity import MOST_WAYS, Firsts, repeats_empty, ways
 from partita.rules.domain import (
     At,

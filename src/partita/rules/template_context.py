@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
-from partita.records import Form
+from partita.core import Form
 from partita.rules.phrases import Phrase
 from partita.text.assertions import BELIEVING, SAYING
 from partita.text.tokens import POSSESSIVE

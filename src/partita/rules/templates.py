@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from partita.records import Assertion, Message, Template
-from partita.records.templates import ASSERTIONS, EVENT, KIND, ROLES
+from partita.core import Assertion, Message, Template
+from partita.core.templates import ASSERTIONS, EVENT, KIND, ROLES
 from partita.rules.build import Refusal
 from partita.rules.cascade import Analysis, TokenColumns
 from partita.rules.domain import Domain

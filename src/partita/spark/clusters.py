@@ -19,6 +19,7 @@ from partita.app.cluster import (
     fitted,
 )
 from partita.app.solve import Solver, learned_parameters, parameters_path
+from partita.core import Budget, Template, linked_components
 from partita.errors import InputError
 from partita.linkage.answers import MergeRule
 from partita.linkage.cluster_tables import (
@@ -34,7 +35,6 @@ from partita.linkage.grouping import LINK_ABOVE, Evidence, TemplateList
 from partita.linkage.labels import Labels, read_labels
 from partita.linkage.pair_table import Chosen
 from partita.linkage.sets import Assumption, parse, readings
-from partita.records import Budget, Template, linked_components
 from partita.spark.earlier import Earlier, joined_scores
 from partita.spark.scores import all_records, components, ends_of, named_scores
 from partita.spark.tasks import PAYLOAD, Job, pair_table, read_table

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from partita.app.cluster import check_shares
 from partita.app.link import CONNECTING, guessed_types, trained_model
 from partita.app.solve import Solver, learned_parameters, parameters_path
+from partita.core import Budget
 from partita.errors import InputError, Unavailable
 from partita.linkage.labels import read_labels
 from partita.linkage.record_columns import SAMPLE, TOKEN_KINDS, Column, prepared, text_of
 from partita.linkage.record_tables import SEPARATOR, id_column, read_records
 from partita.linkage.splink_engine import TABLE, Engine, link_type, read_settings, splink_errors
 from partita.linkage.splink_settings import DUCKDB, SPARK, Settings
-from partita.records import Budget
 from partita.spark.clusters import Run, SparkClusters, on_driver
 from partita.spark.earlier import Earlier
 from partita.spark.scores import as_spark, identifier

@@ -11,6 +11,7 @@ import numpy as np
 
 from partita.app.cluster import LEAST, Knowledge, answered
 from partita.app.solve import Solver, default_memory
+from partita.core import Template
 from partita.errors import PartitaError
 from partita.linkage.answers import MergeRule
 from partita.linkage.cluster_tables import (
@@ -26,7 +27,6 @@ from partita.linkage.grouping import Evidence, TemplateList, group
 from partita.linkage.labels import Labels
 from partita.linkage.pair_table import PairTable
 from partita.linkage.sets import Assumption
-from partita.records import Template
 
 PAYLOAD = "name string, payload binary"
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
 
+from partita.core import Template
 from partita.errors import Incompatible, InputError
-from partita.records import Template
 from partita.templates.schema import SORT, Schema, Values
 from partita.templates.slots import Value
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from partita.core import Status, Template
+from partita.core.templates import FORMER
 from partita.errors import InputError
-from partita.records import Status, Template
-from partita.records.templates import FORMER
 from partita.templates.slots import Json, SlotType, Value
 from partita.templates.sort import SortType
 from partita.templates.sorts import Hierarchy

@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import IntArray, Message
 from partita.errors import InputError
-from partita.records import IntArray, Message
 from partita.text import names
 from partita.text.expressions import Mention, PlacedSentence
 from partita.text.mentions import Found, MentionModel

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from partita.records.templates import FORMER, RANKS, Status
+from partita.core.templates import FORMER, RANKS, Status
 
 
 @dataclass(frozen=True, slots=True)

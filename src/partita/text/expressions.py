@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from partita.records import Template
+from partita.core import Template
 from partita.text.trees import (
     Tree,
     Word,

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from partita.records.documents import Message
+from partita.core.documents import Message
 from partita.text.layout import parse_layout
 
 FUNCTION_WORDS = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Literal
 
-from partita.records.documents import Message, Region, RegionKind
+from partita.core.documents import Message, Region, RegionKind
 from partita.text.columns import section_label
 from partita.text.header import PORTION, header_of, is_layout, strip_portion_marks
 from partita.text.lines import POINT, Line, Span, is_rule, is_title, is_upper, lines_of

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.records import IntArray
+from partita.core import IntArray
 from partita.text.parser import HashedModel, checked, feature_places
 from partita.text.tagger import Rows
 

@@ -12,10 +12,10 @@ from io import BufferedIOBase, BufferedReader
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from partita.core.documents import Message
 from partita.errors import InputError, PartitaError
 from partita.files.strict import Place, parsed, text_of
 from partita.files.text import STANDARD_INPUT
-from partita.records.documents import Message
 from partita.text.annotations import conll2012_texts, conllu_texts, is_conll2012
 from partita.text.encoding import (
     byte_order_mark,

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.records import IntArray
+from partita.core import IntArray
 from partita.text.mentions import Found
 from partita.text.tokens import POSSESSIVE
 from partita.text.trees import is_company_word

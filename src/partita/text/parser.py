@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 from partita.text.tagger import COLUMNS as TAGGER_COLUMNS
 from partita.text.tagger import PADDING, Rows
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel, uncounted
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 from partita.text.parser import HashedModel
 from partita.text.tagger_kernels import ALL_LOWER, ALL_UPPER, sentence_case
 

@@ -13,7 +13,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.records import IntArray
+from partita.core import IntArray
 
 # The columns of a word. `context` holds its capitalisation until its sentence is processed, then
 # the case of the sentence; `fixed` is the tag of a word that has only one.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel, uncounted
-from partita.records import IntArray
+from partita.core import IntArray
 
 Codes = NDArray[np.uint32]
 Seen = NDArray[np.uint32]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from partita.records import Message, Region
+from partita.core import Message, Region
 
 # one token together with their full stop
 ABBREVIATIONS = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
-from partita.records import Form
+from partita.core import Form
 
 
 class Word(NamedTuple):

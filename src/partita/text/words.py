@@ -13,8 +13,8 @@ from io import BytesIO
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import IntArray
 from partita.errors import InputError
-from partita.records import IntArray
 
 SHIPPED = "words.npz"
 # WordNet's classes of nouns; the number of each is its place

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import logsumexp, softmax
 
+from partita.core import IntArray, Message
 from partita.errors import InputError
-from partita.records import IntArray, Message
 from partita.text.analysis import Analyser, Trees, lemma_of
 from partita.text.conllu import PlacedDocument
 from partita.text.expressions import Mention, PlacedSentence, head_of

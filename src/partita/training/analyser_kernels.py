@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel
-from partita.records import IntArray
+from partita.core import IntArray
 from partita.text.parser import HashedModel
 from partita.text.parser_kernels import (
     LEFT,

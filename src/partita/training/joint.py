@@ -25,9 +25,7 @@ from partita.configurations.joint.model import (
 from partita.configurations.joint.posterior import JointPosterior, draw_count
 from partita.configurations.odds import checked_knowledge
 from partita.configurations.report import best_or_above, listing, remainder
-from partita.errors import InputError, PartitaError
-from partita.pairs.columns import Columns
-from partita.records import (
+from partita.core import (
     Configuration,
     Distribution,
     Document,
@@ -38,6 +36,8 @@ from partita.records import (
     Template,
     restricted_growth,
 )
+from partita.errors import InputError, PartitaError
+from partita.pairs.columns import Columns
 
 if TYPE_CHECKING:
     from partita.training.joint_kernels import Decisions

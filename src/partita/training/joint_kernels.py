@@ -47,7 +47,7 @@ from partita.configurations.joint.network_kernels import (
     START,
     Layout,
 )
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 Single = NDArray[np.float32]
 Kept = NDArray[np.bool_]

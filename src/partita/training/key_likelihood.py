@@ -11,7 +11,7 @@ import numpy as np
 from partita.configurations.enumeration import pair_table, partitions
 from partita.configurations.odds import UNSCALED, ScaledParameters
 from partita.configurations.solve_batch import solve_rows
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 EXACT = 14  # templates: beyond, the choices of each template stand for the set
 EXACT_MERGING = 8  # templates: beyond, the merger's decisions stand for the set

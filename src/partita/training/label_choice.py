@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 from partita.training.maxent import Codes, logistic
 
 LOG2 = math.log(2.0)

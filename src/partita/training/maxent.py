@@ -10,8 +10,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import FloatArray, IntArray
 from partita.errors import InputError
-from partita.records import FloatArray, IntArray
 
 STEPS = 150
 ENOUGH = 1e-5

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.merging.model import questions
+from partita.core import FloatArray, IntArray, Template
 from partita.errors import InputError
 from partita.pairs.characteristics import (
     Characteristic,
@@ -24,7 +25,6 @@ from partita.pairs.characteristics import (
 from partita.pairs.columns import Columns, template_columns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
-from partita.records import FloatArray, IntArray, Template
 from partita.templates.schema import Schema
 from partita.training.maxent import (
     Codes,

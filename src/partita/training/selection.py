@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.core import FloatArray, IntArray
 from partita.errors import InputError
-from partita.records import FloatArray, IntArray
 from partita.training.maxent import Contexts, bits, fit, logistic, require_both_classes
 
 MIN_GAIN = 1e-4

@@ -10,8 +10,8 @@ import numpy as np
 
 from partita.configurations.forest.model import ForestParameters, Links, log_odds, strengths
 from partita.configurations.odds import ScaledParameters
+from partita.core import BoolArray, FloatArray, IntArray
 from partita.errors import InputError
-from partita.records import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import IntArray
 from partita.corpora.corefud import corefud_files
 from partita.errors import InputError
 from partita.files.text import numbered_lines
-from partita.records import IntArray
 from partita.text.tagger import (
     COLUMN,
     NO_TAG,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel
-from partita.records import IntArray
+from partita.core import IntArray
 
 Weights = NDArray[np.float32]
 

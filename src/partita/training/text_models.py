@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from partita.configurations.joint.model import JointModel
+from partita.core import Document, Template
 from partita.corpora.corefud import document_of, read_placed
 from partita.corpora.matching import keyed_document
 from partita.errors import InputError
-from partita.records import Document, Template
 from partita.text.analysis import Analyser
 from partita.text.expressions import document_templates
 from partita.text.messages import parse_message

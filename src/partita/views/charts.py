@@ -9,12 +9,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from partita.core import Distribution
 from partita.errors import InputError, Unavailable
 from partita.evaluation.calibration import Bin
 from partita.evaluation.label_study import RuleComparison
 from partita.evaluation.rows import CalibrationRow, Row
 from partita.pairs.explanation import PairExplanation, SetExplanation
-from partita.records import Distribution
 from partita.results.saved_results import Result
 from partita.views.explanation import PairSummary, influence_label, logistic
 from partita.views.palette import categories, colour

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from partita.records import (
+from partita.core import (
     Border,
     Distribution,
     Figure,

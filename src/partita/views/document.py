@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.antecedents.windows import original
+from partita.core import Distribution, Entity, FloatArray, Template
 from partita.pipeline import Resolved
-from partita.records import Distribution, Entity, FloatArray, Template
-from partita.reference.windows import original
 from partita.views.layout import bold, columns, count_text, cut, one_line, pad
 
 MAX_ENTITIES = 15  # shown, of those with two or more mentions

@@ -7,7 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from partita.records import Distribution, Figure
+    from partita.core import Distribution, Figure
 
 WIDTH = 80
 BAR = 16

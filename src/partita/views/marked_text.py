@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from partita.core import Entity, Template
 from partita.pipeline import Resolved
-from partita.records import Entity, Template
 from partita.views.layout import interval_of, with_interval
 from partita.views.markup import Html, bar, document, element, join, shorten
 from partita.views.palette import CELLS

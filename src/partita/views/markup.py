@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from partita.core import FloatArray
 from partita.evaluation.calibration import Bin
-from partita.records import FloatArray
 
 # Control characters, lone surrogates and marks of text direction are replaced.
 CONTROLS = re.compile(

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from partita.core import Distribution, Entity, Figure, SlotValue, Template
 from partita.pipeline import Resolved
-from partita.records import Distribution, Entity, Figure, SlotValue, Template
 from partita.views.distribution import configuration_rows, heading, partial_rows
 from partita.views.document import document_line, document_report
 from partita.views.layout import (

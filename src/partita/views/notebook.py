@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from partita.records import Distribution, Listed
+from partita.core import Distribution, Listed
 from partita.results.result_lines import in_text_order
 from partita.views.layout import (
     configuration_count,

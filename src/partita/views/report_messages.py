@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from partita.records import Entity, Figure, SlotValue, Template
+from partita.core import Entity, Figure, SlotValue, Template
 from partita.views.layout import count_text, interval_of, with_interval
 from partita.views.markup import Html, bar, element, join, shorten
 from partita.views.message import counted

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from partita.core import Configuration, Entity, Figure, Template
 from partita.files.strict import Place
-from partita.records import Configuration, Entity, Figure, Template
 from partita.results.saved_results import Result, result_of
 from partita.views.markup import Html, element, join, shorten
 from partita.views.palette import CELLS

@@ -216,7 +216,7 @@ def _settings(request: ResolveRequest) -> Settings:
 
 def _solve(body: bytes, seconds: float) -> bytes:
     from partita.app.solve import default_memory, solve
-    from partita.records import Budget
+    from partita.core import Budget
     from partita.results.result_lines import result_line
 
     request = parse(SolveRequest, body)

@@ -25,8 +25,8 @@ from partita.configurations.certified.posterior import (
 from partita.configurations.optimum import local_search
 from partita.configurations.search.meter import Meter
 from partita.configurations.search.prices import UNIT, shares
+from partita.core import Budget, FloatArray
 from partita.errors import Unavailable
-from partita.records import Budget, FloatArray
 
 
 def _convolved(f: FloatArray, g: FloatArray) -> FloatArray:

@@ -22,8 +22,8 @@ from partita.configurations.elimination.posterior import (
     plan,
 )
 from partita.configurations.elimination.recursion import LOG, SUM
+from partita.core import FloatArray
 from partita.errors import TooLarge
-from partita.records import FloatArray
 
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
 SPREADS = (None, 1.0, 30.0, 690.0)

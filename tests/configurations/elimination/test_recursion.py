@@ -10,7 +10,7 @@ from partita.configurations.elimination import dense, kernels
 from partita.configurations.elimination.order import plan
 from partita.configurations.elimination.recursion import LOG, MAX, SUM, Recursion
 from partita.configurations.elimination.tree import steps
-from partita.records import FloatArray
+from partita.core import FloatArray
 
 GRAPHS = [
     graphs.band(50, 5, np.random.default_rng(0)),

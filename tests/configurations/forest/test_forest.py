@@ -22,8 +22,8 @@ from partita.configurations.forest.posterior import (
     of_graph,
 )
 from partita.configurations.odds import Knowledge
+from partita.core import Budget, components
 from partita.errors import InputError, TooLarge, Unavailable
-from partita.records import Budget, components
 
 DEFAULT = ForestParameters()
 BUDGET = Budget(work=4000, seconds=math.inf)

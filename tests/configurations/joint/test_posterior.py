@@ -21,8 +21,8 @@ from partita.configurations.joint import codes as code
 from partita.configurations.joint.kernels import LONG_AGO
 from partita.configurations.joint.network_kernels import DENIAL
 from partita.configurations.joint.posterior import JointPosterior, average_linkage, spread_uniforms
+from partita.core import Template, restricted_growth
 from partita.errors import InputError, Unavailable
-from partita.records import Template, restricted_growth
 from partita.training.joint import joint_posterior
 
 

@@ -15,8 +15,8 @@ from oracles.merging import knowledge, normalised, replayed, simulated
 from oracles.merging_checks import agrees, sets
 from oracles.partitions import pair_marginals
 from partita.configurations.merging.decisions import merging
+from partita.core import Budget, Posterior
 from partita.errors import Contradiction, InputError, TooLarge
-from partita.records import Budget, Posterior
 from patience import PATIENCE
 
 BUDGET = Budget(seconds=math.inf)
@@ -237,7 +237,7 @@ def test_small_sets_need_no_compiled_code() -> None:
     code = (
         "import sys, numpy as np\n"
         "from partita.configurations.merging.decisions import merging\n"
-        "from partita.records import Budget\n"
+        "from partita.core import Budget\n"
         "rng = np.random.default_rng(0)\n"
         "for n, closed in ((4, 0), (12, 0), (12, 1), (14, 1)):\n"
         "    p = np.triu(rng.random((n, n)), 1); p += p.T\n"

@@ -17,8 +17,8 @@ from partita.configurations.merging.unconstrained import (
     shared,
     unconstrained,
 )
+from partita.core import Budget
 from partita.errors import TooLarge
-from partita.records import Budget
 
 
 @settings(deadline=None, max_examples=40)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from oracles.merging import knowledge
 from partita.configurations.merging.model import merger, questions
-from partita.records import restricted_growth
+from partita.core import restricted_growth
 
 
 def test_the_paper_s_four_decisions() -> None:

@@ -14,8 +14,8 @@ from partita.configurations.merging.listed import enumerate_configurations
 from partita.configurations.merging.model import merger
 from partita.configurations.merging.particles import beam, island, plan
 from partita.configurations.merging.sampled import CLOSE, ENOUGH, sampled
+from partita.core import Budget
 from partita.errors import TooLarge, Unavailable
-from partita.records import Budget
 
 CASES = [(0.0, 0), (0.3, 0), (0.2, 2), (0.8, 0)]
 WORK = Budget(work=20_000_000)

@@ -15,8 +15,8 @@ from partita.configurations.optimality import optimum, prove, relaxations
 from partita.configurations.optimum import score
 from partita.configurations.search.meter import Meter
 from partita.configurations.solve import solve
+from partita.core import Budget, CoreferenceSet, PairProbabilities
 from partita.errors import InputError
-from partita.records import Budget, CoreferenceSet, PairProbabilities
 
 
 def test_equals_brute_force() -> None:

@@ -21,7 +21,7 @@ from partita.configurations.sampled.normaliser import (
     rungs,
 )
 from partita.configurations.sampled.posterior import merge_visited
-from partita.records import Budget, Figure, FloatArray
+from partita.core import Budget, Figure, FloatArray
 
 FAR = 5.0  # standard errors
 

@@ -13,7 +13,7 @@ from oracles.partitions import Labels, distribution, log_weights
 from partita.configurations.sampled.chains import neighbours, state_of
 from partita.configurations.sampled.kernels import Pairs, State, renew
 from partita.configurations.sampled.moves import exchange, partner, redeal, split_merge
-from partita.records import FloatArray, restricted_growth
+from partita.core import FloatArray, restricted_growth
 
 Move = Callable[[Pairs, State, np.random.Generator], object]
 RUNS = 8_000

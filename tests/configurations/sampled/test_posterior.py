@@ -27,8 +27,8 @@ from partita.configurations.sampled.meter import Meter
 from partita.configurations.sampled.posterior import SampledPosterior, best_visited, sampled
 from partita.configurations.sampled.runs import elite
 from partita.configurations.sampled.summary import Summary
+from partita.core import Budget, Figure, FloatArray, Posterior, restricted_growth
 from partita.errors import TooLarge, Unavailable
-from partita.records import Budget, Figure, FloatArray, Posterior, restricted_growth
 
 DENSITIES = (0.0, 0.3, 0.6, 0.9)
 FAR = 5.0  # standard errors: a right method passes 10,000 runs

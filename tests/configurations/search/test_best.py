@@ -18,7 +18,7 @@ from partita.configurations.search.prices import (
     shares,
     words_of,
 )
-from partita.records import Budget, FloatArray, restricted_growth
+from partita.core import Budget, FloatArray, restricted_growth
 
 AMPLE = Budget(work=10**9)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from partita.configurations.search.meter import Meter
 from partita.configurations.search.prices import UNIT, half_gains, rounding, words_of
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 Masks = NDArray[np.uint64]
 Indices = NDArray[np.int32]

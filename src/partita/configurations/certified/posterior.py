@@ -16,8 +16,7 @@ from partita.configurations.optimum import local_search, score
 from partita.configurations.search.best import best, good_order, pool
 from partita.configurations.search.meter import Meter
 from partita.configurations.search.prices import UNIT, rounding, shares, words_of
-from partita.errors import Unavailable
-from partita.records import (
+from partita.core import (
     Best,
     Budget,
     Figure,
@@ -27,6 +26,7 @@ from partita.records import (
     Method,
     restricted_growth,
 )
+from partita.errors import Unavailable
 
 
 @dataclass(frozen=True, slots=True, eq=False)

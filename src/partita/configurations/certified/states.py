@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from partita.compilation import kernel
 from partita.configurations.search.covers import disjoint, first_free
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 Masks = NDArray[np.uint64]
 

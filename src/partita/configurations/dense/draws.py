@@ -6,7 +6,7 @@ import numpy as np
 
 from partita.configurations.dense.subsets import SMALL, parts
 from partita.configurations.dense.tables import AnyTables
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 
 def draw_rows(tables: AnyTables, count: int, rng: np.random.Generator) -> IntArray:

@@ -14,7 +14,7 @@ from partita.configurations.count import count
 from partita.configurations.dense.draws import draw_rows
 from partita.configurations.dense.subsets import LOG_MAX, SMALL, members, parts, recursion
 from partita.configurations.dense.tables import AnyTables, ScaledTables, doubles, tables
-from partita.records import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
+from partita.core import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
 
 Cells = tuple[int, ...]
 

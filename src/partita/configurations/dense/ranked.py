@@ -20,7 +20,7 @@ from partita.configurations.dense.ranked_kernels import (
 from partita.configurations.dense.subsets import SUM, cell_values, members, recursion, subset_sums
 from partita.configurations.dense.tables import BLOCK_BITS, rows
 from partita.configurations.optimum import local_search
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 SLACK = 1.0  # by how much a constraint may be violated: a factor e in a weight is harmless
 ALMOST = 0.9  # of the slack, which is left where a constraint was violated by more

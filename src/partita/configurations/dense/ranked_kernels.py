@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from partita.compilation import kernel
-from partita.records import IntArray
+from partita.core import IntArray
 
 # The ranked transform works on rows of 8 × 8 × 8 numbers: the three lowest templates (lanes), the
 # next three, and the next three. Offsets are unsigned and constant, so that loops are vectorised.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.records import BoolArray, FloatArray
+from partita.core import BoolArray, FloatArray
 
 Values = NDArray[Any]
 SMALL = 14  # templates up to which numpy answers at once

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from partita.configurations.dense.subsets import LOG_SUM, SMALL, log_cell_weights, recursion
-from partita.records import FloatArray
+from partita.core import FloatArray
 
 POSITIVE = 17  # templates up to which 3^n additions beat the ranked transform
 TOLERANCE = 1e-10  # of the check on the ranked transform

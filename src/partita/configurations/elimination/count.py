@@ -11,7 +11,7 @@ import numpy as np
 from partita.configurations.elimination import dense, kernels
 from partita.configurations.elimination.recursion import SUM, gathered
 from partita.configurations.elimination.tree import Join, Step
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 EXACT = 52  # bits of integers that a double holds, and one to spare
 MOST = 48  # bits of the largest primes used

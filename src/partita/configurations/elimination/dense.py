@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from partita.configurations.elimination import dense_kernels as kernels
-from partita.records import BoolArray, FloatArray, IntArray
+from partita.core import BoolArray, FloatArray, IntArray
 
 LANE_BITS = kernels.LANE_BITS
 LISTED = 1.1  # nanoseconds for one pair of a listed entry and a place of the table

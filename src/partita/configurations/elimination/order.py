@@ -13,7 +13,7 @@ from partita.configurations.elimination import order_kernels as kernels
 from partita.configurations.elimination.dense import LANE_BITS, LANES, LISTED, pairs_of_groups
 from partita.configurations.elimination.recursion import block_ranges
 from partita.configurations.elimination.tree import Join, Step, steps
-from partita.records import BoolArray, FloatArray, IntArray
+from partita.core import BoolArray, FloatArray, IntArray
 
 WIDEST = 28  # bits of the largest table that is ever thought of
 PATIENCE = 200_000_000  # words that one search for an order may read

@@ -23,8 +23,8 @@ from partita.configurations.elimination.order import (
 from partita.configurations.elimination.recursion import LOG, LOG2, MAX, SUM, Recursion
 from partita.configurations.elimination.tree import Step
 from partita.configurations.elimination.walk import BestChooser, RandomChooser, log_weights, walk
+from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method, restricted_growth
 from partita.errors import TooLarge
-from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method, restricted_growth
 
 ROUNDS = 50
 

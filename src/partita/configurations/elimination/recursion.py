@@ -12,7 +12,7 @@ import numpy as np
 
 from partita.configurations.elimination import dense, kernels
 from partita.configurations.elimination.tree import Join, Step
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 SUM, MAX, LOG = kernels.SUM, kernels.MAX, kernels.LOG
 LOG2 = math.log(2.0)

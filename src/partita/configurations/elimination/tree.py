@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partita.configurations.elimination.order_kernels import count_cliques
-from partita.records import BoolArray, IntArray
+from partita.core import BoolArray, IntArray
 
 ABSENT = -1  # in place of a bit
 CLIQUES = 2_000_000  # so many are counted along one order; then every subset counts as one

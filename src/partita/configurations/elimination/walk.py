@@ -12,7 +12,7 @@ from partita.compilation import kernel
 from partita.configurations.elimination.kernels import SUM
 from partita.configurations.elimination.order_kernels import bit_count
 from partita.configurations.elimination.recursion import Operand, Recursion
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 COVERED = -1  # the choice of no entry: the template was covered from below
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.odds import Knowledge
+from partita.core import BoolArray, FloatArray, IntArray, components
 from partita.errors import InputError
-from partita.records import BoolArray, FloatArray, IntArray, components
 
 CLIP = 1e-9  # scores count as at least this and at most 1 minus this
 FREE = 2.0  # templates that a cluster must have more for the damping to count
@@ -292,7 +292,7 @@ def distinct_pairs(apart: IntArray, n: int) -> IntArray:
 
 def independent(graph: Graph) -> IntArray:
     """Return the number of the connected component of each group; one if no pair has weight 0."""
-    from partita.records import linked_components
+    from partita.core import linked_components
 
     if graph.rate > 0.0:
         return np.zeros(len(graph), dtype=np.int64)

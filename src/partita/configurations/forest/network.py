@@ -11,8 +11,8 @@ import numpy as np
 
 from partita.configurations.dense.draws import canonical_rows
 from partita.configurations.forest.model import Graph
+from partita.core import FloatArray, IntArray
 from partita.errors import TooLarge
-from partita.records import FloatArray, IntArray
 
 DENSE_CELL = 96  # groups up to which a cell is weighed as a dense matrix
 ENTRY = 16  # bytes of an index and a weight

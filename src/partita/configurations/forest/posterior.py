@@ -29,8 +29,7 @@ from partita.configurations.forest.search import (
 )
 from partita.configurations.odds import Knowledge
 from partita.configurations.product_posterior import Contracted, Part, Product
-from partita.errors import InputError, TooLarge, Unavailable
-from partita.records import (
+from partita.core import (
     Best,
     Budget,
     Figure,
@@ -40,6 +39,7 @@ from partita.records import (
     Method,
     Posterior,
 )
+from partita.errors import InputError, TooLarge, Unavailable
 
 EXACT = 14  # groups up to which tables over subsets answer at once
 LARGEST = 18  # … and up to which they can, where an exact answer is asked for

@@ -9,7 +9,7 @@ import numpy as np
 from partita.configurations.dense.draws import canonical_rows
 from partita.configurations.forest.model import Graph, violated
 from partita.configurations.forest.network import DENSE_CELL, Network
-from partita.records import Budget, FloatArray, IntArray, linked_components
+from partita.core import Budget, FloatArray, IntArray, linked_components
 
 STARTS = 16  # draws that are weighed; the search starts from the heaviest and from the consensus
 SWEEPS = 40

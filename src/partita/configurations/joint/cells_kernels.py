@@ -45,7 +45,7 @@ from partita.configurations.joint.codes import (
     YOU,
 )
 from partita.configurations.joint.features_kernels import Mentions
-from partita.records import IntArray
+from partita.core import IntArray
 
 Small = NDArray[np.int32]
 

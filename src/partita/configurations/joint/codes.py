@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.records import IntArray
+from partita.core import IntArray
 from partita.text.words import CLASSES
 
 # How an expression refers: pronouns first, so that kind <= LAST_PRONOUN asks for a pronoun.

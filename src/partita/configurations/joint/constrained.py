@@ -17,8 +17,8 @@ from partita.configurations.count import bell, count
 from partita.configurations.enumeration import LARGEST, partitions
 from partita.configurations.joint.posterior import WIDTH, JointPosterior
 from partita.configurations.merging.listed import cell_marginals
+from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import TooLarge, Unavailable
-from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method
 
 BLOCK = 1024  # draws at a time
 BLOCKS = 24  # at most

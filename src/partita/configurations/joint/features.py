@@ -77,7 +77,7 @@ from partita.configurations.joint.codes import (
     YOU,
     S,
 )
-from partita.records import IntArray, Template
+from partita.core import IntArray, Template
 from partita.text.words import WordTable, shipped_words
 
 if TYPE_CHECKING:

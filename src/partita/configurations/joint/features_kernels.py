@@ -37,7 +37,7 @@ from partita.configurations.joint.codes import (
     SHARED_WORD,
     SIBLINGS,
 )
-from partita.records import IntArray
+from partita.core import IntArray
 
 Attributes = NDArray[np.int32]
 Sets = tuple[IntArray, IntArray]

@@ -57,7 +57,7 @@ from partita.configurations.joint.cells_kernels import (
     voices,
 )
 from partita.configurations.joint.features_kernels import Mentions
-from partita.records import IntArray
+from partita.core import IntArray
 
 Codes = NDArray[np.uint8]
 LEVEL_COUNT, COSINES = code.LEVELS, code.COSINES

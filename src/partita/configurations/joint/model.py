@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.codes import LIMIT, SCALE
+from partita.core import FloatArray
 from partita.errors import InputError
 from partita.files.strict import Place, fields, integer_of, number_of, parsed, text_of
 from partita.files.text import whole_text
 from partita.files.writing import write_atomically
 from partita.parameters import VERSION, shipped_text
-from partita.records import FloatArray
 
 if TYPE_CHECKING:
     from partita.configurations.joint.network_kernels import Layout, Network

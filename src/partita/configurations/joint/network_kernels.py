@@ -48,7 +48,7 @@ from partita.configurations.joint.kernels import (
     no_counts,
     relate,
 )
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 Single = NDArray[np.float32]
 Whole = NDArray[np.int16]

@@ -11,8 +11,7 @@ import numpy as np
 
 from partita.configurations.count import bell
 from partita.configurations.enumeration import LARGEST, enumerated_marginals, partitions
-from partita.errors import InputError, Unavailable
-from partita.records import (
+from partita.core import (
     Best,
     Figure,
     FloatArray,
@@ -23,6 +22,7 @@ from partita.records import (
     restricted_growth,
     restricted_growth_rows,
 )
+from partita.errors import InputError, Unavailable
 
 if TYPE_CHECKING:
     from partita.configurations.joint.features_kernels import Mentions

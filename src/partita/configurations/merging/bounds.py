@@ -9,7 +9,7 @@ import numpy as np
 
 from partita.configurations.count import count as number
 from partita.configurations.merging.model import Merger
-from partita.records import Figure, FloatArray, Marginals
+from partita.core import Figure, FloatArray, Marginals
 
 
 @dataclass(frozen=True, slots=True)

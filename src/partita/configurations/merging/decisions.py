@@ -20,8 +20,8 @@ from partita.configurations.merging.unconstrained import (
     unconstrained,
 )
 from partita.configurations.product_posterior import Part, Product
+from partita.core import BoolArray, Budget, FloatArray, IntArray, Posterior, components
 from partita.errors import InputError, TooLarge
-from partita.records import BoolArray, Budget, FloatArray, IntArray, Posterior, components
 
 RATE = 2_000_000  # decisions a second, at least, with all questions answered
 TAIL_RATE = 150_000_000  # questions a second to sets of tails

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.merging.bounds import MassBounds, log_sum
+from partita.core import BoolArray, FloatArray, IntArray
 from partita.errors import InputError, TooLarge
-from partita.records import BoolArray, FloatArray, IntArray
 
 SMALL = 14  # up to so many templates plain arrays do
 BITS = 62  # of a word of packed states are used: no shift meets the sign

@@ -15,8 +15,8 @@ from partita.configurations.merging.bounds import count as count_configurations
 from partita.configurations.merging.lattice import SMALL, Lattice, Step, most
 from partita.configurations.merging.listed import cell_marginals
 from partita.configurations.merging.model import Merger
+from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import Unavailable
-from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method
 
 Choice = tuple[int, float, int]  # the tail joined (−1: a new cell), log-weight, the state after it
 Path = tuple["Path", int] | None

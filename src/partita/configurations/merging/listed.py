@@ -12,8 +12,8 @@ import numpy as np
 from partita.configurations.enumeration import LARGEST, partitions
 from partita.configurations.merging.bounds import MassBounds, bell_bits, count, log2_count, log_sum
 from partita.configurations.merging.model import Merger
+from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import InputError, Unavailable
-from partita.records import Best, Figure, FloatArray, IntArray, Marginals, Method
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import BoolArray, FloatArray, IntArray, components
 from partita.errors import Contradiction, InputError
-from partita.records import BoolArray, FloatArray, IntArray, components
 
 
 @dataclass(frozen=True, slots=True, eq=False)

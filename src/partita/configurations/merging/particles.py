@@ -12,7 +12,7 @@ from partita.compilation import kernel
 from partita.configurations.merging.bounds import MassBounds, log_sum
 from partita.configurations.merging.listed import ListedPosterior, list_posterior
 from partita.configurations.merging.model import Merger
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 NEGLIGIBLE = 40.0  # e**-40 of the largest choice is less than what a double can tell
 

@@ -27,8 +27,8 @@ from partita.configurations.merging.particles import (
     settle,
     together,
 )
+from partita.core import Best, BoolArray, Budget, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import TooLarge, Unavailable
-from partita.records import Best, BoolArray, Budget, Figure, FloatArray, IntArray, Marginals, Method
 
 ISLANDS = 16
 CLOSE, ENOUGH = 0.005, 1000.0  # the standard error of pairs and the draws that count, sought

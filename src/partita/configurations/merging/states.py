@@ -9,7 +9,7 @@ import numpy as np
 
 from partita.configurations.merging.lattice import BITS, Lattice, Step
 from partita.configurations.merging.model import Merger, mask, reach_of
-from partita.records import BoolArray, FloatArray, IntArray
+from partita.core import BoolArray, FloatArray, IntArray
 
 NO_TAIL = -1  # in place of a mask, which is never negative
 

@@ -11,8 +11,8 @@ import numpy as np
 from partita.configurations.merging.bounds import count, log2_count
 from partita.configurations.merging.lattice_posterior import Choice, best_first
 from partita.configurations.merging.model import Merger
+from partita.core import Best, BoolArray, Budget, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import TooLarge
-from partita.records import Best, BoolArray, Budget, Figure, FloatArray, IntArray, Marginals, Method
 
 
 def simulate(model: Merger, count: int, rng: np.random.Generator) -> IntArray:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from partita.configurations.optimum import local_search
 from partita.configurations.sampled.meter import Meter
 from partita.configurations.sampled.summary import PIECE, Counts, Summary, pieces, summary
-from partita.records import FloatArray, IntArray, restricted_growth
+from partita.core import FloatArray, IntArray, restricted_growth
 
 if TYPE_CHECKING:
     from partita.configurations.sampled.kernels import Pairs, State

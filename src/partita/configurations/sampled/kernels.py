@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import uncounted
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 Short = NDArray[np.int32]
 LEAST = -40.0  # a cell that is e^40 times less likely than to be alone is not considered

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from partita.records import Budget
+from partita.core import Budget
 
 
 @dataclass(slots=True)

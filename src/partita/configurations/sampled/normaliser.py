@@ -17,7 +17,7 @@ from partita.configurations.sampled.chains import (
     wander,
 )
 from partita.configurations.sampled.meter import Meter
-from partita.records import Figure, FloatArray, IntArray
+from partita.core import Figure, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from partita.configurations.sampled.kernels import Pairs

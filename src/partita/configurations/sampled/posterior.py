@@ -27,8 +27,7 @@ from partita.configurations.sampled.chains import (
 from partita.configurations.sampled.meter import Meter
 from partita.configurations.sampled.normaliser import Ladder, census, log_normaliser, rungs
 from partita.configurations.sampled.summary import Summary
-from partita.errors import TooLarge, Unavailable
-from partita.records import (
+from partita.core import (
     Best,
     Budget,
     Figure,
@@ -39,6 +38,7 @@ from partita.records import (
     restricted_growth,
     restricted_growth_rows,
 )
+from partita.errors import TooLarge, Unavailable
 
 if TYPE_CHECKING:
     from partita.configurations.sampled.kernels import Pairs

@@ -27,7 +27,7 @@ from partita.configurations.sampled.kernels import (
     to_cell,
 )
 from partita.configurations.sampled.moves import exchange, partner, split_merge, sweep
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 
 class Elite(NamedTuple):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.records import FloatArray
+from partita.core import FloatArray
 
 ERROR = 0.01  # the largest standard error of a pair that still counts as an answer
 SCALE = 1.05  # the largest split R-hat of the log-weight and of a pair: ten draws in half a chain

@@ -18,7 +18,7 @@ from partita.configurations.search.prices import (
     simple_prices,
     words_of,
 )
-from partita.records import Best, Budget, FloatArray, IntArray
+from partita.core import Best, Budget, FloatArray, IntArray
 
 LEAST = 64  # configurations kept even if fewer are asked for, so that moves can lead out of a dip
 

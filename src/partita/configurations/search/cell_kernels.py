@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 Masks = NDArray[np.uint64]
 

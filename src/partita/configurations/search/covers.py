@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 Masks = NDArray[np.uint64]
 Labels = NDArray[np.int32]

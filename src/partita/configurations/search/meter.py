@@ -6,7 +6,7 @@ import math
 import time
 from dataclasses import dataclass, field
 
-from partita.records import Budget
+from partita.core import Budget
 
 SLICE = 1 << 18  # nodes between two looks at the clock: a few hundredths of a second
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 Labels = NDArray[np.int32]
 Keys = NDArray[np.uint64]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.search.meter import Meter
-from partita.records import FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 
 Masks = NDArray[np.uint64]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from partita.records import Assertion, Template
-from partita.records.templates import ASSERTIONS
+from partita.core import Assertion, Template
+from partita.core.templates import ASSERTIONS
 from partita.text.assertions import PAST, Scope, scopes, strongest
 from partita.text.expressions import Expression, quotations
 from partita.text.trees import WORDED, Tree, Word, feature

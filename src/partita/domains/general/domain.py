@@ -7,11 +7,11 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
+from partita.antecedents.windows import Windows
 from partita.configurations import MODELS
+from partita.core import Message, Template
 from partita.domains import Domain, content_hash
 from partita.domains.general.details import speakers, with_details
-from partita.records import Message, Template
-from partita.reference.windows import Windows
 from partita.templates.schema import Schema
 from partita.templates.strings import StringsType
 from partita.text.analysis import SHIPPED, shipped_analyser

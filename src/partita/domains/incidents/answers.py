@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from partita.core import FloatArray
 from partita.corpora.muc_templates import SLOTS, Fill, Incident
 from partita.domains.incidents import slot_choice
 from partita.domains.incidents.filling import Filling, ProbableFill, incident_of
@@ -28,7 +29,6 @@ from partita.domains.incidents.screening import (
     draft_probability,
     entity_probabilities,
 )
-from partita.records import FloatArray
 
 MIN_DRAFT_PROBABILITY = 0.15  # of being an incident of the key, for a draft to be answered
 MIN_CANDIDATE = 0.08  # probability of an incident and an entity, for the entity's fills to count

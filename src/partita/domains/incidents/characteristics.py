@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import Template
 from partita.pairs.characteristics import Characteristic, Pairs
-from partita.records import Template
 
 Values = NDArray[np.uint8]
 

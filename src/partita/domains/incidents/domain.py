@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
+from partita.core import FloatArray, IntArray, Message, Template
 from partita.corpora.muc import format_templates as answers_text
 from partita.domains import ParameterText, RuleDomain, content_hash
 from partita.domains.incidents.answers import answer_reading, probable_incidents
@@ -30,7 +31,6 @@ from partita.pairs.columns import Columns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy, PairModel
 from partita.pipeline import Stages
-from partita.records import FloatArray, IntArray, Message, Template
 from partita.templates.sorts import Hierarchy
 from partita.training.pair_parameters import PairParameters, training_of
 from partita.training.parameter_files import shipped_pair_parameters

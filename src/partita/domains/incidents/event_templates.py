@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast, get_args
 
+from partita.core import Form, Template
 from partita.domains.incidents.cases import MessageContext
 from partita.domains.incidents.entities import person_name
 from partita.domains.incidents.mentions import Mention
 from partita.domains.incidents.readings import Event, Reading
 from partita.domains.incidents.stories import Item, Sentence, sorts_of
-from partita.records import Form, Template
 from partita.templates.sorts import Hierarchy
 
 ROLES = ("VICTIM", "TARGET", "PERPETRATOR", "ORGANISATION", "INSTRUMENT")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.core import FloatArray
 from partita.corpora.muc_templates import SLOTS, Fill
 from partita.domains.incidents.fusion_things import (
     INCIDENT_SLOTS,
@@ -22,7 +23,6 @@ from partita.evaluation.muc.fills import compare, compare_strings, location
 from partita.fusion.claims import Claims
 from partita.fusion.detection import balance, correlations, detect, independence
 from partita.fusion.fuse import Fused, Settings, answers_by_object, fuse
-from partita.records import FloatArray
 
 YES, NO = "yes", "no"
 NONE = "-"  # the value of a slot without a fill

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from partita.core import FloatArray
 from partita.corpora.muc import Exam, format_templates, read_exam
 from partita.corpora.muc_templates import SLOTS, Fill, Incident
 from partita.domains.incidents.fill_probabilities import (
@@ -30,7 +31,6 @@ from partita.domains.incidents.fusion_things import group_reports, make_report
 from partita.errors import InputError
 from partita.evaluation.muc.score import CONTENT, TYPE
 from partita.files.writing import write_atomically
-from partita.records import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

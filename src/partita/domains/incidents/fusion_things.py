@@ -11,9 +11,9 @@ from itertools import combinations, groupby, product
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core import FloatArray, IntArray
 from partita.corpora.muc_templates import SLOTS, Fill, Incident, compare_dates
 from partita.evaluation.muc.fills import compare_locations, compare_strings
-from partita.records import FloatArray, IntArray
 
 INCIDENT_SLOTS = (2, 3, 4, 5, 8, 17, 24)  # slots of the incident itself
 

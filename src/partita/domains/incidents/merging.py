@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from partita.configurations.greedy import greedy_labels
 from partita.configurations.solve_batch import solve_many
+from partita.core import CoreferenceSet, Distribution, IntArray
 from partita.domains.incidents.cases import MessageContext
 from partita.domains.incidents.characteristics import compatible_events
 from partita.domains.incidents.event_templates import event_templates
@@ -16,7 +17,6 @@ from partita.domains.incidents.readings import Draft, Event
 from partita.errors import PartitaError
 from partita.pairs.models import PairModel, set_probabilities
 from partita.pipeline import Solve
-from partita.records import CoreferenceSet, Distribution, IntArray
 from partita.training.pair_parameters import PairParameters, training_of
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from hashlib import blake2b
 
 import numpy as np
 
+from partita.core import FloatArray, IntArray
 from partita.domains.incidents.model_kernels import Bins, add_trees, descend, grow_tree
-from partita.records import FloatArray, IntArray
 from partita.training.maxent import fit_sparse, logistic
 
 Features = Sequence[str]

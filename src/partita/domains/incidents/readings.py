@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from partita.core import FloatArray
 from partita.domains.incidents.features import (
     mention_features,
     message_features,
@@ -17,7 +18,6 @@ from partita.domains.incidents.features import (
 from partita.domains.incidents.mentions import Mention, find_mentions, is_denied
 from partita.domains.incidents.models import NONE, Classifier
 from partita.domains.incidents.stories import Story
-from partita.records import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.core import FloatArray
 from partita.corpora.muc_templates import days
 from partita.domains.incidents.cases import MessageContext, message_context
 from partita.domains.incidents.entities import Entity, entities
@@ -30,7 +31,6 @@ from partita.domains.incidents.readings import (
     RolePart,
     find_events,
 )
-from partita.records import FloatArray
 
 ROLES = ("VICTIM", "TARGET", "PERPETRATOR", "ORGANISATION", "INSTRUMENT")
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from partita.core import FloatArray
 from partita.corpora.muc_templates import CORRECT, SLOTS, Incident, compare_dates
 from partita.domains.incidents import slot_choice
 from partita.domains.incidents.answers import CandidateIncident, candidate_incidents, fill_numbers
@@ -44,7 +45,6 @@ from partita.domains.incidents.slot_choice import Candidate
 from partita.domains.incidents.training_data import ROLES
 from partita.evaluation.muc.fills import compare, compare_locations, compare_strings
 from partita.evaluation.muc.score import map_templates
-from partita.records import FloatArray
 
 FOLDS = 3
 MIN_PROBABILITY = 0.25  # of entities and fills used to match drafts to the key's templates

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from partita.core import FloatArray
 from partita.corpora.muc_templates import days
 from partita.domains.incidents.cases import MessageContext
 from partita.domains.incidents.features import item_text
@@ -19,7 +20,6 @@ from partita.domains.incidents.models import BoostedTrees, Classifier, log_odds
 from partita.domains.incidents.places import Place, format_place
 from partita.domains.incidents.readings import Draft
 from partita.domains.incidents.stories import Item
-from partita.records import FloatArray
 
 MAX_CHAIN_GAP = 5  # words between two places of one chain
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+from partita.core import Message
 from partita.domains.incidents.gazetteer import Gazetteer, shipped_gazetteer
-from partita.records import Message
 from partita.rules.build import Contribution
 from partita.rules.cascade import Analysis
 from partita.rules.extractor import BATCH, Extractor

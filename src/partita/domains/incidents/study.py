@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
+from partita.core import IntArray, Posterior
 from partita.corpora.muc_templates import SCORED, Incident
 from partita.domains.incidents.answers import answer_reading
 from partita.domains.incidents.characteristics import compatible_events
@@ -41,7 +42,6 @@ from partita.evaluation.muc.score import Tally as ExamTally
 from partita.evaluation.muc.score import score
 from partita.evaluation.rows import markdown, row, sizes_markdown, table
 from partita.evaluation.splits import Cut, coverage
-from partita.records import IntArray, Posterior
 from partita.training.pair_parameters import PairParameters, training_of
 from partita.training.set_models import Tally
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from partita.core import Message
 from partita.corpora.muc import holds_templates, read_exam
 from partita.corpora.muc_templates import Incident
 from partita.domains.incidents.cases import message_context
@@ -39,7 +40,6 @@ from partita.domains.incidents.training_data import (
 from partita.errors import InputError, PartitaError
 from partita.evaluation.splits import Cut, cut
 from partita.evaluation.training import Plan, train_pairs
-from partita.records import Message
 from partita.text.messages import read_messages
 from partita.training.pair_parameters import PairParameters
 

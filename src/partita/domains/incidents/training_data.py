@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from partita.core import Configuration, Document
 from partita.corpora.muc_templates import Incident, compare_dates
 from partita.domains.incidents.cases import MessageContext
 from partita.domains.incidents.entities import Entity, entities
@@ -27,7 +28,6 @@ from partita.domains.incidents.mentions import Mention, find_mentions
 from partita.domains.incidents.models import NONE, Examples, Features, train_classifier
 from partita.domains.incidents.readings import Event, Reading, ReadingModels, RolePart
 from partita.domains.incidents.stories import Story
-from partita.records import Configuration, Document
 from partita.text.tokens import scan
 
 # The slots with string fills, and their roles.

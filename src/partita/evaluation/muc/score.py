@@ -11,6 +11,7 @@ from string import punctuation
 
 import numpy as np
 
+from partita.core import FloatArray
 from partita.corpora.muc import Exam, Problem, read_exam
 from partita.corpora.muc_templates import (
     CORRECT,
@@ -24,7 +25,6 @@ from partita.corpora.muc_templates import (
 )
 from partita.errors import InputError
 from partita.evaluation.muc.fills import compare, compare_strings
-from partita.records import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
+from partita.antecedents.columns import NIL, PRONOUN, BoolArray, ReferenceColumns, reference_columns
+from partita.core import CoreferenceSet, IntArray, Pair, Template, components, pair
+from partita.core.templates import KIND, ROLES
 from partita.errors import Contradiction, InputError
-from partita.records import CoreferenceSet, IntArray, Pair, Template, components, pair
-from partita.records.templates import KIND, ROLES
-from partita.reference.columns import NIL, PRONOUN, BoolArray, ReferenceColumns, reference_columns
 from partita.templates.schema import Schema, Values
 from partita.templates.slots import Value
 

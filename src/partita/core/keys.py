@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from partita.records import Configuration, Template
+from partita.core import Configuration, Template
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from partita.records.posterior import Figure, Interval
-from partita.records.templates import Status
+from partita.core.posterior import Figure, Interval
+from partita.core.templates import Status
 
 Plain = str | int | list[str]
 

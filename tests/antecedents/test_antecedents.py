@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.depots import A, B, C, D
-from partita.records import Template
-from partita.reference.antecedents import with_antecedents
-from partita.reference.columns import person, reference_columns
+from partita.antecedents.antecedents import with_antecedents
+from partita.antecedents.columns import person, reference_columns
+from partita.core import Template
 from partita.templates.sorts import Hierarchy
 
 DEPOTS = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from partita.records import Configuration, CoreferenceSet, Template
-from partita.reference.windows import Chains, Windows, copies, original
+from partita.antecedents.windows import Chains, Windows, copies, original
+from partita.core import Configuration, CoreferenceSet, Template
 
 
 def templates(*places: tuple[int, int]) -> list[Template]:

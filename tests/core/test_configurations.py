@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.records import restricted_growth, restricted_growth_rows
+from partita.core import restricted_growth, restricted_growth_rows
 
 ROWS = st.integers(0, 6).flatmap(
     lambda n: st.lists(st.lists(st.integers(0, 9), min_size=n, max_size=n), max_size=5).map(

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from partita.core.arrays import IntArray
+from partita.core.configurations import Configuration
+from partita.core.templates import Template
 from partita.errors import InputError
-from partita.records.arrays import IntArray
-from partita.records.configurations import Configuration
-from partita.records.templates import Template
 
 RegionKind = Literal["subject", "heading", "text", "list", "table"]
 

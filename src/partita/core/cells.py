@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from partita.core.arrays import BoolArray, FloatArray, IntArray
+from partita.core.posterior import DrawnPosterior, Figure, Kind, Marginals, least_cells
 from partita.errors import Unavailable
-from partita.records.arrays import BoolArray, FloatArray, IntArray
-from partita.records.posterior import DrawnPosterior, Figure, Kind, Marginals, least_cells
 
 if TYPE_CHECKING:
-    from partita.records.distributions import Distribution
+    from partita.core.distributions import Distribution
 
 MOST = 1 << 16  # most cells to enumerate; larger sets are sampled
 DRAWS = 500

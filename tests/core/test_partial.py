@@ -15,10 +15,10 @@ from oracles.instances import log_odds, planted_pairs, uniform_pairs, with_holes
 from oracles.partitions import distribution as enumerate_all
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve import solve
+from partita.core import Distribution, PairProbabilities, cells
+from partita.core.posterior import least_cells
+from partita.core.templates import CoreferenceSet, Template
 from partita.files.strict import Place
-from partita.records import Distribution, PairProbabilities, cells
-from partita.records.posterior import least_cells
-from partita.records.templates import CoreferenceSet, Template
 from partita.results.result_lines import result_line
 from partita.results.saved_results import Result, result_of
 from partita.views.distribution import partial_rows, text

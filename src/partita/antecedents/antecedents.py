@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from partita.records import Antecedent, IntArray, Template
-from partita.reference.columns import (
+from partita.antecedents.columns import (
     DEFINITE,
     NAME,
     NIL,
@@ -18,6 +17,7 @@ from partita.reference.columns import (
     ReferenceColumns,
     reference_columns,
 )
+from partita.core import Antecedent, IntArray, Template
 from partita.templates.name import NameType
 from partita.templates.sorts import Hierarchy
 

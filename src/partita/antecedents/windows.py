@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from partita.records import Configuration, CoreferenceSet, Template
+from partita.core import Configuration, CoreferenceSet, Template
 
 
 @dataclass(frozen=True, slots=True)

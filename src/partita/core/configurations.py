@@ -9,8 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from partita.core.arrays import IntArray
 from partita.errors import InputError
-from partita.records.arrays import IntArray
 
 Cell = tuple[str, ...]
 

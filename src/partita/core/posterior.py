@@ -8,7 +8,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from partita.records.arrays import FloatArray, IntArray
+from partita.core.arrays import FloatArray, IntArray
 
 Method = Literal["exact", "certified", "sampled"]
 Kind = Literal["exact", "interval", "estimate"]

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.laws import compatible
+from partita.antecedents.sets import coreference_sets, unlinked
+from partita.core import Template, pair
+from partita.core.templates import ASSERTIONS, EVENT, KIND, ROLES, Assertion
 from partita.errors import Contradiction, InputError
-from partita.records import Template, pair
-from partita.records.templates import ASSERTIONS, EVENT, KIND, ROLES, Assertion
-from partita.reference.sets import coreference_sets, unlinked
 
 AREA = Template("E", start=200, slots={"FACILITY": "BRIDGE", "NUMBER": "PLURAL"})
 

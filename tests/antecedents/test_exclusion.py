@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from partita.records import Template
-from partita.reference.sets import compatible
+from partita.antecedents.sets import compatible
+from partita.core import Template
 
 GUM = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "gum"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.records import IntArray, Template
+from partita.core import IntArray, Template
 from partita.templates.name import Name, NameType
 from partita.templates.sorts import Hierarchy
 from partita.templates.words import symbol

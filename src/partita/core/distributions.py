@@ -9,13 +9,13 @@ from typing import Any, cast, overload
 
 import numpy as np
 
+from partita.core.arrays import BoolArray, FloatArray, IntArray
+from partita.core.cells import PartialConfiguration, partial_configuration
+from partita.core.configurations import Configuration
+from partita.core.posterior import Figure, Interval, Marginals, Method, Posterior
+from partita.core.tables import Columns, Tabular
+from partita.core.templates import CoreferenceSet, Id
 from partita.errors import InputError
-from partita.records.arrays import BoolArray, FloatArray, IntArray
-from partita.records.cells import PartialConfiguration, partial_configuration
-from partita.records.configurations import Configuration
-from partita.records.posterior import Figure, Interval, Marginals, Method, Posterior
-from partita.records.tables import Columns, Tabular
-from partita.records.templates import CoreferenceSet, Id
 
 LARGE = 20  # templates; the partial configuration of a larger set is always reported
 FEW = 8  # templates; the listed configurations of a smaller set say enough

@@ -1,0 +1,19 @@
+"""Programs that import `partita.records` still work, with a warning that names the new module."""
+
+import subprocess
+import sys
+
+PROGRAM = """
+import warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    from partita.records import Template
+    from partita.records.keys import Key
+import partita
+assert Template is partita.Template and Key is partita.Key
+assert [str(w.message).split(";")[0] for w in caught] == ["partita.records is now partita.core"]
+"""
+
+
+def test_the_former_name_of_core_still_works() -> None:
+    subprocess.run([sys.executable, "-c", PROGRAM], check=True)
