@@ -36,7 +36,7 @@ RECORDS = {
     "fake_1000": ["fake_1000.csv"],
     "RLdata500": ["RLdata500.csv"],
     "restaurants": ["restaurant-nophone-training.csv"],
-    "restaurants-two": ["restaurants-two/A.csv", "restaurants-two/B.csv"],
+    "restaurants-two": ["restaurants-two/rest1.csv", "restaurants-two/rest2.csv"],
 }
 TRUTHS = {"ent_id", "cluster", "unique_id"}  # columns that name the true cluster
 MESSAGES = 2  # files of a hundred MUC messages

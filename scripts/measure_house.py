@@ -177,8 +177,7 @@ class House:
                 if not (
                     name.startswith("_")
                     or name == "main"
-                    or kind is ast.FunctionDef
-                    and _is_command(module)
+                    or (kind is ast.FunctionDef and _is_command(module))
                 ):
                     homes[name].append(module)
         return {name: found for name, found in sorted(homes.items()) if len(found) > 1}
