@@ -1,0 +1,208 @@
+"""Stores, parameter files and documented Python names of version 0.1 still work.
+
+`tests/earlier` has what version 0.1 wrote and documented: a store as SQL with the results that it
+exported, the parameter files, the names that its pages import, and the members and arguments of
+its reference. A name that changed on purpose either works with a DeprecationWarning, or stands in
+REPLACED with what replaces it, as in the change log.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import re
+import sqlite3
+import warnings
+from base64 import b64encode
+from contextlib import closing
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import partita
+from partita.app.workspace import open_workspace
+from partita.cli import app
+from partita.configurations.forest.model import ForestParameters
+from partita.configurations.greedy import GreedyParameters
+from partita.configurations.joint.model import parse_joint_model
+from partita.configurations.odds import ScaledParameters
+from partita.store import migrating
+from partita.training.parameter_files import model_parameters, read_pair_parameters
+
+EARLIER = Path(__file__).parent / "earlier"
+REPLACED = {  # name of version 0.1: what to use instead
+    # The page named it, but it never existed.
+    "partita.app.authoring.trace": "partita.app.authoring.trace_file",
+}
+
+
+def listed(file: str) -> list[tuple[str, list[str]]]:
+    lines = (EARLIER / file).read_text(encoding="utf-8").splitlines()
+    return [(name, rest.split()) for name, _, rest in (line.partition(":") for line in lines)]
+
+
+def resolve(name: str) -> Any:
+    """Return what a dotted name stands for, importing as far as there are modules."""
+    module, rest = name, []
+    while True:
+        try:
+            found = import_module(module)
+            break
+        except ModuleNotFoundError:
+            module, _, last = module.rpartition(".")
+            rest.insert(0, last)
+            if not module:
+                raise
+    for attribute in rest:
+        found = getattr(found, attribute)
+    return found
+
+
+def deprecations(name: str) -> list[str]:
+    """Return the deprecation warnings of a name; an error, if it does not exist."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        resolve(name)
+    return [str(one.message) for one in caught if one.category is DeprecationWarning]
+
+
+IMPORTS = [
+    f"{module}.{name}" if name else module
+    for module, names in listed("imports.txt")
+    for name in names or [""]
+]
+
+
+@pytest.mark.parametrize("name", IMPORTS)
+def test_a_documented_import_works_or_has_a_replacement(name: str) -> None:
+    if name in REPLACED:
+        with pytest.raises((ImportError, AttributeError)):
+            resolve(name)
+        resolve(REPLACED[name])
+        return
+    for warning in deprecations(name):
+        replacements = re.findall(r"\bpartita\w*(?:\.\w+)+", warning)
+        assert len(replacements) >= 2, f"{warning}: names no replacement"
+        resolve(replacements[1])
+
+
+def test_the_table_of_replacements_has_only_documented_names() -> None:
+    members = {f"{name}.{one}" for name, members in listed("reference.txt") for one in members}
+    assert set(REPLACED) <= {*IMPORTS, *members}
+
+
+def attributes(value: Any) -> set[str]:
+    fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
+    return {one.name for one in fields} | set(dir(value))
+
+
+@pytest.mark.parametrize(("name", "members"), listed("reference.txt"))
+def test_members_and_arguments_of_the_reference_are_there(name: str, members: list[str]) -> None:
+    value = resolve(name.removesuffix("()"))
+    existing = set(inspect.signature(value).parameters) if "()" in name else attributes(value)
+    missing = [one for one in members if one not in existing]
+    assert [one for one in missing if f"{name}.{one}" not in REPLACED] == []
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store that version 0.1 made: a keyed run of depots, and one of ordinary text."""
+    path = tmp_path / "store.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript((EARLIER / "store.sql").read_text(encoding="utf-8"))
+        texts = {"pairs": (EARLIER / "pairs.json").read_text(encoding="utf-8"), "joint": JOINT}
+        for kind, text in texts.items():
+            database.execute("UPDATE models SET text = ? WHERE kind = ?", (text, kind))
+        database.commit()
+    return path
+
+
+def command(*arguments: object) -> str:
+    done = CliRunner().invoke(app, [str(one) for one in arguments])
+    assert done.exit_code == 0, done.stderr
+    return done.stdout
+
+
+def test_a_store_is_migrated_and_keeps_its_runs(store: Path) -> None:
+    shown = command("runs", "--store", store).splitlines()
+    assert [line.split() for line in shown[1:]] == [
+        ["monday", "1", "1", "1", "0.12", "complete"],
+        ["joint", "1", "1", "0", "1.94", "complete"],
+    ]
+    with closing(sqlite3.connect(store)) as database:
+        (version,) = database.execute(f"SELECT version_num FROM {migrating.TABLE}").fetchone()
+    assert version == migrating.VERSION
+
+
+@pytest.mark.parametrize("run", ["monday", "joint"])
+def test_a_stored_run_is_exported_as_it_was(store: Path, tmp_path: Path, run: str) -> None:
+    path = tmp_path / "results.jsonl"
+    command("export", run, "--store", store, "--table", "results", "--to", "jsonl", "--out", path)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    before = (EARLIER / f"{run}.jsonl").read_text(encoding="utf-8").splitlines()
+    for line, text in zip(lines, before, strict=True):
+        assert {name: line[name] for name in json.loads(text)} == json.loads(text)
+
+
+def test_the_keys_of_a_store_are_learned_from(store: Path) -> None:
+    workspace = open_workspace(store, create=False)
+    before = workspace.set("monday", "tarboro.1")
+    trained = workspace.train("monday", workers=1)
+    after = workspace.set(trained["run"], "tarboro.1")
+    workspace.close()
+    probabilities = [
+        {str(one["cells"]): one["probability"] for one in line["configurations"]}
+        for line in (before, after)
+    ]
+    key = str([["T1", "T2"], ["T3"]])
+    assert probabilities[1][key] > probabilities[0][key]
+
+
+def _joint_text() -> str:
+    """Return a file of the joint model as version 0.1 wrote it, with small weights."""
+    head = json.loads((EARLIER / "joint_head.json").read_text(encoding="utf-8"))
+    row = b64encode(np.arange(240, dtype="<i2").tobytes()).decode("ascii")
+    return json.dumps({
+        **head,
+        "bias": [[0.25] * 240] * 2, "out": [[0.125] * 240] * 2, "other": [0.5] * 45,
+        "temperature": [1.0, 1.0], "table": [row] * 1908, "gate": [row] * 130,
+        "lexicon": [f"word{n}" for n in range(965)],
+        "learned_from": {"description": "drawn", "sha256": "0" * 64},
+        "seed": 0, "figures": {"documents": 117},
+    })  # fmt: skip
+
+
+JOINT = _joint_text()
+
+
+def test_parameter_files_are_read() -> None:
+    forest = model_parameters("forest", EARLIER / "forest.json")
+    assert forest == ForestParameters(scale=1.0, bias=0.0, unlisted=-6.5)
+    greedy = model_parameters("greedy", EARLIER / "greedy.json")
+    assert greedy == GreedyParameters(*_values("greedy", "p2", "p3", "p_more"))
+    scaled = model_parameters("scaled", EARLIER / "scaled.json")
+    assert scaled == ScaledParameters(*_values("scaled", "scale", "bias"))
+    pairs = read_pair_parameters(EARLIER / "pairs.json")
+    assert len(pairs.pair_model("every pair").weights) > 0
+    joint = parse_joint_model(JOINT, "joint.json")
+    assert joint.table.shape[0] == 1908
+    assert joint.learned_from == "drawn"
+
+
+def _values(model: str, *names: str) -> list[float]:
+    content = json.loads((EARLIER / f"{model}.json").read_text(encoding="utf-8"))
+    return [content["values"][name] for name in names]
+
+
+def test_run_and_solve_accept_the_files(tmp_path: Path) -> None:
+    pairs = {("a", "b"): 0.9, ("b", "c"): 0.2, ("a", "c"): 0.4}
+    for model in ("forest", "greedy", "scaled"):
+        found = partita.solve(pairs, model=model, parameters=EARLIER / f"{model}.json")
+        assert found.model == model
+    doc = partita.run("A depot. The depot.", domain="depots", parameters=EARLIER / "pairs.json")
+    assert len(doc.mentions) == 2
