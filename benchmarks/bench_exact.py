@@ -14,7 +14,7 @@ import pytest
 
 from naive import naive_seconds
 from oracles.instances import log_odds, planted_pairs, uniform_pairs
-from partita.configurations.dense.posterior import exact
+from partita.configurations.exact.posterior import exact
 from partita.configurations.search.best import best
 from partita.core import Budget, FloatArray
 

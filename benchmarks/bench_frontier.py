@@ -10,7 +10,7 @@ import pytest
 
 from naive import naive_seconds
 from oracles import graphs
-from partita.configurations.elimination.posterior import eliminate_exactly, plan
+from partita.configurations.sparse.posterior import eliminate_exactly, plan
 from partita.core import FloatArray
 
 WIDE: dict[str, Callable[[np.random.Generator], FloatArray]] = {

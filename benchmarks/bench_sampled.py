@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from oracles.instances import log_odds, planted_pairs, uniform_pairs
-from partita.configurations.dense.posterior import exact
+from partita.configurations.exact.posterior import exact
 from partita.configurations.sampled.posterior import SampledPosterior, sampled
 from partita.core import Budget, FloatArray
 

@@ -14,9 +14,9 @@ import numpy as np
 from bench_exact import child_seconds
 from naive import naive, naive_seconds
 from oracles.instances import log_odds, planted_pairs, symmetric, uniform_pairs
-from partita.configurations.elimination.posterior import eliminate_exactly, plan
 from partita.configurations.solve import solve
 from partita.configurations.solve_batch import solve_many
+from partita.configurations.sparse.posterior import eliminate_exactly, plan
 from partita.core import CoreferenceSet, Distribution, FloatArray, PairProbabilities
 
 Ratio = Callable[..., None]

@@ -35,7 +35,7 @@ from scipy.spatial.distance import squareform
 
 from partita.app.cluster import first_rule
 from partita.app.solve import learned_parameters
-from partita.configurations.dense.draws import canonical_rows
+from partita.configurations.exact.draws import canonical_rows
 from partita.configurations.forest.model import ForestParameters, Scores, log_odds, weigh
 from partita.configurations.forest.posterior import of_graph
 from partita.configurations.solve import solve

@@ -35,8 +35,8 @@ from _pytest.runner import runtestprotocol
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "partita"
 ROOMS = {
-    "configurations/dense": ("configurations/test_exact.py", "configurations/test_solve.py"),
-    "configurations/elimination": ("configurations/elimination",),
+    "configurations/exact": ("configurations/test_exact.py", "configurations/test_solve.py"),
+    "configurations/sparse": ("configurations/sparse",),
     "configurations/certified": ("configurations/certified",),
     "configurations/merging": ("configurations/merging",),
     "configurations/sampled": ("configurations/sampled",),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from partita.configurations.dense.posterior import exact
+from partita.configurations.exact.posterior import exact
 from partita.configurations.odds import ScaledParameters
 from partita.core import FloatArray
 from partita.parameters import Learned

@@ -16,10 +16,10 @@ import pytest
 import partita
 from partita import compilation
 from partita.compilation import dispatchers
-from partita.configurations.elimination import order_kernels
-from partita.configurations.elimination import walk as walk_kernels
 from partita.configurations.joint import codes as joint_columns
 from partita.configurations.joint import features_kernels as joint_features_kernels
+from partita.configurations.sparse import order_kernels
+from partita.configurations.sparse import walk as walk_kernels
 
 PACKAGE = Path(partita.__file__).parent
 
@@ -252,7 +252,7 @@ def test_kernels_are_loaded_without_the_linear_algebra_of_scipy() -> None:
     """Numba imports it to look for BLAS, which takes longer than loading the kernels."""
     code = (
         "import sys, numpy as np\n"
-        "from partita.configurations.elimination.order_kernels import degeneracy\n"
+        "from partita.configurations.sparse.order_kernels import degeneracy\n"
         "degeneracy(np.zeros((2, 2), dtype=np.bool_))\n"
         "assert 'numba.np.arraymath' in sys.modules\n"
         "assert 'scipy.linalg' not in sys.modules\n"
@@ -270,7 +270,7 @@ def called():
     renumber(np.arange(16.0).reshape(4, 4), rows, weights)
     return [*rows.ravel().tolist(), *weights.tolist()]
 first, without = called(), "numba" not in sys.modules
-from partita.configurations.elimination.order_kernels import degeneracy
+from partita.configurations.sparse.order_kernels import degeneracy
 degeneracy(np.zeros((2, 2), dtype=np.bool_))
 print(without, first == called(), *first)
 """

@@ -24,10 +24,10 @@ from oracles.partitions import (
 )
 from oracles.positive import dense_normalisers
 from partita.configurations.count import bell, count
-from partita.configurations.dense import ranked
-from partita.configurations.dense.posterior import exact
-from partita.configurations.dense.subsets import log_cell_weights
-from partita.configurations.dense.tables import (
+from partita.configurations.exact import ranked
+from partita.configurations.exact.posterior import exact
+from partita.configurations.exact.subsets import log_cell_weights
+from partita.configurations.exact.tables import (
     LARGEST,
     POSITIVE,
     Tables,
@@ -268,7 +268,7 @@ def test_the_gradient_of_the_normaliser_is_the_pair_marginal() -> None:
 def test_where_configurations_are_not_counted_equal_weights_tell_how_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("partita.configurations.dense.posterior.count", lambda _: None)
+    monkeypatch.setattr("partita.configurations.exact.posterior.count", lambda _: None)
     for n in (3, 10):
         theta = symmetric(np.random.default_rng(0).normal(size=(n, n)))
         assert exact(theta).log2_count().value == pytest.approx(math.log2(bell(n)))

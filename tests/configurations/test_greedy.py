@@ -18,7 +18,7 @@ from oracles.partitions import (
     partitions,
 )
 from oracles.posteriors import ListedPosterior
-from partita.configurations.dense.posterior import exact
+from partita.configurations.exact.posterior import exact
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.core import Best, Figure, Marginals, Posterior
 from partita.errors import InputError

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from oracles.instances import log_odds, symmetric, uniform_pairs, with_holes
 from oracles.partitions import distribution, entropy_bits, joined, pair_marginals, partitions
-from partita.configurations.dense.posterior import exact
 from partita.configurations.evidential import split
+from partita.configurations.exact.posterior import exact
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
 from partita.configurations.solve import solve

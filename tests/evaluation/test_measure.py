@@ -122,7 +122,7 @@ class Sure:
         self.labels = labels
 
     def posterior(self, document: Document) -> Posterior:
-        from partita.configurations.dense.posterior import exact
+        from partita.configurations.exact.posterior import exact
 
         place = {template.id: n for n, template in enumerate(TEMPLATES)}
         mine = np.array([self.labels[place[i]] for i in document.ids])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.configurations.count import bell
-from partita.configurations.dense.posterior import exact
+from partita.configurations.exact.posterior import exact
 from partita.configurations.sampled.posterior import sampled
 from partita.core import Budget, FloatArray
 

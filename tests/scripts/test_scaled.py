@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles.instances import log_odds, symmetric, uniform_pairs, with_holes
 from oracles.partitions import joined, partitions
 from oracles.posteriors import ListedPosterior
-from partita.configurations.dense.posterior import exact
+from partita.configurations.exact.posterior import exact
 from partita.configurations.odds import ScaledParameters, scale_log_odds
 from partita.core import Configuration, CoreferenceSet, PairProbabilities
 from partita.errors import InputError

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from partita.configurations.dense.subsets import (
+from partita.configurations.exact.subsets import (
     SMALL,
     SUM,
     count_small,
@@ -63,8 +63,8 @@ def count(compatible: BoolArray) -> int | None:
 
 def _by_elimination(compatible: BoolArray) -> int | None:
     """Count along an elimination order, modulo as many primes as Bell's number needs."""
-    from partita.configurations.elimination.count import count as eliminated
-    from partita.configurations.elimination.order import counting_operations, plan
+    from partita.configurations.sparse.count import count as eliminated
+    from partita.configurations.sparse.order import counting_operations, plan
 
     theta, bits = np.where(compatible, 0.0, -np.inf), bell(len(compatible)).bit_length()
     chosen = plan(theta)

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from partita.configurations.dense.posterior import exact
-from partita.configurations.dense.subsets import SMALL
-from partita.configurations.dense.tables import LARGEST, predicted_bytes, predicted_seconds
+from partita.configurations.exact.posterior import exact
+from partita.configurations.exact.subsets import SMALL
+from partita.configurations.exact.tables import LARGEST, predicted_bytes, predicted_seconds
 from partita.configurations.product_posterior import Engine
 from partita.core import Budget, Figure, FloatArray, Posterior
 from partita.errors import TooLarge
@@ -62,7 +62,7 @@ def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
     allowed = math.inf if needed else budget.seconds
     if dense < math.inf and dense <= allowed and np.isfinite(theta).all():
         return exact(theta, budget)  # no order of elimination is narrow if all are compatible
-    from partita.configurations.elimination.posterior import eliminate_exactly, plan
+    from partita.configurations.sparse.posterior import eliminate_exactly, plan
 
     sparse = plan(theta, room)
     eliminated = sparse.operations * NANO if sparse.bytes <= room else math.inf

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.dense.draws import canonical_rows
+from partita.configurations.exact.draws import canonical_rows
 from partita.core import (
     Best,
     Figure,

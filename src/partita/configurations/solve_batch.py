@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.dense.posterior import log2_of
 from partita.configurations.enumeration import (
     REASON,
     Enumerated,
@@ -17,6 +16,7 @@ from partita.configurations.enumeration import (
     pair_table,
     partitions,
 )
+from partita.configurations.exact.posterior import log2_of
 from partita.configurations.odds import UNSCALED, ScaledParameters, knowledge_of
 from partita.configurations.report import unlisted
 from partita.configurations.solve import Parameters, solve

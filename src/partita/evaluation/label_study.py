@@ -104,8 +104,8 @@ def _merging_bits(held: Sequence[Lesson], weights: FloatArray, sizes: Sequence[i
 
 def _log_normaliser(theta: FloatArray) -> float:
     """Return log Z by compiled loops, which pay off for thousands of sets."""
-    from partita.configurations.dense.kernels import extend
-    from partita.configurations.dense.subsets import log_cell_weights
+    from partita.configurations.exact.kernels import extend
+    from partita.configurations.exact.subsets import log_cell_weights
 
     log_w = log_cell_weights(theta)
     log_z = np.zeros(len(log_w))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.dense.draws import canonical_rows
+from partita.configurations.exact.draws import canonical_rows
 from partita.configurations.forest.model import (
     ForestParameters,
     Graph,

@@ -140,9 +140,9 @@ def _enumerated_product(sets: Sequence[KeyedSet], theta: Theta) -> Values:
 
 def _product(one: KeyedSet, theta: FloatArray) -> tuple[float, FloatArray]:
     """log P = Σ_{joined} θ − log Z;  its gradient is joined − P(joined)."""
-    from partita.configurations.dense.kernels import extend
-    from partita.configurations.dense.subsets import log_cell_weights
-    from partita.configurations.dense.tables import Tables, doubles
+    from partita.configurations.exact.kernels import extend
+    from partita.configurations.exact.subsets import log_cell_weights
+    from partita.configurations.exact.tables import Tables, doubles
 
     log_w = log_cell_weights(one.matrix(theta, -np.inf))
     log_z = np.zeros(len(log_w))

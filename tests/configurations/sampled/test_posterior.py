@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from oracles import partitions
 from oracles.instances import log_odds, planted_pairs, symmetric, uniform_pairs, with_holes
-from partita.configurations.dense.posterior import exact
+from partita.configurations.exact.posterior import exact
 from partita.configurations.sampled import posterior as module
 from partita.configurations.sampled.chains import (
     Tally,

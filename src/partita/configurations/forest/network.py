@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.configurations.dense.draws import canonical_rows
+from partita.configurations.exact.draws import canonical_rows
 from partita.configurations.forest.model import Graph
 from partita.core import FloatArray, IntArray
 from partita.errors import TooLarge

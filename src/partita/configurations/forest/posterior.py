@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from partita.configurations.count import count, log2_bell
-from partita.configurations.dense.draws import canonical_rows
-from partita.configurations.dense.posterior import DensePosterior, best_from_tables
-from partita.configurations.dense.tables import Tables
+from partita.configurations.exact.draws import canonical_rows
+from partita.configurations.exact.posterior import DensePosterior, best_from_tables
+from partita.configurations.exact.tables import Tables
 from partita.configurations.forest.model import (
     ForestParameters,
     Graph,
@@ -95,7 +95,7 @@ class ExactForest(DensePosterior):
     """The exact posterior of a small set, from the weights of all cells."""
 
     def __init__(self, graph: Graph, budget: Budget) -> None:
-        from partita.configurations.dense.kernels import extend
+        from partita.configurations.exact.kernels import extend
 
         n, log_w = len(graph), subset_log_weights(graph)
         log_z = np.zeros(1 << n)

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from partita.configurations.dense.draws import canonical_rows
+from partita.configurations.exact.draws import canonical_rows
 from partita.configurations.forest.model import Graph, violated
 from partita.configurations.forest.network import DENSE_CELL, Network
 from partita.core import Budget, FloatArray, IntArray, linked_components

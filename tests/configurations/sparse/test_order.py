@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from oracles import graphs
-from partita.configurations.elimination.order import TRIES, _orders, _rows, plan
-from partita.configurations.elimination.order_kernels import count_cliques
-from partita.configurations.elimination.posterior import eliminate_exactly
+from partita.configurations.sparse.order import TRIES, _orders, _rows, plan
+from partita.configurations.sparse.order_kernels import count_cliques
+from partita.configurations.sparse.posterior import eliminate_exactly
 
 RNG = np.random.default_rng(0)
 
@@ -104,7 +104,7 @@ import ctypes, sys
 from pathlib import Path
 import numpy as np
 from oracles import graphs
-from partita.configurations.elimination.posterior import eliminate_exactly, plan
+from partita.configurations.sparse.posterior import eliminate_exactly, plan
 
 def resident(name):
     lines = Path("/proc/self/status").read_text().splitlines()

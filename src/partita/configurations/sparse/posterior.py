@@ -11,18 +11,18 @@ from typing import NamedTuple
 import numpy as np
 
 from partita.compilation import kernel
-from partita.configurations.elimination import count as frontier_count
-from partita.configurations.elimination import order as frontier_order
-from partita.configurations.elimination.kernels import add_pairs, cells_from
-from partita.configurations.elimination.order import (
+from partita.configurations.sparse import count as frontier_count
+from partita.configurations.sparse import order as frontier_order
+from partita.configurations.sparse.kernels import add_pairs, cells_from
+from partita.configurations.sparse.order import (
     WIDEST,
     EliminationPlan,
     counting_operations,
     plan,
 )
-from partita.configurations.elimination.recursion import LOG, LOG2, MAX, SUM, Recursion
-from partita.configurations.elimination.tree import Step
-from partita.configurations.elimination.walk import BestChooser, RandomChooser, log_weights, walk
+from partita.configurations.sparse.recursion import LOG, LOG2, MAX, SUM, Recursion
+from partita.configurations.sparse.tree import Step
+from partita.configurations.sparse.walk import BestChooser, RandomChooser, log_weights, walk
 from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method, restricted_growth
 from partita.errors import TooLarge
 

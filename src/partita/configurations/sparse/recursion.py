@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.configurations.elimination import dense, kernels
-from partita.configurations.elimination.tree import Join, Step
+from partita.configurations.sparse import dense, kernels
+from partita.configurations.sparse.tree import Join, Step
 from partita.core import FloatArray, IntArray
 
 SUM, MAX, LOG = kernels.SUM, kernels.MAX, kernels.LOG

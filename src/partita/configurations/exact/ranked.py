@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.configurations.dense.ranked_kernels import (
+from partita.configurations.exact.ranked_kernels import (
     PADDING,
     add_results,
     level_places,
@@ -17,8 +17,8 @@ from partita.configurations.dense.ranked_kernels import (
     subtree,
     sum_rows,
 )
-from partita.configurations.dense.subsets import SUM, cell_values, members, recursion, subset_sums
-from partita.configurations.dense.tables import BLOCK_BITS, rows
+from partita.configurations.exact.subsets import SUM, cell_values, members, recursion, subset_sums
+from partita.configurations.exact.tables import BLOCK_BITS, rows
 from partita.configurations.optimum import local_search
 from partita.core import FloatArray, IntArray
 

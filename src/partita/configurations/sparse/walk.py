@@ -9,9 +9,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from partita.compilation import kernel
-from partita.configurations.elimination.kernels import SUM
-from partita.configurations.elimination.order_kernels import bit_count
-from partita.configurations.elimination.recursion import Operand, Recursion
+from partita.configurations.sparse.kernels import SUM
+from partita.configurations.sparse.order_kernels import bit_count
+from partita.configurations.sparse.recursion import Operand, Recursion
 from partita.core import FloatArray, IntArray
 
 COVERED = -1  # the choice of no entry: the template was covered from below

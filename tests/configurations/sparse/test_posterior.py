@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from oracles import graphs, subsets
 from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.posteriors import ListedPosterior
-from partita.configurations.dense.posterior import exact
-from partita.configurations.elimination import count as counts
-from partita.configurations.elimination.count import _is_prime, _primes_below
-from partita.configurations.elimination.posterior import (
+from partita.configurations.exact.posterior import exact
+from partita.configurations.sparse import count as counts
+from partita.configurations.sparse.count import _is_prime, _primes_below
+from partita.configurations.sparse.posterior import (
     HARMLESS,
     EliminationPosterior,
     eliminate_exactly,
     plan,
 )
-from partita.configurations.elimination.recursion import LOG, SUM
+from partita.configurations.sparse.recursion import LOG, SUM
 from partita.core import FloatArray
 from partita.errors import TooLarge
 

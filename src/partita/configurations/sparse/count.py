@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from partita.configurations.elimination import dense, kernels
-from partita.configurations.elimination.recursion import SUM, gathered
-from partita.configurations.elimination.tree import Join, Step
+from partita.configurations.sparse import dense, kernels
+from partita.configurations.sparse.recursion import SUM, gathered
+from partita.configurations.sparse.tree import Join, Step
 from partita.core import FloatArray, IntArray
 
 EXACT = 52  # bits of integers that a double holds, and one to spare

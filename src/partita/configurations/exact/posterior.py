@@ -11,9 +11,9 @@ from functools import cache, cached_property
 import numpy as np
 
 from partita.configurations.count import count
-from partita.configurations.dense.draws import draw_rows
-from partita.configurations.dense.subsets import LOG_MAX, SMALL, members, parts, recursion
-from partita.configurations.dense.tables import AnyTables, ScaledTables, doubles, tables
+from partita.configurations.exact.draws import draw_rows
+from partita.configurations.exact.subsets import LOG_MAX, SMALL, members, parts, recursion
+from partita.configurations.exact.tables import AnyTables, ScaledTables, doubles, tables
 from partita.core import Best, Budget, Figure, FloatArray, IntArray, Marginals, Method
 
 Cells = tuple[int, ...]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.configurations.elimination.order_kernels import count_cliques
+from partita.configurations.sparse.order_kernels import count_cliques
 from partita.core import BoolArray, IntArray
 
 ABSENT = -1  # in place of a bit

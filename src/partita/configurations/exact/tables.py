@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from partita.configurations.dense.subsets import LOG_SUM, SMALL, log_cell_weights, recursion
+from partita.configurations.exact.subsets import LOG_SUM, SMALL, log_cell_weights, recursion
 from partita.core import FloatArray
 
 POSITIVE = 17  # templates up to which 3^n additions beat the ranked transform
@@ -49,7 +49,7 @@ class ScaledTables:
     way = "ranked subset transform"
 
     def __init__(self, theta: FloatArray, log_w: FloatArray, precise: bool = False) -> None:
-        from partita.configurations.dense.ranked import scaled_tables
+        from partita.configurations.exact.ranked import scaled_tables
 
         self.log_w = log_w
         self.a, self.cells, self.z = scaled_tables(theta, log_w, precise)
@@ -70,7 +70,7 @@ class ScaledTables:
 
     @cached_property
     def log_z(self) -> FloatArray:
-        from partita.configurations.dense.ranked import log_normalisers
+        from partita.configurations.exact.ranked import log_normalisers
 
         return log_normalisers(self.a, self.z)
 
@@ -98,7 +98,7 @@ def tables(theta: FloatArray) -> AnyTables:
 
 def positive_log_normalisers(log_w: FloatArray) -> FloatArray:
     """Return log Z of every subset by additions alone, on all cores."""
-    from partita.configurations.dense.kernels import extend
+    from partita.configurations.exact.kernels import extend
 
     log_z = np.zeros(len(log_w))
     workers = os.cpu_count() or 1

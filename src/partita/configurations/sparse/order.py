@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.configurations.elimination import order_kernels as kernels
-from partita.configurations.elimination.dense import LANE_BITS, LANES, LISTED, pairs_of_groups
-from partita.configurations.elimination.recursion import block_ranges
-from partita.configurations.elimination.tree import Join, Step, steps
+from partita.configurations.sparse import order_kernels as kernels
+from partita.configurations.sparse.dense import LANE_BITS, LANES, LISTED, pairs_of_groups
+from partita.configurations.sparse.recursion import block_ranges
+from partita.configurations.sparse.tree import Join, Step, steps
 from partita.core import BoolArray, FloatArray, IntArray
 
 WIDEST = 28  # bits of the largest table that is ever thought of

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from partita.configurations.elimination import dense_kernels as kernels
+from partita.configurations.sparse import dense_kernels as kernels
 from partita.core import BoolArray, FloatArray, IntArray
 
 LANE_BITS = kernels.LANE_BITS

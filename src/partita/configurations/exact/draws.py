@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.configurations.dense.subsets import SMALL, parts
-from partita.configurations.dense.tables import AnyTables
+from partita.configurations.exact.subsets import SMALL, parts
+from partita.configurations.exact.tables import AnyTables
 from partita.core import FloatArray, IntArray
 
 
@@ -30,7 +30,7 @@ def _next_cells(tables: AnyTables, rest: IntArray, rng: np.random.Generator) -> 
     order = order[rest[order] > 0]
     uniforms = rng.random(len(order))
     if len(tables.log_w) > 1 << SMALL:
-        from partita.configurations.dense.kernels import choose
+        from partita.configurations.exact.kernels import choose
 
         by_uniform = np.lexsort((uniforms, rest[order]))
         order, chosen = order[by_uniform], np.empty(len(order), dtype=np.int64)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from oracles import graphs
-from partita.configurations.elimination import dense, kernels
-from partita.configurations.elimination.order import plan
-from partita.configurations.elimination.recursion import LOG, MAX, SUM, Recursion
-from partita.configurations.elimination.tree import steps
+from partita.configurations.sparse import dense, kernels
+from partita.configurations.sparse.order import plan
+from partita.configurations.sparse.recursion import LOG, MAX, SUM, Recursion
+from partita.configurations.sparse.tree import steps
 from partita.core import FloatArray
 
 GRAPHS = [
