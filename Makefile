@@ -7,6 +7,7 @@ KILLS ?= 500
 MUTATIONS ?= 200
 SEED ?= 0
 SETS ?= 250
+PATHS := tests packages/partita-incidents/tests benchmarks scripts
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .PHONY: demo test check bench fuzz kill load mutate traps docs figures screenshots clean
@@ -25,7 +26,7 @@ check: $(VENV)/.dev
 	$(BIN)/python scripts/check_reachable.py
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m pytest benchmarks -o python_files="bench_*.py" -o pythonpath="tests benchmarks scripts" --benchmark-columns=min,median,rounds -q
+	$(BIN)/python -m pytest benchmarks -o python_files="bench_*.py" -o pythonpath="$(PATHS)" --benchmark-columns=min,median,rounds -q
 
 # Campaigns: docs/campaigns.md. Changed files and bodies for every reader and for the service.
 fuzz: $(VENV)/.dev
@@ -37,7 +38,7 @@ kill: $(VENV)/.dev
 
 # 64 clients with 2,000 requests of all kinds while four large solves and a training run.
 load: $(VENV)/.dev
-	$(BIN)/python -m pytest benchmarks/bench_service.py -o python_files="bench_*.py" -o pythonpath="tests benchmarks scripts" -q -s
+	$(BIN)/python -m pytest benchmarks/bench_service.py -o python_files="bench_*.py" -o pythonpath="$(PATHS)" -q -s
 
 # Small mutations of the core rooms, and whether the tests notice them.
 mutate: $(VENV)/.dev
@@ -67,10 +68,10 @@ clean:
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.ready: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(PIP) install -c constraints.txt -e '.[service]'
+$(VENV)/.ready: $(VENV)/bin/python pyproject.toml constraints.txt packages/partita-incidents/pyproject.toml
+	$(PIP) install -c constraints.txt -e '.[service]' -e packages/partita-incidents
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.ready
-	$(PIP) install -c constraints.txt -e '.[dev]'
+	$(PIP) install -c constraints.txt -e '.[dev]' -e packages/partita-incidents
 	touch $@

@@ -19,6 +19,7 @@ from typer.main import get_command
 
 import partita
 from partita.cli import app
+from partita.plugins import COMMANDS, installed
 from partita.views.palette import colour
 
 HERE = Path(__file__).parent
@@ -43,7 +44,8 @@ def ordinary_texts() -> str:
 def reference() -> str:
     """The public names with their signatures and docstrings, and the commands' help."""
     names = [_entry(name, getattr(partita, name)) for name in partita.__all__]
-    commands = [_help(name) for name in get_command(app).commands]
+    added = {name: f" (package {one.dist.name})" for name, one in installed(COMMANDS).items()}
+    commands = [_help(name, added.get(name, "")) for name in (*get_command(app).commands, *added)]
     return "\n".join(["# Reference", "", "Made from the code by `make docs`.", "",
                       "## Python", "", *names, "## Commands", "", *commands])  # fmt: skip
 
@@ -114,13 +116,13 @@ def _signature(name: str, function: Any, width: int = 1000) -> str:
     return text
 
 
-def _help(command: str) -> str:
+def _help(command: str, source: str) -> str:
     run = subprocess.run(
         [sys.executable, "-m", "partita", command, "--help"],
         capture_output=True, text=True, check=True,
         env=os.environ | {"COLUMNS": "80", "PYTHONUTF8": "1"},
     )  # fmt: skip
-    return f"### `partita {command}`\n\n```\n{run.stdout.rstrip()}\n```\n"
+    return f"### `partita {command}`{source}\n\n```\n{run.stdout.rstrip()}\n```\n"
 
 
 def pictures(page: Path) -> None:

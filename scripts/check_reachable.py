@@ -1,13 +1,14 @@
-"""Report code in src/partita that no command, public name or entry point reaches.
+"""Report code of the packages that no command, public name or entry point reaches.
 
     python scripts/check_reachable.py
 
-The script reads the sources without running them. It starts at the entry points of pyproject.toml,
-at the public modules, at the Python examples of the documentation and at the allow-list, and
-follows every reference. A module is reached when reached code imports it (also inside a function);
-a function, class or constant is reached when reached code names it. Tests do not count. Methods
-are looked up by name: a method is reported when no source mentions its name. Unused dependencies
-are reported as well. The exit code is 1 if anything is reported.
+The script reads the sources of src/partita and packages/ without running them. It starts at the
+entry points of every pyproject.toml, at the public modules, at the Python examples of the
+documentation and at the allow-list, and follows every reference. A module is reached when reached
+code imports it (also inside a function); a function, class or constant is reached when reached code
+names it. Tests do not count. Methods are looked up by name: a method is reported when no source
+mentions its name. Unused dependencies are reported as well. The exit code is 1 if anything is
+reported.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ ALLOWED = {
     "partita.core.tables.Tabular.to_arrow": "for users of the Python API",
     "partita.core.tables.Tabular._repr_html_": "called by notebooks",
     "partita.configurations.joint.model.read_joint_model": "the reader beside its writer",
-    "partita.domains.incidents.incident_models.read_models": "the reader beside its writer",
+    "partita_incidents.incident_models.read_models": "the reader beside its writer",
     "partita.text.words.WordTable.similarity": "documented in docs/words.md",
     "partita.text.words.WordTable.noun_classes": "documented in docs/words.md",
     "partita.text.words.WordTable.is_hypernym": "documented in docs/words.md",
@@ -87,13 +88,13 @@ class Module:
 
 
 class Sources:
-    """All modules of a package, and what of them is reached."""
+    """All modules of some folders of packages, and what of them is reached."""
 
-    def __init__(self, root: Path, package: str) -> None:
+    def __init__(self, *roots: Path) -> None:
         self.modules: dict[str, Module] = {}
         self.trees: dict[str, ast.Module] = {}
         self.lines: dict[str, int] = {}
-        for path in sorted((root / package).rglob("*.py")):
+        for root, path in [(one, path) for one in roots for path in sorted(one.rglob("*.py"))]:
             parts = path.relative_to(root).with_suffix("").parts
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
             text = path.read_text(encoding="utf-8")
@@ -412,11 +413,18 @@ def unused_dependencies(project: dict[str, Any], trees: Iterable[ast.Module]) ->
             yield f"{name}: dependency"
 
 
+def _project(folder: Path) -> dict[str, Any]:
+    text = (folder / "pyproject.toml").read_text(encoding="utf-8")
+    project: dict[str, Any] = tomllib.loads(text)["project"]
+    return project
+
+
 def check(root: Path = ROOT) -> list[str]:
     """Return a line about everything that is not reached and not allowed."""
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    sources = Sources(root / "src", PACKAGE)
-    for module, name in entry_points(project):
+    folders = [root, *(path.parent for path in sorted(root.glob("packages/*/pyproject.toml")))]
+    project, *others = map(_project, folders)
+    sources = Sources(*(folder / "src" for folder in folders))
+    for module, name in (point for one in (project, *others) for point in entry_points(one)):
         sources.reach(module, name)
     for module in PUBLIC:
         if module in sources.modules:

@@ -211,12 +211,12 @@ def _message_targets() -> list[Target]:
     from partita.app.runner import Runner, Settings, usual_budget
     from partita.corpora.corefud import read_corefud
     from partita.corpora.keys import read_keys
-    from partita.corpora.muc import read_exam
-    from partita.domains.incidents.gazetteer import read_gazetteer
     from partita.text.annotations import mention_source, with_mentions
+    from partita.text.gazetteer import read_gazetteer
     from partita.text.messages import read_messages
     from partita.text.raw_messages import RawMessage
     from partita.training.tagger import read_tagged
+    from partita_incidents.exam_files import read_exam
 
     def mentions(path: Path) -> Iterable[object]:
         message = RawMessage("input", "Ann Smith met Bob .", "input.txt")
@@ -365,9 +365,9 @@ def _fusion_targets() -> list[Target]:
 
 
 def _model_targets() -> list[Target]:
-    from partita.domains.incidents.incident_models import read_models
     from partita.parameters import shipped_text
     from partita.training.parameter_files import parse_parameters, read_pair_parameters
+    from partita_incidents.incident_models import read_models
 
     def parameters(path: Path) -> None:
         from partita.files.text import whole_text
@@ -397,9 +397,9 @@ def _small_pair_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def _small_incident_models() -> str:
     """Return the shipped models of incidents with few features or trees of each classifier."""
-    from partita.domains.incidents.gazetteer import domain_data
+    from partita_incidents.domain import domain
 
-    models = domain_data("parameters.json")
+    models = json.loads(domain.parameter_text)
     models["pairs"] = _small_pair_parameters(models["pairs"])
     for group in ("readers", "screeners", "judges"):
         for classifier in models[group].values():

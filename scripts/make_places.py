@@ -1,4 +1,4 @@
-"""Make the table of place names of the domain incidents from GeoNames data.
+"""Make the table of place names from GeoNames data.
 
 The data comes from two packages of PyPI, which are read as files and not installed:
 
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-INCIDENTS = Path(__file__).parents[1] / "src" / "partita" / "domains" / "incidents"
+PARAMETERS = Path(__file__).parents[1] / "src" / "partita" / "parameters"
 LICENCE = "GeoNames (https://www.geonames.org), CC BY 4.0; selected and written in upper case"
 DIVISIONS = {
     "DEPARTMENT": "BO CO GT HN HT NI PE PY SV UY",
@@ -111,7 +111,7 @@ def _write(sizes: dict[str, dict[tuple[str, str], int]], names: dict[str, str]) 
         f'{{"licence": {json.dumps(LICENCE)},\n"countries": {countries},\n'
         f'"places": {{\n{lines}\n}}}}\n'
     )
-    (INCIDENTS / "places.json").write_text(text, encoding="utf-8")
+    (PARAMETERS / "places.json").write_text(text, encoding="utf-8")
     print(f"{len(sizes)} names, {len(text)} bytes")
 
 
@@ -125,7 +125,7 @@ def _largest_first(known: dict[tuple[str, str], int]) -> list[tuple[str, str]]:
 
 def _country_names(countries: dict[str, Any]) -> dict[str, str]:
     """The names of countries as the answers write them."""
-    nations = json.loads((INCIDENTS / "facts.json").read_text("utf-8"))["nations"]
+    nations = json.loads((PARAMETERS / "nations.json").read_text("utf-8"))["nations"]
     names = {code: plain(country["name"]) for code, country in countries.items()}
     return {code: nations.get(name, TODAY.get(name, name)) for code, name in names.items()}
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 import partita
-from oracles.incidents import written
 from partita.app.authoring import learn_tagger
 from partita.cli import app
 from partita.training.tagger import TaggerSettings
+from small_exam import written
 
 SECONDS = re.compile(r'"seconds": [^,}]+')  # what an experiment took
 CORPUS = Path(partita.__file__).parent / "domains" / "depots" / "corpus"

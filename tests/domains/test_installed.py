@@ -24,6 +24,7 @@ import numpy as np
 
 import partita.domains
 from partita.core import Template
+from partita.domains import OutputFormat
 from partita.templates.schema import Schema
 from partita.templates.strings import StringsType
 
@@ -37,7 +38,8 @@ class ByName:
 class Ships(partita.domains.Domain):
     name = "ships"
     description = "Ships with their names."
-    output_formats = ("jsonl", "muc")
+    unsupported_models = ("joint",)
+    output_formats = (OutputFormat("counts", "counts", rb"0", "ships"),)
     schema = Schema({"NAME": StringsType(several=False)})
 
     def extract(self, message):
@@ -51,8 +53,12 @@ class Ships(partita.domains.Domain):
     def pair_model(self, model):
         return ByName()
 
-    def answers(self, message, stages):
-        return f"0. {message.id}\\n1. {len(stages.extract(message))}\\n"
+    def formatted(self, name, message, stages):
+        count = len(stages.extract(message))
+        return f"0. {message.id}\\n1. {count}\\n", count
+
+    def additions(self, message):
+        return {"ships": [len(self.extract(message))]}
 
 
 class Plain(partita.domains.Domain):
@@ -113,12 +119,12 @@ def site(tmp_path: Path) -> Path:
     return place
 
 
-def install(place: Path, package: str, **domains: str) -> None:
+def install(place: Path, package: str, group: str = "domains", **entries: str) -> None:
     info = place / f"{package}-1.2.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.2\n")
-    lines = [f"{name} = {value}" for name, value in domains.items()]
-    (info / "entry_points.txt").write_text("\n".join(["[partita.domains]", *lines, ""]))
+    lines = [f"{name} = {value}" for name, value in entries.items()]
+    (info / "entry_points.txt").write_text("\n".join([f"[partita.{group}]", *lines, ""]))
 
 
 @pytest.fixture
@@ -156,8 +162,10 @@ def test_a_domain_of_another_package_runs_end_to_end(site):
     why = partita(site, "explain", *explained(site, result.stdout))
     assert why.returncode == 0, why.stderr
     assert "The pair model of the domain has no features" in why.stdout
-    answers = partita(site, "run", message, "--domain", "ships", "--to", "muc")
-    assert answers.stdout == "0. m\n1. 3\n"
+    counts = partita(site, "run", message, "--domain", "ships", "--to", "counts")
+    assert counts.stdout == "0. m\n1. 3\n"
+    assert "1 message, 3 ships" in counts.stderr
+    assert alone["ships"] == [3]
 
 
 def explained(site: Path, lines: str) -> list[object]:
@@ -188,7 +196,7 @@ def test_the_installed_domains_are_listed(site):
     result = partita(site, "domains", "--json")
     assert result.returncode == 0, result.stderr
     rows = {row["name"]: row for row in json.loads(result.stdout)}
-    assert {"depots", "english", "incidents", "ships", "plain", "vessels"} <= rows.keys()
+    assert {"depots", "english", "ships", "plain", "vessels"} <= rows.keys()
     assert rows["ships"] == {
         "name": "ships",
         "description": "Ships with their names.",
@@ -264,9 +272,89 @@ def test_two_packages_with_the_same_domain_are_refused(installed):
 
 def test_a_model_that_a_domain_does_not_support(site):
     (site.parent / "m.txt").write_text(MESSAGE)
-    result = partita(site, "run", "m.txt", "--domain", "incidents", "--model", "joint")
+    result = partita(site, "run", "m.txt", "--domain", "ships", "--model", "joint")
     assert result.returncode == 1
-    assert "domain incidents does not support the model joint (expected --model" in result.stderr
-    result = partita(site, "run", "m.txt", "--domain", "depots", "--to", "muc")
+    assert "domain ships does not support the model joint (expected --model" in result.stderr
+    result = partita(site, "run", "m.txt", "--domain", "ships", "--to", "tables")
     assert result.returncode == 1
-    assert "domain depots has no answers to the MUC-4 exam" in result.stderr
+    assert "has no format 'tables' (expected jsonl, corefud, brat, html, counts)" in result.stderr
+
+
+FURTHER = '''
+"""A command, and formats of experiment and fuse."""
+
+from types import SimpleNamespace
+
+
+def count(times: int = 1) -> None:
+    """Count ships."""
+    print("ship " * times)
+
+
+def study(corpora, tests, progress, seed, gazetteer, splits):
+    text = f"{len(corpora)} logs, {splits} splits"
+    return SimpleNamespace(experiments=(), json=lambda: "{}", markdown=lambda: text)
+
+
+def fuse(sources, out, json):
+    out.write_text("fused")
+    return f"{len(sources)} logs"
+'''
+
+
+@pytest.fixture
+def harbour(site: Path) -> Path:
+    (site / "harbour.py").write_text(FURTHER)
+    install(site, "counting", "commands", ships="harbour:count", wrecks="harbour:nothing")
+    install(site, "studies", "experiments", log="harbour:study")
+    install(site, "fusions", "fusions", log="harbour:fuse")
+    return site
+
+
+def test_a_package_adds_commands(harbour):
+    assert partita(harbour, "ships", "--times", "2").stdout == "ship ship \n"
+    shown = partita(harbour, "--help").stdout
+    assert "Count ships." in shown
+    assert "fails to load" in shown
+    broken = partita(harbour, "wrecks")
+    assert broken.returncode == 1
+    assert "command wrecks: harbour:nothing fails to load (AttributeError" in broken.stderr
+    assert partita(harbour, "boats").returncode == 2
+
+
+def test_a_package_adds_formats_of_experiment_and_fuse(harbour):
+    studied = partita(harbour, "experiment", "--from", "log", "a", "b")
+    assert studied.stdout == "2 logs, 5 splits"
+    fused = partita(harbour, "fuse", "--from", "log", "a", "b", "--out", "fused.txt")
+    assert fused.stdout == "2 logs"
+    assert (harbour.parent / "fused.txt").read_text() == "fused"
+    unknown = partita(harbour, "experiment", "--from", "logs", "a")
+    assert "unknown format 'logs' (expected messages, keys, corefud, log" in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "m.txt", "--domain", "incidents"),
+        ("run", "m.txt", "--to", "muc"),
+        ("experiment", "--from", "muc", "m.txt"),
+        ("fuse", "--from", "muc", "m.txt", "--out", "f"),
+        ("score-muc", "m.txt", "m.txt"),
+    ],
+)
+def test_what_a_package_of_ours_adds_is_named_when_it_is_missing(tmp_path, arguments):
+    """The packages are hidden: the product alone must say what to install."""
+    (tmp_path / "m.txt").write_text(MESSAGE)
+    hidden = (
+        "import importlib.metadata as m, importlib.util as u, sys\n"
+        "entry_points, find_spec = m.entry_points, u.find_spec\n"
+        "ours = lambda one: not one.value.startswith('partita_incidents')\n"
+        "m.entry_points = lambda group: list(filter(ours, entry_points(group=group)))\n"
+        "u.find_spec = lambda name: None if name == 'partita_incidents' else find_spec(name)\n"
+        "from partita.cli import main; main()\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", hidden, *arguments], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert result.returncode in (1, 2)
+    assert "pip install partita-incidents" in " ".join(result.stderr.split())

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from partita.domains.incidents.fusion_things import ABSENT, Pairs, cluster_records, fit_linkage
+from partita_incidents.fusion_things import ABSENT, Pairs, cluster_records, fit_linkage
 
 
 def test_what_tells_things_apart_is_learned_without_being_told():

@@ -137,7 +137,7 @@ def test_what_is_written_is_read(tmp_path_factory, ids, data):
 def test_incidents_stand_beside_what_is_alone(tmp_path):
     fill = {"slot": "PHYS TGT: TYPE", "value": "FINANCIAL", "of": "BANK", "probability": 0.61}
     incidents = [{"probability": 0.72, "fills": [fill]}]
-    line = singletons_line([], "m", incidents=incidents)
+    line = singletons_line([], "m", additions={"incidents": incidents})
     assert valid(line)["incidents"] == incidents
     path = tmp_path / "r.jsonl"
     path.write_text(line)

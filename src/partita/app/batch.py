@@ -35,7 +35,7 @@ class Forms:
 
     json: bool = False
     stored: bool = False
-    answers: bool = False
+    own: str = ""  # a format of the domain's own
     clusters: bool = False
     cautious: float | None = None
     export: str = ""  # corefud, brat or html

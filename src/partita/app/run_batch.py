@@ -145,10 +145,10 @@ def _failure(message: RawMessage, problem: str, forms: Forms) -> Outcome:
 
 
 def _outcome(message: RawMessage, runner: Runner, forms: Forms) -> Outcome:
-    if forms.answers:
-        lines = runner.answers(parse_message(message)).removesuffix("\n").split("\n")
-        incidents = sum(line[:3] == "1. " and line[-1] != "*" for line in lines)
-        return Outcome(message.id, lines=tuple(lines), sizes=(incidents, 0, 0))
+    if forms.own:
+        text, count = runner.domain.formatted(forms.own, parse_message(message), runner.stages)
+        lines = tuple(text.removesuffix("\n").split("\n"))
+        return Outcome(message.id, lines=lines, sizes=(count, 0, 0))
     resolved = runner.resolve(parse_message(message), message.annotation)
     run = {"text": message_hash(message), **runner.provenance}
     return Outcome(
@@ -202,11 +202,13 @@ def _object(message: RawMessage, fields: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _json_lines(resolved: Resolved, run: Mapping[str, Any], runner: Runner) -> tuple[str, ...]:
-    return tuple(result_lines(resolved, run, runner.domain.incidents(resolved.message)))
+    return tuple(result_lines(resolved, run, runner.domain.additions(resolved.message)))
 
 
 def result_lines(
-    resolved: Resolved, run: Mapping[str, Any], incidents: Sequence[Mapping[str, object]] = ()
+    resolved: Resolved,
+    run: Mapping[str, Any],
+    additions: Mapping[str, Sequence[object]] | None = None,
 ) -> Iterator[str]:
     """Yield a line for every set, and one for singletons, which also ends the message."""
     name = resolved.message.id
@@ -214,7 +216,7 @@ def result_lines(
         ids = set(distribution.set.ids)
         entities = [entity for entity in resolved.entities if entity.templates[0] in ids]
         yield result_line(distribution, name, entities=entities)
-    yield singletons_line(resolved.singletons, name, run, resolved.notes, incidents)
+    yield singletons_line(resolved.singletons, name, run, resolved.notes, additions)
 
 
 def _shown(resolved: Resolved, forms: Forms) -> str:

@@ -137,10 +137,6 @@ class Runner:
         sentences = self.domain.sentences(message) if given is None else given
         return corefud_text(message, templates, entities, sentences)
 
-    def answers(self, message: Message) -> str:
-        """Return the answers of a message in the format of the MUC-4 exam."""
-        return self.domain.answers(message, self.stages)
-
     @cached_property
     def provenance(self) -> dict[str, Any]:
         """What decides about the results; a run that differs in any of it makes others."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -130,12 +130,12 @@ Form = Annotated[
     typer.Option(
         "--from",
         metavar="FORM",
-        help="muc: each SOURCE holds the answers of one system to the MUC-4 exam.",
+        help="Format of the sources, of a package that adds one.",
     ),
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", metavar="F", help="With --from muc: output file for the fused answers."),
+    typer.Option("--out", metavar="F", help="With --from: output file for what was fused."),
 ]
 
 
@@ -179,11 +179,10 @@ def fuse(
       partita fuse places.csv --hierarchy hierarchy.csv --without wikiquote
       partita fuse reports.jsonl table.csv --without table
       partita fuse beliefs.jsonl --reliability reliabilities.csv
-      partita fuse --from muc GE.txt SRI.txt UMASS.txt --out fused.txt
     """
     with error_boundary() as console:
         if form is not None or out is not None:
-            console.say(_exam(sources, form, out, json))
+            console.say(_in_other_format(sources, form, out, json))
             console.flush()
             return
         from partita.app.fuse import FuseOptions, fuse_sources
@@ -210,19 +209,17 @@ def fuse(
         console.flush()
 
 
-def _exam(sources: list[Path], form: str | None, out: Path | None, json: bool) -> str:
-    """Fuse and write the answers of systems to the exam; return the trust in each system."""
-    from partita.domains.incidents.fuse_muc import fuse_exams
+def _in_other_format(sources: list[Path], form: str | None, out: Path | None, json: bool) -> str:
+    """Fuse sources in the format of a package, and return its report."""
     from partita.errors import InputError
     from partita.files.writing import refuse_inputs
-    from partita.views.muc import trusted_json, trusted_text
+    from partita.plugins import FUSIONS, format_of
 
-    if form != "muc" or out is None:
-        raise InputError("expected --from muc and --out F together")
+    if form is None or out is None:
+        raise InputError("expected --from FORM and --out F together")
+    fuse_files: Callable[[list[Path], Path, bool], str] = format_of(FUSIONS, form)
     refuse_inputs(out, sources)
-    fused = fuse_exams(sources, out)
-    figures = (fused.trusted, fused.templates, fused.fills)
-    return trusted_json(*figures) if json else trusted_text(*figures)
+    return fuse_files(sources, out, json)
 
 
 def _pieces(

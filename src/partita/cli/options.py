@@ -71,7 +71,6 @@ def not_empty(value: str | None) -> str | None:
 
 FORMATS = ("csv", "jsonl", "parquet")
 SOURCES = ("messages", "keys", "corefud")
-STUDIED = (*SOURCES, "muc")
 CHARACTERISTICS = ("paper", "extended")
 FITS = ("auto", "keys", "calibration", "pairs", "newton", "lbfgs", "iis")
 
@@ -252,9 +251,8 @@ Studied = Annotated[
     typer.Option(
         "--from",
         metavar="NAME",
-        callback=one_of(STUDIED),
         show_default="detected",
-        help="Input format: messages, keys, corefud, or muc (MUC-4 messages and keys).",
+        help="Input format: messages, keys, corefud, or one that a package adds.",
     ),
 ]
 Learned = Annotated[Path, typer.Option("--out", metavar="F", help="Output file.")]
@@ -313,7 +311,7 @@ Gazetteer = Annotated[
     Path | None,
     typer.Option(
         metavar="F",
-        help="Further places for the domain incidents, one COUNTRY: PLACE (KIND) per line.",
+        help="Further places for domains with a gazetteer, one COUNTRY: PLACE (KIND) per line.",
     ),
 ]
 Test = Annotated[

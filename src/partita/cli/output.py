@@ -68,7 +68,6 @@ class Kind:
 
 SOLVED = Kind("results of solve", rb'\{"version":.*("unlisted":\{|"singletons":.*"run":null)')
 CLUSTERS = Kind("clusters", rb"id,cluster,probability")
-ANSWERS = Kind("answers to the MUC-4 exam", rb"0\. ")
 CONLLU = Kind("CoNLL-U", rb"# newdoc")
 PAGE = Kind("a page", rb"<!doctype html>")
 STANDOFF = Kind("standoff annotation", rb"T1\t")

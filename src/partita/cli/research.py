@@ -174,9 +174,7 @@ def experiment(
     CORPUS is a file or folder of CoNLL-U with CorefUD entities, or a key file. With
     --test, all models are trained on CORPUS and evaluated on the test corpora.
     Without it, the paper's three splits and --splits random ones are used.
-    Documents are never split. With --from muc, events are resolved, and the table
-    is followed by the exam's score for each way of merging events; without --test,
-    each of --splits folds is measured by models of the others. With --raw, only
+    Documents are never split. With --raw, only
     the texts of the test corpora are used: mentions, trees and types are predicted
     by an analyser trained on CORPUS and resolved by a joint model trained on what
     it finds; without CORPUS the shipped models are measured.
@@ -188,19 +186,18 @@ def experiment(
       partita experiment --test dev --raw --case upper
       partita experiment corpus --largest 9 --splits 20
       partita experiment keys.jsonl --charts pictures
-      partita experiment --from muc dev --test tst1 --test tst2
-      partita experiment --from muc dev tst1 tst2
     """
     with error_boundary() as console:
         from partita.app.experiment import Design, RawStudy, Study, save_charts, study, study_raw
-        from partita.domains.incidents.study import IncidentStudy, study_incidents
+        from partita.plugins import EXPERIMENTS, format_of
 
         if not corpora and not raw:
             raise typer.BadParameter("CORPUS is required without --raw")
         corpora = corpora or []
-        found: Study | IncidentStudy | RawStudy
-        if source == "muc":
-            found = study_incidents(corpora, test or (), console.progress, seed, gazetteer, splits)
+        found: Study | RawStudy
+        if source not in (None, *options.SOURCES):
+            study_format = format_of(EXPERIMENTS, source, options.SOURCES)
+            found = study_format(corpora, test or (), console.progress, seed, gazetteer, splits)
         else:
             design = Design(
                 corpora, test or (), source, splits, largest, shipped, seed, domain, case

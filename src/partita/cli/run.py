@@ -12,12 +12,12 @@ import typer
 from partita.cli import options
 from partita.cli.console import Console, error_boundary
 from partita.cli.output import (
-    ANSWERS,
     CONLLU,
     MANY,
     PAGE,
     BratFolder,
     ExportedFile,
+    Kind,
     Output,
     PrintedExport,
     ReplacedFile,
@@ -28,6 +28,7 @@ from partita.cli.output import (
 )
 from partita.configurations import MODELS
 
+EVERYWHERE = ("jsonl", "corefud", "brat", "html")  # formats of every domain
 NOTE = 110  # columns of the line that says what the model learned from
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from partita.app.recording import Recording
     from partita.app.run_batch import Earlier
     from partita.app.runner import Runner
+    from partita.domains import OutputFormat
     from partita.errors import PartitaError
     from partita.files.resume import Stretch
     from partita.text.raw_messages import RawMessage
@@ -53,9 +55,8 @@ Model = Annotated[
     typer.Option(
         metavar="NAME",
         callback=options.one_of(MODELS),
-        show_default="the domain's own; scaled with --to muc",
-        help=f"Model: {', '.join(MODELS)}. With --to muc, greedy merges events whose types, days "
-        "and places agree.",
+        show_default="the domain's own",
+        help=f"Model: {', '.join(MODELS)}.",
     ),
 ]
 Parameters = Annotated[
@@ -74,9 +75,8 @@ To = Annotated[
     typer.Option(
         "--to",
         metavar="NAME",
-        callback=options.one_of(("jsonl", "corefud", "brat", "html", "muc")),
         help="Output format: jsonl; corefud (CoNLL-U with entities); brat (standoff annotation, "
-        "--out is a folder); html (a page); muc (answers to the MUC-4 exam; domain incidents).",
+        "--out is a folder); html (a page); or one of the domain's own.",
     ),
 ]
 Mentions = Annotated[
@@ -170,7 +170,6 @@ def run(
       partita run reports --store reports.db --name monday
       partita run article.txt --mentions mentions.jsonl --to html --out article.html
       partita run dev.muc --domain depots --model merging --json
-      partita run tst3-muc4 --domain incidents --to muc --out answers.txt
     """
     with error_boundary() as console, _locked(out if to == "jsonl" else None):
         from partita.app.batch import Forms
@@ -181,7 +180,8 @@ def run(
         _refuse_name_without_store(store, name)
         _refuse_durable(durable, out if to == "jsonl" else None, store)
         _refuse_overwriting(out, store, [*inputs, parameters, gazetteer, mentions])
-        model = model_for(domain, model or ("scaled" if to == "muc" else None))
+        own = _own_format(domain, to)
+        model = model_for(domain, model or (None if own is None else own.model))
         budget = usual_budget(model, seconds, work)
         files = (str(parameters or ""), str(gazetteer or ""))
         settings = Settings(domain, model, files[0], top, threshold, budget, seed, files[1])
@@ -189,11 +189,11 @@ def run(
         if model != "uniform":
             learned = f"{model} with parameters learned from {runner.parameters.learned_from}"
             console.note(cut(learned, NOTE))
-        if to == "muc":
-            _refuse_muc(runner, store, json)
-            output = _answers_output(console, out)
+        if own is not None:
+            _refuse_export(to, store, json, out)
+            output = _own_output(console, own, out)
             messages, _ = _messages(inputs, encoding, None)
-            output.write(run_messages(messages, runner, Forms(answers=True), workers=workers))
+            output.write(run_messages(messages, runner, Forms(own=to), workers=workers))
         elif to != "jsonl":
             _refuse_export(to, store, json, out)
             output = _export_output(console, to, out)
@@ -250,14 +250,19 @@ def _refuse_name_without_store(store: str | None, name: str | None) -> None:
         raise InputError("--name needs --store")
 
 
-def _refuse_muc(runner: Runner, store: str | None, json: bool) -> None:
+def _own_format(domain: str, to: str) -> OutputFormat | None:
+    """Return the format of a domain's own; the formats of every domain are none."""
+    if to in EVERYWHERE:
+        return None
+    from partita.domains import find_domain
     from partita.errors import InputError
+    from partita.plugins import where_from
 
-    if "muc" not in runner.domain.output_formats:
-        name = runner.domain.name
-        raise InputError(f"domain {name} has no answers to the MUC-4 exam (see partita domains)")
-    if store is not None or json:
-        raise InputError("--to muc goes to --out or standard output (expected no --store, --json)")
+    own = {one.name: one for one in find_domain(domain).output_formats}
+    if to in own:
+        return own[to]
+    expected = f"(expected {', '.join((*EVERYWHERE, *own))}){where_from(to)}"
+    raise InputError(f"domain {domain} has no format {to!r} {expected}")
 
 
 def _refuse_export(to: str, store: str | None, json: bool, out: Path | None) -> None:
@@ -330,14 +335,14 @@ def _summary(output: Output) -> str:
     return "; ".join(parts + [f"{output.failed:,} failed"] * bool(output.failed))
 
 
-def _answers_output(console: Console, out: Path | None) -> Output:
-    """Return the output of answers to the MUC-4 exam."""
+def _own_output(console: Console, own: OutputFormat, out: Path | None) -> Output:
+    """Return the output of messages in a format of the domain's own."""
 
     def summary(output: Output) -> str:
-        text = f"{_count(output.done)}, {output.sizes[0]:,} incidents"
+        text = f"{_count(output.done)}, {output.sizes[0]:,} {own.counted}"
         return f"{text}; {output.failed:,} failed" if output.failed else text
 
-    sinks = [] if out is None else [ReplacedFile(out, ANSWERS)]
+    sinks = [] if out is None else [ReplacedFile(out, Kind(own.description, own.first_line))]
     return Output(console, "message", sinks, print_lines=out is None, summary=summary)
 
 

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from partita.errors import InputError, PartitaError
+from partita.plugins import load_plugin
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -53,6 +54,21 @@ class ParameterText:
         return content_hash([self.text.encode()])
 
 
+@dataclass(frozen=True, slots=True)
+class OutputFormat:
+    """A format of a domain's own, which `run --to` writes.
+
+    Existing files are replaced only if their first line matches `first_line`. `counted` is what the
+    summary counts, and `model` the one that is used when none is asked for.
+    """
+
+    name: str
+    description: str
+    first_line: bytes
+    counted: str
+    model: str | None = None
+
+
 @runtime_checkable
 class Domain(Protocol):
     """A subject area: the templates to extract, their slots, and a pair model.
@@ -66,7 +82,7 @@ class Domain(Protocol):
     computed_from_parameters: tuple[str, ...] = ("parameter_text", "pair_parameters")
     default_model: str = "evidential"
     unsupported_models: tuple[str, ...] = ()
-    output_formats: tuple[str, ...] = ("jsonl",)
+    output_formats: tuple[OutputFormat, ...] = ()  # besides those of every domain
     windows: Windows | None = None  # for domains in which any two templates may corefer
 
     @property
@@ -178,13 +194,13 @@ class Domain(Protocol):
         """Return this domain with the places of a file added."""
         raise InputError(f"domain {self.name} does not take a gazetteer", file=str(path))
 
-    def answers(self, message: Message, stages: Stages) -> str:
-        """Return the answers to the MUC-4 exam; for domains whose `output_formats` have "muc"."""
-        raise InputError(f"domain {self.name} has no answers to the MUC-4 exam")
+    def formatted(self, name: str, message: Message, stages: Stages) -> tuple[str, int]:
+        """Return a message in one of the `output_formats`, and the number of things in it."""
+        raise InputError(f"domain {self.name} has no format {name!r}")
 
-    def incidents(self, message: Message) -> Sequence[Mapping[str, object]]:
-        """Return the incidents of a message with the probabilities of their fills, if any."""
-        return ()
+    def additions(self, message: Message) -> Mapping[str, Sequence[object]]:
+        """Return what the domain adds to the last line of a message's results, by field."""
+        return {}
 
 
 @runtime_checkable
@@ -323,10 +339,10 @@ def load_domain(entry: EntryPoint) -> Domain:
     Like a module, a domain is loaded once.
     """
     where = f"domain {entry.name}: {entry.value}"
+    target = load_plugin(entry)
+    if isinstance(target, ModuleType):
+        return RuleDomain(next(iter(target.__path__)))
     try:
-        target = entry.load()
-        if isinstance(target, ModuleType):
-            return RuleDomain(next(iter(target.__path__)))
         domain = target() if isinstance(target, type) else target
     except InputError:
         raise

@@ -93,9 +93,8 @@ def result_of(value: Any, place: Place) -> Result | Alone:
         place.refuse(f"version is {value['version']!r}; this release reads version {VERSION}")
     if isinstance(value, dict) and "singletons" in value:
         needed = ("version", "message", "singletons")
-        line = fields(
-            value, "the line", place, needed=needed, allowed=("notes", "incidents", "run")
-        )
+        added = [name for name in value if isinstance(value[name], list)]  # by a domain
+        line = fields(value, "the line", place, needed=needed, allowed=("notes", "run", *added))
         alone = tuple(
             template_of(one, place) for one in list_of(line["singletons"], "singletons", place)
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from partita.errors import InputError
 from partita.files.strict import shortened
+from partita.plugins import DOMAINS, installed, where_from
 from partita.rules.domain import At, Domain, Entry, Problem, TemplateType
 from partita.rules.phase_files import PhaseFile, read_lexicon, read_phase
 from partita.rules.yaml import (
@@ -224,7 +224,6 @@ def _typed(
 
 
 PAIRS_FILE = "pairs.json"  # the pair parameters of a domain, in its folder
-GROUP = "partita.domains"  # the entry points through which packages offer domains
 MOST_DOMAINS = 8  # that extend one another
 
 
@@ -242,21 +241,8 @@ class Loaded:
 
 
 def installed_domains() -> dict[str, EntryPoint]:
-    """Return the domains of all installed packages, by name; they are looked for once."""
-    return dict(_installed_in(tuple(sys.path)))
-
-
-@lru_cache
-def _installed_in(path: tuple[str, ...]) -> dict[str, EntryPoint]:
-    from importlib.metadata import entry_points
-
-    installed: dict[str, EntryPoint] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
-        other = installed.setdefault(entry.name, entry)
-        if other.value != entry.value:
-            places = f"{other.value} and {entry.value}"
-            raise InputError(f"two packages provide a domain {entry.name!r}: {places}")
-    return installed
+    """Return the domains of all installed packages, by name."""
+    return installed(DOMAINS)
 
 
 def read_domain(name: str | Path) -> Domain:
@@ -270,15 +256,16 @@ def folder_of(name: str | Path, beside: Path | None = None) -> Path:
     path = Path(name)
     if beside and _is_folder(beside / path) and (beside / path / "domain.yaml").is_file():
         return beside / path
-    installed = installed_domains()
-    if (entry := installed.get(str(name))) is not None:
+    domains = installed_domains()
+    if (entry := domains.get(str(name))) is not None:
         return _folder_of_entry(entry)
     if _is_folder(path):
         if (path / "domain.yaml").is_file():
             return path
         raise InputError("has no domain.yaml", file=str(path))
-    expected = ", ".join(installed)
-    raise InputError(f"unknown domain {shortened(str(name))!r} (expected {expected} or a folder)")
+    problem = f"unknown domain {shortened(str(name))!r}"
+    expected = f"(expected {', '.join(domains)} or a folder)"
+    raise InputError(f"{problem} {expected}{where_from(str(name))}")
 
 
 def _is_folder(path: Path) -> bool:
