@@ -1,1 +1,1 @@
-"""Corpora: documents with keys (gold labels), CoNLL-U with entities, MUC-4 templates."""
+"""Corpora: documents with keys (gold labels) and CoNLL-U with entities."""

@@ -1,1 +1,1 @@
-"""Evaluation: bits, calibration, coreference scores, the paper's experiment, the MUC-4 scorer."""
+"""Evaluation: bits, calibration, coreference scores and the paper's experiment."""
