@@ -14,6 +14,9 @@ PartitaError
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
+
+Unit = Literal["line", "row"]
 
 
 class PartitaError(Exception):
@@ -21,13 +24,23 @@ class PartitaError(Exception):
 
 
 class InputError(PartitaError):
-    """Invalid input: where it is and what was expected."""
+    """Invalid input: where it is and what was expected.
 
-    def __init__(self, problem: str, *, file: str | None = None, line: int | None = None) -> None:
+    `line` is that of a text file or, as `unit` says, a row of another table.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        unit: Unit = "line",
+    ) -> None:
         problem = " ".join(problem.splitlines())  # quoted input may have line breaks
-        self.problem, self.file, self.line = problem, file, line
+        self.problem, self.file, self.line, self.unit = problem, file, line, unit
         place = [] if file is None else [file]
-        place += [] if line is None else [f"line {line}"]
+        place += [] if line is None else [f"{unit} {line}"]
         super().__init__(f"{', '.join(place)}: {problem}" if place else problem)
 
 

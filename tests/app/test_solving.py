@@ -51,7 +51,7 @@ def test_everything_that_holds_pairs(pairs):
 
 
 def test_what_does_not_hold_pairs():
-    with pytest.raises(InputError, match=r"is not a pair \(expected left, right, probability\)"):
+    with pytest.raises(InputError, match=r"is not a row \(expected left, right, probability\)"):
         solve([("A", "B")])
     with pytest.raises(InputError, match="pairs: has no rows"):
         solve([])

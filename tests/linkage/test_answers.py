@@ -285,7 +285,7 @@ def test_the_command_writes_all_tables(tmp_path: Path, suffix: str) -> None:
         ("left,right,probability\n1,9,.5\n", RECORDS, "line 2: refers to 9, which .* does not"),
         (SCORES, "unique_id\n1\n1\n", "r.csv, line 3: lists record 1 again, after line 2"),
         (SCORES, "unique_id\n1\n\n,x\n", "r.csv, line 4: has 2 values"),
-        (SCORES, "name\nx\n", "r.csv: has no column id or unique_id"),
+        (SCORES, "name\nx\n", "r.csv, line 1: has no column id or unique_id"),
         (SCORES, "unique_id\n", "r.csv: has no rows"),
     ],
 )  # fmt: skip
@@ -357,7 +357,7 @@ def test_labels_hold_exactly_and_join_sets() -> None:
         ("left,right,same\n1,2,1\n2,1,0\n", "line 3: labels 2 and 1 both the same and different"),
         ("left,right,same\n1,2,1\n2,3,1\n1,3,0\n", "1 and 3 are labelled both the same and"),
         ("left,right,same\n1,99,1\n", "l.csv: labels 99, which is neither in the scores nor"),
-        ("left,right\n1,2\n", "l.csv: has no labels"),
+        ("left,right\n1,2\n", "l.csv, line 1: has no labels"),
         ("id,cluster\n1,x\n1,y\n", "line 3: puts 1 into two clusters"),
     ],
 )

@@ -5,16 +5,13 @@ from __future__ import annotations
 import pytest
 
 from partita.errors import InputError
-from partita.files.rows import Rows
 from partita.linkage.grouping import group
-from partita.linkage.pairs import gather
+from partita.linkage.pairs import read_pairs
 from partita.linkage.sets import Assumption, conditioned, parse
 
 
 def sets(*rows: tuple[str, str, float]):
-    values = list(zip(*rows, strict=True))
-    block = Rows(("left", "right", "probability"), values, range(1, len(rows) + 1), {})
-    return group(gather([block], "pairs", unit="row"))
+    return group(read_pairs(rows, name="pairs"))
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from partita.core import Template, components, linked_components, restricted_growth
 from partita.errors import InputError
-from partita.files.field_kernels import decimals
 from partita.linkage.grouping import TemplateList, group
 from partita.linkage.pairs import read_pairs
 from partita.linkage.sets import Sets
+from partita.tables.field_kernels import decimals
 
 TABLE_1 = "left,right,probability\nA,B,.671\nA,C,0\nA,D,.505\nB,C,0\nB,D,.752\nC,D,.504\n"
 
@@ -126,10 +126,10 @@ def test_parquet(written, tmp_path):
 
 def test_standard_input_is_sniffed():
     csv = io.BufferedReader(io.BytesIO(TABLE_1.encode()))
-    assert len(read_pairs("-", stdin=csv).left) == 6
+    assert len(read_pairs(csv).left) == 6
     line = b'{"left":"A","right":"B","probability":0.5}\n'
-    assert len(read_pairs("-", stdin=io.BufferedReader(io.BytesIO(line))).left) == 1
-    assert len(read_pairs("-", "jsonl", stdin=io.BytesIO(line)).left) == 1
+    assert len(read_pairs(io.BufferedReader(io.BytesIO(line))).left) == 1
+    assert len(read_pairs(io.BytesIO(line), form="jsonl").left) == 1
 
 
 def test_splink_names(written):
@@ -225,7 +225,7 @@ NAMES = (
         ("A,,.5", "line 3: pairs A with nothing; expected two ids"),
         ("A,B", "line 3: has 2 values; the header names 3 columns"),
         ("A,B,.5,.6", "line 3: has 4 values; the header names 3 columns"),
-        (b"A,\xff,.5", "line 3: is not UTF-8 (byte 3 of the line)"),
+        ("A,é,.5\nA,".encode() + b"\xff,.5", "line 4: is not UTF-8 (byte 3 of the line)"),
         ("A,B\0,.5", "line 3: holds a NUL byte"),
         ("A,B,2\nB,E,3", f"{AB} 2, outside 0 to 1; {SAID} (and 1 more in this set)"),
     ],
@@ -274,10 +274,10 @@ def test_a_bad_row_fails_the_set_it_names(written):
          "expected two ids"),
         ('left,right,probability\nA,B,.5\nA,"C,.5\n', "pairs.csv, line 3: is not CSV: "
          "unexpected end of data"),
-        (b"\xff\xfel\0e\0", "pairs.csv, line 1: is UTF-16; expected UTF-8"),
+        (b"\xff\xfel\0e", "pairs.csv, line 1: is UTF-16; expected UTF-8"),
         ('[{"left":"A","right":"B","probability":0.5}]\n', f"pairs.csv, {IS_JSON}"),
         ('[\n{"left":"A","right":"B","probability":0.5}\n]\n', f"pairs.csv, {IS_JSON}"),
-        (b"left,r\xffght,probability\nA,B,.5\n", "pairs.csv, line 1: is not UTF-8 "
+        (b"left,r\xffght,probability\nA,\xc3\xa9,.5\n", "pairs.csv, line 1: is not UTF-8 "
          "(byte 7 of the line)"),
     ],
 )  # fmt: skip
@@ -335,7 +335,7 @@ def test_parquet_rows_are_named(tmp_path):
 
 def test_many_blocks_keep_line_numbers(written, monkeypatch):
     monkeypatch.setattr("partita.files.text.BLOCK", 50)
-    monkeypatch.setattr("partita.files.rows.CHUNK", 7)
+    monkeypatch.setattr("partita.tables.rows.CHUNK", 7)
     rows = [f"a{n},b{n},.5" for n in range(100)]
     rows[60] = '"a,x",b,.5'
     rows[90] = "a90,b90,9"
@@ -401,9 +401,9 @@ def test_compiled_code_reads_what_python_reads(tmp_path_factory, rows, named_set
     for block in (7, 90, 1 << 20):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr("partita.files.text.BLOCK", block)
-            patched.setattr("partita.files.rows.LARGE", 1 << 60)
+            patched.setattr("partita.tables.rows.LARGE", 1 << 60)
             expected = read_or_refused(path)
-            patched.setattr("partita.files.rows.LARGE", 0)
+            patched.setattr("partita.tables.rows.LARGE", 0)
             assert read_or_refused(path) == expected
 
 

@@ -21,7 +21,7 @@ from partita.app.solve import (
     solved,
 )
 from partita.core import Budget, FloatArray, Id
-from partita.core.tables import Columns, Tabular
+from partita.core.tabular import Columns, Tabular
 from partita.errors import InputError
 from partita.linkage.answers import (
     SAMPLED,
@@ -42,7 +42,6 @@ from partita.linkage.cluster_tables import (
     totals,
 )
 from partita.linkage.clusters import read_records
-from partita.linkage.frames import IntegerIds
 from partita.linkage.grouping import LINK_ABOVE, Evidence, TemplateList, group
 from partita.linkage.increments import (
     Previous,
@@ -54,6 +53,7 @@ from partita.linkage.increments import (
 )
 from partita.linkage.labels import Labels, fit, labelled, read_labels
 from partita.linkage.sets import Assumption, Sets, apart_within, conditioned
+from partita.tables.columns import IntegerIds
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel

@@ -24,7 +24,7 @@ from partita.core import (
     restricted_growth,
 )
 from partita.core.keys import Key
-from partita.core.tables import Columns, Tabular
+from partita.core.tabular import Columns, Tabular
 from partita.corpora.documents import read_documents
 from partita.corpora.matching import match_by_id_or_place
 from partita.domains import find_domain

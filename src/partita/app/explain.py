@@ -17,7 +17,7 @@ from partita.configurations import PAIR_MODELS
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve import Parameters, solve
 from partita.core import Distribution, FloatArray, Id, PairProbabilities, Template, pair
-from partita.core.tables import Columns, Tabular
+from partita.core.tabular import Columns, Tabular
 from partita.domains import Domain, find_domain, maximum_entropy
 from partita.errors import InputError
 from partita.pairs.columns import template_columns

@@ -25,7 +25,7 @@ from partita.fusion.account_results import result_accounts, result_domain
 from partita.fusion.accounts import Accounts, merge_accounts, row_id
 from partita.fusion.across import FusedAccounts, Task, ThingChange, fuse_accounts
 from partita.fusion.across import changes_without as entity_changes_without
-from partita.fusion.claim_files import claim_columns, read_claims, rows_of
+from partita.fusion.claim_files import claim_columns, claim_table, read_claims
 from partita.fusion.claims import Claims, join_claims, latest_claims
 from partita.fusion.fuse import Change, Fused, Settings, changes_without, fuse
 from partita.fusion.kinds import Reading
@@ -269,15 +269,15 @@ def _own_ids(tables: Sequence[str]) -> bool:
     read: list[dict[str, dict[str, str]]] = []
     for path in tables:
         by_id: dict[str, dict[str, str]] = {}
-        for rows in rows_of(path):
-            columns = [name.strip().lower() for name in rows.columns]
-            if "id" not in columns or "source" in columns:
-                return False
-            for values in zip(*rows.values, strict=True):
-                texts = ("" if one is None else str(one).strip().lower() for one in values)
-                row = dict(zip(columns, texts, strict=True))
-                name = row.pop("id")
-                by_id.setdefault(name, row if len(by_id) < MAX_COMPARED else {})
+        table = claim_table(path)
+        columns = [name.strip().lower() for name in table.columns]
+        if "id" not in columns or "source" in columns:
+            return False
+        for values in zip(*table.values, strict=True):
+            texts = ("" if one is None else str(one).strip().lower() for one in values)
+            row = dict(zip(columns, texts, strict=True))
+            name = row.pop("id")
+            by_id.setdefault(name, row if len(by_id) < MAX_COMPARED else {})
         read.append(by_id)
     return len(tables) > 1 and not _ids_agree(read)
 
@@ -350,8 +350,7 @@ def _plain_tables(kinds: Mapping[str, str]) -> bool:
     if not tables or set(kinds.values()) - {"records", "judgements"}:
         return False
     slots = _slots(find_domain(DOMAIN))
-    return any(unknown_columns(rows.columns, slots)
-               for path in tables for rows in rows_of(path))  # fmt: skip
+    return any(unknown_columns(claim_table(path).columns, slots) for path in tables)
 
 
 def _refuse_one_source(kinds: Mapping[str, str]) -> None:
@@ -359,7 +358,7 @@ def _refuse_one_source(kinds: Mapping[str, str]) -> None:
     if len(kinds) > 1:
         return
     [path] = kinds
-    columns = _header(path) or ()
+    columns = _header(path)
     problem = claim_columns(columns)
     if isinstance(problem, str) and "source" not in map(str.lower, columns):
         raise InputError(problem, file=path)
@@ -396,13 +395,12 @@ def _row_id_notes(accounts: Accounts) -> Iterator[str]:
 
 def _lacks_objects(path: str) -> bool:
     columns = _header(path)
-    return columns is not None and isinstance(claim_columns(columns), str)
+    return isinstance(claim_columns(columns), str)
 
 
-def _header(path: str) -> Sequence[str] | None:
-    """Return the columns of a file's first rows, or None if it has no rows."""
-    first = next(rows_of(path), None)
-    return None if first is None else first.columns
+def _header(path: str) -> Sequence[str]:
+    """Return the columns of a file."""
+    return claim_table(path).columns
 
 
 def _domain(kinds: Mapping[str, str]) -> str:

@@ -23,9 +23,10 @@ from partita.app.fuse import (
     fuse_sources,
 )
 from partita.app.solve import parameters_path
-from partita.core.tables import Columns, Tabular
+from partita.core.tabular import Columns, Tabular
 from partita.errors import InputError
-from partita.linkage.frames import is_frame, object_rows
+from partita.tables import read_table
+from partita.tables.frames import is_frame
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
@@ -401,10 +402,8 @@ class _Files:
         names = columns.get(width, next(iter(columns.values())))
         path = self.folder / f"{name.replace('/', '_')}.jsonl"
         with path.open("w", encoding="utf-8") as stream:
-            for rows in object_rows(value, names, f"a row of {name}"):
-                for row in zip(*rows.values, strict=True):
-                    cells = {c: _json_value(v) for c, v in zip(rows.columns, row, strict=True)}
-                    stream.write(json.dumps(cells, ensure_ascii=False) + "\n")
+            for row in read_table(value, name=name, tuples=[names]).dicts():
+                stream.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
         return path
 
     def located(self, error: InputError) -> InputError:
@@ -418,10 +417,3 @@ class _Files:
     def cleaned(self, report: dict[str, Any]) -> dict[str, Any]:
         """Leave the temporary folder out of the names of files."""
         return _without_folder(report, f"{self.folder}/")
-
-
-def _json_value(value: Any) -> Any:
-    """Return a value as JSON holds it: dates as texts, missing values as null."""
-    if isinstance(value, float) and value != value:
-        return None
-    return value if isinstance(value, str | int | float | list | None) else str(value)

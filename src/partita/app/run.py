@@ -14,7 +14,7 @@ from partita.app.run_batch import message_hash, result_lines, text_hash
 from partita.app.runner import DOMAIN, Runner, Settings, model_for, usual_budget
 from partita.app.solve import parameters_path, renamed
 from partita.core import Budget, Distribution, Entity, Message, Template
-from partita.core.tables import Columns, Tabular
+from partita.core.tabular import Columns, Tabular
 from partita.errors import InputError, PartitaError
 from partita.files.strict import Place
 from partita.pipeline import Resolved

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,9 +16,9 @@ from partita.errors import Contradiction, InputError, PartitaError
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
-    from partita.linkage.frames import IntegerIds
     from partita.linkage.pair_table import Chosen, PairTable
     from partita.linkage.sets import Sets
+    from partita.tables.columns import IntegerIds
 
 LEARNED = ("greedy", "scaled", "forest")
 PROVABLE = ("evidential", "scaled")
@@ -179,62 +180,42 @@ def renamed(distribution: Distribution, name_of: Callable[[str], Id]) -> Distrib
     return replace(distribution, set=group, configurations=listing)
 
 
+def warned(text: str) -> None:
+    """Pass a note on the reading of a table to the user of Python."""
+    warnings.warn(text, stacklevel=4)
+
+
 def pair_table(
     pairs: Any,
     what: str,
     chosen: Chosen = (None, None, None),
-    note: Callable[[str], None] | None = None,
+    note: Callable[[str], None] = warned,
 ) -> tuple[PairTable, IntegerIds]:
     """Read pairs from a file or from Python objects; also return how the user names records.
 
     `chosen` names the columns of both ids and of the score, where they are called otherwise.
     """
-    from partita.linkage.frames import IntegerIds, is_frame, object_rows
-    from partita.linkage.pair_table import OTHERS, PLAIN, SPLINK
-    from partita.linkage.pairs import gather, read_pairs
+    from partita.linkage.pairs import read_pairs
+    from partita.tables.columns import IntegerIds
+    from partita.tables.frames import is_frame
 
     ids = IntegerIds()
-    ends = [*PLAIN[:2], *SPLINK[:2], *(name for names in OTHERS for name in names[:2])]
-    columns = (*ends, *filter(None, chosen[:2]))
-    if isinstance(pairs, str | os.PathLike):
-        path = Path(pairs)
-        table = read_pairs(path, None, None, chosen, lambda rows: ids.noted(rows, *columns), note)
-        return table, ids
-    pairs = _materialised(pairs)
-    if isinstance(pairs, Mapping):
-        pairs = [(*_two(ends), p) for ends, p in pairs.items()]
-    elif not isinstance(pairs, Iterable) and not is_frame(pairs):
-        expected = "a data frame, a file, a mapping or triples (left, right, probability)"
-        raise TypeError(f"{what} must be {expected}, not {type(pairs).__name__}")
-    name = "the data frame" if is_frame(pairs) else what
-    blocks = object_rows(pairs, PLAIN, "a pair")
-    return gather(ids.noted(blocks, *columns), name, "row", chosen), ids
-
-
-def _materialised(pairs: Any) -> Any:
-    """Return Splink's data frame as a pandas one, and a lazy Polars frame collected."""
-    for name in ("as_pandas_dataframe", "collect"):
-        if hasattr(pairs, name) and not hasattr(pairs, "__arrow_c_stream__"):
-            return getattr(pairs, name)()
-    return pairs
-
-
-def _two(ends: Any) -> tuple[Any, Any]:
-    if not isinstance(ends, tuple) or len(ends) != 2:
-        raise InputError(f"{ends!r} is not a pair (expected a tuple of two ids)")
-    return ends[0], ends[1]
+    name = None
+    if not isinstance(pairs, str | os.PathLike):
+        name = "the data frame" if is_frame(pairs) else what
+    return read_pairs(pairs, name=name, chosen=chosen, ids=ids, note=note), ids
 
 
 def read_sets(
-    path: str | Path,
+    pairs: Any,
     form: str | None = None,
-    templates: str | Path | None = None,
+    templates: Any = None,
     missing: float | None = None,
     soft: bool = False,
     assume: Sequence[str] = (),
-    stdin: BinaryIO | None = None,
+    note: Callable[[str], None] = warned,
 ) -> Sets:
-    """The coreference sets of a file of pairs."""
+    """Return the coreference sets of a table of pairs."""
     from partita.linkage.grouping import group
     from partita.linkage.pairs import read_pairs
     from partita.linkage.sets import conditioned
@@ -243,8 +224,8 @@ def read_sets(
     if templates is not None:
         from partita.linkage.clusters import read_templates
 
-        listed = read_templates(templates)
-    table = read_pairs(path, form, stdin)
+        listed = read_templates(templates, note)
+    table = read_pairs(pairs, form=form, note=note)
     return conditioned(group(table, missing=missing, soft=soft, listed=listed), assume)
 
 
@@ -282,8 +263,6 @@ def _chosen(sets: Sets, numbers: Sequence[int]) -> Sets:
 
 def placed(error: PartitaError, sets: Sets, k: int) -> PartitaError:
     """An error of set k that says where in the file its cause stands."""
-    from partita.linkage.pair_table import located
-
     if not isinstance(error, Contradiction):
         return InputError(f"set {sets.names[k]}: {error}", file=sets.file)
     line = sets.line(k, error.left, error.right)
@@ -293,7 +272,7 @@ def placed(error: PartitaError, sets: Sets, k: int) -> PartitaError:
     why = " (a pair that is not listed is incompatible)" if unlisted else ""
     if line is None:
         return InputError(f"set {sets.names[k]}: {error}{why}", file=sets.file)
-    return located(sets.file, sets.unit, line, f"{error}{why}")
+    return InputError(f"{error}{why}", file=sets.file, line=line, unit=sets.unit)
 
 
 def learned_parameters(model: str, path: str | Path | None = None) -> Any:

@@ -13,7 +13,7 @@ from partita.core.arrays import BoolArray, FloatArray, IntArray
 from partita.core.cells import PartialConfiguration, partial_configuration
 from partita.core.configurations import Configuration
 from partita.core.posterior import Figure, Interval, Marginals, Method, Posterior
-from partita.core.tables import Columns, Tabular
+from partita.core.tabular import Columns, Tabular
 from partita.core.templates import CoreferenceSet, Id
 from partita.errors import InputError
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from partita.errors import InputError
+from partita.errors import InputError, Unit
 
 LONGEST_ID = 10_000  # characters
 MAX_FLOAT = sys.float_info.max  # an integer may be larger
@@ -24,20 +24,21 @@ def first_too_long(texts: Sequence[str], what: str) -> tuple[int, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The file and line of a value, for error messages."""
+    """The file and line (or row) of a value, for error messages."""
 
     file: str
     line: int | None = None
+    unit: Unit = "line"
 
     def refuse(self, problem: str) -> NoReturn:
         """Raise an error about this place."""
-        raise InputError(problem, file=self.file, line=self.line)
+        raise InputError(problem, file=self.file, line=self.line, unit=self.unit)
 
 
 def parsed(text: str, place: Place) -> Any:
     """Parse JSON; NaN, infinities and repeated fields are errors."""
     try:
-        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_fields)
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=unique_fields)
     except (ValueError, RecursionError) as error:
         inner = error.lineno if isinstance(error, json.JSONDecodeError) else None
         line = inner if place.line is None else place.line
@@ -109,10 +110,11 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number that JSON has")
 
 
-def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    document: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in document:
-            raise ValueError(f"field {name!r} appears twice in one object")
-        document[name] = value
+def unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these fields; a field that appears twice is an error."""
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for n, name in enumerate(names) if name in names[:n])
+        raise ValueError(f"field {twice!r} appears twice in one object")
     return document

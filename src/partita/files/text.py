@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -68,47 +68,6 @@ class Lines:
                 self.broken.setdefault(number, "holds a NUL byte")
 
 
-def as_utf8(stream: BinaryIO, file: str, note: Callable[[str], None] | None) -> BinaryIO:
-    """Return a table in UTF-8: what spreadsheets save in other encodings is converted and noted.
-
-    A file with a mark of UTF-16 is UTF-16; one that is not UTF-8, nor any character of it, is
-    Windows-1252. Without a note, and from standard input, the bytes stay as they are.
-    """
-    if note is None or not stream.seekable():
-        return stream
-    wide, valid = stream.read(2) in WIDE_MARKS, _is_utf8(stream)
-    stream.seek(0)
-    if valid and not wide:
-        return stream
-    data = stream.read()
-    try:
-        text = data.decode("utf-16" if wide else "cp1252")
-    except UnicodeDecodeError:
-        text = ""
-    if not text or (not wide and _has_letters(data.decode(errors="replace"))):
-        return BytesIO(data)
-    name = "UTF-16" if wide else "Windows-1252, since it is not UTF-8: check accented letters"
-    note(f"{file} is read as {name}")
-    return BytesIO(text.encode())
-
-
-def _has_letters(text: str) -> bool:
-    """Return whether a text has characters beyond ASCII and beyond what replaces invalid bytes."""
-    return not text.replace("\ufffd", "").isascii()
-
-
-def _is_utf8(stream: BinaryIO) -> bool:
-    stream.seek(0)
-    decoder = getincrementaldecoder("utf-8")()
-    try:
-        while block := stream.read(BLOCK):
-            decoder.decode(block)
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def whole_text(path: str | Path) -> str:
     """Return the text of a small file."""
     try:
@@ -135,7 +94,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 @contextmanager
-def opened(path: str | Path, stdin: BinaryIO | None = None) -> Iterator[BinaryIO]:
+def opened(path: str | os.PathLike[str], stdin: BinaryIO | None = None) -> Iterator[BinaryIO]:
     """Open a file for reading bytes; system errors become input errors."""
     if str(path) == STANDARD_INPUT:
         yield stdin or sys.stdin.buffer

@@ -12,7 +12,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
 
-from partita.core.tables import optional
+from partita.core.tabular import optional
 from partita.errors import InputError
 
 BUFFER = 1 << 20  # bytes

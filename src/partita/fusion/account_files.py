@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from partita.core import Pair, Template, pair
 from partita.errors import InputError
-from partita.files.rows import Rows
 from partita.files.strict import Place
 from partita.fusion.accounts import RECORD, Account, Accounts, Origin, row_id
 from partita.fusion.claim_files import (
     NO_HEADER,
     ROLES,
+    claim_table,
     day_number,
     read_claims,
-    rows_of,
     says_same,
 )
 from partita.fusion.set_beliefs import PairBelief
 from partita.fusion.typed import decode_value
+from partita.tables import Table
+from partita.tables.columns import clean_ids
 from partita.templates.name import NameType
 from partita.templates.schema import Schema
 from partita.templates.sort import SortType
@@ -29,32 +30,28 @@ from partita.templates.strings import StringsType
 from partita.templates.words import symbol
 
 
-def judgement_accounts(path: str | Path) -> Accounts:
+def judgement_accounts(source: Any) -> Accounts:
     """Read what sources state about pairs of objects or templates."""
-    claims = read_claims(path)
+    table = claim_table(source)
+    claims = read_claims(table)
     by_source: dict[str, dict[Pair, float]] = {}
-    judged = _judged_pairs(path)
+    judged = _judged_pairs(table)
     for n in range(len(claims)):
-        source = claims.sources[claims.source[n]]
+        name = claims.sources[claims.source[n]]
         judgement, confidence = claims.values[claims.value[n]], float(claims.confidence[n])
         sign = says_same(judgement)
         if sign is None:
             raise claims.located(n, f"judgement {judgement!r} is neither same nor different")
         p = (1.0 + confidence) / 2 if sign else (1.0 - confidence) / 2  # the rest is the opposite
-        by_source.setdefault(source, {})[pair(*judged[int(claims.line[n])])] = p
-    judgements = tuple(PairBelief(source, pairs) for source, pairs in sorted(by_source.items()))
+        by_source.setdefault(name, {})[pair(*judged[int(claims.line[n])])] = p
+    judgements = tuple(PairBelief(name, pairs) for name, pairs in sorted(by_source.items()))
     return Accounts((), judgements=judgements, reliabilities=dict(claims.reliabilities))
 
 
-def _judged_pairs(path: str | Path) -> dict[int, Pair]:
+def _judged_pairs(table: Table) -> dict[int, Pair]:
     """Return both sides of the pair on each line."""
-    pairs_by_line: dict[int, Pair] = {}
-    for rows in rows_of(path):
-        lower = {name.lower(): name for name in rows.columns}
-        sides = [rows.column(lower[side]) for side in ("left", "right")]
-        for line, left, right in zip(rows.lines, *sides, strict=True):
-            pairs_by_line[line] = (str(left).strip(), str(right).strip())
-    return pairs_by_line
+    left, right = (clean_ids(table.column(table.find(side) or "")) for side in ("left", "right"))
+    return dict(zip(table.lines, zip(left, right, strict=True), strict=True))
 
 
 SEPARATOR = ";"
@@ -100,26 +97,23 @@ class _Reader:
         return (*empty, f"{self.file}: {count}")
 
 
-def record_accounts(path: str | Path, about: Slots, source: str = "") -> Accounts:
-    """Read one account per row; without a source column, the file is the source."""
-    read = _Reader(str(path), about)
-    for rows in rows_of(path):
-        columns = _columns(rows.columns, about, Place(read.file, _header_line(rows, path)))
-        for n, line in enumerate(rows.lines):
-            place = Place(read.file, line)
-            if n in rows.problems:
-                place.refuse(rows.problems[n])
-            row = {name: column[n] for name, column in zip(rows.columns, rows.values, strict=True)}
-            _add_record(row, columns, place, source or Path(path).stem, read)
+def record_accounts(records: Any, about: Slots, source: str = "") -> Accounts:
+    """Read one account per row; without a source column, the table is the source."""
+    table = claim_table(records)
+    read = _Reader(table.name, about)
+    columns = _columns(table.columns, about, Place(table.name, table.header))
+    for row, values in enumerate(table.dicts()):
+        _add_record(values, columns, table.place(row), source or table.source, read)
     if not read.accounts:
         raise InputError("has no records; expected one row per record", file=read.file)
-    return Accounts(tuple(read.accounts), reliabilities=read.reliabilities, notes=read.notes)
+    notes = (*table.notes, *read.notes)
+    return Accounts(tuple(read.accounts), reliabilities=read.reliabilities, notes=notes)
 
 
-def claim_accounts(path: str | Path, about: Slots) -> Accounts:
+def claim_accounts(claimed: Any, about: Slots) -> Accounts:
     """Read what each source claims about each object; contradictions make two accounts."""
-    claims = read_claims(path)
-    read = _Reader(str(path), about)
+    claims = read_claims(claimed)
+    read = _Reader(claims.files[0], about)
     accounts: dict[tuple[str, str], list[tuple[int, dict[str, Any], dict[str, float]]]] = {}
     for n in range(len(claims)):
         slot = _slot(claims.slots[claims.slot[n]], about, Place(read.file, int(claims.line[n])))
@@ -144,27 +138,21 @@ def claim_accounts(path: str | Path, about: Slots) -> Accounts:
     )
 
 
-def _header_line(rows: Rows, path: str | Path) -> int:
-    """Return the line that names the columns: the header, or the first row."""
-    headed = Path(path).suffix.lower() == ".csv"
-    return 1 if headed or not rows.lines else rows.lines[0]
-
-
 def unknown_columns(names: Sequence[str], about: Slots) -> list[str]:
     """Return the columns that are neither slots nor have a meaning of their own."""
     return [n for n in names if _role(n, about) is None and _slot_named(n, about) is None]
 
 
-def column_texts(paths: Sequence[str]) -> dict[str, list[str]]:
+def column_texts(sources: Iterable[Any]) -> dict[str, list[str]]:
     """Return the values of every column of some tables, without those of sources and ids."""
     texts: dict[str, list[str]] = {}
     spelled: dict[str, str] = {}
-    for path in paths:
-        for rows in rows_of(path):
-            for name in unknown_columns(rows.columns, Slots(Schema())):
-                first = spelled.setdefault(_slot_key(name), name.strip())
-                filled = texts.setdefault(first, [])
-                filled += [str(v).strip() for v in rows.column(name) if v not in (None, "")]
+    for source in sources:
+        table = claim_table(source)
+        for name in unknown_columns(table.columns, Slots(Schema())):
+            first = spelled.setdefault(_slot_key(name), name.strip())
+            filled = texts.setdefault(first, [])
+            filled += [str(v).strip() for v in table.column(name) if v not in (None, "")]
     return dict(sorted(texts.items()))
 
 

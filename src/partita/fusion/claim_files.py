@@ -1,23 +1,19 @@
-"""Read claims from files."""
+"""Read claims from tables."""
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
-from io import BytesIO
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from partita.errors import InputError
-from partita.files.rows import Rows, csv_rows, jsonl_rows
 from partita.files.strict import Place, first_too_long, shortened
-from partita.files.text import Lines, opened
 from partita.fusion.claims import Claims
+from partita.tables import Table, named, read_table
+from partita.tables.columns import clean_ids, is_blank
 from partita.templates.words import symbol
 
 SKIPPED_COLUMN = "-"
@@ -81,107 +77,27 @@ def _alternatives(role: str) -> str:
     return ", ".join(ROLES[role][1:-1]) + " or " + ROLES[role][-1]
 
 
-FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".tsv": "tab", ".txt": "tab",
-         ".tab": "tab", ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow",
-         ".feather": "arrow"}  # fmt: skip
 NO_HEADER = "; if the file has no header, name its columns with --columns"
 KNOWN_COLUMNS = {name for names in ROLES.values() for name in names}
+TUPLES = (("object", "source", "value"), ("object", "source", "slot", "value"))
 
 
-def rows_of(path: str | Path, columns: Sequence[str] = ()) -> Iterator[Rows]:
-    """Yield the rows of a file; `columns` names those of a file without a header."""
-    form = FORMATS.get(Path(path).suffix.lower(), "csv")
-    with opened(path) as stream:
-        lines = Lines(stream, str(path))
-        if form == "tab":
-            yield from _tab_rows(lines, tuple(columns))
-        elif columns:
-            yield from _headerless_rows(lines, tuple(columns))
-        elif form == "parquet":
-            from partita.linkage.frames import parquet_rows
+def claim_table(source: Any, columns: Sequence[str] = (), headed: bool = True) -> Table:
+    """Read a table of claims, records or judgements; `columns` names those without a header.
 
-            yield from parquet_rows(stream, str(path))
-        elif form == "arrow":
-            yield _arrow_rows(stream, str(path))
-        else:
-            yield from (csv_rows if form == "csv" else jsonl_rows)(lines)
-
-
-def _arrow_rows(stream: BinaryIO, file: str) -> Rows:
-    """Return the rows of an Arrow or Feather file."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise InputError(
-            "is Arrow; reading it needs pyarrow: pip install 'partita[frames]'", file=file
-        ) from None
-    from pyarrow import feather
-
-    try:
-        table = feather.read_table(BytesIO(stream.read()))
-    except (pyarrow.ArrowException, OSError) as error:
-        raise InputError(f"is not Arrow: {str(error).splitlines()[0]}", file=file) from error
-    values = [column.to_pylist() for column in table.columns]
-    return Rows(tuple(table.column_names), values, range(1, table.num_rows + 1), {})
-
-
-def _headerless_rows(lines: Lines, columns: tuple[str, ...]) -> Iterator[Rows]:
-    """Yield the rows of a CSV file without a header."""
-    for block in lines.blocks():
-        before = lines.read
-        try:
-            rows = list(csv.reader(lines.decoded(block), skipinitialspace=True))
-        except csv.Error as error:
-            raise InputError(f"is not CSV: {error}", file=lines.file, line=before + 1) from error
-        yield _rectangular(columns, rows, before + 1, lines.broken)
-
-
-def _tab_rows(lines: Lines, columns: tuple[str, ...]) -> Iterator[Rows]:
-    """Yield tab-separated rows; the first line is a header if it has a known column name."""
-    for block in lines.blocks():
-        before = lines.read
-        texts = [line.rstrip("\r\n") for line in lines.decoded(block)]
-        rows = [text.split("\t") if text.strip() else [] for text in texts]
-        first = before + 1
-        if not columns:
-            blank = next((n for n, row in enumerate(rows) if row), len(rows))
-            if blank == len(rows):
-                continue
-            columns, taken = _tab_columns(rows[blank], lines.file, first + blank)
-            rows, first = rows[blank + taken :], first + blank + taken
-        yield _rectangular(columns, rows, first, lines.broken)
-
-
-def _tab_columns(row: Sequence[str], file: str, line: int) -> tuple[tuple[str, ...], int]:
-    """Return the columns of a table and the number of header lines.
-
-    Two columns without names are an object and its true value.
+    Text that is separated by tabs (.txt, or any unless it must be `headed`) may be without one: of
+    two columns, they are an object and its true value.
     """
-    if any(name.strip().lower() in KNOWN_COLUMNS for name in row):
-        return tuple(name.strip() for name in row), 1
-    if len(row) == 2:
-        return ("object", "value"), 0
-    problem = f"has no header; name its {len(row)} columns with --columns"
-    raise InputError(problem, file=file, line=line)
-
-
-def _rectangular(
-    columns: tuple[str, ...],
-    rows: list[list[str]],
-    first: int,
-    broken: dict[int, str] | None = None,
-) -> Rows:
-    """Return columns of equal length; rows of a wrong length become problems."""
-    width, problems = len(columns), {}
-    kept = [n for n, row in enumerate(rows) if row]
-    for at, n in enumerate(kept):
-        if len(rows[n]) != width:
-            problems[at] = f"has {len(rows[n])} values; expected {width}: {', '.join(columns)}"
-            rows[n] = (rows[n] + [""] * width)[:width]
-        if broken and first + n in broken:
-            problems[at] = broken[first + n]
-    values = list(zip(*(rows[n] for n in kept), strict=True)) or [()] * width
-    return Rows(columns, values, [first + n for n in kept], problems)
+    table = read_table(source, name=named(source, "claims"), columns=columns, tuples=TUPLES)
+    tabs = table.separator == "\t" and not (headed and not table.name.endswith(".txt"))
+    if columns or not tabs or table.find(*KNOWN_COLUMNS):
+        return table
+    if len(table.columns) != 2:
+        problem = f"has no header; name its {len(table.columns)} columns with --columns"
+        raise table.error(None, problem)
+    values = [[n, *column] for n, column in zip(table.columns, table.values, strict=True)]
+    lines = [table.header or 1, *table.lines]
+    return replace(table, columns=("object", "value"), values=values, lines=lines, header=None)
 
 
 SAME = frozenset(("SAME", "1", "YES", "TRUE", "MATCH"))
@@ -192,14 +108,14 @@ Names = dict[str, int]
 
 @dataclass(slots=True)
 class _ClaimBuffer:
-    """The claims read from a file so far."""
+    """The claims of a table."""
 
-    file: str
+    table: Table
     names: dict[str, Names] = field(
         default_factory=lambda: {"object": {}, "slot": {}, "source": {}, "value": {}}
     )
     points: dict[str, list[int]] = field(
-        default_factory=lambda: {"object": [], "slot": [], "source": [], "value": [], "line": []}
+        default_factory=lambda: {"object": [], "slot": [], "source": [], "value": [], "row": []}
     )
     confidence: list[float] = field(default_factory=list)
     reliabilities: dict[str, float] = field(default_factory=dict)
@@ -207,49 +123,43 @@ class _ClaimBuffer:
     days: dict[int, int] = field(default_factory=dict)
     empty: int = 0
 
-    def error(self, line: int, problem: str) -> InputError:
-        return InputError(problem, file=self.file, line=line)
 
-
-def read_claims(path: str | Path, columns: Sequence[str] = ()) -> Claims:
-    """Read the claims of a file; without a source column, the file is the source."""
-    buffer = _ClaimBuffer(str(path))
-    for rows in rows_of(path, columns):
-        if rows.problems:
-            first = min(rows.problems)
-            raise buffer.error(rows.lines[first], rows.problems[first])
-        roles = claim_columns(rows.columns)
-        if isinstance(roles, str):
-            headed = Path(path).suffix.lower() == ".csv" and not columns
-            raise buffer.error(1 if headed or not rows.lines else rows.lines[0], roles)
-        _add_rows(rows, roles, buffer)
+def read_claims(source: Any, columns: Sequence[str] = (), headed: bool = True) -> Claims:
+    """Read the claims of a table; without a source column, the table is the source."""
+    table = claim_table(source, columns, headed)
+    roles = claim_columns(table.columns)
+    if isinstance(roles, str):
+        raise table.error(None, roles)
+    buffer = _ClaimBuffer(table)
+    _add_rows(roles, buffer)
     if not buffer.confidence:
         empty = f" ({buffer.empty} rows are empty)" if buffer.empty else ""
-        raise InputError(f"has no claims{empty}; expected at least one", file=buffer.file)
+        raise InputError(f"has no claims{empty}; expected at least one", file=table.name)
     return _claims(buffer)
 
 
-def _add_rows(rows: Rows, roles: ClaimColumns, buffer: _ClaimBuffer) -> None:
-    sources = _sources(rows, roles, buffer)
-    _reliabilities(rows, roles, sources, buffer)
-    _days(rows, roles, buffer)
-    objects = _objects(rows, roles, buffer)
-    confidence = _shares(rows, roles.confidence, "confidence", buffer)
+def _add_rows(roles: ClaimColumns, buffer: _ClaimBuffer) -> None:
+    table = buffer.table
+    sources = _sources(table, roles)
+    _reliabilities(roles, sources, buffer)
+    _days(roles, buffer)
+    objects = _objects(table, roles)
+    confidence = _shares(table, roles.confidence, "confidence")
     if roles.value is None and roles.probability is not None:
-        _judgements(rows, roles.probability, objects, sources, buffer)
+        _judgements(roles.probability, objects, sources, buffer)
         return
     slots: Iterable[tuple[Sequence[str], Sequence[Any]]]
     if roles.value is not None:
-        named = _texts(rows, roles.slot, "slot", buffer) if roles.slot else None
-        slots = [(named or [roles.value] * len(objects), rows.column(roles.value))]
+        same = [roles.value] * len(objects)
+        names = _texts(table, roles.slot, "slot") if roles.slot else same
+        slots = [(names, table.column(roles.value))]
     else:
-        slots = [([name] * len(objects), rows.column(name)) for name in roles.slots]
-    for names, values in slots:
-        _add(rows.lines, objects, names, sources, values, confidence, buffer)
+        slots = [([name] * len(objects), table.column(name)) for name in roles.slots]
+    for slot_names, values in slots:
+        _add(objects, slot_names, sources, values, confidence, buffer)
 
 
 def _add(
-    lines: Sequence[int],
     objects: Sequence[str],
     slots: Sequence[str],
     sources: Sequence[str],
@@ -263,7 +173,7 @@ def _add(
         if type(value) is str and value:
             kept.append((n, value))
             continue
-        texts = _value_texts(value, lines[n], buffer)
+        texts = _value_texts(value, n, buffer.table)
         buffer.empty += not texts
         if isinstance(value, list):
             buffer.several.add(slots[n])
@@ -273,56 +183,55 @@ def _add(
         buffer.points[role] += [numbers.setdefault(names[n], len(numbers)) for n, _ in kept]
     numbers = buffer.names["value"]
     buffer.points["value"] += [numbers.setdefault(text, len(numbers)) for _, text in kept]
-    buffer.points["line"] += [lines[n] for n, _ in kept]
+    buffer.points["row"] += [n for n, _ in kept]
     buffer.confidence += [confidence[n] for n, _ in kept]
 
 
-def _value_texts(value: Any, line: int, buffer: _ClaimBuffer) -> list[str]:
+def _value_texts(value: Any, row: int, table: Table) -> list[str]:
     """Return the texts of a value: none if it is empty, several for a list."""
     if value is None or value == "":
         return []
     if isinstance(value, list):
-        return [text for one in value for text in _value_texts(one, line, buffer)]
+        return [text for one in value for text in _value_texts(one, row, table)]
     if isinstance(value, bool):
         return [str(value).lower()]
     if isinstance(value, int | float | str):
         return [str(value)]
-    raise buffer.error(line, f"value {json.dumps(value)[:40]} is neither a text nor a number")
+    raise table.error(row, f"value {shortened(str(value))} is neither a text nor a number")
 
 
 def _judgements(
-    rows: Rows, column: str, objects: Sequence[str], sources: Sequence[str], buffer: _ClaimBuffer
+    column: str, objects: Sequence[str], sources: Sequence[str], buffer: _ClaimBuffer
 ) -> None:
     """Turn P(same) = p into the likelier judgement, with confidence |2p − 1|."""
-    shares = _shares(rows, column, "probability", buffer)
+    shares = _shares(buffer.table, column, "probability")
     values = ["same" if p >= 0.5 else "different" for p in shares]
     slots = ["same"] * len(values)
-    _add(rows.lines, objects, slots, sources, values, [abs(2 * p - 1) for p in shares], buffer)
+    _add(objects, slots, sources, values, [abs(2 * p - 1) for p in shares], buffer)
 
 
-def _objects(rows: Rows, roles: ClaimColumns, buffer: _ClaimBuffer) -> list[str]:
+def _objects(table: Table, roles: ClaimColumns) -> list[str]:
     if roles.left is not None and roles.right is not None:
-        left, right = (_texts(rows, name, name, buffer) for name in (roles.left, roles.right))
-        _check_pairs(rows, roles, left, right, buffer)
+        left, right = (_texts(table, name, name) for name in (roles.left, roles.right))
+        _check_pairs(table, roles, left, right)
         return [f"{a}{PAIR_SEPARATOR}{b}" for a, b in zip(left, right, strict=True)]
-    return _texts(rows, roles.object or "", "object", buffer)
+    return _texts(table, roles.object or "", "object")
 
 
 def _check_pairs(
-    rows: Rows, roles: ClaimColumns, left: list[str], right: list[str], buffer: _ClaimBuffer
+    table: Table, roles: ClaimColumns, left: Sequence[str], right: Sequence[str]
 ) -> None:
     """Raise an error for a pair of one thing, or a judgement that is not one."""
-    for line, a, b in zip(rows.lines, left, right, strict=True):
+    for row, (a, b) in enumerate(zip(left, right, strict=True)):
         if a == b:
-            raise buffer.error(line, f"judges {a} against itself")
+            raise table.error(row, f"judges {a} against itself")
     if roles.value is None or roles.slot is not None:
         return
-    for line, value in zip(rows.lines, rows.column(roles.value), strict=True):
-        for text in _value_texts(value, line, buffer):
+    for row, value in enumerate(table.column(roles.value)):
+        for text in _value_texts(value, row, table):
             if says_same(text) is None:
-                raise buffer.error(
-                    line, f"judgement {shortened(repr(text))} is neither same nor different"
-                )
+                problem = f"judgement {shortened(repr(text))} is neither same nor different"
+                raise table.error(row, problem)
 
 
 def says_same(judgement: str) -> bool | None:
@@ -331,66 +240,69 @@ def says_same(judgement: str) -> bool | None:
     return True if word in SAME else False if word in DIFFERENT else None
 
 
-def _sources(rows: Rows, roles: ClaimColumns, buffer: _ClaimBuffer) -> list[str]:
+def _sources(table: Table, roles: ClaimColumns) -> list[str]:
     if roles.source is None:
-        return [Path(buffer.file).stem] * len(rows.lines)
-    return _texts(rows, roles.source, "source", buffer)
+        return [table.source] * len(table)
+    return _texts(table, roles.source, "source")
 
 
-def _texts(rows: Rows, column: str, what: str, buffer: _ClaimBuffer) -> list[str]:
+def _texts(table: Table, column: str, what: str) -> list[str]:
     """Return the names in a column; an empty one is an error."""
-    texts = [str(value).strip() if value is not None else "" for value in rows.column(column)]
+    values = table.column(column)
+    texts = clean_ids(values)
     if "" in texts:
-        raise buffer.error(rows.lines[texts.index("")], f"has no {what}")
+        row = texts.index("")
+        blank = is_blank(values[row])
+        problem = f"has no {what}" if blank else f"{what} is {shortened(str(values[row]))}"
+        raise table.error(row, problem if blank else f"{problem} (expected a text or a number)")
     if found := first_too_long(texts, what):
-        raise buffer.error(rows.lines[found[0]], found[1])
+        raise table.error(*found)
     return texts
 
 
-def _shares(rows: Rows, column: str | None, what: str, buffer: _ClaimBuffer) -> list[float]:
+def _shares(table: Table, column: str | None, what: str) -> list[float]:
     """Return numbers from 0 to 1; the default is 1."""
     if column is None:
-        return [1.0] * len(rows.lines)
+        return [1.0] * len(table)
     return [
-        1.0 if value in ("", None) else _share(value, what, line, buffer)
-        for value, line in zip(rows.column(column), rows.lines, strict=True)
+        1.0 if value in ("", None) else _share(value, what, row, table)
+        for row, value in enumerate(table.column(column))
     ]
 
 
-def _share(value: Any, what: str, line: int, buffer: _ClaimBuffer) -> float:
+def _share(value: Any, what: str, row: int, table: Table) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if not 0.0 <= number <= 1.0:
-        raise buffer.error(line, f"{what} {shortened(str(value))} is not a number from 0 to 1")
+        raise table.error(row, f"{what} {shortened(str(value))} is not a number from 0 to 1")
     return number
 
 
-def _reliabilities(
-    rows: Rows, roles: ClaimColumns, sources: Sequence[str], buffer: _ClaimBuffer
-) -> None:
+def _reliabilities(roles: ClaimColumns, sources: Sequence[str], buffer: _ClaimBuffer) -> None:
     if roles.reliability is None:
         return
-    values = rows.column(roles.reliability)
-    for source, value, line in zip(sources, values, rows.lines, strict=True):
+    table = buffer.table
+    for row, (source, value) in enumerate(
+        zip(sources, table.column(roles.reliability), strict=True)
+    ):
         if value in ("", None):
             continue
-        number = _share(value, f"reliability of {source}", line, buffer)
+        number = _share(value, f"reliability of {source}", row, table)
         before = buffer.reliabilities.setdefault(source, number)
         if before != number:
-            raise buffer.error(
-                line, f"reliability of {source} is {number:g}, before it was {before:g}"
-            )
+            problem = f"reliability of {source} is {number:g}, before it was {before:g}"
+            raise table.error(row, problem)
 
 
-def _days(rows: Rows, roles: ClaimColumns, buffer: _ClaimBuffer) -> None:
-    """Read the days of the statements, by line; an empty one is unknown."""
+def _days(roles: ClaimColumns, buffer: _ClaimBuffer) -> None:
+    """Read the days of the statements, by row; an empty one is unknown."""
     if roles.stated is None:
         return
-    for value, line in zip(rows.column(roles.stated), rows.lines, strict=True):
+    for row, value in enumerate(buffer.table.column(roles.stated)):
         if value not in ("", None):
-            buffer.days[line] = day_number(value, Place(buffer.file, line))
+            buffer.days[row] = day_number(value, buffer.table.place(row))
 
 
 def day_number(value: Any, place: Place) -> int:
@@ -403,25 +315,24 @@ def day_number(value: Any, place: Place) -> int:
 
 
 def _claims(buffer: _ClaimBuffer) -> Claims:
+    table, rows = buffer.table, buffer.points.pop("row")
     points = {name: np.array(numbers, dtype=np.int64) for name, numbers in buffer.points.items()}
-    notes = (f"{buffer.file}: {buffer.empty:,} values are empty and are ignored",)
+    empty = (f"{table.name}: {buffer.empty:,} values are empty and are ignored",)
     return Claims(
         objects=list(buffer.names["object"]),
         slots=list(buffer.names["slot"]),
         sources=list(buffer.names["source"]),
         values=list(buffer.names["value"]),
-        object=points["object"],
-        slot=points["slot"],
-        source=points["source"],
-        value=points["value"],
+        **points,
         confidence=np.array(buffer.confidence),
-        file=np.zeros(len(buffer.confidence), dtype=np.int64),
-        line=points["line"],
-        files=(buffer.file,),
+        file=np.zeros(len(rows), dtype=np.int64),
+        line=np.array([table.lines[row] for row in rows], dtype=np.int64),
+        files=(table.name,),
+        units={table.name: table.unit},
         reliabilities=buffer.reliabilities,
         kinds=dict.fromkeys(sorted(buffer.several), "several"),
-        notes=notes if buffer.empty else (),
-        stated=np.array([buffer.days.get(n, 0) for n in buffer.points["line"]], dtype=np.int64)
+        notes=(*table.notes, *(empty if buffer.empty else ())),
+        stated=np.array([buffer.days.get(row, 0) for row in rows], dtype=np.int64)
         if buffer.days
         else None,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core import FloatArray, IntArray
-from partita.errors import InputError
+from partita.errors import InputError, Unit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -17,7 +17,8 @@ class Claims:
     """Claims as indices into lists of names; `values` are as written.
 
     `reliabilities` and `kinds` are those set for sources and slots; `notes` report what was read
-    but is not a claim. `stated` are the days of statements, 0 where unknown.
+    but is not a claim. `units` says of each file what `line` counts. `stated` are the days of
+    statements, 0 where unknown.
     """
 
     objects: Sequence[str]
@@ -32,6 +33,7 @@ class Claims:
     file: IntArray
     line: IntArray
     files: Sequence[str] = ()
+    units: Mapping[str, Unit] = field(default_factory=dict)
     reliabilities: Mapping[str, float] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -81,7 +83,8 @@ class Claims:
         """Return an error that names the file and line of a claim."""
         if not self.files:
             return InputError(problem)
-        return InputError(problem, file=self.files[self.file[claim]], line=int(self.line[claim]))
+        name, line = self.files[self.file[claim]], int(self.line[claim])
+        return InputError(problem, file=name, line=line, unit=self.units.get(name, "line"))
 
     def only(self, chosen: NDArray[np.bool_]) -> Claims:
         """Return some of the claims; the lists of names stay the same."""
@@ -144,6 +147,7 @@ def _join_two(left: Claims, right: Claims) -> Claims:
         file=joined_column("file", "files"),
         line=np.concatenate([left.line, right.line]),
         files=names["files"],
+        units={**left.units, **right.units},
         reliabilities={**left.reliabilities, **right.reliabilities},
         kinds={**left.kinds, **right.kinds},
         notes=(*left.notes, *right.notes),

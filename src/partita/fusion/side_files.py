@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
+import os
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from partita.errors import InputError
-from partita.files.strict import Place
 from partita.files.text import STANDARD_INPUT, opened
-from partita.fusion.claim_files import claim_columns, read_claims, rows_of
+from partita.fusion.claim_files import claim_columns, claim_table, read_claims
 from partita.fusion.hierarchy import Nesting, find_cycle
+from partita.tables import Table, named, read_table, table_blocks
 from partita.templates.words import symbol
 
 Truths = dict[tuple[str, str], str]
@@ -20,14 +20,15 @@ NAME_COLUMNS = ("name", "value", "child")
 PARENT_COLUMNS = ("parentid", "parent_id", "parent")
 
 
-def read_truths(path: str | Path, slots: list[str]) -> Truths:
+def read_truths(source: Any, slots: list[str]) -> Truths:
     """Return the true value by object and slot; the slot column is optional for one slot."""
-    claims = read_claims(path)
+    table = read_table(source, name=named(source, "truth"), tuples=[("object", "value")])
+    claims = read_claims(table, headed=False)
     truths: Truths = {}
     for n in range(len(claims)):
         slot = claims.slots[claims.slot[n]]
         if slot not in slots:
-            slot = _single_slot(slots, slot, str(path))
+            slot = _single_slot(slots, slot, table.name)
         key = (claims.objects[claims.object[n]], slot)
         value = claims.values[claims.value[n]]
         if key in truths and claims.kinds.get(claims.slots[claims.slot[n]]) == "several":
@@ -44,53 +45,54 @@ def _single_slot(slots: list[str], name: str, file: str) -> str:
     raise InputError(f"refers to slot {name!r}; the claims have {', '.join(slots)}", file=file)
 
 
-def read_reliabilities(path: str | Path) -> dict[str, float]:
+def read_reliabilities(source: Any) -> dict[str, float]:
     """Read reliabilities from a table with the columns source and reliability."""
     reliabilities: dict[str, float] = {}
-    for place, row in _table(path):
-        source, number = (
-            _required(row, ("source", "src"), place),
-            _required(row, ("reliability",), place),
-        )
+    table = _side_table(source, "reliability", ("source", "reliability"))
+    for row, texts in enumerate(_texts(table)):
+        name = _required(texts, ("source", "src"), row, table)
+        number = _required(texts, ("reliability",), row, table)
         try:
-            reliabilities[source] = float(number)
+            reliabilities[name] = float(number)
         except ValueError:
-            place.refuse(f"reliability {number!r} of {source} is not a number from 0 to 1")
-        if not 0 <= reliabilities[source] <= 1:
-            place.refuse(f"reliability {number} of {source} is not a number from 0 to 1")
+            reliabilities[name] = -1.0
+        if not 0 <= reliabilities[name] <= 1:
+            problem = f"reliability {number} of {name} is not a number from 0 to 1"
+            raise table.error(row, problem)
     return reliabilities
 
 
-def read_nesting(path: str | Path) -> Nesting:
+def read_nesting(source: Any) -> Nesting:
     """Read a hierarchy from a table with id, name and parent id, or with name and parent.
 
     A single node above all the others is left out.
     """
     names: dict[str, str] = {}
     parents: dict[str, str] = {}
-    lines: dict[str, int | None] = {}
-    for place, row in _table(path):
-        name = symbol(_required(row, NAME_COLUMNS, place))
-        node = row.get(next((key for key in ID_COLUMNS if key in row), ""), name)
+    rows: dict[str, int] = {}
+    table = _side_table(source, "hierarchy", ("name", "parent"))
+    for row, texts in enumerate(_texts(table)):
+        name = symbol(_required(texts, NAME_COLUMNS, row, table))
+        node = texts.get(next((key for key in ID_COLUMNS if key in texts), ""), name)
         if node in names:
-            place.refuse(f"lists {node} again")
-        names[node], lines[node] = name, place.line
-        parents[node] = next((row[key] for key in PARENT_COLUMNS if key in row), "")
+            raise table.error(row, f"lists {node} again")
+        names[node], rows[node] = name, row
+        parents[node] = next((texts[key] for key in PARENT_COLUMNS if key in texts), "")
     if not any(key in names for key in parents.values()):
         parents = {node: symbol(parent) for node, parent in parents.items()}
         names |= {parent: parent for parent in parents.values() if parent}
     kept = {n: p for n, p in parents.items() if p in names}
     if cycle := find_cycle(kept):
         shown = " > ".join(names[node] for node in (*cycle, cycle[0]))
-        Place(str(path), lines[cycle[0]]).refuse(f"values form a cycle: {shown}")
+        raise table.error(rows[cycle[0]], f"values form a cycle: {shown}")
     return _without_root(names, kept)
 
 
-def is_nesting(path: str | Path) -> bool:
-    """Return whether the file has the columns of a hierarchy."""
-    if Path(path).suffix.lower() != ".csv":
+def is_nesting(source: Any) -> bool:
+    """Return whether a table has the columns of a hierarchy."""
+    if str(source) == STANDARD_INPUT or json_kind(source):
         return False
-    first = next(rows_of(path), None)
+    first = next(table_blocks(source), None)
     columns = set() if first is None else {name.lower() for name in first.columns}
     return columns in ({"id", "name", parent} for parent in PARENT_COLUMNS) or columns == {
         "name",
@@ -106,29 +108,29 @@ def _without_root(names: dict[str, str], parents: dict[str, str]) -> Nesting:
     return Nesting.of(names, parents)
 
 
-def read_objects(path: str | Path) -> set[str]:
+def read_objects(source: Any) -> set[str]:
     """Read the allowed objects, one per row."""
-    return {
-        _required(row, ("object", "obj", "id", "question"), place) for place, row in _table(path)
-    }
+    table = _side_table(source, "objects", ("object",))
+    roles = ("object", "obj", "id", "question")
+    return {_required(texts, roles, row, table) for row, texts in enumerate(_texts(table))}
 
 
-def _table(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
+def _side_table(source: Any, what: str, columns: Sequence[str]) -> Table:
+    return read_table(source, name=named(source, what), tuples=[columns])
+
+
+def _texts(table: Table) -> Iterator[dict[str, str]]:
     """Yield rows as texts by column name in lower case."""
-    for rows in rows_of(path):
-        for n, line in enumerate(rows.lines):
-            place = Place(str(path), line)
-            if n in rows.problems:
-                place.refuse(rows.problems[n])
-            cells: list[Any] = [column[n] for column in rows.values]
-            texts = ("" if cell is None else str(cell).strip() for cell in cells)
-            yield place, dict(zip((c.lower() for c in rows.columns), texts, strict=True))
+    names = [name.lower() for name in table.columns]
+    for row in zip(*table.values, strict=True):
+        texts = ("" if cell is None else str(cell).strip() for cell in row)
+        yield dict(zip(names, texts, strict=True))
 
 
-def _required(row: dict[str, str], names: tuple[str, ...], place: Place) -> str:
-    text = next((row[name] for name in names if row.get(name)), "")
+def _required(texts: dict[str, str], names: tuple[str, ...], row: int, table: Table) -> str:
+    text = next((texts[name] for name in names if texts.get(name)), "")
     if not text:
-        place.refuse(f"has no {' or '.join(names)}; found {', '.join(row)}")
+        raise table.error(row, f"has no {' or '.join(names)}; found {', '.join(texts)}")
     return text
 
 
@@ -136,16 +138,14 @@ SOURCES = ("reports", "records", "claims", "judgements", "beliefs")
 SNIFFED_BYTES = 1 << 16  # of a file, to recognise results and beliefs
 
 
-def source_kind(path: str | Path) -> str:
+def source_kind(path: Any) -> str:
     """Return the kind of a file by its first line of JSON or its column names."""
     if str(path) == STANDARD_INPUT:
         return "claims"  # standard input can be read only once
     if kind := json_kind(path):
         return kind
-    first = next(rows_of(path), None)
-    if first is None or not first.columns:
-        return "claims"  # its reader reports what is missing
-    roles = claim_columns(first.columns)
+    table = claim_table(path)
+    roles = claim_columns(table.columns)
     if isinstance(roles, str):
         return "records"
     if roles.left is not None and roles.right is not None:
@@ -153,9 +153,9 @@ def source_kind(path: str | Path) -> str:
     return "claims" if roles.value is not None else "records"
 
 
-def json_kind(path: str | Path) -> str:
+def json_kind(path: Any) -> str:
     """Return "reports" or "beliefs" by the fields of the first line of JSON, else ""."""
-    if str(path) == STANDARD_INPUT:
+    if not isinstance(path, str | os.PathLike) or str(path) == STANDARD_INPUT:
         return ""
     with opened(path) as stream:
         start = stream.read(SNIFFED_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n")

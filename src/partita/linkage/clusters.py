@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import csv
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
 
 from partita.core import Distribution, FloatArray, IntArray, Template
 from partita.errors import InputError, Unavailable
-from partita.files.rows import Rows, csv_rows, jsonl_rows
-from partita.files.strict import Place
-from partita.files.text import Lines, as_utf8, opened
-from partita.linkage.frames import IntegerIds, is_frame, object_rows, parquet_rows
 from partita.linkage.grouping import TemplateList
-from partita.linkage.pair_table import Unit, located
-from partita.linkage.pairs import id_text
 from partita.results.result_lines import in_text_order
 from partita.results.template_json import INTEGERS, template_of
+from partita.tables import Note, Table, named, noted, read_table
+from partita.tables.columns import IntegerIds, clean_ids
 
 HEADER = ("id", "cluster", "probability")
 TABLE_LIMIT = 14  # templates; the table has 2^14 groups
@@ -142,160 +136,88 @@ class Clustered:
     clusters: Mapping[str, str]
 
 
-def read_clusters(path: str | Path) -> list[Clustered]:
-    """Read a file of clusters; without a message column, all rows are one message."""
+def read_clusters(source: Any) -> list[Clustered]:
+    """Read a table of clusters; without a message column, all rows are one message."""
+    table = read_table(source, name=named(source, "clusters"))
+    columns = [_column(table, IDS), _column(table, CLUSTERS)]
+    messages = clean_ids(table.column(MESSAGE)) if MESSAGE in table.columns else [""] * len(table)
     clusters_by_message: dict[str, dict[str, str]] = {}
-    try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as stream:
-            rows = csv.DictReader(stream)
-            name, cluster = (_column(rows.fieldnames, names, path) for names in (IDS, CLUSTERS))
-            for row in rows:
-                _add_row(row, name, cluster, clusters_by_message, path, rows.line_num)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8", file=str(path)) from error
+    for row, (message, template, cluster) in enumerate(
+        zip(messages, *(clean_ids(table.column(name)) for name in columns), strict=True)
+    ):
+        if not template or not cluster:
+            raise table.error(row, "a row needs an id and a cluster")
+        clusters = clusters_by_message.setdefault(message, {})
+        if clusters.setdefault(template, cluster) != cluster:
+            raise table.error(row, f"template {template} is in two clusters")
     if not clusters_by_message:
-        raise InputError("has no clusters; expected one row per template", file=str(path))
+        raise InputError("has no clusters; expected one row per template", file=table.name)
     return [Clustered(message, clusters) for message, clusters in clusters_by_message.items()]
 
 
-def _column(header: object, names: tuple[str, ...], path: str | Path) -> str:
-    columns = list(header) if isinstance(header, list | tuple) else []
+def _column(table: Table, names: Sequence[str]) -> str:
+    """Return the first column with one of these names."""
     for name in names:
-        if name in columns:
+        if name in table.columns:
             return name
-    raise InputError(f"has no column {' or '.join(names)}", file=str(path), line=1)
+    existing = ", ".join(map(str, table.columns)) or "nothing"
+    raise table.error(None, f"has no column {' or '.join(names)}; found {existing}")
 
 
-def _add_row(
-    row: Mapping[str, str | None],
-    name: str,
-    cluster: str,
-    clusters_by_message: dict[str, dict[str, str]],
-    path: str | Path,
-    line: int,
-) -> None:
-    template, cluster_name = row[name], row[cluster]
-    if not template or cluster_name is None:
-        raise InputError("a row needs an id and a cluster", file=str(path), line=line)
-    clusters = clusters_by_message.setdefault(row.get(MESSAGE) or "", {})
-    if clusters.setdefault(template, cluster_name) != cluster_name:
-        raise InputError(f"template {template} is in two clusters", file=str(path), line=line)
-
-
-def read_templates(path: str | Path) -> TemplateList:
-    """Read the templates of a file; a CSV has one column per field."""
-    read_rows = jsonl_rows if Path(path).suffix.lower() in (".jsonl", ".ndjson") else csv_rows
-    with opened(path) as stream:
-        templates = dict(_templates(read_rows(Lines(stream, str(path))), str(path)))
+def read_templates(source: Any, note: Note = lambda text: None) -> TemplateList:
+    """Read the templates of a table; a CSV has one column per field."""
+    table = noted(read_table(source, name=named(source, "templates")), note)
+    templates: dict[str, Template] = {}
+    for row, fields in enumerate(table.dicts()):
+        template = template_of(_typed(fields), table.place(row))
+        if template.id in templates:
+            raise table.error(row, f"lists template {template.id} again")
+        templates[template.id] = template
     if not templates:
-        raise InputError("has no rows; expected at least one template", file=str(path))
-    return TemplateList(str(path), tuple(templates.values()))
-
-
-def read_records(
-    records: Any,
-    id_column: str | None = None,
-    ids: IntegerIds | None = None,
-    note: Callable[[str], None] | None = None,
-) -> TemplateList:
-    """Read the ids of records from a file, a data frame, dicts or a list of ids.
-
-    The column is called `id_column`, or one of the usual names. `ids` notes those that are
-    integers.
-    """
-    file = str(records) if isinstance(records, str | os.PathLike) else "records"
-    seen: dict[str, int] = {}
-    unit: Unit = "line"
-    if not isinstance(records, str | os.PathLike) and not is_frame(records):
-        records = _as_rows(records, id_column)
-    for rows, unit in table_blocks(records, IDS[:1], file, note):
-        name = named_id_column(rows.columns, id_column, file)
-        values = rows.column(name)
-        if ids is not None and not (values and isinstance(values[0], str)):
-            ids.note(values)
-        for n, (line, value) in enumerate(zip(rows.lines, values, strict=True)):
-            if n in rows.problems:
-                raise located(file, unit, line, rows.problems[n])
-            if not (text := id_text(value).strip()):
-                raise located(file, unit, line, f"has no {name} (expected a text or an integer)")
-            if text in seen:
-                problem = f"lists record {text} again, after {unit} {seen[text]}"
-                raise located(file, unit, line, f"{problem} (expected each record once)")
-            seen[text] = line
-    if not seen:
-        raise InputError("has no rows; expected at least one record", file=file)
-    return TemplateList(file, tuple(map(Template, seen)))
-
-
-def _as_rows(records: Any, id_column: str | None) -> list[Any]:
-    """Return records as dicts; a list of ids is a table with one column."""
-    if not isinstance(records, Iterable):
-        expected = "a data frame, a file, or a list of ids or dicts"
-        raise TypeError(f"records must be {expected}, not {type(records).__name__}")
-    rows = list(records)
-    if any(isinstance(row, Mapping) for row in rows):
-        return rows
-    return [{id_column or IDS[0]: value} for value in rows]
-
-
-def table_blocks(
-    table: Any, names: Sequence[str], file: str, note: Callable[[str], None] | None = None
-) -> Iterator[tuple[Rows, Unit]]:
-    """Yield the rows of a file, a data frame, dicts, or tuples whose values are called `names`.
-
-    Files in encodings of spreadsheets are read where `note` can say so.
-    """
-    if not isinstance(table, str | os.PathLike):
-        for rows in object_rows(table, names, "a row"):
-            yield rows, "row"
-        return
-    suffix = Path(table).suffix.lower()
-    with opened(Path(table)) as stream:
-        if suffix in (".parquet", ".pq"):
-            for rows in parquet_rows(stream, file):
-                yield rows, "row"
-            return
-        read_rows = jsonl_rows if suffix in (".jsonl", ".ndjson") else csv_rows
-        for rows in read_rows(Lines(as_utf8(stream, file, note), file)):
-            yield rows, "line"
-
-
-def named_id_column(columns: Sequence[str], chosen: str | None, file: str) -> str:
-    """Return the column of ids: the chosen one, or the first with a usual name."""
-    names = IDS if chosen is None else (chosen,)
-    for name in names:
-        if name in columns:
-            return name
-    existing = ", ".join(map(str, columns)) or "nothing"
-    raise InputError(f"has no column {' or '.join(names)}; found {existing}", file=file)
-
-
-def _templates(blocks: Iterable[Rows], file: str) -> Iterator[tuple[str, Template]]:
-    seen: set[str] = set()
-    for rows in blocks:
-        for n, line in enumerate(rows.lines):
-            template = _template(rows, n, Place(file, line))
-            if template.id in seen:
-                Place(file, line).refuse(f"lists template {template.id} again")
-            seen.add(template.id)
-            yield template.id, template
-
-
-def _template(rows: Rows, n: int, place: Place) -> Template:
-    if n in rows.problems:
-        place.refuse(rows.problems[n])
-    fields = dict(zip(rows.columns, (column[n] for column in rows.values), strict=True))
-    return template_of(_typed(fields), place)
+        raise InputError("has no rows; expected at least one template", file=table.name)
+    return TemplateList(table.name, tuple(templates.values()))
 
 
 def _typed(fields: dict[str, Any]) -> dict[str, Any]:
     """Drop blank values and turn digits into integers, since CSV has only text."""
-    typed = {name: value for name, value in fields.items() if value != ""}
+    typed = {name: value for name, value in fields.items() if value not in ("", None)}
     for name in (*INTEGERS, "number"):
         if isinstance(value := typed.get(name), str) and value.strip().isdecimal():
             typed[name] = int(value)
     if isinstance(typed.get("id"), str):
         typed["id"] = typed["id"].strip()
     return typed
+
+
+def read_records(
+    records: Any,
+    id_column: str | None = None,
+    ids: IntegerIds | None = None,
+    note: Note = lambda text: None,
+) -> TemplateList:
+    """Read the ids of records from a file, a data frame, dicts or a list of ids.
+
+    The column is called `id_column`, or one of the usual names. `ids` notes those that are
+    integers.
+    """
+    one = id_column or IDS[0]
+    table = noted(read_table(records, name=named(records, "records"), tuples=[(one,)]), note)
+    name = _column(table, IDS if id_column is None else (id_column,))
+    if ids is not None and table.typed:
+        ids.note(table.column(name))
+    seen: dict[str, int] = {}
+    for row, text in enumerate(clean_ids(table.column(name))):
+        if not text:
+            raise table.error(row, f"has no {name} (expected a text or an integer)")
+        if text in seen:
+            problem = f"lists record {text} again, after {table.unit} {table.lines[seen[text]]}"
+            raise table.error(row, f"{problem} (expected each record once)")
+        seen[text] = row
+    if not seen:
+        raise InputError("has no rows; expected at least one record", file=table.name)
+    return TemplateList(table.name, tuple(map(Template, seen)))
+
+
+def named_id_column(columns: Sequence[str], chosen: str | None, name: str) -> str:
+    """Return the column of ids: the chosen one, or the first with a usual name."""
+    return _column(Table(name, tuple(columns), (), ()), IDS if chosen is None else (chosen,))

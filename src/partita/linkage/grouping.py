@@ -9,8 +9,9 @@ import numpy as np
 
 from partita.core import BoolArray, FloatArray, IntArray, Template, linked_components
 from partita.errors import InputError
-from partita.linkage.pair_table import UNKNOWN, PairTable, located
+from partita.linkage.pair_table import PairTable
 from partita.linkage.sets import Across, Sets, softened
+from partita.tables.columns import UNKNOWN
 
 LINK_ABOVE = 1e-4  # lower scores do not connect sets
 
@@ -243,12 +244,12 @@ def _errors(table: PairTable, failures: Sequence[Failure]) -> dict[int, InputErr
     for home, line, text in sorted(failures):
         problems_by_set.setdefault(home, []).append((line, text))
     return {
-        home: located(
-            table.file,
-            table.unit,
-            problems[0][0],
+        home: InputError(
             problems[0][1]
             + (f" (and {len(problems) - 1} more in this set)" if problems[1:] else ""),
+            file=table.file,
+            line=problems[0][0],
+            unit=table.unit,
         )
         for home, problems in problems_by_set.items()
     }

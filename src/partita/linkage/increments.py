@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +12,11 @@ import numpy as np
 
 from partita.core import BoolArray, IntArray
 from partita.errors import InputError
-from partita.linkage.clusters import CLUSTERS, IDS, table_blocks
-from partita.linkage.pair_table import PairTable, located
-from partita.linkage.pairs import id_text
+from partita.linkage.clusters import CLUSTERS, IDS
+from partita.linkage.pair_table import PairTable
 from partita.linkage.sets import Sets
+from partita.tables import Table, named, read_table
+from partita.tables.columns import clean_ids, decimal_values
 
 FIGURES = ("membership", "exact")
 
@@ -65,43 +64,34 @@ class Previous:
 
 def read_previous(previous: Any) -> Previous:
     """Read clusters from a file, a data frame or dicts with the columns record and cluster."""
-    file = str(previous) if isinstance(previous, str | os.PathLike) else "previous"
+    table = read_table(previous, name=named(previous, "previous"), tuples=[(IDS[2], CLUSTERS[0])])
+    names = [next((n for n in kind if n in table.columns), "") for kind in (IDS, CLUSTERS)]
+    if not all(names):
+        found = ", ".join(map(str, table.columns)) or "nothing"
+        raise table.error(None, f"has no columns record and cluster; found {found}")
     cluster: dict[str, str] = {}
-    figures: dict[str, tuple[float, float]] = {}
-    for rows, unit in table_blocks(previous, (IDS[2], CLUSTERS[0]), file):
-        names = [next((n for n in kind if n in rows.columns), None) for kind in (IDS, CLUSTERS)]
-        if None in names:
-            found = ", ".join(map(str, rows.columns)) or "nothing"
-            raise InputError(f"has no columns record and cluster; found {found}", file=file)
-        known = [*names, *FIGURES] if {*FIGURES} <= {*rows.columns} else names
-        columns = [rows.column(str(name)) for name in known]
-        for n, (line, values) in enumerate(
-            zip(rows.lines, zip(*columns, strict=True), strict=True)
-        ):
-            if n in rows.problems:
-                raise located(file, unit, line, rows.problems[n])
-            record, home = (id_text(value).strip() for value in values[:2])
-            if not record or not home:
-                raise located(file, unit, line, "needs a record and a cluster")
-            if record in cluster:
-                raise located(file, unit, line, f"lists record {record} again")
-            cluster[record] = home
-            if len(values) == 4:
-                figures[record] = _figures(values[2:], file, unit, line)
+    records, homes = (clean_ids(table.column(name)) for name in names)
+    for row, (record, home) in enumerate(zip(records, homes, strict=True)):
+        if not record or not home:
+            raise table.error(row, "needs a record and a cluster")
+        if record in cluster:
+            raise table.error(row, f"lists record {record} again")
+        cluster[record] = home
     if not cluster:
-        raise InputError("has no rows; expected the clusters of an earlier run", file=file)
-    return Previous(cluster, figures, file)
+        raise InputError("has no rows; expected the clusters of an earlier run", file=table.name)
+    return Previous(cluster, _figures(table, records), table.name)
 
 
-def _figures(values: Sequence[Any], file: str, unit: Any, line: int) -> tuple[float, float]:
-    try:
-        membership, exact = map(float, values)
-    except (TypeError, ValueError, OverflowError):
-        membership = exact = math.nan
-    if not (0.0 <= membership <= 1.0 and 0.0 <= exact <= 1.0):
-        problem = f"membership and exact are {values[0]!r} and {values[1]!r}"
-        raise located(file, unit, line, f"{problem} (expected numbers from 0 to 1)")
-    return membership, exact
+def _figures(table: Table, records: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Return membership and exact of each record, if the table has them."""
+    if not {*FIGURES} <= {*table.columns}:
+        return {}
+    columns = [table.column(name) for name in FIGURES]
+    numbers = np.array([decimal_values(column) for column in columns])
+    for row in np.flatnonzero(~((numbers >= 0) & (numbers <= 1)).all(axis=0)).tolist():
+        problem = f"membership and exact are {columns[0][row]!r} and {columns[1][row]!r}"
+        raise table.error(row, f"{problem} (expected numbers from 0 to 1)")
+    return dict(zip(records, map(tuple, numbers.T.tolist()), strict=True))
 
 
 def joined_tables(old: PairTable, new: PairTable) -> PairTable:

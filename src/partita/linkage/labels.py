@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -13,12 +12,12 @@ import numpy as np
 from partita.configurations.forest.model import ForestParameters
 from partita.core import FloatArray, IntArray, pair
 from partita.errors import InputError
-from partita.files.rows import Rows
 from partita.linkage.answers import pair_probabilities
-from partita.linkage.clusters import CLUSTERS, IDS, table_blocks
-from partita.linkage.pair_table import OTHERS, PLAIN, SPLINK, Unit, located
-from partita.linkage.pairs import id_text
+from partita.linkage.clusters import CLUSTERS, IDS
+from partita.linkage.pair_table import OTHERS, PLAIN, SPLINK
 from partita.linkage.sets import Assumed, Sets
+from partita.tables import Note, Table, named, noted, read_table
+from partita.tables.columns import clean_ids
 
 ENDS = (PLAIN[:2], SPLINK[:2], *(names[:2] for names in OTHERS))
 SAME = ("same", "label", "match", "is_match", "clerical_match_score")
@@ -49,67 +48,65 @@ class Labels:
         return tuple(both for both, same in self.pairs.items() if same)
 
 
-def read_labels(labels: Any, note: Callable[[str], None] | None = None) -> Labels:
+def read_labels(labels: Any, note: Note = lambda text: None) -> Labels:
     """Read labels from a file, a data frame, dicts or triples (left, right, same).
 
     The columns are two ids and `same` (1 or 0), or an id and a cluster, which labels all pairs of
     the records that are listed.
     """
-    file = str(labels) if isinstance(labels, str | os.PathLike) else "labels"
-    pairs: dict[tuple[str, str], bool] = {}
-    clusters: dict[str, str] = {}
-    for rows, unit in table_blocks(labels, (*PLAIN[:2], SAME[0]), file, note):
-        columns = _columns(rows, file)
-        for n, line in enumerate(rows.lines):
-            values = [rows.column(name)[n] for name in columns]
-            if n in rows.problems:
-                raise located(file, unit, line, rows.problems[n])
-            if len(columns) == 2:
-                _add_cluster(clusters, values, file, unit, line)
-            else:
-                _add_pair(pairs, values, file, unit, line)
-    for one, other in combinations(clusters, 2):
-        pairs[pair(one, other)] = clusters[one] == clusters[other]
+    tuples = [(*PLAIN[:2], SAME[0])]
+    table = noted(read_table(labels, name=named(labels, "labels"), tuples=tuples), note)
+    columns = _columns(table)
+    left, right = (clean_ids(table.column(name)) for name in columns[:2])
+    if len(columns) == 2:
+        pairs = _cluster_pairs(table, left, right)
+    else:
+        pairs = _judged_pairs(table, left, right, table.column(columns[2]))
     if not pairs:
-        raise InputError("has no labels; expected at least one pair", file=file)
-    return Labels(pairs, file)
+        raise InputError("has no labels; expected at least one pair", file=table.name)
+    return Labels(pairs, table.name)
 
 
-def _columns(rows: Rows, file: str) -> tuple[str, ...]:
-    ends = next((names for names in ENDS if set(names) <= set(rows.columns)), None)
-    same = next((name for name in SAME if name in rows.columns), None)
+def _columns(table: Table) -> tuple[str, ...]:
+    ends = next((names for names in ENDS if set(names) <= set(table.columns)), None)
+    same = next((name for name in SAME if name in table.columns), None)
     if ends and same:
         return (*ends, same)
-    record = next((name for name in IDS if name in rows.columns), None)
-    cluster = next((name for name in CLUSTERS if name in rows.columns), None)
+    record = next((name for name in IDS if name in table.columns), None)
+    cluster = next((name for name in CLUSTERS if name in table.columns), None)
     if record and cluster:
         return (record, cluster)
-    found = ", ".join(map(str, rows.columns)) or "nothing"
+    found = ", ".join(map(str, table.columns)) or "nothing"
     expected = "left, right, same (or Splink's ids), or id, cluster"
-    raise InputError(f"has no labels (expected {expected}); found {found}", file=file)
+    raise table.error(None, f"has no labels (expected {expected}); found {found}")
 
 
-def _add_pair(
-    pairs: dict[tuple[str, str], bool], values: Sequence[Any], file: str, unit: Unit, line: int
-) -> None:
-    left, right = (id_text(value).strip() for value in values[:2])
-    text = str(values[2]).strip().lower()
-    if not left or not right or left == right:
-        raise located(file, unit, line, "needs two different ids")
-    if text not in (*YES, *NO):
-        raise located(file, unit, line, f"the label is {values[2]!r} (expected 1 or 0)")
-    if pairs.setdefault(pair(left, right), text in YES) != (text in YES):
-        raise located(file, unit, line, f"labels {left} and {right} both the same and different")
+def _judged_pairs(
+    table: Table, left: Sequence[str], right: Sequence[str], labels: Sequence[Any]
+) -> dict[tuple[str, str], bool]:
+    pairs: dict[tuple[str, str], bool] = {}
+    for row, (one, other, label) in enumerate(zip(left, right, labels, strict=True)):
+        text = str(label).strip().lower()
+        if not one or not other or one == other:
+            raise table.error(row, "needs two different ids")
+        if text not in (*YES, *NO):
+            raise table.error(row, f"the label is {label!r} (expected 1 or 0)")
+        if pairs.setdefault(pair(one, other), text in YES) != (text in YES):
+            raise table.error(row, f"labels {one} and {other} both the same and different")
+    return pairs
 
 
-def _add_cluster(
-    clusters: dict[str, str], values: Sequence[Any], file: str, unit: Unit, line: int
-) -> None:
-    record, cluster = (id_text(value).strip() for value in values)
-    if not record or not cluster:
-        raise located(file, unit, line, "needs an id and a cluster")
-    if clusters.setdefault(record, cluster) != cluster:
-        raise located(file, unit, line, f"puts {record} into two clusters")
+def _cluster_pairs(
+    table: Table, records: Sequence[str], names: Sequence[str]
+) -> dict[tuple[str, str], bool]:
+    clusters: dict[str, str] = {}
+    for row, (record, cluster) in enumerate(zip(records, names, strict=True)):
+        if not record or not cluster:
+            raise table.error(row, "needs an id and a cluster")
+        if clusters.setdefault(record, cluster) != cluster:
+            raise table.error(row, f"puts {record} into two clusters")
+    both = combinations(clusters, 2)
+    return {pair(one, other): clusters[one] == clusters[other] for one, other in both}
 
 
 def inside_sets(sets: Sets, labels: Labels) -> dict[int, list[tuple[str, str, bool]]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from partita.core import FloatArray, IntArray
-from partita.errors import InputError
+from partita.errors import Unit
+from partita.tables.columns import UNKNOWN
 
 PLAIN = ("left", "right", "probability")
 SPLINK = ("unique_id_l", "unique_id_r", "match_probability")
@@ -76,10 +76,6 @@ def _chosen(columns: Sequence[str], chosen: Chosen) -> Naming | str:
     return Naming(*names, SET if SET in columns else None, weight=score == WEIGHT)
 
 
-Unit = Literal["line", "row"]
-UNKNOWN = -1
-
-
 @dataclass(frozen=True, slots=True)
 class Problem:
     """An invalid row, with the templates and the set it affects, if known."""
@@ -108,10 +104,3 @@ class PairTable:
     set_names: Sequence[str] = ()
     problems: tuple[Problem, ...] = ()
     unit: Unit = "line"
-
-
-def located(file: str, unit: Unit, line: int, text: str) -> InputError:
-    """Return an error with its place: a line of a text file or a row of a table."""
-    if unit == "line":
-        return InputError(text, file=file, line=line)
-    return InputError(text, file=f"{file}, row {line}")

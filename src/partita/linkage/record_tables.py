@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from partita.core import Id
-from partita.core.tables import optional
 from partita.errors import InputError
-from partita.files.rows import Rows, csv_rows, jsonl_rows
-from partita.files.text import Lines, as_utf8, opened
-from partita.linkage.frames import frame_rows, is_frame, object_rows, parquet_rows
-from partita.linkage.pair_table import Unit, located
 from partita.linkage.record_columns import IDS, Column, guess_columns, is_label, prepared, text_of
+from partita.tables import Note, Table, noted, read_table
+from partita.tables.columns import id_text
 
 SEPARATOR = "-__-"  # Splink's separator of source and id
-ARROW = (".arrow", ".feather", ".ipc")
-SPREADSHEETS = (".xlsx", ".xls", ".ods")
 ID_HEADER = re.compile(  # of a first column that may hold ids
     r"(^|[^a-z])(id|ids|no|num|number|key|code|sku|ref)\W*$|(id|nr|nummer)\W*$", re.IGNORECASE
 ).search
-
-Note = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +46,11 @@ class RecordTable:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """One table as it was read; `unit` is what `places` counts."""
+    """One table as it was read."""
 
     name: str
-    unit: Unit
     columns: dict[str, list[str | None]]
     ids: list[Any]
-    places: list[int]
 
 
 def read_records(
@@ -78,18 +69,18 @@ def read_records(
     sources = [_read(table, n, unique_id, note) for n, table in enumerate(_named(tables), 1)]
     names = list(dict.fromkeys(name for source in sources for name in source.columns))
     joined = {name: [v for source in sources for v in _values(source, name)] for name in names}
-    if sum(len(source.places) for source in sources) < 2:
+    if sum(len(source.ids) for source in sources) < 2:
         raise InputError("has one record (expected at least two)", file=sources[0].name)
     _check_names([*ignore], names, "to ignore")
     ids = _record_ids(sources)
     if columns is None:
         columns = _to_compare(joined, {*ignore}, note)
-    homes = [source.name for source in sources for _ in source.places]
+    homes = [source.name for source in sources for _ in source.ids]
     return RecordTable(ids, homes, joined, columns)
 
 
 def _values(source: _Source, name: str) -> list[str | None]:
-    return source.columns.get(name) or [None] * len(source.places)
+    return source.columns.get(name) or [None] * len(source.ids)
 
 
 def _named(tables: Sequence[Any]) -> list[tuple[str, Any]]:
@@ -104,64 +95,25 @@ def _named(tables: Sequence[Any]) -> list[tuple[str, Any]]:
 
 
 def _read(named: tuple[str, Any], number: int, unique_id: str | None, note: Note) -> _Source:
-    name, table = named
-    is_file = isinstance(table, str | os.PathLike)
-    file = str(table) if is_file else f"records {number}" if number > 1 else "records"
-    unit: Unit = "line" if is_file and Path(table).suffix.lower() in TEXT_SUFFIXES else "row"
-    values: dict[str, list[Any]] = {}
-    places: list[int] = []
-    for rows in _rows(table, file, note):
-        for n, problem in rows.problems.items():
-            raise located(file, unit, rows.lines[n], problem)
-        for column in (*values, *(c for c in rows.columns if c not in values)):
-            empty = [None] * len(rows.lines)
-            so_far = values.setdefault(column, [None] * len(places))
-            so_far.extend(rows.column(column) if column in rows.columns else empty)
-        places.extend(rows.lines)
-    if not places:
-        raise InputError("has no rows; expected records", file=file)
-    texts = {column: [text_of(value) for value in found] for column, found in values.items()}
-    at = _id_column(texts, unique_id, file, note)
+    name, records = named
+    is_file = isinstance(records, str | os.PathLike)
+    what = None if is_file else f"records {number}" if number > 1 else "records"
+    table = noted(read_table(records, name=what), note)
+    if not len(table):
+        raise InputError("has no rows; expected records", file=table.name)
+    texts = {
+        column: [text_of(value) for value in values]
+        for column, values in zip(table.columns, table.values, strict=True)
+    }
+    at = _id_column(texts, unique_id, table.name, note)
     if at is None:
-        note(f"{file}: no column of unique ids (--unique-id COL); records are numbered from 1")
-        return _Source(name, unit, texts, list(range(1, len(places) + 1)), places)
-    _check_ids(texts[at], places, at, file, unit)
-    ids = [_id(value) for value in values[at]]
-    return _Source(name, unit, {c: v for c, v in texts.items() if c != at}, ids, places)
-
-
-TEXT_SUFFIXES = (".csv", ".jsonl", ".ndjson")
-
-
-def _rows(table: Any, file: str, note: Note) -> Iterator[Rows]:
-    if not isinstance(table, str | os.PathLike):
-        if not is_frame(table) and not isinstance(table, Iterable):
-            expected = "a file, a data frame or a list of dicts"
-            raise TypeError(f"records must be {expected}, not {type(table).__name__}")
-        yield from object_rows(table, (), "a record")
-        return
-    suffix = Path(table).suffix.lower()
-    if suffix in SPREADSHEETS:
-        raise InputError("is a spreadsheet (expected CSV, JSONL, Parquet or Arrow)", file=file)
-    with opened(Path(table)) as stream:
-        if suffix in (".parquet", ".pq"):
-            yield from parquet_rows(stream, file)
-        elif suffix in ARROW:
-            yield from frame_rows(_arrow_table(stream.read(), file))
-        else:
-            lines = Lines(as_utf8(stream, file, note), file)
-            jsonl = suffix in (".jsonl", ".ndjson")
-            yield from jsonl_rows(lines) if jsonl else csv_rows(lines, any_delimiter=True)
-
-
-def _arrow_table(data: bytes, file: str) -> Any:
-    arrow = optional("pyarrow", "an Arrow file")
-    for open_format in (arrow.ipc.open_file, arrow.ipc.open_stream):
-        try:
-            return open_format(data).read_all()
-        except (arrow.ArrowException, OSError):
-            continue
-    raise InputError("is not an Arrow file", file=file)
+        note(
+            f"{table.name}: no column of unique ids (--unique-id COL); records are numbered from 1"
+        )
+        return _Source(name, texts, list(range(1, len(table) + 1)))
+    _check_ids(texts[at], table, at)
+    ids = [_id(value) for value in table.column(at)]
+    return _Source(name, {c: v for c, v in texts.items() if c != at}, ids)
 
 
 def _id(value: Any) -> Id:
@@ -209,16 +161,14 @@ def _check_names(
             raise InputError(f"has no column {name} {what}; found {', '.join(names)}", file=file)
 
 
-def _check_ids(
-    values: Sequence[str | None], places: Sequence[int], name: str, file: str, unit: Unit
-) -> None:
+def _check_ids(values: Sequence[str | None], table: Table, name: str) -> None:
     first: dict[str, int] = {}
-    for value, place in zip(values, places, strict=True):
-        if value is None:
-            raise located(file, unit, place, f"has no {name} (expected a unique id)")
-        if first.setdefault(value, place) != place:
-            same = f"as in {unit} {first[value]} (expected a unique id)"
-            raise located(file, unit, place, f"the {name} is {value}, {same}")
+    for row, (value, given) in enumerate(zip(values, table.column(name), strict=True)):
+        if value is None or not id_text(given):
+            raise table.error(row, f"has no {name} (expected a unique id)")
+        if first.setdefault(value, row) != row:
+            same = f"as in {table.unit} {table.lines[first[value]]} (expected a unique id)"
+            raise table.error(row, f"the {name} is {value}, {same}")
 
 
 def _record_ids(sources: Sequence[_Source]) -> list[Id]:

@@ -18,8 +18,7 @@ from partita.core import (
     Template,
     pair,
 )
-from partita.errors import InputError
-from partita.linkage.pair_table import Unit
+from partita.errors import InputError, Unit
 
 SOFT = 1e-12
 

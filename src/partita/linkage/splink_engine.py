@@ -26,7 +26,7 @@ from partita.linkage.agreement_patterns import (
     with_fit,
 )
 from partita.linkage.record_columns import Column
-from partita.linkage.record_tables import Note, RecordTable
+from partita.linkage.record_tables import RecordTable
 from partita.linkage.splink_settings import (
     ALL_PAIRS,
     DUCKDB,
@@ -38,6 +38,7 @@ from partita.linkage.splink_settings import (
     default_settings,
     pair_budget,
 )
+from partita.tables import Note
 
 RANDOM_PAIRS = 2e6  # by which the agreement of random pairs is estimated
 TABLE = "partita_records"

@@ -22,11 +22,11 @@ from partita.linkage.cluster_tables import (
     review,
     totals,
 )
-from partita.linkage.frames import IntegerIds
 from partita.linkage.grouping import Evidence, TemplateList, group
 from partita.linkage.labels import Labels
 from partita.linkage.pair_table import PairTable
 from partita.linkage.sets import Assumption
+from partita.tables.columns import IntegerIds
 
 PAYLOAD = "name string, payload binary"
 

@@ -1,43 +1,31 @@
-"""Read CSV and JSONL as rows of named columns with their line numbers."""
+"""Read CSV and JSON Lines as blocks of a table, with the line of each row."""
 
 from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, islice
-from typing import Any, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from partita.core import IntArray
 from partita.errors import InputError
-from partita.files.strict import json_problem
+from partita.files.strict import json_problem, unique_fields
 from partita.files.text import Lines
+from partita.tables.table import Table
 
 CHUNK = 1 << 16
 LARGE = 1 << 18  # bytes that are worth the loading of compiled code
-COMMA, LINE_END = b",\n"
-OTHER_MARKS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Rows with common columns, the line of each, and problems by row.
-
-    A row with a problem is filled up with empty values.
-    """
-
-    columns: tuple[str, ...]
-    values: Sequence[Sequence[Any]]
-    lines: Sequence[int]
-    problems: dict[int, str]
-
-    def column(self, name: str) -> Sequence[Any]:
-        return self.values[self.columns.index(name)]
+LINE_END = ord("\n")
+TAB = "\t"
+DELIMITERS = (",", ";", TAB, "|")
+LONGEST_HEADER = 1 << 20  # bytes
+CONSTANTS = {"Infinity": math.inf, "-Infinity": -math.inf}  # NaN is None
 
 
 class Block:
@@ -46,14 +34,14 @@ class Block:
     `ends` has the place of the mark after each value; `large` says that the file is large.
     """
 
-    def __init__(self, data: bytes, ends: IntArray, width: int, large: bool) -> None:
-        self.data, self.width, self.large = data, width, large
+    def __init__(self, data: bytes, ends: IntArray, width: int, mark: str, large: bool) -> None:
+        self.data, self.width, self.mark, self.large = data, width, mark, large
         self.ends: IntArray = ends.reshape(-1, width)
 
     @cached_property
     def texts(self) -> list[list[str]]:
         """The values of each column."""
-        values = self.data.decode().replace("\n", ",").split(",")
+        values = self.data.decode().replace("\n", self.mark).split(self.mark)
         return [values[n : -1 : self.width] for n in range(self.width)]
 
 
@@ -90,57 +78,102 @@ class Fields(Sequence[str]):
         return len(self.block.ends)
 
 
-def csv_rows(lines: Lines, any_delimiter: bool = False) -> Iterator[Rows]:
-    """Yield the rows of a CSV file; the first row names the columns.
+def csv_rows(lines: Lines, columns: tuple[str, ...] = (), usual: str = "") -> Iterator[Table]:
+    """Yield the rows of a CSV file; the first row names the columns, unless they are given.
 
-    Values are separated by commas or, with `any_delimiter`, by what separates most of the header.
+    Values are separated by what files of this name usually have, if the first line has it, or
+    else by what separates most of that line.
     """
     blocks = lines.blocks()
-    first, _, rest = next(blocks, b"").partition(b"\n")
-    if re.match(rb"\s*[\[{]\s*([\"\[{]|$)", first):
-        problem = "is JSON; expected CSV with a header, or JSON Lines (one object in each line)"
-        raise InputError(problem, file=lines.file, line=1)
-    delimiter = _delimiter(first) if any_delimiter else ","
-    if delimiter != ",":
-        yield from _irregular_csv_rows(lines, chain([first + b"\n" + rest], blocks), (), delimiter)
-        return
-    if not first.strip() or b'"' in first or b"\r" in first.removesuffix(b"\r"):
+    start = next(blocks, b"")
+    first, _, rest = start.partition(b"\n")
+    _check_first(first, lines)
+    named = first if first.strip() else start.lstrip().partition(b"\n")[0]
+    mark = _delimiter(named, len(columns), usual)
+    if columns:
+        header, rest = _Header(columns, None, mark), start
+    elif not first.strip() or b'"' in first or b"\r" in first.removesuffix(b"\r"):
         # a blank first line, or quotes that may hold line ends
-        yield from _irregular_csv_rows(lines, chain([first + b"\n" + rest], blocks), ())
+        yield from _irregular_csv_rows(lines, chain([start], blocks), None, mark)
         return
-    [names] = _next_rows(csv.reader(lines.decoded(first), skipinitialspace=True), lines.file, 0, 1)
-    header = _header(names, 1, lines)
+    else:
+        reader = csv.reader(lines.decoded(first), delimiter=mark, skipinitialspace=True)
+        [names] = _next_rows(reader, lines.file, 0, 1)
+        header = _header(names, 1, lines, mark)
+    width = len(header.columns)
     if not rest:
-        yield Rows(header, [()] * len(header), (), {})
+        yield header.table(lines.file, [()] * width, ())
     large = len(rest) >= LARGE
     for block in chain([rest], blocks):
-        columns = _regular_columns(block, len(header), large)
-        if columns is None:
-            yield from _irregular_csv_rows(lines, chain([block], blocks), header)
+        fields = _regular_columns(block, width, mark, large)
+        if fields is None:
+            yield from _irregular_csv_rows(lines, chain([block], blocks), header, mark)
             return
-        count = len(columns[0])
-        yield Rows(header, columns, range(lines.read + 1, lines.read + 1 + count), {})
+        count = len(fields[0])
+        yield header.table(lines.file, fields, range(lines.read + 1, lines.read + 1 + count))
         lines.read += count
 
 
-def _delimiter(header: bytes) -> str:
-    """Return the mark that separates most columns of a header; a comma, if none does."""
-    return max([",", *OTHER_MARKS], key=lambda mark: header.count(mark.encode()))
+class _Header(NamedTuple):
+    """The names of the columns, the line that has them, and what separates values."""
+
+    columns: tuple[str, ...]
+    line: int | None
+    separator: str
+
+    def table(
+        self,
+        file: str,
+        values: Sequence[Sequence[str]],
+        lines: Sequence[int],
+        problems: dict[int, str] | None = None,
+    ) -> Table:
+        """Return rows with these columns."""
+        return Table(
+            file,
+            self.columns,
+            values,
+            lines,
+            problems=problems or {},
+            header=self.line,
+            separator=self.separator,
+        )
 
 
-def _regular_columns(data: bytes, width: int, large: bool) -> list[Fields] | None:
+def _check_first(first: bytes, lines: Lines) -> None:
+    """Raise an error for a first line that cannot be one of a CSV file."""
+    if len(first) > LONGEST_HEADER:
+        problem = f"the first line has {len(first):,} bytes"
+        problem += f" (expected a header of at most {LONGEST_HEADER:,})"
+    elif re.match(rb"\s*[\[{]\s*([\"\[{]|$)", first):
+        problem = "is JSON; expected CSV with a header, or JSON Lines (one object in each line)"
+    else:
+        return
+    raise InputError(problem, file=lines.file, line=1)
+
+
+def _delimiter(first: bytes, width: int, usual: str) -> str:
+    """Return the mark that separates a line into so many values, or that it has most often."""
+    if usual and usual.encode() in first:
+        return usual
+    counts = {mark: re.sub(rb'"[^"]*"', b"", first).count(mark.encode()) for mark in DELIMITERS}
+    fitting = [mark for mark in DELIMITERS if width > 1 and counts[mark] == width - 1]
+    return fitting[0] if fitting else max(DELIMITERS, key=lambda mark: counts[mark])
+
+
+def _regular_columns(data: bytes, width: int, mark: str, large: bool) -> list[Fields] | None:
     """Return the columns of a block without quotes or irregular lines, else None."""
     if width == 1:  # where a blank line would look like a value
         return None
     data = data.replace(b"\r\n", b"\n") if b"\r" in data else data
     data = data if data.endswith(b"\n") else data + b"\n"
-    numbers = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero((numbers == COMMA) | (numbers == LINE_END))
+    numbers, after = np.frombuffer(data, np.uint8), ord(mark)
+    ends = np.flatnonzero((numbers == after) | (numbers == LINE_END))
     if len(ends) % width or any(odd in data for odd in (b'"', b"\0", b"\r")):
         return None
-    if np.any(numbers[ends].reshape(-1, width) != [COMMA] * (width - 1) + [LINE_END]):
+    if np.any(numbers[ends].reshape(-1, width) != [after] * (width - 1) + [LINE_END]):
         return None
-    block = Block(data, ends, width, large)
+    block = Block(data, ends, width, mark, large)
     try:
         data.isascii() or block.texts
     except UnicodeDecodeError:
@@ -149,26 +182,42 @@ def _regular_columns(data: bytes, width: int, large: bool) -> list[Fields] | Non
 
 
 def _irregular_csv_rows(
-    lines: Lines, blocks: Iterable[bytes], header: tuple[str, ...], delimiter: str = ","
-) -> Iterator[Rows]:
+    lines: Lines, blocks: Iterable[bytes], header: _Header | None, mark: str
+) -> Iterator[Table]:
     """Yield rows by the csv module, from the first irregularity on."""
     before = lines.read
+    texts: Iterable[str] = chain.from_iterable(map(lines.decoded, blocks))
+    if mark == TAB:
+        texts = [*texts]
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL
+    if isinstance(texts, list) and not _is_quoted(texts):
+        quoting = csv.QUOTE_NONE
     reader = csv.reader(
-        chain.from_iterable(map(lines.decoded, blocks)),
-        delimiter=delimiter,
-        skipinitialspace=True,
-        strict=True,
+        texts, delimiter=mark, quoting=quoting, skipinitialspace=mark != TAB, strict=True
     )
-    done = 0
+    done, any_block = 0, False
     while rows := _next_rows(reader, lines.file, before + done, CHUNK if header else 1):
         starts, rows = _numbered(rows, before + done, before + reader.line_num)
         done = reader.line_num
         if header:
-            yield _rectangular(header, rows, starts, lines.broken)
+            any_block = True
+            yield _rectangular(header, rows, starts, lines)
         elif rows:
-            header = _header(rows[0], starts[0], lines)
-    if not header:
+            header = _header(rows[0], starts[0], lines, mark)
+    if header is None:
         raise InputError("is empty; expected a header and rows", file=lines.file)
+    if not any_block:
+        yield header.table(lines.file, [()] * len(header.columns), ())
+
+
+def _is_quoted(texts: Sequence[str]) -> bool:
+    """Return whether quotes enclose values between tabs, as spreadsheets write them."""
+    try:
+        for _ in csv.reader(texts, delimiter=TAB, strict=True):
+            pass
+    except csv.Error:
+        return False
+    return True
 
 
 def _next_rows(reader: Iterator[list[str]], file: str, before: int, count: int) -> list[list[str]]:
@@ -200,44 +249,43 @@ def _numbered(
     return starts, rows
 
 
-def _header(names: list[str], line: int, lines: Lines) -> tuple[str, ...]:
+def _header(names: list[str], line: int, lines: Lines, mark: str) -> _Header:
     if line in lines.broken:
         raise InputError(lines.broken[line], file=lines.file, line=line)
     stripped = tuple(name.strip() for name in names)
-    if len(stripped) == 1 and (other := [mark for mark in OTHER_MARKS if mark in stripped[0]]):
-        problem = f"is separated by {OTHER_MARKS[other[0]]}; expected commas"
-        raise InputError(problem, file=lines.file, line=line)
     if twice := [name for n, name in enumerate(stripped) if name in stripped[:n]]:
         raise InputError(f"column {twice[0]!r} appears twice", file=lines.file, line=line)
-    return stripped
+    return _Header(stripped, line, mark)
 
 
 def _rectangular(
-    header: tuple[str, ...], rows: list[list[str]], starts: Sequence[int], broken: dict[int, str]
-) -> Rows:
+    header: _Header, rows: list[list[str]], starts: Sequence[int], lines: Lines
+) -> Table:
     """Return columns of equal length; rows of a wrong length become problems."""
     problems: dict[int, str] = {}
-    width = len(header)
+    width, broken = len(header.columns), lines.broken
     if set(map(len, rows)) - {width}:
+        named = f"the header names {width} columns" if header.line else f"expected {width}"
         for n, row in enumerate(rows):
             if len(row) != width:
-                problems[n] = f"has {len(row)} values; the header names {width} columns"
+                problems[n] = f"has {len(row)} values; {named}"
                 rows[n] = (row + [""] * width)[:width]
     for n, row in enumerate(rows) if broken else ():
         inside = range(starts[n], starts[n] + _height(row))
         if line_problems := [broken[line] for line in inside if line in broken]:
             problems[n] = line_problems[0]
-    return Rows(header, list(zip(*rows, strict=True)) or [()] * width, starts, problems)
+    values = list(zip(*rows, strict=True)) or [()] * width
+    return header.table(lines.file, values, starts, problems)
 
 
-def jsonl_rows(lines: Lines) -> Iterator[Rows]:
+def jsonl_rows(lines: Lines) -> Iterator[Table]:
     """Yield the objects of a JSONL file, in runs with the same keys."""
     stream, line, any_rows = chain.from_iterable(map(lines.decoded, lines.blocks())), 1, False
     while texts := list(islice(stream, CHUNK)):
         objects, problems = _objects(texts, line, lines.broken)
         for run in _runs(objects):
             any_rows = True
-            yield _columns(objects, run, line, problems)
+            yield _columns(objects, run, line, problems, lines.file)
         line += len(texts)
     if not any_rows:
         raise InputError("is empty; expected one JSON object per line", file=lines.file)
@@ -248,12 +296,17 @@ def _objects(
 ) -> tuple[list[dict[str, Any] | None], dict[int, str]]:
     """Parse every line as an object (None for a blank line), at once if all are valid."""
     try:
-        objects = json.loads("[" + ",".join(texts) + "]")
+        objects = _parsed("[" + ",".join(texts) + "]")
     except (ValueError, RecursionError):
         objects = []
     if len(objects) == len(texts) and {type(item) for item in objects} == {dict} and not broken:
         return objects, {}
     return _objects_line_by_line(texts, line, broken)
+
+
+def _parsed(text: str) -> Any:
+    """Parse JSON; NaN is a missing value, and fields that appear twice are an error."""
+    return json.loads(text, object_pairs_hook=unique_fields, parse_constant=CONSTANTS.get)
 
 
 def _objects_line_by_line(
@@ -266,7 +319,7 @@ def _objects_line_by_line(
             objects.append(None)
             continue
         try:
-            item = json.loads(text.rstrip("\r\n"))
+            item = _parsed(text.rstrip("\r\n"))
         except (ValueError, RecursionError) as error:
             item, problems[n] = {}, json_problem(error)
         if not isinstance(item, dict):
@@ -295,10 +348,15 @@ def _runs(objects: list[dict[str, Any] | None]) -> Iterator[range]:
 
 
 def _columns(
-    objects: list[dict[str, Any] | None], run: range, line: int, problems: dict[int, str]
-) -> Rows:
+    objects: list[dict[str, Any] | None],
+    run: range,
+    line: int,
+    problems: dict[int, str],
+    file: str,
+) -> Table:
     items = [item for item in objects[run.start : run.stop] if item is not None]
     columns = tuple(items[0])
     values = [[item[name] for item in items] for name in columns]
     lines = range(line + run.start, line + run.stop)
-    return Rows(columns, values, lines, {n - run.start: problems[n] for n in run if n in problems})
+    of_run = {n - run.start: problems[n] for n in run if n in problems}
+    return Table(file, columns, values, lines, problems=of_run, header=lines[0])

@@ -1,0 +1,178 @@
+"""Columns of tables as numbers: ids by first appearance, and probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from partita.core import FloatArray, Id, IntArray
+from partita.files.strict import LONGEST_ID
+from partita.tables.rows import Fields
+
+UNKNOWN = -1
+
+
+class Codes(dict[str, int]):
+    """A number for each name, by first appearance; surrounding blanks are ignored."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._distinct: Any = None  # the texts of blocks that compiled code has read
+        self._of_distinct: IntArray = np.empty(0, np.int64)
+
+    def __missing__(self, raw: str) -> int:
+        if (name := raw.strip()) != raw:
+            self[raw] = self[name]
+        elif name and _writable(name):
+            self.names.append(name)
+            self[raw] = len(self.names) - 1
+        else:
+            self[raw] = UNKNOWN
+        return self[raw]
+
+    def of(self, *columns: Sequence[str]) -> IntArray:
+        """Return the numbers of the names in columns, row by row."""
+        if is_compiled(*columns):
+            return self._of_fields([column for column in columns if isinstance(column, Fields)])
+        return self._of_texts(list(chain.from_iterable(zip(*columns, strict=True))))
+
+    def _of_fields(self, columns: Sequence[Fields]) -> IntArray:
+        """Return the numbers of fields; a text is made only of the first with each name."""
+        from partita.tables.field_kernels import DistinctTexts
+
+        self._distinct = self._distinct or DistinctTexts()
+        places = np.array([column.places for column in columns])
+        starts, ends = places.transpose(1, 2, 0).reshape(2, -1)
+        numbers, new = self._distinct.numbers(columns[0].block.data, starts, ends)
+        if self or not _regular(new):
+            added = self._of_texts(new)
+        else:
+            added = np.arange(len(self.names), len(self.names) + len(new))
+            self.names += new
+        self._of_distinct = np.concatenate([self._of_distinct, added])
+        codes: IntArray = self._of_distinct[numbers]
+        return codes
+
+    def _of_texts(self, column: Sequence[str]) -> IntArray:
+        """Return the numbers of names; those that are new and regular are added at once."""
+        if not self:  # compiled code has read all names so far
+            self.update(zip(self.names, range(len(self.names)), strict=True))
+        new = [name for name in dict.fromkeys(column) if name not in self]
+        if _regular(new):
+            self.update(zip(new, range(len(self.names), len(self.names) + len(new)), strict=True))
+            self.names += new
+        return np.fromiter(map(self.__getitem__, column), np.int64, len(column))
+
+
+def is_compiled(*columns: Sequence[Any]) -> bool:
+    """Return whether compiled code reads these columns: fields of a large file, none long."""
+    return all(
+        isinstance(column, Fields) and column.block.large and column.longest <= LONGEST_ID
+        for column in columns
+    )
+
+
+def _regular(names: Sequence[str]) -> bool:
+    """Return whether all names are in ASCII, not empty and without blanks."""
+    text = "".join(names)
+    return not names or (text.isascii() and text.split() == [text] and all(names))
+
+
+def _writable(name: str) -> bool:
+    """Return whether a name has no lone surrogates, which JSON can spell but files cannot hold."""
+    return name.isascii() or not any("\ud800" <= c <= "\udfff" for c in name)
+
+
+def id_texts(column: Sequence[Any]) -> Sequence[str]:
+    """Return ids as text; JSON and tables may hold numbers."""
+    if isinstance(column, Fields) or set(map(type, column)) <= {str}:
+        return column
+    return [id_text(value) for value in column]
+
+
+def clean_ids(column: Sequence[Any]) -> list[str]:
+    """Return ids as texts without outer blanks, "" for what cannot be one."""
+    return [text.strip() for text in id_texts(column)]
+
+
+def id_text(value: Any) -> str:
+    """Return an id as text, or "" if the value cannot be one."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # a data frame turns whole numbers with gaps into floats
+    named = isinstance(value, str | int | float) and not isinstance(value, bool) and value == value
+    return str(value) if named else ""
+
+
+def decimal_values(column: Sequence[Any]) -> FloatArray:
+    """Return probabilities, NaN for invalid ones; at once if all are regular."""
+    if isinstance(column, Fields) and is_compiled(column):
+        return _decimals(column)
+    kinds = set(map(type, column))
+    try:
+        if kinds <= {int, float} or (kinds == {str} and "_" not in "".join(column)):
+            return np.fromiter(map(float, column), np.float64, len(column))
+    except (ValueError, OverflowError):
+        pass
+    return np.array([_number(value) for value in column], np.float64)
+
+
+def _decimals(column: Fields) -> FloatArray:
+    from partita.tables.field_kernels import decimals
+
+    values = decimals(column.block.data, *column.places)
+    for n in np.flatnonzero(np.isnan(values)).tolist():
+        values[n] = _number(column[n])
+    return values
+
+
+def _number(value: Any) -> float:
+    """Return a float, or NaN; unlike Python, 1_0 and true are not numbers."""
+    if isinstance(value, bool) or "_" in str(value):
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip()) or value != value
+
+
+class IntegerIds:
+    """The integer ids of a table, so that results can name records as the user does."""
+
+    def __init__(self) -> None:
+        self._integers: dict[str, int] = {}
+        self._others = False
+
+    def joined(self, other: IntegerIds) -> IntegerIds:
+        """Return the ids of both tables."""
+        both = IntegerIds()
+        both._integers = self._integers | other._integers
+        both._others = self._others or other._others
+        return both
+
+    def note(self, ids: Iterable[Any]) -> None:
+        """Remember ids; any that is not an integer makes all of them texts."""
+        for value in {None if isinstance(one, list | dict) else one for one in ids}:
+            if isinstance(value, float) and value.is_integer():
+                value = int(value)
+            if isinstance(value, int) and not isinstance(value, bool):
+                self._integers[str(value)] = value
+            else:
+                self._others = True
+
+    def original(self, name: str) -> Id:
+        """Return an id as it was given."""
+        return name if self._others else self._integers.get(name, name)
+
+    def originals(self, names: Sequence[str]) -> Sequence[Id]:
+        """Return ids as they were given."""
+        return names if self._others or not self._integers else [*map(self.original, names)]
