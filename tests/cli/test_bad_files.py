@@ -59,14 +59,14 @@ def test_lines_that_end_in_carriage_returns():
         (
             "solve",
             "f.csv",
-            "left;right;probability\nA;B;0,5\n",
-            "f.csv, line 1: is separated by semicolons; expected commas",
+            "left;right;probability\nA;B;often\n",
+            "f.csv, line 2: the probability of A and B is often, not a number",
         ),
         (
             "fuse",
             "f.csv",
-            "source;object;value\nx;o;a\n",
-            "f.csv, line 1: is separated by semicolons; expected commas",
+            "source;object;value\nx;o\n",
+            "f.csv, line 2: has 2 values; the header names 3 columns",
         ),
         ("fuse", "f.csv", "x,o,a\n", "if the file has no header, name its columns with --columns"),
         ("fuse", "f.csv", "x,o,a\ny,o,b\n", "if the file has no header, name its columns"),

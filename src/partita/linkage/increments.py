@@ -87,7 +87,7 @@ def _figures(table: Table, records: Sequence[str]) -> dict[str, tuple[float, flo
     if not {*FIGURES} <= {*table.columns}:
         return {}
     columns = [table.column(name) for name in FIGURES]
-    numbers = np.array([decimal_values(column) for column in columns])
+    numbers = np.array([decimal_values(column, table.separator) for column in columns])
     for row in np.flatnonzero(~((numbers >= 0) & (numbers <= 1)).all(axis=0)).tolist():
         problem = f"membership and exact are {columns[0][row]!r} and {columns[1][row]!r}"
         raise table.error(row, f"{problem} (expected numbers from 0 to 1)")

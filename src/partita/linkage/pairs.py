@@ -117,7 +117,7 @@ class _TableBuilder:
         if self.naming.set is not None:
             sets = self.set_names.of(id_texts(_column(rows, self.naming.set)))
         given = _column(rows, self.naming.probability)
-        numbers = decimal_values(given)
+        numbers = decimal_values(given, rows.separator)
         if self.naming.weight:
             numbers = 0.5 * (1.0 + np.tanh(0.5 * math.log(2.0) * numbers))
         part = (ends[0::2], ends[1::2], numbers, _line_numbers(rows.lines), sets)

@@ -109,8 +109,13 @@ def id_text(value: Any) -> str:
     return str(value) if named else ""
 
 
-def decimal_values(column: Sequence[Any]) -> FloatArray:
-    """Return probabilities, NaN for invalid ones; at once if all are regular."""
+def decimal_values(column: Sequence[Any], separator: str = "") -> FloatArray:
+    """Return probabilities, NaN for invalid ones; at once if all are regular.
+
+    Between semicolons, as spreadsheets of many countries write them, 0,5 is a number.
+    """
+    if separator == ";" and any("," in value for value in column):
+        column = [value.replace(",", ".", 1) for value in column]
     if isinstance(column, Fields) and is_compiled(column):
         return _decimals(column)
     kinds = set(map(type, column))

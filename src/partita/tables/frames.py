@@ -100,9 +100,7 @@ def _plain_values(values: Sequence[Any]) -> Sequence[Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
-    if type(value).__name__ in ("NAType", "NaTType") or (
-        isinstance(value, float) and value != value
-    ):
+    if type(value).__name__ in MISSING or (isinstance(value, float) and value != value):
         return None
     return str(value) if isinstance(value, AS_TEXT) else value
 
