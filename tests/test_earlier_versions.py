@@ -1,9 +1,9 @@
 """Stores, parameter files and documented Python names of version 0.1 still work.
 
 `tests/earlier` has what version 0.1 wrote and documented: a store as SQL with the results that it
-exported, the parameter files, the names that its pages import, and the members and arguments of
-its reference. A name that changed on purpose either works with a DeprecationWarning, or stands in
-REPLACED with what replaces it, as in the change log.
+exported, the parameter files, the names that its pages import, the members and arguments of its
+reference, and the options of its commands. A name that changed on purpose either works with a
+DeprecationWarning, or stands in REPLACED with what replaces it, as in the change log.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer import Context
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import partita
@@ -38,6 +40,8 @@ EARLIER = Path(__file__).parent / "earlier"
 REPLACED = {  # name of version 0.1: what to use instead
     # The page named it, but it never existed.
     "partita.app.authoring.trace": "partita.app.authoring.trace_file",
+    "partita.Domain.answers": "partita.Domain.formatted",
+    "partita.Domain.incidents": "partita.Domain.additions",
 }
 
 
@@ -81,9 +85,6 @@ IMPORTS = [
 @pytest.mark.parametrize("name", IMPORTS)
 def test_a_documented_import_works_or_has_a_replacement(name: str) -> None:
     if name in REPLACED:
-        with pytest.raises((ImportError, AttributeError)):
-            resolve(name)
-        resolve(REPLACED[name])
         return
     for warning in deprecations(name):
         replacements = re.findall(r"\bpartita\w*(?:\.\w+)+", warning)
@@ -91,9 +92,13 @@ def test_a_documented_import_works_or_has_a_replacement(name: str) -> None:
         resolve(replacements[1])
 
 
-def test_the_table_of_replacements_has_only_documented_names() -> None:
+def test_the_table_of_replacements() -> None:
     members = {f"{name}.{one}" for name, members in listed("reference.txt") for one in members}
     assert set(REPLACED) <= {*IMPORTS, *members}
+    for name, replacement in REPLACED.items():
+        with pytest.raises((ImportError, AttributeError)):
+            resolve(name)
+        resolve(replacement)
 
 
 def attributes(value: Any) -> set[str]:
@@ -107,6 +112,16 @@ def test_members_and_arguments_of_the_reference_are_there(name: str, members: li
     existing = set(inspect.signature(value).parameters) if "()" in name else attributes(value)
     missing = [one for one in members if one not in existing]
     assert [one for one in missing if f"{name}.{one}" not in REPLACED] == []
+
+
+@pytest.mark.parametrize(("name", "options"), listed("commands.txt"))
+def test_commands_have_the_options_that_they_had(name: str, options: list[str]) -> None:
+    found, context = get_command(app), Context(get_command(app))
+    for part in name.split():
+        found = found.get_command(context, part)  # type: ignore[attr-defined]
+        assert found is not None, f"no command {part}"
+    existing = {option for one in found.params for option in (*one.opts, *one.secondary_opts)}
+    assert [option for option in options if option not in existing] == []
 
 
 @pytest.fixture
