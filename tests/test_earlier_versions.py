@@ -57,11 +57,11 @@ def resolve(name: str) -> Any:
         try:
             found = import_module(module)
             break
-        except ModuleNotFoundError:
+        except ModuleNotFoundError as error:
+            if not module.startswith(str(error.name)) or "." not in module:
+                raise  # the module is there, and imports one that is not
             module, _, last = module.rpartition(".")
             rest.insert(0, last)
-            if not module:
-                raise
     for attribute in rest:
         found = getattr(found, attribute)
     return found

@@ -12,9 +12,11 @@ warnings.warn(
     DeprecationWarning,
     stacklevel=2,
 )
+_RENAMED = {"tables": "tabular"}
 for _name in (
     *("arrays", "cells", "configurations", "distributions", "documents", "entities"),
     *("keys", "posterior", "tables", "templates"),
 ):
-    sys.modules[f"{__name__}.{_name}"] = import_module(f"partita.core.{_name}")
+    _module = import_module(f"partita.core.{_RENAMED.get(_name, _name)}")
+    sys.modules[f"{__name__}.{_name}"] = _module
 __all__ = partita.core.__all__
