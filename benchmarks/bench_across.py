@@ -77,7 +77,7 @@ def detailed(facts: Sequence[Fact], rng: np.random.Generator) -> list[Fact]:
     for fact in facts:
         north, east = int(rng.integers(3000, 6000)), int(rng.integers(1000, 9000))
         drawn = {"COORDINATES": f"{north}N {east:05}E", "SIZE": f"{int(rng.integers(2, 90))} ha"}
-        found.append(Fact(fact.name, fact.sort, {**fact.values, **schema.read(drawn)}))
+        found.append(Fact(fact.name, fact.type, {**fact.values, **schema.read(drawn)}))
     return found
 
 

@@ -6,8 +6,8 @@
 The documents of some genres are held out and scored by models trained on the others; with --folds,
 each fold is scored by models trained on the other folds. One network and few epochs show most of
 what a part is worth, in a tenth of the time. The table has
-bits per mention with certain sorts, without sorts and with uncertain ones (as a model of sorts
-might predict them), and for certain sorts the mean difference to the whole model over documents
+bits per mention with certain types, without types and with uncertain ones (as a model of types
+might predict them), and for certain types the mean difference to the whole model over documents
 with its 95 % interval (paired bootstrap).
 
     python scripts/ablate_joint.py ../shared/data/gum/train --types
@@ -59,8 +59,8 @@ from partita.training.joint import (
     lexicon_of,
     train_joint,
     train_lessons,
-    with_uncertain_sorts,
-    without_sorts,
+    with_uncertain_types,
+    without_types,
 )
 from partita.training.joint_kernels import Decisions, gradient
 from partita.training.text_models import text_templates
@@ -108,8 +108,8 @@ VARIANTS = (
         "words of mentions never dropped", change=lambda s: replace(s, word_dropout=0.0)
     ),
     Variant(
-        "a fifth of the copies without and with uncertain sorts",
-        change=lambda s: replace(s, unsorted_share=0.2, uncertain_share=0.2),
+        "a fifth of the copies without and with uncertain types",
+        change=lambda s: replace(s, untyped_share=0.2, uncertain_share=0.2),
     ),
     Variant("half the hidden units", change=lambda s: replace(s, units=s.units // 2)),
     Variant(
@@ -152,8 +152,8 @@ class Fold:
         settings, rng = Settings(), np.random.default_rng(1)
         lexicon = lexicon_of(training, settings.min_documents)
         lexemes = {word: n + 1 for n, word in enumerate(lexicon)}
-        versions = (tests, [without_sorts(d) for d in tests],
-                    [with_uncertain_sorts(d, rng) for d in tests])  # fmt: skip
+        versions = (tests, [without_types(d) for d in tests],
+                    [with_uncertain_types(d, rng) for d in tests])  # fmt: skip
         decisions = [[key_decisions(d, lexemes) for d in version] for version in versions]
         return cls(lexicon, lessons_of(training, lexemes, settings, rng), decisions)
 
@@ -163,7 +163,7 @@ def measured(variant: Variant, fold: Fold, settings: Settings) -> FloatArray:
     changed, copies = variant.change(settings), len(fold.lessons.shares) // 2
     lessons = fold.lessons._replace(
         decisions=silenced(fold.lessons.decisions, variant.silent),
-        shares=np.repeat([changed.unsorted_share, changed.uncertain_share], copies),
+        shares=np.repeat([changed.untyped_share, changed.uncertain_share], copies),
     )
     model, _ = train_lessons(lessons, fold.lexicon, changed, np.random.default_rng(0))
     return np.array([
@@ -201,7 +201,7 @@ def ablation_table(
 ) -> None:
     """Print the bits of all versions, and their differences to the whole model."""
     mentions = np.array([len(documents[n]) for held in held_out for n in held])
-    print("| version | certain sorts | no sorts | uncertain sorts | difference, certain sorts |")
+    print("| version | certain types | no types | uncertain types | difference, certain types |")
     print("| --- | --- | --- | --- | --- |")
     repaired = made_folds(documents, held_out, repair=True)
     whole: FloatArray | None = None
@@ -218,8 +218,8 @@ def _clusters(model: JointModel, found: Sequence[Template], gate: bool) -> IntAr
     """Return clusters; with a gate, pairs of different types have probability 0."""
     posterior = joint_posterior(found, model)
     pairs = posterior.pairs().value
-    sorts = np.array([template.sort for template in found])
-    allowed = np.where(sorts[:, None] == sorts[None, :], pairs, 0.0) if gate else pairs
+    own = np.array([template.type for template in found])
+    allowed = np.where(own[:, None] == own[None, :], pairs, 0.0) if gate else pairs
     return average_linkage(allowed, LINKED)
 
 
@@ -228,7 +228,7 @@ def _typed(found: Sequence[Template], types: str) -> list[Template]:
     if types == "probabilities":
         return list(found)
     return [
-        replace(t, sort=t.sort if types == "certain" else "",
+        replace(t, type=t.type if types == "certain" else "",
                 context={k: v for k, v in t.context.items() if k != "SORT_PROBABILITIES"})
         for t in found
     ]  # fmt: skip
@@ -351,10 +351,10 @@ def test_table(documents: Sequence[Document], tests: Sequence[Document]) -> None
     models = (shipped_joint_model(), train_joint(documents))
     rng = np.random.default_rng(1)
     versions = {
-        "bits per mention, certain sorts": tests,
-        "no sorts": [without_sorts(d) for d in tests],
-        "uncertain sorts, made from true ones and noise":
-            [with_uncertain_sorts(d, rng) for d in tests],
+        "bits per mention, certain types": tests,
+        "no types": [without_types(d) for d in tests],
+        "uncertain types, made from true ones and noise":
+            [with_uncertain_types(d, rng) for d in tests],
     }  # fmt: skip
     print(f"| {len(tests)} documents | shipped | trained on all {len(documents)} |")
     print("| --- | --- | --- |")
@@ -363,7 +363,7 @@ def test_table(documents: Sequence[Document], tests: Sequence[Document]) -> None
                  for m in models]  # fmt: skip
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
     cells = [_interval([_undecided_pairs(m, d) for d in tests], _pooled_error) for m in models]
-    print(f"| pair reliability error, certain sorts | {' | '.join(cells)} |")
+    print(f"| pair reliability error, certain types | {' | '.join(cells)} |")
 
 
 def _difference(bits: FloatArray, mentions: FloatArray) -> str:

@@ -64,7 +64,7 @@ def test_noun_chunks_entities_and_pronouns_are_the_mentions() -> None:
     doc = parsed()
     annotation = doc_annotation(doc)
     assert annotation is not None
-    found = {doc.text[one.start : one.end]: one.sort for one in annotation.mentions or ()}
+    found = {doc.text[one.start : one.end]: one.type for one in annotation.mentions or ()}
     assert found == {
         "Acme's boss": "", "Acme": "organization", "a friend": "", "Ann Smith": "person",
         "Bo": "person", "She": "", "her dog": "", "her": "", "May": "time",
@@ -109,7 +109,7 @@ def test_a_doc_is_read_by_the_general_domain() -> None:
     doc = spacy.blank("en")(ARTICLE)
     entities = partita.run(doc).entities
     [person] = [one for one in entities if one.name == "Maria Lopez"]
-    assert (person.sort, len(person.templates)) == ("person", 2)
+    assert (person.type, len(person.templates)) == ("person", 2)
     result = partita.run(parsed())
     assert {"Acme", "She", "her dog"} <= {one.text for one in result.resolved.templates}
 

@@ -90,7 +90,7 @@ class Client:
     def entities(
         self, run: str, search: str = "", sort: str = "", offset: int = 0, limit: int = 100
     ) -> answers.EntityPage:
-        """Return a page of the entities of a sort that hold all words of `search`."""
+        """Return a page of the entities of a type that hold all words of `search`."""
         query = {"search": search, "sort": sort, "offset": offset, "limit": limit}
         return cast(answers.EntityPage, self._call(_path("runs", run, "entities"), query))
 

@@ -96,7 +96,7 @@ def compatible_sets(
 ) -> tuple[tuple[Template, ...], tuple[CoreferenceSet, ...]]:
     """Return the templates with their antecedents, and the sets of those whose values unify."""
     compatible = unifiable(templates, schema)
-    linked = with_antecedents(templates, sorts=schema.sorts, compatible=compatible)
+    linked = with_antecedents(templates, types=schema.types, compatible=compatible)
     sets = coreference_sets(linked, schema, compatible=compatible)
     return linked, named_sets(sets, message.id)
 

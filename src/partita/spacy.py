@@ -69,14 +69,14 @@ class Coreference:
                 continue
             members = (places[name] for name in entity.templates)
             spans = [
-                doc.char_span(start, end, label=entity.sort, alignment_mode="expand")
+                doc.char_span(start, end, label=entity.type, alignment_mode="expand")
                 for start, end in sorted(members)
             ]
             yield (
                 {
                     "entity": entity.id,
                     "name": entity.name,
-                    "type": entity.sort,
+                    "type": entity.type,
                     "probability": entity.probability,
                     "mentions": list(entity.templates),
                 },

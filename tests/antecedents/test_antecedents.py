@@ -11,7 +11,7 @@ from oracles.depots import A, B, C, D
 from partita.antecedents.antecedents import with_antecedents
 from partita.antecedents.columns import person, reference_columns
 from partita.core import Template
-from partita.templates.sorts import Hierarchy
+from partita.templates.entity_types import Hierarchy
 
 DEPOTS = (
     replace(A, form="name", region="subject", head="depot", number=1, text="Kinston Depot"),
@@ -101,23 +101,23 @@ def test_names_see_everything_and_are_aliases_by_part_and_initials() -> None:
 
 def test_number_twelve_is_plural_and_they_may_be_an_organisation() -> None:
     templates = text(
-        {"id": "twelve", "form": "bare", "number": 12, "sort": "person"},
-        {"id": "one", "form": "bare", "number": "singular", "sort": "person"},
-        {"id": "firm", "form": "bare", "number": 1, "sort": "organization"},
+        {"id": "twelve", "form": "bare", "number": 12, "type": "person"},
+        {"id": "one", "form": "bare", "number": "singular", "type": "person"},
+        {"id": "firm", "form": "bare", "number": 1, "type": "organization"},
         {"id": "they", "form": "pronoun", "number": "plural"},
-        {"id": "he", "form": "pronoun", "number": "singular", "sort": "person"},
+        {"id": "he", "form": "pronoun", "number": "singular", "type": "person"},
     )
     assert listed(templates, "they") == ["twelve", "firm"]
     assert listed(templates, "he") == ["one"]
 
 
-def test_a_more_general_sort_refers_back_to_a_more_special_one_and_not_the_reverse() -> None:
-    sorts = Hierarchy.of({"COMPANY": None, "AUTOMAKER": "COMPANY"})
+def test_a_more_general_type_refers_back_to_a_more_special_one_and_not_the_reverse() -> None:
+    types = Hierarchy.of({"COMPANY": None, "AUTOMAKER": "COMPANY"})
     general, special = (
-        {"id": s, "sort": s, "head": "", "form": "definite"} for s in ("COMPANY", "AUTOMAKER")
+        {"id": s, "type": s, "head": "", "form": "definite"} for s in ("COMPANY", "AUTOMAKER")
     )
-    first = with_antecedents(text(special, general), sorts=sorts)
-    second = with_antecedents(text(general, special), sorts=sorts)
+    first = with_antecedents(text(special, general), types=types)
+    second = with_antecedents(text(general, special), types=types)
     assert [one.id for one in first[1].antecedents] == ["AUTOMAKER"]
     assert second[1].antecedents == ()
 
@@ -171,7 +171,7 @@ TEMPLATES = st.lists(
         id=st.just("x"),
         sentence=st.integers(0, 15),
         region=st.sampled_from(["text", "heading"]),
-        sort=st.sampled_from(["", "person", "organization"]),
+        type=st.sampled_from(["", "person", "organization"]),
         head=st.sampled_from(["", "man", "firm"]),
         number=st.sampled_from([None, "singular", "plural", 1, 12]),
         form=st.sampled_from(["pronoun", "definite", "name", "indefinite", "bare", ""]),
@@ -201,7 +201,7 @@ def test_antecedents_precede_in_the_text_and_end_nowhere_else(drawn: list[Templa
 def test_a_plural_noun_group_is_no_organisation() -> None:
     """Only pronouns may be plural where the organisation is singular."""
     templates = text(
-        {"id": "firm", "form": "indefinite", "number": 1, "sort": "COMPANY"},
+        {"id": "firm", "form": "indefinite", "number": 1, "type": "COMPANY"},
         {"id": "the firms", "form": "definite", "number": "plural", "head": "firm"},
     )
     assert listed(templates, "the firms") == []
@@ -216,10 +216,10 @@ def test_the_person_of_a_pronoun(word: str, number: int) -> None:
     assert person(Template("P", word, form="pronoun", context={"PERSON": 2})) == 2
 
 
-def test_a_sort_outside_the_hierarchy_is_subsumed_by_itself_only() -> None:
-    sorts = Hierarchy.of({"FACILITY": None, "DEPOT": "FACILITY"})
+def test_a_type_outside_the_hierarchy_is_subsumed_by_itself_only() -> None:
+    types = Hierarchy.of({"FACILITY": None, "DEPOT": "FACILITY"})
     templates = text(
-        {"id": "ship", "form": "indefinite", "sort": "SHIP", "head": "x"},
-        {"id": "site", "form": "definite", "sort": "FACILITY", "head": "x"},
+        {"id": "ship", "form": "indefinite", "type": "SHIP", "head": "x"},
+        {"id": "site", "form": "definite", "type": "FACILITY", "head": "x"},
     )
-    assert reference_columns(templates, sorts).subsumes.tolist() == [[True, False], [False, True]]
+    assert reference_columns(templates, types).subsumes.tolist() == [[True, False], [False, True]]

@@ -23,10 +23,10 @@ def said(start: int, end: int, **rest: object) -> Template:
     return Template(f"{start}-{end}", start=start, end=end, **rest)  # type: ignore[arg-type]
 
 
-def test_sorts_genders_and_counts_that_differ_rule_out() -> None:
-    assert not may(said(0, 1, sort="person"), said(2, 3, sort="place"))
-    assert may(said(0, 1, sort="person"), said(2, 3, sort="Person"))
-    assert may(said(0, 1, sort="person"), said(2, 3))
+def test_types_genders_and_counts_that_differ_rule_out() -> None:
+    assert not may(said(0, 1, type="person"), said(2, 3, type="place"))
+    assert may(said(0, 1, type="person"), said(2, 3, type="Person"))
+    assert may(said(0, 1, type="person"), said(2, 3))
     assert not may(said(0, 1, number=2), said(2, 3, number=3))
     assert may(said(0, 1, number=2), said(2, 3, number="plural"))
     he, she = ({"GENDER": gender} for gender in ("masc", "fem"))

@@ -30,7 +30,7 @@ def run(*arguments: object) -> Result:
 def written(tmp_path: Path, model: str = "evidential") -> Path:
     """Results of a set whose templates are described, with the shipped pair model."""
     templates = tuple(
-        replace(one, sort="", text=one.text or f"expression {one.id}")
+        replace(one, type="", text=one.text or f"expression {one.id}")
         for one in documents(np.random.default_rng(4), 6)
     )
     given = CoreferenceSet(templates, frozenset({("m0", "m5")}), name="msg.1")

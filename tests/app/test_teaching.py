@@ -23,7 +23,7 @@ from partita.training.parameter_files import read_pair_parameters
 
 def key(seed: int, size: int = 12, apart: bool = False) -> Key:
     """Templates of one head corefer."""
-    templates = tuple(replace(one, sort="") for one in documents(np.random.default_rng(seed), size))
+    templates = tuple(replace(one, type="") for one in documents(np.random.default_rng(seed), size))
     cells: dict[str, list[str]] = {}
     for one in templates:
         cells.setdefault(one.id if apart else one.head, []).append(one.id)

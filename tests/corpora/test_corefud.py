@@ -54,13 +54,13 @@ DEPOT = f"""# newdoc id = GUM_news_depot
 """
 
 
-def test_templates_have_span_sort_head_form_and_region(tmp_path: Path) -> None:
+def test_templates_have_span_type_head_form_and_region(tmp_path: Path) -> None:
     document = only(written(tmp_path, DEPOT))
     title, depot, place, itself, zero, men = document.templates
     assert (document.name, document.genre) == ("GUM_news_depot", "news")
     assert [t.id for t in document.templates] == ["m1", "m2", "m3", "m4", "m5", "m6"]
     assert (title.region, depot.region, men.region) == ("heading", "text", "text")
-    assert (depot.text, depot.head, depot.sort) == ("The old depot of Kinston", "depot", "object")
+    assert (depot.text, depot.head, depot.type) == ("The old depot of Kinston", "depot", "object")
     assert (depot.form, place.form, itself.form, men.form) == (
         "definite",
         "name",
@@ -119,7 +119,7 @@ def test_fields_stand_in_the_order_of_the_header(tmp_path: Path) -> None:
 2 York York PROPN NNP _ 1 flat _ Entity=place-4)
 """
     template = only(written(tmp_path, text)).templates[0]
-    assert (template.sort, template.slots["NAME"]) == ("place", "New York")
+    assert (template.type, template.slots["NAME"]) == ("place", "New York")
 
 
 def test_several_documents_in_a_file_and_files_in_a_folder(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from partita.errors import InputError
 
 TEMPLATES = (
     Template("A", "Kinston Military Rail Depot", 6, 33, "subject", 0, "depot", "depot", 1, "name"),
-    Template("B", "A rail depot", 35, 47, sentence=1, sort="depot", form="indefinite"),
+    Template("B", "A rail depot", 35, 47, sentence=1, type="depot", form="indefinite"),
     Template("C", slots={"type": "ammunition", "places": ["Fairview"]}, rule="np-3"),
     Template("D", number="plural", antecedents=(Antecedent("B", True), Antecedent("C"))),
 )

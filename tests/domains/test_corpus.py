@@ -17,13 +17,12 @@ from partita.core import CoreferenceSet, Document, Template
 from partita.core.documents import RegionKind
 from partita.corpora.documents import corpus_path, message_files, read_keyed_messages
 from partita.templates.date import DateType
+from partita.templates.entity_types import Hierarchy, HierarchyType
 from partita.templates.measure import MeasureType, MoneyType
 from partita.templates.name import NameType
 from partita.templates.number import NumberType
 from partita.templates.place import PlaceType
 from partita.templates.schema import Schema
-from partita.templates.sort import SortType
-from partita.templates.sorts import Hierarchy
 from partita.templates.strings import StringsType
 from partita.templates.words import Aliases
 
@@ -35,10 +34,10 @@ MAIN = ("FACILITY", "UNIT", "EQUIPMENT")
 DOMAIN = yaml.safe_load((corpus_path().parent / "domain.yaml").read_text(encoding="utf-8"))
 
 
-def _slot(given, sorts):
+def _slot(given, types):
     aliases = Aliases.of(DOMAIN["aliases"])
     made = {
-        "sort": lambda: SortType(sorts, given.get("under", "")),
+        "sort": lambda: HierarchyType(types, given.get("under", "")),
         "number": NumberType,
         "place": lambda: PlaceType(Hierarchy.of(DOMAIN["places"]), aliases),
         "name": lambda: NameType(aliases),
@@ -53,8 +52,8 @@ def _slot(given, sorts):
 
 @pytest.fixture(scope="module")
 def schema() -> Schema:
-    sorts = Hierarchy.of(DOMAIN["sorts"], overlapping=map(tuple, DOMAIN["overlapping"]))
-    return Schema({name: _slot(given, sorts) for name, given in DOMAIN["slots"].items()}, sorts)
+    types = Hierarchy.of(DOMAIN["sorts"], overlapping=map(tuple, DOMAIN["overlapping"]))
+    return Schema({name: _slot(given, types) for name, given in DOMAIN["slots"].items()}, types)
 
 
 @pytest.fixture(scope="module")
@@ -155,13 +154,13 @@ def test_slots_are_read_by_the_schema(corpus, schema):
         for template in document.templates:
             values = schema.values(template)
             mains = [name for name in MAIN if name in values]
-            assert len(mains) == (1 if template.sort else 0), (document.name, template.id)
-            assert [template.slots[name] for name in mains] == [template.sort] * len(mains)
+            assert len(mains) == (1 if template.type else 0), (document.name, template.id)
+            assert [template.slots[name] for name in mains] == [template.type] * len(mains)
 
 
-def test_only_pronouns_and_the_like_have_no_sort(corpus):
+def test_only_pronouns_and_the_like_have_no_type(corpus):
     for template in _templates(corpus):
-        if not template.sort:
+        if not template.type:
             assert template.form == "pronoun" or template.head in ("one", "ones"), template
 
 

@@ -55,7 +55,7 @@ def test_the_message_of_the_paper(text: str) -> None:
     found = resolve(
         parse_layout("m", text), Stages(extractor().templates, schema, Coins(), solve_many)
     ).templates
-    depots = [one for one in found if one.sort == "DEPOT"]
+    depots = [one for one in found if one.type == "DEPOT"]
     assert [dict(one.slots) for one in depots] == [A, B, C, D]
     assert [one.form for one in depots] == ["bare", "indefinite", "definite", "definite"]
     assert [one.region for one in depots] == ["subject", "text", "text", "text"]

@@ -139,15 +139,15 @@ NAMES = [
 
 
 @UPPER_TOO
-@pytest.mark.parametrize(("tagged", "sort", "name"), NAMES)
-def test_names(tagged: str, sort: str, name: str, upper: bool) -> None:
+@pytest.mark.parametrize(("tagged", "entity_type", "name"), NAMES)
+def test_names(tagged: str, entity_type: str, name: str, upper: bool) -> None:
     said = only(tagged, "ng", upper).attributes
     assert said["form"] == "name"
-    assert said["sort"] == said["namesort"] == (sort,)
+    assert said["sort"] == said["namesort"] == (entity_type,)
     assert said["name"] == (name.upper() if upper else name)
 
 
-def test_what_is_not_known_is_a_name_without_a_sort() -> None:
+def test_what_is_not_known_is_a_name_without_a_type() -> None:
     said = only("Ostervik/NNP", "ng").attributes
     assert said["form"] == "name"
     assert said["name"] == "Ostervik"

@@ -88,7 +88,7 @@ def test_ids_of_events_differ_from_those_of_things_and_entities():
 def test_an_event_has_a_status(text: str, status: str):
     (event,) = events(text)
     assert event.status == status
-    assert event.sort == "ATTACK"
+    assert event.type == "ATTACK"
     values = {"EVENT": "ATTACK", "AGENT": ["REBELS"], "OBJECT": ["BRIDGE"]}
     assert event.slots == ({} if status == "denied" else values)
     said = [one.slots for one in event.assertions if one.slots]

@@ -36,7 +36,7 @@ def document() -> partita.ResolvedMessage:
     return partita.run(TEXT)
 
 
-def test_mentions_have_sorts_slots_and_probabilities(document):
+def test_mentions_have_types_slots_and_probabilities(document):
     by_text = {mention.text: mention for mention in document.mentions}
     assert by_text["Acme Corp."].slots["TYPE"] == "company"
     assert by_text["The Greek minister"].slots["NATIONALITY"] == "Greece"
@@ -45,7 +45,7 @@ def test_mentions_have_sorts_slots_and_probabilities(document):
         shares = mention.context["SORT_PROBABILITIES"]
         assert sum(shares.values()) == pytest.approx(1.0)
         assert 0.0 < mention.context["MENTION_PROBABILITY"] <= 1.0
-        assert mention.sort == max(shares, key=shares.__getitem__)
+        assert mention.type == max(shares, key=shares.__getitem__)
 
 
 def test_one_message_is_one_set_without_incompatible_pairs(document):
@@ -130,15 +130,15 @@ def test_a_name_with_a_legal_form_is_one_company(text, company, later):
     found = {one.text: one for one in find_domain("general").extract(parse_layout("m", text))}
     names = [one for one in found if one[0].isupper()]
     assert names == [company, later]
-    assert {found[one].sort for one in names} == {"organization"}
+    assert {found[one].type for one in names} == {"organization"}
     assert found[company].head == later.lower()
 
 
 def test_a_phrase_with_a_company_in_it_is_not_a_company():
     text = "The head of Acme Inc. said that he left."
     found = {one.text: one for one in find_domain("general").extract(parse_layout("m", text))}
-    assert found["The head of Acme Inc."].sort == "person"
-    assert found["Acme Inc."].sort == "organization"
+    assert found["The head of Acme Inc."].type == "person"
+    assert found["Acme Inc."].type == "organization"
 
 
 def test_titles_and_word_lists():
@@ -146,7 +146,7 @@ def test_titles_and_word_lists():
     assert split_title("Prince") == ("", "Prince")
     lists = word_lists()
     assert lists.countries["greek"] == lists.countries["greece"] == "Greece"
-    assert {lists.sorts[name] for name in lists.endings.values()} <= {"organization", "place"}
+    assert {lists.types[name] for name in lists.endings.values()} <= {"organization", "place"}
 
 
 def test_other_domains_count_no_cells_of_tables():
@@ -246,9 +246,9 @@ NAMES = (
 def test_a_line_of_business_belongs_to_the_name_of_a_company() -> None:
     by_text = {mention.text: mention for mention in partita.run(NAMES).mentions}
     for name in ("Harlow Robotics", "Bayline Shipping", "Kestrel Capital"):
-        assert by_text[name].sort == "organization"
+        assert by_text[name].type == "organization"
         assert by_text[name].slots["NAME"] == name
-    assert by_text["Bayline Shipping's"].sort == "organization"
+    assert by_text["Bayline Shipping's"].type == "organization"
     assert not {"Robotics", "Shipping", "Capital", "Bayline", "Kestrel"} & by_text.keys()
 
 
@@ -260,7 +260,7 @@ def test_capital_letters_tell_nothing_in_titles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "sorts"),
+    ("text", "types"),
     [
         (
             "Ranmore Council approved plans for a bridge. The council will borrow the money.",
@@ -288,16 +288,16 @@ def test_capital_letters_tell_nothing_in_titles() -> None:
         ),
     ],
 )
-def test_names_say_what_they_name(text, sorts) -> None:
+def test_names_say_what_they_name(text, types) -> None:
     mentions = {mention.text: mention for mention in partita.run(text).mentions}
-    assert {name: mentions[name].sort for name in sorts} == sorts
+    assert {name: mentions[name].type for name in types} == types
     parts = {"Council", "Energy", "Pell", "Croft", "Marsh", "Fox"}
     assert not parts & mentions.keys()
 
 
 def test_capital_letters_decide_nothing_in_upper_case() -> None:
     mentions = partita.run("THE COUNCIL MET AN OLD MAN. HE SPOKE TO THE COUNCIL.").mentions
-    assert {m.text: m.sort for m in mentions}["AN OLD MAN"] == "person"
+    assert {m.text: m.type for m in mentions}["AN OLD MAN"] == "person"
 
 
 def test_denied_roles_are_shown_in_words():

@@ -244,7 +244,7 @@ def test_what_is_said_after_a_relative_clause_is_not_said_of_its_object():
 
 def test_a_former_school_is_no_school_but_may_be_called_the_school():
     former, school = templates("A former school in Tolna is guarded. The school has a fence.")[:2]
-    assert (former.sort, former.slots["FACILITY"]) == ("FACILITY", "FACILITY")
+    assert (former.type, former.slots["FACILITY"]) == ("FACILITY", "FACILITY")
     assert [(one.status, one.slots, one.cue) for one in former.assertions] == [
         ("denied", {"FACILITY": "SCHOOL"}, "former")
     ]
@@ -303,18 +303,18 @@ def test_a_denial_keeps_templates_apart_and_a_possibility_does_not():
 
 
 @pytest.mark.parametrize(
-    ("text", "sort", "value"),
+    ("text", "entity_type", "value"),
     [
         ("The vehicle seen at Kirby is a tank.", "TANK", ("TANK", "asserted")),
         ("The site is probably a radar station.", "FACILITY", ("RADAR SITE", "possible")),
         ("The vehicle that left Arden on 3 May could be a tank.", "VEHICLE", ("TANK", "possible")),
     ],
 )
-def test_a_predicate_is_of_its_subject(text: str, sort: str, value: tuple[str, str]):
+def test_a_predicate_is_of_its_subject(text: str, entity_type: str, value: tuple[str, str]):
     first = partita.run(text, domain="depots").entities[0]
     assert len(first.templates) == 2
     assert first.probability > 0.85
-    assert first.sort == sort
+    assert first.type == entity_type
     assert value in [(one.value, one.status) for some in first.slots.values() for one in some]
 
 
@@ -322,7 +322,7 @@ def test_what_is_not_an_ammunition_depot_may_be_another():
     said = templates(
         "The facility is not an ammunition depot. A fuel depot is new. An ammunition depot is old."
     )
-    assert [one.sort for one in said] == ["FACILITY", "DEPOT", "DEPOT"]
+    assert [one.type for one in said] == ["FACILITY", "DEPOT", "DEPOT"]
     assert unifiable(said, SCHEMA)[0].tolist() == [True, True, False]
 
 

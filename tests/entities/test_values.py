@@ -233,17 +233,17 @@ def test_what_is_alone_is_sure():
     assert told(entity)["LOCATION"] == {"FAIRVIEW": 1.0}
 
 
-@pytest.mark.parametrize(("pronouns", "sort"), [(9, "PERSON"), (11, "PLACE")])
-def test_pronouns_count_a_tenth_for_the_sort_of_an_entity(pronouns, sort):
-    named = Template("N", form="name", sort="PERSON")
-    others = [Template(f"P{n}", start=n, form="pronoun", sort="PLACE") for n in range(pronouns)]
+@pytest.mark.parametrize(("pronouns", "entity_type"), [(9, "PERSON"), (11, "PLACE")])
+def test_pronouns_count_a_tenth_for_the_type_of_an_entity(pronouns, entity_type):
+    named = Template("N", form="name", type="PERSON")
+    others = [Template(f"P{n}", start=n, form="pronoun", type="PLACE") for n in range(pronouns)]
     every = CoreferenceSet((named, *others))
     found = solve(PairProbabilities(every, np.ones((len(every), len(every)))))
     [entity] = entities_of(found, Schema())
-    assert entity.sort == sort
+    assert entity.type == entity_type
 
 
-def test_the_sort_of_an_entity_adds_up_the_probabilities_of_its_members():
+def test_the_type_of_an_entity_adds_up_the_probabilities_of_its_members():
     shares = ({"PERSON": 0.6, "PLACE": 0.4}, {"PLACE": 0.9, "PERSON": 0.1})
     two = [
         Template(f"T{n}", start=n, context={"SORT_PROBABILITIES": each})
@@ -251,8 +251,8 @@ def test_the_sort_of_an_entity_adds_up_the_probabilities_of_its_members():
     ]
     found = solve(PairProbabilities(CoreferenceSet(tuple(two)), np.ones((2, 2))))
     [entity] = entities_of(found, Schema())
-    assert entity.sort == "PLACE"
-    assert single_entity(two[0], Schema()).sort == "PERSON"
+    assert entity.type == "PLACE"
+    assert single_entity(two[0], Schema()).type == "PERSON"
 
 
 def test_numbers_follow_the_text():
@@ -268,19 +268,19 @@ def test_the_anchor_says_most():
     assert anchor_of([D, replace(D, id="E")], SCHEMA) is D
 
 
-def test_a_possible_sort_counts_if_there_is_no_other():
+def test_a_possible_type_counts_if_there_is_no_other():
     """The facility that is probably a depot is a facility; alone it would be a depot."""
     possible = {ASSERTIONS: [Assertion("possible", {"FACILITY": "DEPOT"}).plain()]}
     reported = {ASSERTIONS: [Assertion("reported", {"FACILITY": "DEPOT"}).plain()]}
-    firm = Template("X", sort="FACILITY")
-    for context, sort in ((possible, "FACILITY"), (reported, "DEPOT"), ({}, "DEPOT")):
-        other = Template("Y", start=9, sort="DEPOT", context=context)
+    firm = Template("X", type="FACILITY")
+    for context, entity_type in ((possible, "FACILITY"), (reported, "DEPOT"), ({}, "DEPOT")):
+        other = Template("Y", start=9, type="DEPOT", context=context)
         both = CoreferenceSet((firm, other), must=frozenset({("X", "Y")}))
         [entity] = entities_of(solve(PairProbabilities(both, np.ones((2, 2)))), SCHEMA)
-        assert entity.sort == sort
+        assert entity.type == entity_type
         twice = CoreferenceSet((replace(other, id="X", start=0), other), must=both.must)
         [alone] = entities_of(solve(PairProbabilities(twice, np.ones((2, 2)))), SCHEMA)
-        assert alone.sort == "DEPOT"
+        assert alone.type == "DEPOT"
 
 
 def test_of_many_weak_values_the_last_ones_hold_in_any_case(monkeypatch):

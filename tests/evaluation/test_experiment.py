@@ -34,11 +34,11 @@ def made(rng: np.random.Generator, name: str) -> Document:
     templates, labels = [], []
     for n in range(int(rng.integers(5, 9))):
         who = int(rng.integers(0, 3))
-        sort = "person" if who < 2 else "place"
+        entity_type = "person" if who < 2 else "place"
         head = f"head{who}" if rng.random() < 0.8 else "thing"
         form = str(rng.choice(["definite", "bare", "indefinite"]))
         templates.append(
-            Template(f"m{n}", "x", 20 * n, 20 * n + 5, "text", n, sort, head, form=form)  # type: ignore[arg-type]
+            Template(f"m{n}", "x", 20 * n, 20 * n + 5, "text", n, entity_type, head, form=form)  # type: ignore[arg-type]
         )
         labels.append(who)
     ids = [template.id for template in templates]
@@ -115,7 +115,7 @@ def test_only_small_sets_are_left(documents: list[Document]) -> None:
         small = only_small(one, largest=4)
         assert [len(m) for m in small.sets] == [len(m) for m in one.sets if len(m) <= 4]
         for members in small.sets:
-            assert {small.document.templates[n].sort for n in members} != {"person", "place"}
+            assert {small.document.templates[n].type for n in members} != {"person", "place"}
 
 
 def test_splits_keep_documents_apart_and_have_the_papers_shapes() -> None:

@@ -11,16 +11,15 @@ from hypothesis import strategies as st
 from partita.core import Configuration, Document, Template
 from partita.errors import InputError
 from partita.evaluation.extraction import head_place, measure_extraction, pair_templates, part_of
+from partita.templates.entity_types import Hierarchy, HierarchyType
 from partita.templates.number import NumberType
 from partita.templates.schema import Schema
-from partita.templates.sort import SortType
-from partita.templates.sorts import Hierarchy
 from partita.templates.strings import StringsType
 
-SORTS = Hierarchy.of({"FACILITY": None, "DEPOT": "FACILITY", "BRIDGE": "FACILITY"})
+TYPES = Hierarchy.of({"FACILITY": None, "DEPOT": "FACILITY", "BRIDGE": "FACILITY"})
 SCHEMA = Schema(
-    {"FACILITY": SortType(SORTS, "FACILITY"), "NUMBER": NumberType(), "STATUS": StringsType()},
-    SORTS,
+    {"FACILITY": HierarchyType(TYPES, "FACILITY"), "NUMBER": NumberType(), "STATUS": StringsType()},
+    TYPES,
 )
 TEXT = "The ammunition depot in Fairview and two batteries near the old depot."
 

@@ -34,13 +34,13 @@ from partita.pairs.columns import Columns
 
 BUDGET = Budget(seconds=math.inf)
 EXCLUDED = Excluded(0.1, 0.05)
-# The first three may corefer but for m1 and m3 (he and she); m4 and m5 are of another sort.
+# The first three may corefer but for m1 and m3 (he and she); m4 and m5 are of another type.
 TEMPLATES = (
-    Template("m1", start=0, end=2, sort="person", context={"GENDER": "masc"}, form="pronoun"),
-    Template("m2", start=5, end=9, sort="person", form="definite"),
-    Template("m3", start=10, end=13, sort="person", context={"GENDER": "fem"}, form="pronoun"),
-    Template("m4", start=20, end=25, sort="place"),
-    Template("m5", start=30, end=35, sort="place"),
+    Template("m1", start=0, end=2, type="person", context={"GENDER": "masc"}, form="pronoun"),
+    Template("m2", start=5, end=9, type="person", form="definite"),
+    Template("m3", start=10, end=13, type="person", context={"GENDER": "fem"}, form="pronoun"),
+    Template("m4", start=20, end=25, type="place"),
+    Template("m5", start=30, end=35, type="place"),
 )
 
 

@@ -72,9 +72,9 @@ def test_scores_of_differing_mentions_follow_their_definitions(rows: list[tuple[
     assert (weighted.wanted, weighted.said) == (cubed.wanted, cubed.said)
 
 
-def mention(name: str, start: int, end: int, head: int, sort: str = "person") -> Template:
+def mention(name: str, start: int, end: int, head: int, entity_type: str = "person") -> Template:
     context = {"HEAD_SPAN": [head, head + 3], "MENTION_PROBABILITY": 0.9}
-    return Template(name, "x" * (end - start), start, end, sort=sort, context=context)
+    return Template(name, "x" * (end - start), start, end, type=entity_type, context=context)
 
 
 GOLD = (mention("a", 0, 20, 0), mention("b", 0, 3, 0), mention("c", 30, 40, 35, "place"))

@@ -90,7 +90,7 @@ def test_records_are_accounts_of_their_file_or_of_a_column(tmp_path):
     found = record_accounts(written(tmp_path, "table.csv", text), ABOUT)
     first = found.accounts[0]
     assert (first.id, first.source) == ("table/table.csv:2/R", "table")
-    assert (first.template.sort, first.origins[0].line) == ("DEPOT", 2)
+    assert (first.template.type, first.origins[0].line) == ("DEPOT", 2)
     text = "source,reliability,id,Facility,status\nann,.9,7,depot,new; active\nbob,,7,depot,\n"
     found = record_accounts(written(tmp_path, "more.csv", text), ABOUT)
     assert [one.source for one in found.accounts] == ["ann", "bob"]
@@ -172,10 +172,10 @@ def test_a_domain_without_slots_says_so(tmp_path):
         claim_accounts(path, Slots(Schema()))
 
 
-def test_an_unknown_sort_is_ignored_with_a_note(tmp_path):
+def test_an_unknown_type_is_ignored_with_a_note(tmp_path):
     path = written(tmp_path, "t.csv", "facility,location\nzebra,Tarboro\ndepot,Kinston\n")
     found = record_accounts(path, ABOUT)
-    assert [one.template.sort for one in found.accounts] == ["", "DEPOT"]
+    assert [one.template.type for one in found.accounts] == ["", "DEPOT"]
     assert "1 unknown sorts are ignored, such as zebra in line 2" in found.notes[0]
 
 

@@ -32,7 +32,7 @@ def told(found):
     """Everything that is believed, by the accounts of each thing."""
     return {
         tuple(one.id for one in thing.accounts): (
-            thing.sort,
+            thing.type,
             pytest.approx(thing.probability.value, abs=1e-9),
             {
                 name: {v.text: pytest.approx(v.probability.value, abs=1e-9) for v in slot.values}

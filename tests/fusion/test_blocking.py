@@ -32,7 +32,7 @@ NAMES = [
     "CAMP ELM",
 ]
 MADE = [f"{a}{b}" for a in ("BAR", "DEL", "GOR", "HAL", "LOR") for b in ("VIK", "SK", "DORF", "BY")]
-SORTS = ["DEPOT", "CAMP", "BRIDGE", "FACILITY", "BATTALION"]
+TYPES = ["DEPOT", "CAMP", "BRIDGE", "FACILITY", "BATTALION"]
 
 
 def world(size, rng):
@@ -43,23 +43,26 @@ def world(size, rng):
         several = [one for some in lists for one in some]
         return several[int(rng.integers(len(several)))]
 
-    things = [(drawn(SORTS), drawn(PLACES, MADE), drawn(NAMES, MADE), int(rng.integers(2, 90)))
+    things = [(drawn(TYPES), drawn(PLACES, MADE), drawn(NAMES, MADE), int(rng.integers(2, 90)))
               for _ in range(size // 4)]  # fmt: skip
     made = []
     for n in range(size):
-        sort, place, name, hectares = things[n // 4]
-        slots = {"UNIT" if sort == "BATTALION" else "FACILITY": sort, "SIZE": f"{hectares} ha"}
+        entity_type, place, name, hectares = things[n // 4]
+        slots = {
+            "UNIT" if entity_type == "BATTALION" else "FACILITY": entity_type,
+            "SIZE": f"{hectares} ha",
+        }
         slots |= {"LOCATION": place} if rng.random() < 0.7 else {}
         slots |= {"NAME": name} if rng.random() < 0.7 else {}
-        made.append(_account(f"s{n % 4}", n, slots, sort, schema))
+        made.append(_account(f"s{n % 4}", n, slots, entity_type, schema))
     return made, schema
 
 
-def _account(source, message, slots, sort, schema):
+def _account(source, message, slots, entity_type, schema):
     from partita.core import Template
     from partita.fusion.accounts import Account, Origin
 
-    template = Template("R", sort=sort, slots=slots)
+    template = Template("R", type=entity_type, slots=slots)
     return Account.of(source, str(message), template, schema, [Origin(source, "f", 1, "", "R")])
 
 
@@ -102,7 +105,7 @@ def test_every_pair_stands_once_whatever_was_there_before(said):
         assert fresh == {two for two in found if late & set(two)}
 
 
-def test_a_key_that_very_many_hold_is_left_but_the_sort_parts_them():
+def test_a_key_that_very_many_hold_is_left_but_the_type_parts_them():
     crowd = [account("ann", n, {"FACILITY": "BRIDGE", "LOCATION": "KINSTON"}) for n in
              range(MAX_PER_KEY + 5)]  # fmt: skip
     few = [account(s, 1, {"FACILITY": "DEPOT", "LOCATION": "KINSTON"}) for s in ("bob", "cy")]

@@ -12,8 +12,8 @@ from partita.fusion.claims import Claims
 from partita.fusion.conflict import conflict, conflicts
 from partita.fusion.fuse import Settings, answers_by_object, fuse
 from partita.fusion.kinds import Reading
+from partita.templates.entity_types import Hierarchy
 from partita.templates.place import PlaceType
-from partita.templates.sorts import Hierarchy
 from partita.templates.strings import StringsType
 
 GAZETTEER = Hierarchy.of({"OHIO": None, "IOWA": None, "TOLEDO": "OHIO", "AKRON": "OHIO"})

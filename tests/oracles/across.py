@@ -21,8 +21,8 @@ SAID = st.lists(st.tuples(st.sampled_from(["ann", "bob", "cy"]), SLOTS), min_siz
 
 
 def account(source, message, slots, thing="", sure=None):
-    """A record; the sort is that of the facility."""
-    template = Template("R", sort=slots.get("FACILITY", ""), slots=slots)
+    """A record; the type is that of the facility."""
+    template = Template("R", type=slots.get("FACILITY", ""), slots=slots)
     origin = Origin(source, f"{source}.csv", 1, str(message), "R")
     return Account.of(source, str(message), template, SCHEMA, [origin], sure, thing)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from partita.core import Template
+from partita.templates.entity_types import Hierarchy, HierarchyType
 from partita.templates.name import NameType
 from partita.templates.number import NumberType
 from partita.templates.place import PlaceType
 from partita.templates.schema import Schema
-from partita.templates.sort import SortType
-from partita.templates.sorts import Hierarchy
 
-SORTS = Hierarchy.of(
+TYPES = Hierarchy.of(
     {
         "FACILITY": None,
         "DEPOT": "FACILITY",
@@ -22,13 +21,13 @@ SORTS = Hierarchy.of(
 )
 SCHEMA = Schema(
     {
-        "FACILITY": SortType(SORTS, "FACILITY"),
+        "FACILITY": HierarchyType(TYPES, "FACILITY"),
         "NUMBER": NumberType(),
         "LOCATION": PlaceType(),
-        "TYPE": SortType(SORTS, "KIND"),
+        "TYPE": HierarchyType(TYPES, "KIND"),
         "NAME": NameType(),
     },
-    SORTS,
+    TYPES,
 )
 A = Template(
     "A",

@@ -28,7 +28,7 @@ def described(rng: np.random.Generator, number: int, before: list[Template]) -> 
         end=start + int(rng.integers(0, 40)),
         region=str(rng.choice(["text", "heading", "subject", "table", "margin"])),
         sentence=(before[-1].sentence if before else 0) + int(rng.integers(0, 3)),
-        sort=str(rng.choice(["", "person", "place"])),
+        type=str(rng.choice(["", "person", "place"])),
         head=words[-1] if rng.random() < 0.9 else "",
         number=[None, "singular", "plural", 1, 2][rng.integers(5)],
         form=form,  # type: ignore[arg-type]

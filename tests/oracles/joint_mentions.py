@@ -11,7 +11,7 @@ from partita.core import Template
 WORDS = ("the company", "Apex Corp", "Apex", "it", "he", "Mr. Lee", "Lee", "a factory", "they", "I")
 FORMS = ("definite", "name", "name", "pronoun", "pronoun", "name", "name", "indefinite", "pronoun",
          "pronoun")  # fmt: skip
-SORTS = ("", "person", "organization")
+TYPES = ("", "person", "organization")
 
 
 def random_templates(n: int, rng: np.random.Generator) -> tuple[Template, ...]:
@@ -25,15 +25,15 @@ def random_templates(n: int, rng: np.random.Generator) -> tuple[Template, ...]:
         context |= {"QUOTE": 1 + k // 7} if k % 7 in (2, 3) else {}
         context |= {"QUESTION": True} if k % 5 == 4 else {}
         context["GOVERNOR"] = str(rng.choice(["buy", "build", ""]))
-        sort = str(rng.choice(SORTS))
-        if sort and rng.random() < 0.5:
+        entity_type = str(rng.choice(TYPES))
+        if entity_type and rng.random() < 0.5:
             first = round(float(rng.uniform(0.4, 1.0)), 3)
-            context["SORT_PROBABILITIES"] = {sort: first, "object": 1.0 - first}
+            context["SORT_PROBABILITIES"] = {entity_type: first, "object": 1.0 - first}
             context["MENTION_PROBABILITY"] = float(rng.random())
         slots = {"NAME": text} if FORMS[which] == "name" else {}
         found.append(
             Template(f"m{k + 1}", text, 10 * k, 10 * k + len(text), sentence=k // 3,
-                     sort=sort, head=text.split()[-1].lower(),
+                     type=entity_type, head=text.split()[-1].lower(),
                      number="singular", form=FORMS[which], slots=slots, context=context)
         )  # fmt: skip
     return tuple(found)

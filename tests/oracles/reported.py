@@ -29,7 +29,7 @@ def distribution(ids: Sequence[str], words: Sequence[str] = WORDS, name: str = "
     places = range(0, 4 * len(ids), 4)
     templates = tuple(
         Template(
-            one, words[0], at, at + 4, sort=words[1], rule=words[2], slots={words[1]: [words[2]]}
+            one, words[0], at, at + 4, type=words[1], rule=words[2], slots={words[1]: [words[2]]}
         )
         for one, at in zip(ids, places, strict=True)
     )
@@ -58,7 +58,7 @@ def message(
         ReportKey(words[4], Configuration([[one] for one in ids])),
     ]
     found = set_of(json.loads(line(ids, name, words)), Place("test"), keys)
-    alone = Template(f"alone{words[0]}", words[0], 0, 3, sort=words[2], slots={words[0]: words[1]})
+    alone = Template(f"alone{words[0]}", words[0], 0, 3, type=words[2], slots={words[0]: words[1]})
     return ReportMessage(name, (found,), (alone,), text, {words[5]: words[0]})
 
 

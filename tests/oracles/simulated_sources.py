@@ -21,7 +21,7 @@ from partita.fusion.across import FusedAccounts, Thing
 from partita.templates.algebra import merge
 from partita.templates.name import Name
 from partita.templates.place import Place
-from partita.templates.schema import SORT, Schema, Values, plain_slots
+from partita.templates.schema import OWN_TYPE, Schema, Values, plain_slots
 from partita.templates.slots import Value
 from partita.templates.strings import StringsType
 
@@ -33,7 +33,7 @@ class Fact:
     """A thing of a document: all that its cell says together."""
 
     name: str
-    sort: str
+    type: str
     values: Values
 
 
@@ -60,8 +60,8 @@ def facts_of(documents: Iterable[Document], schema: Schema) -> list[Fact]:
         for n, cell in enumerate(document.key):
             merged = _merged([by_id[name] for name in cell], schema)
             if merged and any(isinstance(v, Name | Place) for v in merged.values()):
-                sort = str(merged.get(SORT, ""))
-                found.append(Fact(f"{document.name}.{n}", sort, merged))
+                entity_type = str(merged.get(OWN_TYPE, ""))
+                found.append(Fact(f"{document.name}.{n}", entity_type, merged))
     return found
 
 
@@ -103,11 +103,11 @@ def table_accounts(
             continue
         slots = {}
         for name, value in fact.values.items():
-            if name == SORT or name in KEPT:
+            if name == OWN_TYPE or name in KEPT:
                 continue
             true = rng.random() < reliable or _sorted_by(name, fact)
             slots[name] = (value if true else _other(facts, name, value, schema, rng)).json()
-        template = Template("R", sort=fact.sort, slots=slots, rule="record")
+        template = Template("R", type=fact.type, slots=slots, rule="record")
         origin = Origin(source, source, n, str(n), "R")
         yield Account.of(source, str(n), template, schema, [origin]), fact.name
 
@@ -119,8 +119,8 @@ def _left_out(name: str, fact: Fact, schema: Schema) -> bool:
 
 
 def _sorted_by(name: str, fact: Fact) -> bool:
-    """The slot says what the sort says, which sources do not mistake."""
-    return fact.values.get(name) == fact.values.get(SORT)
+    """The slot says what the type says, which sources do not mistake."""
+    return fact.values.get(name) == fact.values.get(OWN_TYPE)
 
 
 def _other(

@@ -25,7 +25,7 @@ def made(name: str, text: str, form: str, start: int = 0, **said: object) -> Tem
     context = {"WORDS": words, **said}
     place = (start, start + len(text))
     return Template(
-        name, text, *place, sort="person", head=words[-1], form=form, slots=slots, context=context
+        name, text, *place, type="person", head=words[-1], form=form, slots=slots, context=context
     )  # type: ignore[arg-type]
 
 

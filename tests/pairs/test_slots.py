@@ -32,7 +32,7 @@ def test_the_papers_templates_with_and_without_a_schema() -> None:
                 assert found[1] == (expected in ("identical", "properly subsumes"))
 
 
-def test_a_sort_is_subsumed_by_a_more_general_one_only_with_a_schema() -> None:
+def test_a_type_is_subsumed_by_a_more_general_one_only_with_a_schema() -> None:
     bridge = Template("X", slots={"FACILITY": "BRIDGE"})
     facility = Template("Y", slots={"FACILITY": "FACILITY"})
     assert _below((bridge, facility), 0, 1, SCHEMA)
@@ -53,7 +53,7 @@ def test_lists_and_texts_by_hand(templates: list[Template]) -> None:
 def _said(template: Template) -> dict[str, object]:
     said: dict[str, object] = dict(template.slots)
     said["modifiers"] = template.context.get("MODIFIERS")
-    said["sort"], said["number"] = template.sort, template.number
+    said["sort"], said["number"] = template.type, template.number
     said["head"] = "" if template.form == "pronoun" else template.head
     return {name: value for name, value in said.items() if value not in ("", None)}
 

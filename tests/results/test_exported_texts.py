@@ -24,10 +24,10 @@ Spans = tuple[Span, ...]
 Clusters = list[list[Spans]]
 
 
-def template(name: str, spans: Spans, text: str, sort: str = "person") -> Template:
+def template(name: str, spans: Spans, text: str, entity_type: str = "person") -> Template:
     context = {"SPANS": [list(span) for span in spans]} if len(spans) > 1 else {}
     words = " ".join(text[a:b] for a, b in spans)
-    return Template(name, words, spans[0][0], spans[-1][1], sort=sort, context=context)
+    return Template(name, words, spans[0][0], spans[-1][1], type=entity_type, context=context)
 
 
 def made(text: str, clusters: Clusters) -> tuple[Message, list[Template], list[Entity]]:
@@ -145,7 +145,7 @@ def test_a_treebank_comes_back_with_its_trees() -> None:
         (placed,) = read_placed(GUM / "dev" / "GUM_news_iodine.conllu")
         homes = {one.id: one for one in document.templates}
         entities = [
-            Entity(f"E{n}", homes[cell[0]].sort, cell, cell[0], Figure.exact(1.0), {})
+            Entity(f"E{n}", homes[cell[0]].type, cell, cell[0], Figure.exact(1.0), {})
             for n, cell in enumerate(document.key.cells)
         ]
         message = parse_layout(document.name, document.text)

@@ -11,10 +11,9 @@ from partita.rules.build import fit_value, join_words, merge_slots
 from partita.rules.domain import Call, Constant, Reference
 from partita.rules.patterns import PatternError
 from partita.rules.rule_parts import parse_value
+from partita.templates.entity_types import Hierarchy, HierarchyType
 from partita.templates.number import NumberType
 from partita.templates.schema import Schema
-from partita.templates.sort import SortType
-from partita.templates.sorts import Hierarchy
 from rules.toy import cascade, run
 
 
@@ -106,8 +105,8 @@ def test_slots_of_several_and_texts_of_several() -> None:
 
 
 def test_values_are_brought_to_the_slots_type() -> None:
-    sorts = Hierarchy.of({"A": None, "B": "A", "C": None})
-    schema = Schema({"S": SortType(sorts, "A"), "N": NumberType()})
+    types = Hierarchy.of({"A": None, "B": "A", "C": None})
+    schema = Schema({"S": HierarchyType(types, "A"), "N": NumberType()})
     assert fit_value(schema, "S", ("B",)) == ("B", "")
     value, reason = fit_value(schema, "S", ("B", "C"))
     assert (value, bool(reason)) == ("B", True)

@@ -76,7 +76,7 @@ def test_sentences_and_regions_are_not_crossed(toy: Cascade) -> None:
 def test_contributions_about_one_phrase(toy: Cascade) -> None:
     found = run(toy, "a/DT depot/NN near/IN New/NNP Bern/NNP").contributions
     assert {one.about for one in found} == {found[0].about}
-    assert [(one.rule, one.slots, one.sort, one.size) for one in found] == [
+    assert [(one.rule, one.slots, one.type, one.size) for one in found] == [
         ("depot in a place", {"LOCATION": "New Bern"}, (), 3),
         ("facility", {"FACILITY": "DEPOT"}, ("DEPOT",), 1),
     ]

@@ -20,14 +20,14 @@ def test_a_domain_is_what_its_files_say(tmp_path: Path) -> None:
     domain = read_domain(written(tmp_path))
     assert domain.name == "toy"
     assert list(domain.schema.slots) == ["FACILITY", "NUMBER", "LOCATION", "TYPE", "STATUS"]
-    assert domain.sorts.subsumes("FACILITY", "DEPOT")
-    assert domain.schema.sorts is domain.sorts
+    assert domain.types.subsumes("FACILITY", "DEPOT")
+    assert domain.schema.types is domain.types
     assert domain.templates["FACILITY"].needs == ("FACILITY",)
     assert [phase.name for phase in domain.phases] == ["groups", "toy"]
     assert [phase.starts for phase in domain.phases] == ["cursor", "everywhere"]
     assert domain.verbs == {"build", "construct", "erect"}
     first = domain.entries[0]
-    assert (first.sorts, first.tags, dict(first.says)) == (
+    assert (first.types, first.tags, dict(first.says)) == (
         ("DEPOT",),
         ("NN",),
         {"FACILITY": "DEPOT"},
@@ -68,7 +68,7 @@ def test_a_domain_takes_from_the_one_it_extends(tmp_path: Path) -> None:
     )
     (child / "rules/own.yaml").write_text(RULES.replace("phase: toy", "phase: own"))
     domain = read_domain(child)
-    assert domain.sorts.subsumes("FACILITY", "MINE")
+    assert domain.types.subsumes("FACILITY", "MINE")
     assert [phase.name for phase in domain.phases] == ["groups", "own"]
     assert "FACILITY" in domain.templates
     assert any("depot" in entry.words for entry in domain.entries)

@@ -15,26 +15,25 @@ from partita.rules.domain import Domain, TemplateType
 from partita.rules.phrases import Phrase, SharedPhrase
 from partita.rules.template_context import head_of, modifiers_of, number_of, relations_of
 from partita.rules.templates import Extraction, extract
+from partita.templates.entity_types import Hierarchy, HierarchyType
 from partita.templates.number import NumberType
 from partita.templates.place import PlaceType
 from partita.templates.schema import Schema
-from partita.templates.sort import SortType
-from partita.templates.sorts import Hierarchy
 from partita.templates.strings import StringsType
 
-SORTS = Hierarchy.of({"FACILITY": None, "DEPOT": "FACILITY", "BRIDGE": "FACILITY", "UNIT": None})
+TYPES = Hierarchy.of({"FACILITY": None, "DEPOT": "FACILITY", "BRIDGE": "FACILITY", "UNIT": None})
 PLACES = Hierarchy.of({"NORTH CAROLINA": None, "KINSTON": "NORTH CAROLINA", "VIRGINIA": None})
 SCHEMA = Schema(
     {
-        "FACILITY": SortType(SORTS, "FACILITY"),
+        "FACILITY": HierarchyType(TYPES, "FACILITY"),
         "NUMBER": NumberType(),
         "LOCATION": PlaceType(PLACES),
         "STATUS": StringsType(),
     },
-    SORTS,
+    TYPES,
 )
 DOMAIN = Domain(
-    "small", SCHEMA, SORTS, templates={"FACILITY": TemplateType("FACILITY", ("FACILITY",))}
+    "small", SCHEMA, TYPES, templates={"FACILITY": TemplateType("FACILITY", ("FACILITY",))}
 )
 
 
@@ -52,9 +51,9 @@ def phrase(first: int, last: int, **said: Any) -> Phrase:
 
 
 def about(where: Phrase, size: int = 1, priority: int = 0, order: int = 0, **slots: Any) -> Any:
-    sort = slots.pop("sort", ())
+    entity_type = slots.pop("type", ())
     return Contribution(
-        where, slots, sort, f"rule {order}", where.first, where.last, size, priority, order
+        where, slots, entity_type, f"rule {order}", where.first, where.last, size, priority, order
     )
 
 
@@ -78,11 +77,11 @@ def built(
 def test_one_phrase_is_one_template_with_its_words_and_rules() -> None:
     depot = phrase(0, 2, lemma="rail depot", form="indefinite", number="1", det="a", mods=("old",))
     found = built(
-        "an old depot", [about(depot, sort=("DEPOT",), FACILITY="DEPOT", NUMBER="1")]
+        "an old depot", [about(depot, type=("DEPOT",), FACILITY="DEPOT", NUMBER="1")]
     ).templates
     (one,) = found
     assert (one.id, one.text, one.start, one.end) == ("T1", "an old depot", 0, 12)
-    assert (one.sort, one.head, one.number, one.form) == (
+    assert (one.type, one.head, one.number, one.form) == (
         "DEPOT", "depot", "singular", "indefinite",
     )  # fmt: skip
     assert one.slots == {"FACILITY": "DEPOT", "NUMBER": 1}
@@ -97,7 +96,7 @@ def test_the_longer_match_wins_and_what_agrees_is_added() -> None:
     found = built(
         "depot",
         [
-            about(depot, 1, order=0, sort=("DEPOT",), FACILITY="DEPOT", LOCATION="KINSTON"),
+            about(depot, 1, order=0, type=("DEPOT",), FACILITY="DEPOT", LOCATION="KINSTON"),
             about(depot, 3, order=1, LOCATION="NORTH CAROLINA", STATUS="ACTIVE"),
             about(depot, 2, order=2, LOCATION="VIRGINIA", STATUS="GUARDED"),
         ],
@@ -114,7 +113,7 @@ def test_the_longer_match_wins_and_what_agrees_is_added() -> None:
 
 def test_an_empty_text_keeps_a_slot_empty_below_its_rank() -> None:
     depot = phrase(0, 0)
-    low = about(depot, 1, order=0, sort=("DEPOT",), FACILITY="DEPOT", STATUS="ACTIVE")
+    low = about(depot, 1, order=0, type=("DEPOT",), FACILITY="DEPOT", STATUS="ACTIVE")
     kept = built("depot", [low, about(depot, 2, order=1, STATUS="")])
     assert kept.templates[0].slots == {"FACILITY": "DEPOT"}
     above = built("depot", [low, about(depot, 3, STATUS="CLOSED"), about(depot, 2, STATUS="")])
@@ -124,15 +123,15 @@ def test_an_empty_text_keeps_a_slot_empty_below_its_rank() -> None:
 def test_values_that_no_slot_takes_are_left_out_and_told() -> None:
     depot = phrase(0, 0)
     found = built(
-        "depot", [about(depot, sort=("DEPOT",), FACILITY=("DEPOT", "UNIT"), NUMBER="some")]
+        "depot", [about(depot, type=("DEPOT",), FACILITY=("DEPOT", "UNIT"), NUMBER="some")]
     )
     assert found.templates[0].slots == {"FACILITY": "DEPOT"}
     assert [(one.slot, one.value) for one in found.refusals] == [("NUMBER", "some")]
 
 
-def test_what_lacks_a_needed_slot_or_sort_is_no_template() -> None:
-    assert not built("depot", [about(phrase(0, 0), sort=("DEPOT",), NUMBER="1")]).templates
-    assert not built("depot", [about(phrase(0, 0), sort=("UNIT",), FACILITY="DEPOT")]).templates
+def test_what_lacks_a_needed_slot_or_type_is_no_template() -> None:
+    assert not built("depot", [about(phrase(0, 0), type=("DEPOT",), NUMBER="1")]).templates
+    assert not built("depot", [about(phrase(0, 0), type=("UNIT",), FACILITY="DEPOT")]).templates
 
 
 def test_templates_are_in_text_order() -> None:
@@ -140,8 +139,8 @@ def test_templates_are_in_text_order() -> None:
     found = built(
         "depot and bridge",
         [
-            about(late, sort=("BRIDGE",), FACILITY="BRIDGE"),
-            about(early, sort=("DEPOT",), FACILITY="DEPOT"),
+            about(late, type=("BRIDGE",), FACILITY="BRIDGE"),
+            about(early, type=("DEPOT",), FACILITY="DEPOT"),
         ],
     ).templates
     assert [(one.id, one.text) for one in found] == [("T1", "depot"), ("T2", "bridge")]
@@ -152,10 +151,10 @@ def pronoun(place: int, number: str) -> Any:
 
 
 def test_a_pronoun_needs_something_before_it_of_its_number() -> None:
-    depot = about(phrase(0, 0, number="1"), sort=("DEPOT",), FACILITY="DEPOT")
+    depot = about(phrase(0, 0, number="1"), type=("DEPOT",), FACILITY="DEPOT")
     both = built("depot they it", [depot, pronoun(1, "PLURAL"), pronoun(2, "1")]).templates
     assert [one.text for one in both] == ["depot", "it"]
-    assert (both[1].form, both[1].sort, both[1].slots) == ("pronoun", "", {"NUMBER": 1})
+    assert (both[1].form, both[1].type, both[1].slots) == ("pronoun", "", {"NUMBER": 1})
     assert (both[1].context["PERSON"], both[1].context["GENDER"]) == ("3", "neut")
     assert not built("it depot", [pronoun(0, "1")]).templates
     far = built("depot a b c d it", [depot, pronoun(5, "1")], ends_of_sentences=[1, 2, 3, 4, 5, 6])
@@ -170,9 +169,9 @@ def test_a_row_of_a_table_is_one_template() -> None:
         Region("table", 21, 27, table=0, row=2, column=0),
     ]
     cells = [
-        about(phrase(0, 0), sort=("DEPOT",), FACILITY="DEPOT"),
+        about(phrase(0, 0), type=("DEPOT",), FACILITY="DEPOT"),
         about(phrase(1, 1), LOCATION="KINSTON"),
-        about(phrase(2, 2), sort=("DEPOT",), FACILITY="DEPOT", STATUS="ACTIVE"),
+        about(phrase(2, 2), type=("DEPOT",), FACILITY="DEPOT", STATUS="ACTIVE"),
         about(phrase(3, 3), LOCATION="VIRGINIA"),
     ]
     found = built("DEPOT KINSTON STATUS ALONE_", cells, regions, region=[0, 1, 2, 3]).templates
@@ -184,14 +183,14 @@ def test_a_row_of_a_table_is_one_template() -> None:
 def test_two_things_in_one_row_stay_two() -> None:
     regions = [Region("table", 0, 12, table=0, row=1, column=0)]
     cells = [
-        about(phrase(0, 0), sort=("DEPOT",), FACILITY="DEPOT"),
-        about(phrase(1, 1), sort=("BRIDGE",), FACILITY="BRIDGE"),
+        about(phrase(0, 0), type=("DEPOT",), FACILITY="DEPOT"),
+        about(phrase(1, 1), type=("BRIDGE",), FACILITY="BRIDGE"),
     ]
     assert len(built("DEPOT BRIDGE", cells, regions).templates) == 2
 
 
 def test_the_heading_of_a_table_is_no_template() -> None:
-    depot = [about(phrase(0, 0), sort=("DEPOT",), FACILITY="DEPOT")]
+    depot = [about(phrase(0, 0), type=("DEPOT",), FACILITY="DEPOT")]
     assert not built("DEPOT", depot, [Region("heading", 0, 5, table=0, row=0)]).templates
     assert built("DEPOT", depot, [Region("heading", 0, 5)]).templates
 
@@ -274,7 +273,7 @@ def test_any_contributions_give_templates_that_the_schema_reads(
     given_: list[tuple[int, int, dict[str, Any]]],
 ) -> None:
     contributions = [
-        about(phrase(place, place), size, order=n, sort=("DEPOT",), **slots)
+        about(phrase(place, place), size, order=n, type=("DEPOT",), **slots)
         for n, (place, size, slots) in enumerate(given_)
     ]
     found = built("a b c d e", contributions)

@@ -9,7 +9,7 @@ import pytest
 from oracles.stored import begin, message
 from partita.store import keys
 from partita.store.exporting import TABLES, export_table
-from partita.store.reading import list_entities, list_messages, set_sizes, sorts
+from partita.store.reading import entity_types, list_entities, list_messages, set_sizes
 from partita.store.runs import list_runs
 from partita.store.store import Store
 from partita.store.writing import write_message
@@ -56,7 +56,7 @@ def test_entities_are_searched(filled):
         ]
         assert told["entities"][0]["slots"] == message("a")["entities"][0]["slots"]
         assert list_entities(connection, "r", "nowhere", "", 0, 9)["total"] == 0
-        assert sorts(connection, "r") == ["DEPOT"]
+        assert entity_types(connection, "r") == ["DEPOT"]
         assert [name for name, _ in set_sizes(connection, "r")] == ["a.1", "ö/100%_.1", "ö/100%_.2"]
 
 

@@ -33,8 +33,8 @@ def some(draw: st.DrawFn, count: int) -> list[Template]:
             for name, values in SLOTS.items()
             if (value := draw(st.sampled_from([None, *values]) | st.none())) is not None
         }
-        sort = draw(st.sampled_from(["", "", "FACILITY", "DEPOT"]))
-        return Template(f"T{n}", start=draw(st.integers(0, 3)), sort=sort, slots=slots)
+        entity_type = draw(st.sampled_from(["", "", "FACILITY", "DEPOT"]))
+        return Template(f"T{n}", start=draw(st.integers(0, 3)), type=entity_type, slots=slots)
 
     return [one(n) for n in range(count)]
 
@@ -133,7 +133,7 @@ def test_incompatible_names_templates_slot_and_values() -> None:
         unify(unify(B, Template("A"), SCHEMA), C, SCHEMA)
     with pytest.raises(Incompatible, match=r"templates C and B \(slot TYPE\)"):
         relation(C, B, SCHEMA)
-    rail, bridge = Template("R", sort="RAIL"), Template("S", sort="BRIDGE")
+    rail, bridge = Template("R", type="RAIL"), Template("S", type="BRIDGE")
     with pytest.raises(Incompatible, match=r"templates R and S \(sort\).*RAIL and BRIDGE"):
         unify(rail, bridge, SCHEMA)
 
@@ -142,8 +142,8 @@ def test_a_merged_template_keeps_its_members() -> None:
     merged = merge([D, A, B], SCHEMA)
     assert merged.members == (A, B, D)
     assert plain_slots(merged.values) == A.slots
-    assert merged.sort == ""
-    assert merge([Template("X", sort="depot"), D], SCHEMA).sort == "DEPOT"
+    assert merged.type == ""
+    assert merge([Template("X", type="depot"), D], SCHEMA).type == "DEPOT"
 
 
 def test_two_templates_of_one_name() -> None:

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from oracles import laws
 from partita.errors import InputError
+from partita.templates.entity_types import Hierarchy
 from partita.templates.place import Place, PlaceType
 from partita.templates.slots import compare
-from partita.templates.sorts import Hierarchy
 from partita.templates.words import Aliases
 
 GAZETTEER = Hierarchy.of(

@@ -4,22 +4,22 @@ import json
 
 import pytest
 
-from oracles.depots import SCHEMA, SORTS, A, D
+from oracles.depots import SCHEMA, TYPES, A, D
 from partita.core import Template
 from partita.core.templates import ASSERTIONS, Assertion
 from partita.errors import InputError
+from partita.templates.entity_types import EntityType
 from partita.templates.number import Number, NumberType
 from partita.templates.place import Place
-from partita.templates.schema import SORT, Schema, plain_slots
-from partita.templates.sort import Sort
+from partita.templates.schema import OWN_TYPE, Schema, plain_slots
 
 
 def test_plain_slots_are_read() -> None:
     assert SCHEMA.read(A.slots) == {
-        "FACILITY": Sort(frozenset({"DEPOT"})),
+        "FACILITY": EntityType(frozenset({"DEPOT"})),
         "NUMBER": Number(1, 1),
         "LOCATION": Place(frozenset({"KINSTON"})),
-        "TYPE": Sort(frozenset({"RAIL"})),
+        "TYPE": EntityType(frozenset({"RAIL"})),
     }
 
 
@@ -39,13 +39,13 @@ def test_slots_are_in_the_order_of_the_schema() -> None:
     assert list(SCHEMA.read(dict(reversed(A.slots.items())))) == list(SCHEMA.read(A.slots))
 
 
-def test_the_sort_of_the_template_goes_with_its_values() -> None:
-    template = Template("T", sort="depot", slots={"NUMBER": 2})
+def test_the_type_of_the_template_goes_with_its_values() -> None:
+    template = Template("T", type="depot", slots={"NUMBER": 2})
     values = SCHEMA.values(template)
-    assert values == {SORT: Sort(frozenset({"DEPOT"})), "NUMBER": Number(2, 2)}
+    assert values == {OWN_TYPE: EntityType(frozenset({"DEPOT"})), "NUMBER": Number(2, 2)}
     assert plain_slots(values) == {"NUMBER": 2}
-    assert SORT not in Schema(SCHEMA.slots).values(template)
-    assert SORT not in SCHEMA.values(Template("T"))
+    assert OWN_TYPE not in Schema(SCHEMA.slots).values(template)
+    assert OWN_TYPE not in SCHEMA.values(Template("T"))
 
 
 def test_values_of_a_status_and_no_others() -> None:
@@ -56,7 +56,7 @@ def test_values_of_a_status_and_no_others() -> None:
     ]
     template = Template("T", context={ASSERTIONS: [one.plain() for one in assertions]})
     assert SCHEMA.not_asserted(template, "denied") == [({"NUMBER": Number(2, 2)}, "denied")]
-    rail = ({"TYPE": Sort(frozenset({"RAIL"}))}, "possible")
+    rail = ({"TYPE": EntityType(frozenset({"RAIL"}))}, "possible")
     assert SCHEMA.not_asserted(template, "reported", "possible") == [rail]
     assert SCHEMA.not_asserted(template, "reported") == []
 
@@ -73,6 +73,6 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(InputError, match="template T, slot TYPE: 'DEPOT' is not a sort under KIND"):
         SCHEMA.values(Template("T", slots={"TYPE": "DEPOT"}))
     with pytest.raises(InputError, match="template T, sort: 'boat' is not a sort"):
-        SCHEMA.values(Template("T", sort="boat"))
+        SCHEMA.values(Template("T", type="boat"))
     with pytest.raises(InputError, match="a slot of the schema has no name"):
-        Schema({"": NumberType()}, SORTS)
+        Schema({"": NumberType()}, TYPES)

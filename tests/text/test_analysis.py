@@ -48,7 +48,7 @@ def analysed(text: str) -> tuple[PlacedSentence, ...]:
 
 
 def found(text: str) -> dict[str, str]:
-    return {text[e.start : e.end]: e.mention.sort for s in analysed(text) for e in expressions(s)}
+    return {text[e.start : e.end]: e.mention.type for s in analysed(text) for e in expressions(s)}
 
 
 def test_an_ordinary_text() -> None:
@@ -95,10 +95,10 @@ def check(text: str) -> None:
         assert any(a <= start and end <= b for a, b in regions)
         for mention in sentence.mentions:
             assert mention.probability is not None
-            assert mention.sorts is not None
+            assert mention.types is not None
             assert shipped_analyser().threshold <= mention.probability <= 1
-            assert sum(mention.sorts.values()) == pytest.approx(1)
-            assert mention.sort == max(mention.sorts, key=mention.sorts.__getitem__)
+            assert sum(mention.types.values()) == pytest.approx(1)
+            assert mention.type == max(mention.types, key=mention.types.__getitem__)
             assert mention.head in mention.words
             assert 0 <= mention.words[0] <= mention.words[-1] < len(words)
 

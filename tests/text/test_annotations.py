@@ -233,8 +233,8 @@ def sentence(text: str, start: int, mentions: tuple[Mention, ...] = ()) -> Place
     return PlacedSentence(Tree(words), mentions, spans, 0, 0, "text")
 
 
-def test_given_mentions_replace_those_found_and_inherit_their_sorts() -> None:
-    found = Mention("", "person", spans=[(1, 1)], head=1, sorts={"person": 0.9, "place": 0.1})
+def test_given_mentions_replace_those_found_and_inherit_their_types() -> None:
+    found = Mention("", "person", spans=[(1, 1)], head=1, types={"person": 0.9, "place": 0.1})
     text = "Ann Smith-Jones left"
     parsed = [sentence(text, 0, (found,))]
     given_mentions = (
@@ -244,9 +244,9 @@ def test_given_mentions_replace_those_found_and_inherit_their_sorts() -> None:
     annotation = Annotation(mentions=given_mentions)
     (placed,) = annotated_sentences(annotation, text, lambda: parsed, lambda s: s)
     one, two = expressions(placed)
-    assert (one.start, one.end, one.head, one.mention.sort) == (0, 9, 1, "person")
-    assert one.mention.sorts == {"person": 0.9, "place": 0.1}
-    assert (two.mention.sort, two.mention.sorts) == ("place", None)
+    assert (one.start, one.end, one.head, one.mention.type) == (0, 9, 1, "person")
+    assert one.mention.types == {"person": 0.9, "place": 0.1}
+    assert (two.mention.type, two.mention.types) == ("place", None)
     made = list(templates([one, two], 1, text, 0, "given"))
     assert [(t.id, t.text) for t in made] == [("s", "Ann Smith"), ("m2", "on")]
 

@@ -136,11 +136,11 @@ def toy(count: int) -> list[PlacedDocument]:
         lines += [f"# newdoc id = d{number}", "# global.Entity = GRP-etype"]
         for _ in range(4):
             name, verb, thing = (str(rng.choice(each)) for each in (NAMES, VERBS, THINGS))
-            sort = "animal" if thing == "dog" else "object"
+            entity_type = "animal" if thing == "dog" else "object"
             lines += [
                 f"1\t{name}\t{name}\tPROPN\tNNP\tNumber=Sing\t2\tnsubj\t_\tEntity=(1-person)",
                 f"2\t{verb}\t{verb[:-1]}\tVERB\tVBZ\t_\t0\troot\t_\t_",
-                f"3\tthe\tthe\tDET\tDT\tPronType=Art\t4\tdet\t_\tEntity=(2-{sort}",
+                f"3\tthe\tthe\tDET\tDT\tPronType=Art\t4\tdet\t_\tEntity=(2-{entity_type}",
                 f"4\t{thing}\t{thing}\tNOUN\tNN\tNumber=Sing\t2\tobj\t_\tEntity=2)",
                 "5\t.\t.\tPUNCT\t.\t_\t2\tpunct\t_\t_",
                 "",

@@ -20,8 +20,8 @@ from partita.training.joint import (
     key_decisions,
     lexicon_of,
     train_joint,
-    with_uncertain_sorts,
-    without_sorts,
+    with_uncertain_types,
+    without_types,
 )
 from partita.training.joint_kernels import gradient
 
@@ -35,7 +35,7 @@ QUICK = Settings(
     word_dropout=0.0,
     min_documents=1,
     decay=0.0,
-    unsorted_share=0.5,
+    untyped_share=0.5,
 )
 
 
@@ -51,11 +51,11 @@ def key_bits(documents, model):
 
 
 def document(seed: int, n: int = 14) -> Document:
-    """Mentions of one head and sort corefer."""
+    """Mentions of one head and type corefer."""
     templates = random_templates(n, np.random.default_rng(seed))
     cells: dict[tuple[str, str], list[str]] = {}
     for template in templates:
-        cells.setdefault((template.head, template.sort), []).append(template.id)
+        cells.setdefault((template.head, template.type), []).append(template.id)
     return Document(f"d{seed}", "news", templates, Configuration(cells.values()), "")
 
 
@@ -118,29 +118,29 @@ def test_nothing_to_learn_from_is_refused() -> None:
         train_joint([])
 
 
-def test_uncertain_sorts_are_calibrated() -> None:
-    """Of the sorts that are given probability p, about a share p is the true one."""
+def test_uncertain_types_are_calibrated() -> None:
+    """Of the types that are given probability p, about a share p is the true one."""
     rng = np.random.default_rng(0)
     templates = random_templates(4000, rng)
     certain = tuple(
-        replace(t, sort=str(rng.choice(["person", "place", "object"])), form="definite", context={})
+        replace(t, type=str(rng.choice(["person", "place", "object"])), form="definite", context={})
         for t in templates
     )
     ids = [[t.id] for t in certain]
     before = Document("d", "news", certain, Configuration(ids), "")
-    after = with_uncertain_sorts(before, rng)
+    after = with_uncertain_types(before, rng)
     shares = [t.context["SORT_PROBABILITIES"] for t in after.templates]
     stated = np.array([max(each.values()) for each in shares])
-    right = np.array([a.sort == b.sort for a, b in zip(certain, after.templates, strict=True)])
+    right = np.array([a.type == b.type for a, b in zip(certain, after.templates, strict=True)])
     assert all(sum(each.values()) == pytest.approx(1.0) for each in shares)
     assert abs(stated.mean() - right.mean()) < 0.02
     assert 0.75 < right.mean() < 0.95
-    assert all(t.sort == "" for t in without_sorts(after).templates)
-    assert not any("SORT_PROBABILITIES" in t.context for t in without_sorts(after).templates)
+    assert all(t.type == "" for t in without_types(after).templates)
+    assert not any("SORT_PROBABILITIES" in t.context for t in without_types(after).templates)
 
 
-def test_documents_with_probabilities_of_sorts_train_as_they_are() -> None:
+def test_documents_with_probabilities_of_types_train_as_they_are() -> None:
     quick = Settings(units=4, members=1, epochs=1, min_documents=1)
-    documents = [with_uncertain_sorts(document(n), np.random.default_rng(n)) for n in range(3)]
+    documents = [with_uncertain_types(document(n), np.random.default_rng(n)) for n in range(3)]
     model = train_joint(documents, settings=quick)
     assert np.isfinite(key_bits(documents, model)).all()

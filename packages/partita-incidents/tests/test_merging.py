@@ -93,9 +93,9 @@ def test_every_event_is_in_one_draft_whoever_merges() -> None:
 
 def test_templates_stand_where_their_text_does() -> None:
     known, seen = found(TWO)
-    sorts = domain.extractor.domain.schema.sorts
-    assert sorts is not None
-    told = [*event_templates(known, seen), *participants(known.reading, seen, sorts)]
+    types = domain.extractor.domain.schema.types
+    assert types is not None
+    told = [*event_templates(known, seen), *participants(known.reading, seen, types)]
     text = known.story.message.text
     assert all(text[one.start : one.end] == one.text for one in told)
     assert len({one.id for one in told}) == len(told)

@@ -286,7 +286,7 @@ def test_the_open_table_is_as_it_was_made() -> None:
 
 def test_features_of_the_shipped_models_are_hashed_or_our_own_words() -> None:
     experts, domain = incidents.models, read_domain("incidents")
-    sorts = set(domain.schema.sorts.above)
+    types = set(domain.schema.types.above)
     groups = (experts.reading, experts.screening, experts.fills)
     names = {
         name
@@ -300,4 +300,4 @@ def test_features_of_the_shipped_models_are_hashed_or_our_own_words() -> None:
     assert len(readable) > 300
     assert all(encode_feature(name) == name for name in readable)
     named = {name.split("sort ")[1] for name in readable if "sort " in name}
-    assert named <= sorts
+    assert named <= types

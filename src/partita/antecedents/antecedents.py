@@ -18,8 +18,8 @@ from partita.antecedents.columns import (
     reference_columns,
 )
 from partita.core import Antecedent, IntArray, Template
+from partita.templates.entity_types import Hierarchy
 from partita.templates.name import NameType
-from partita.templates.sorts import Hierarchy
 
 
 def admissible(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> IntArray:
@@ -34,7 +34,7 @@ def admissible(columns: ReferenceColumns, anaphor: int, candidates: IntArray) ->
 
 
 def _agree(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> BoolArray:
-    return _number_agrees(columns, anaphor, candidates) & _sort_agrees(columns, anaphor, candidates)
+    return _number_agrees(columns, anaphor, candidates) & _type_agrees(columns, anaphor, candidates)
 
 
 def _number_agrees(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> BoolArray:
@@ -52,12 +52,12 @@ def _number_agrees(columns: ReferenceColumns, anaphor: int, candidates: IntArray
     return agree & same
 
 
-def _sort_agrees(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> BoolArray:
-    """Return which candidates have a sort that the anaphor's sort subsumes, or an unknown one."""
-    sort, sorts = columns.sort[anaphor], columns.sort[candidates]
-    if sort == NIL:
+def _type_agrees(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> BoolArray:
+    """Return which candidates have a type that the anaphor's type subsumes, or an unknown one."""
+    entity_type, types = columns.type[anaphor], columns.type[candidates]
+    if entity_type == NIL:
         return np.ones(len(candidates), dtype=np.bool_)
-    return np.where(sorts == NIL, True, columns.subsumes[sort, sorts])
+    return np.where(types == NIL, True, columns.subsumes[entity_type, types])
 
 
 def _pronoun_agrees(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> BoolArray:
@@ -99,25 +99,25 @@ def _same_modifiers(columns: ReferenceColumns, anaphor: int, candidates: IntArra
 
 
 def _aliases(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> IntArray:
-    """Return the names of a compatible sort that unify with the anaphor's name."""
+    """Return the names of a compatible type that unify with the anaphor's name."""
     name, name_type = columns.names[anaphor], NameType()
     if name is None:
         return candidates[:0]
     aliases = [
         n
-        for n in candidates[_sorts_related(columns, anaphor, candidates)].tolist()
+        for n in candidates[_types_related(columns, anaphor, candidates)].tolist()
         if (other := columns.names[n]) is not None and name_type.unify(name, other) is not None
     ]
     return np.array(aliases, dtype=np.int64)
 
 
-def _sorts_related(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> BoolArray:
-    """Return which candidates have a sort that subsumes the anaphor's, or the reverse."""
-    sort, sorts = columns.sort[anaphor], columns.sort[candidates]
-    if sort == NIL:
+def _types_related(columns: ReferenceColumns, anaphor: int, candidates: IntArray) -> BoolArray:
+    """Return which candidates have a type that subsumes the anaphor's, or the reverse."""
+    entity_type, types = columns.type[anaphor], columns.type[candidates]
+    if entity_type == NIL:
         return np.ones(len(candidates), dtype=np.bool_)
     either: BoolArray = (
-        columns.subsumes[sort, sorts] | columns.subsumes[sorts, sort] | (sorts == NIL)
+        columns.subsumes[entity_type, types] | columns.subsumes[types, entity_type] | (types == NIL)
     )
     return either
 
@@ -129,14 +129,14 @@ WINDOWS = {NAME: UNLIMITED, DEFINITE: 10, PRONOUN: 3}  # sentences before the an
 def with_antecedents(
     templates: Sequence[Template],
     *,
-    sorts: Hierarchy | None = None,
+    types: Hierarchy | None = None,
     compatible: BoolArray | None = None,
 ) -> tuple[Template, ...]:
     """Return the templates, given in text order, with their possible antecedents.
 
     `compatible` excludes pairs that are known to differ.
     """
-    columns = reference_columns(templates, sorts)
+    columns = reference_columns(templates, types)
     return tuple(
         replace(
             template,

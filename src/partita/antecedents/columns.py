@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core import IntArray, Template
+from partita.templates.entity_types import Hierarchy
 from partita.templates.name import Name, NameType
-from partita.templates.sorts import Hierarchy
 from partita.templates.words import symbol
 
 BoolArray = NDArray[np.bool_]
@@ -29,7 +29,7 @@ HEADINGS = frozenset({"subject", "heading"})
 class ReferenceColumns:
     """Columns over templates in text order; -1 where a property is unknown.
 
-    `subsumes[s, t]` tells whether sort s equals or subsumes sort t, both as numbers.
+    `subsumes[s, t]` tells whether type s equals or subsumes type t, both as numbers.
     """
 
     start: IntArray
@@ -44,7 +44,7 @@ class ReferenceColumns:
     gender: IntArray
     speaker: IntArray
     reflexive: BoolArray
-    sort: IntArray
+    type: IntArray
     subsumes: BoolArray
     collective: BoolArray
     modifiers: tuple[frozenset[str], ...]
@@ -55,10 +55,10 @@ class ReferenceColumns:
 
 
 def reference_columns(
-    templates: Sequence[Template], sorts: Hierarchy | None = None
+    templates: Sequence[Template], types: Hierarchy | None = None
 ) -> ReferenceColumns:
     """Return the columns of templates."""
-    sort, names = number_values(symbol(t.sort) for t in templates)
+    entity_type, names = number_values(symbol(t.type) for t in templates)
     return ReferenceColumns(
         start=_integers(t.start for t in templates),
         end=_integers(max(t.start, t.end) for t in templates),
@@ -72,9 +72,9 @@ def reference_columns(
         gender=number_values(str(t.context.get("GENDER", "")).casefold() for t in templates)[0],
         speaker=number_values(str(t.context.get("SPEAKER", "")) for t in templates)[0],
         reflexive=np.array([_reflexive(t) for t in templates], dtype=np.bool_),
-        sort=sort,
-        subsumes=_subsumption(names, sorts),
-        collective=np.array([symbol(t.sort) in COLLECTIVE for t in templates], dtype=np.bool_),
+        type=entity_type,
+        subsumes=_subsumption(names, types),
+        collective=np.array([symbol(t.type) in COLLECTIVE for t in templates], dtype=np.bool_),
         modifiers=tuple(modifiers(t) for t in templates),
         names=tuple(template_name(t) for t in templates),
     )
@@ -127,11 +127,11 @@ def _reflexive(template: Template) -> bool:
     )
 
 
-def _subsumption(names: Sequence[Hashable], sorts: Hierarchy | None) -> BoolArray:
+def _subsumption(names: Sequence[Hashable], types: Hierarchy | None) -> BoolArray:
     table = np.eye(len(names), dtype=np.bool_)
-    if sorts is not None:
+    if types is not None:
         for g, general in enumerate(names):
             for s, special in enumerate(names):
-                if general in sorts and special in sorts:
-                    table[g, s] = sorts.subsumes(str(general), str(special))
+                if general in types and special in types:
+                    table[g, s] = types.subsumes(str(general), str(special))
     return table

@@ -19,7 +19,7 @@ from partita.templates.slots import Value
 def compatible(templates: Sequence[Template]) -> BoolArray:
     """Return for every two templates, given in text order, whether they may corefer."""
     columns = reference_columns(templates)
-    clash = _differ(columns.sort) | _differ(columns.gender) | _differ(columns.count)
+    clash = _differ(columns.type) | _differ(columns.gender) | _differ(columns.count)
     allowed: BoolArray = ~(clash | _excluded_parts(columns))
     np.fill_diagonal(allowed, True)
     return allowed

@@ -416,8 +416,8 @@ def _domain(kinds: Mapping[str, str]) -> str:
 
 
 def _slots(domain: Domain) -> Slots:
-    """Return the slots of a domain, with those that hold the sort of a template."""
-    return Slots(domain.schema, domain.sort_slots if isinstance(domain, RuleDomain) else ())
+    """Return the slots of a domain, with those that hold the type of a template."""
+    return Slots(domain.schema, domain.type_slots if isinstance(domain, RuleDomain) else ())
 
 
 def _accounts(kinds: Mapping[str, str], slots: Slots) -> Iterator[Accounts]:

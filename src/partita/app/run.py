@@ -129,7 +129,7 @@ class ResolvedMessage(Tabular):
     def _entity_columns(self) -> Columns:
         columns: dict[str, list[Any]] = {
             "entity": [one.id for one in self.entities],
-            "sort": [one.sort for one in self.entities],
+            "sort": [one.type for one in self.entities],
             "name": [one.name for one in self.entities],
             "probability": [one.probability for one in self.entities],
             "mentions": [list(one.templates) for one in self.entities],
@@ -156,10 +156,13 @@ class ResolvedMessage(Tabular):
         return {name: [row[n] for row in rows] for n, name in enumerate(names)}
 
     def _mention_columns(self) -> Columns:
+        rows = [
+            (one.id, one.text, one.start, one.end, one.region, one.sentence, one.type, one.head,
+             one.form, self._entity_of(one.id))
+            for one in self.mentions
+        ]  # fmt: skip
         names = ("id", "text", "start", "end", "region", "sentence", "sort", "head", "form")
-        return {name: [getattr(one, name) for one in self.mentions] for name in names} | {
-            "entity": [self._entity_of(one.id) for one in self.mentions]
-        }
+        return {name: [row[n] for row in rows] for n, name in enumerate((*names, "entity"))}
 
     def _entity_of(self, mention: str) -> str:
         return next((one.id for one in self.entities if mention in one.templates), "")

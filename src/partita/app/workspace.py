@@ -78,7 +78,7 @@ class Workspace:
             (row,) = runs.list_runs(connection, name)
             kind = runs.model_kind(connection, row["model_id"])
             return _run(row) | {
-                "sorts": reading.sorts(connection, name),
+                "sorts": reading.entity_types(connection, name),
                 "untrainable": store_training.untrainable(row, kind),
             }
 
@@ -117,7 +117,7 @@ class Workspace:
     def entities(
         self, run: str, search: str = "", sort: str = "", offset: int = 0, limit: int = 100
     ) -> Object:
-        """Return a page of the entities of a sort that match a text, and their number."""
+        """Return a page of the entities of a type that match a text, and their number."""
         offset, limit = _page(offset, limit)
         with self.store.reading() as connection:
             runs.read_run(connection, run)

@@ -57,7 +57,7 @@ def add_to(app: typer.Typer) -> None:
 def lint(domains: Domains) -> None:
     """Report problems in domains, with file, line and column.
 
-    Problems are undeclared sorts and slots, attributes and kinds that no phase
+    Problems are undeclared types and slots, attributes and kinds that no phase
     produces, rules that never win, unused macros, slow patterns, and examples that
     do not match. The exit code is 1 if there is an error.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from warnings import warn
 
 from partita.core.posterior import Figure, Interval
 from partita.core.templates import Status
@@ -58,7 +59,7 @@ class Entity:
     """
 
     id: str
-    sort: str
+    type: str
     templates: tuple[str, ...]
     anchor: str
     figure: Figure
@@ -81,3 +82,9 @@ class Entity:
     def error(self) -> float | None:
         """The standard error of the probability, where it was sampled."""
         return self.figure.error
+
+    @property
+    def sort(self) -> str:
+        """The type, by its former name."""
+        warn("Entity.sort is now Entity.type", DeprecationWarning, stacklevel=2)
+        return self.type

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from warnings import warn
 
 from partita.errors import InputError
 
@@ -83,7 +84,7 @@ class Template:
     end: int = 0
     region: str = "text"
     sentence: int = 0
-    sort: str = ""
+    type: str = ""
     head: str = ""
     number: int | str | None = None
     form: Form = ""
@@ -101,6 +102,12 @@ class Template:
     def status(self) -> Status:
         """The status of the template as a whole, such as an event."""
         return next((one.status for one in self.assertions if not one.slots), "asserted")
+
+    @property
+    def sort(self) -> str:
+        """The type, by its former name."""
+        warn("Template.sort is now Template.type", DeprecationWarning, stacklevel=2)
+        return self.type
 
 
 def pair(left: str, right: str) -> Pair:

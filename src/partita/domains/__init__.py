@@ -221,7 +221,7 @@ def maximum_entropy(model: PairModel, templates: Sequence[Template] = ()) -> Max
 
 
 class RuleDomain(Domain):
-    """A domain as a folder of YAML: sorts, slots, a lexicon and rules."""
+    """A domain as a folder of YAML: types, slots, a lexicon and rules."""
 
     def __init__(self, folder: str | Path) -> None:
         from partita.rules.domain_files import PAIRS_FILE
@@ -278,16 +278,16 @@ class RuleDomain(Domain):
         return content_hash(path.read_bytes() for path in rule_files(self.folder))
 
     @property
-    def sort_slots(self) -> tuple[str, ...]:
-        """The slots that hold the sort of a template, among those that it needs."""
-        from partita.templates.sort import SortType
+    def type_slots(self) -> tuple[str, ...]:
+        """The slots that hold the type of a template, among those that it needs."""
+        from partita.templates.entity_types import HierarchyType
 
         slots = [
             slot
             for wanted in self.rules.templates.values()
             for slot in wanted.needs
-            if isinstance(kind := self.schema.slots.get(slot), SortType)
-            and kind.under == wanted.sort
+            if isinstance(kind := self.schema.slots.get(slot), HierarchyType)
+            and kind.under == wanted.type
         ]
         return tuple(dict.fromkeys(slots))
 

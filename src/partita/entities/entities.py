@@ -89,7 +89,7 @@ CERTAIN = Figure.exact(1.0)
 def entities_of(distribution: Distribution, schema: Schema) -> tuple[Entity, ...]:
     """Return the entities of one coreference set, in text order."""
     group, cells = distribution.set, cells_of(distribution)
-    schema = ReadOnce(schema.slots, schema.sorts)
+    schema = ReadOnce(schema.slots, schema.types)
     tables = SlotTables.of(group.templates, schema)
     place = {name: n for n, name in enumerate(group.ids)}
     entities = []
@@ -121,7 +121,7 @@ def join_entities(parts: Sequence[Entity], members: Sequence[Template], schema: 
         slots |= part.slots
     return Entity(
         id="",
-        sort=_common_sort(members),
+        type=_common_type(members),
         templates=tuple(member.id for member in members),
         anchor=anchor_of(members, schema).id,
         figure=_product([part.figure for part in parts]),
@@ -163,7 +163,7 @@ def _entity(
 ) -> Entity:
     return Entity(
         id="",
-        sort=_sort(merged, schema),
+        type=_entity_type(merged, schema),
         templates=merged.ids,
         anchor=anchor,
         figure=probability,
@@ -186,36 +186,36 @@ def denials(members: Sequence[Template]) -> tuple[Denial, ...]:
     return tuple(found.values())
 
 
-def _sort(merged: Merged, schema: Schema) -> str:
-    """Return the sort of the members; one that is only possible counts if there is no other.
+def _entity_type(merged: Merged, schema: Schema) -> str:
+    """Return the type of the members; one that is only possible counts if there is no other.
 
     Example: "the site is probably a radar station" is a site.
     """
-    if schema.sorts is None:
-        return _common_sort(merged.members)
-    firm = [member for member in merged.members if not _possible_sort(member)]
-    return merge(firm, schema).sort if 0 < len(firm) < len(merged.members) else merged.sort
+    if schema.types is None:
+        return _common_type(merged.members)
+    firm = [member for member in merged.members if not _possible_type(member)]
+    return merge(firm, schema).type if 0 < len(firm) < len(merged.members) else merged.type
 
 
-def _possible_sort(member: Template) -> bool:
+def _possible_type(member: Template) -> bool:
     return any(
-        one.status == "possible" and member.sort in one.slots.values() for one in member.assertions
+        one.status == "possible" and member.type in one.slots.values() for one in member.assertions
     )
 
 
-def _common_sort(members: Sequence[Template]) -> str:
-    """Return the sort with the largest sum of probabilities over the members.
+def _common_type(members: Sequence[Template]) -> str:
+    """Return the type with the largest sum of probabilities over the members.
 
-    Pronouns count a tenth: their sorts are guesses from the words around them.
+    Pronouns count a tenth: their types are guesses from the words around them.
     """
     sums: dict[str, float] = {}
     for member in members:
         weight = 0.1 if member.form == "pronoun" else 1.0
-        for sort, share in _sort_probabilities(member).items():
-            sums[sort] = sums.get(sort, 0.0) + weight * share
-    return max(sums, key=lambda sort: (sums[sort], sort), default="")
+        for entity_type, share in _type_probabilities(member).items():
+            sums[entity_type] = sums.get(entity_type, 0.0) + weight * share
+    return max(sums, key=lambda entity_type: (sums[entity_type], entity_type), default="")
 
 
-def _sort_probabilities(template: Template) -> Mapping[str, float]:
+def _type_probabilities(template: Template) -> Mapping[str, float]:
     shares: Mapping[str, float] | None = template.context.get("SORT_PROBABILITIES")
-    return shares or ({template.sort: 1.0} if template.sort else {})
+    return shares or ({template.type: 1.0} if template.type else {})

@@ -132,19 +132,19 @@ def _compare_mentions(
     _count(tally, "spans", (span for _, span, _ in right), (span for _, span, _ in assigned))
     by_head: dict[Span, list[tuple[Span, str]]] = {}
     for head, span, mention in right:
-        by_head.setdefault(head, []).append((span, mention.sort))
+        by_head.setdefault(head, []).append((span, mention.type))
     for head, span, mention in assigned:
         tally.mentions.append((mention.probability or 0.0, head in by_head))
         if head in by_head:
-            sorts = dict(by_head[head])
-            _compare_types(mention, sorts.get(span, by_head[head][0][1]), tally)
+            types = dict(by_head[head])
+            _compare_types(mention, types.get(span, by_head[head][0][1]), tally)
 
 
-def _compare_types(mention: Mention, sort: str, tally: Tally) -> None:
+def _compare_types(mention: Mention, entity_type: str, tally: Tally) -> None:
     tally.counts["matched types"] += 1
-    tally.counts["right types"] += mention.sort == sort
-    for name, chance in (mention.sorts or {}).items():
-        tally.types.append((chance, name == sort))
+    tally.counts["right types"] += mention.type == entity_type
+    for name, chance in (mention.types or {}).items():
+        tally.types.append((chance, name == entity_type))
 
 
 def _mentions(sentences: Sequence[PlacedSentence]) -> Iterator[tuple[Span, Span, Mention]]:

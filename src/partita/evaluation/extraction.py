@@ -13,7 +13,7 @@ from partita.core import Document, Template
 from partita.core.templates import EVENT, KIND
 from partita.errors import InputError
 from partita.evaluation.scores import Tally
-from partita.templates.schema import SORT, Schema, Values
+from partita.templates.schema import OWN_TYPE, Schema, Values
 from partita.text.tagger import Tagger, normalise_word
 from partita.training.tagger import TaggedSentence
 
@@ -184,7 +184,7 @@ def _single(values: Values) -> Iterator[tuple[str, str]]:
     for name, value in values.items():
         plain = value.json()
         members = plain if isinstance(plain, list) else [str(plain)]
-        yield from ((name, member) for member in members if name != SORT)
+        yield from ((name, member) for member in members if name != OWN_TYPE)
 
 
 def part_of(name: str) -> str:
@@ -238,14 +238,14 @@ def _order(met: Met) -> Place:
 
 
 def _values(document: Document, template: Template | None, schema: Schema) -> Values:
-    """Return the template's slots; its sort counts as a slot."""
+    """Return the template's slots; its type counts as a slot."""
     if template is None:
         return {}
     try:
         values = schema.values(template)
     except InputError as error:
         raise InputError(f"message {document.name!r}: {error.problem}") from None
-    return {name: value for name, value in values.items() if name != SORT}
+    return {name: value for name, value in values.items() if name != OWN_TYPE}
 
 
 def _counts(

@@ -107,7 +107,7 @@ def _same_spans(gold: Document, found: Sequence[Template]) -> int:
 def _types(gold: Document, found: Sequence[Template], matched: IntArray) -> Tally:
     """Count the matched mentions whose most probable type is right."""
     pairs = [(gold.templates[g], found[n]) for n, g in enumerate(matched.tolist()) if g >= 0]
-    right = sum(one.sort == other.sort for one, other in pairs)
+    right = sum(one.type == other.type for one, other in pairs)
     return Tally(right, len(pairs), right, len(pairs))
 
 

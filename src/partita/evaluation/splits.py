@@ -77,7 +77,7 @@ def _referring(document: Document, allowed: BoolArray, schema: Schema | None) ->
     templates = document.templates
     if schema is None:
         return replace(document, templates=with_antecedents(templates))
-    referring = with_antecedents(templates, sorts=schema.sorts, compatible=allowed)
+    referring = with_antecedents(templates, types=schema.types, compatible=allowed)
     return replace(document, templates=referring)
 
 

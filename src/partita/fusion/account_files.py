@@ -23,9 +23,9 @@ from partita.fusion.set_beliefs import PairBelief
 from partita.fusion.typed import decode_value
 from partita.tables import Table
 from partita.tables.columns import clean_ids
+from partita.templates.entity_types import HierarchyType
 from partita.templates.name import NameType
 from partita.templates.schema import Schema
-from partita.templates.sort import SortType
 from partita.templates.strings import StringsType
 from partita.templates.words import symbol
 
@@ -57,16 +57,16 @@ def _judged_pairs(table: Table) -> dict[int, Pair]:
 SEPARATOR = ";"
 FILE_IDS = {"id"}  # names that a file gives its rows; those of objects hold in all files
 OBJECT_COLUMNS = set(ROLES["object"]) - FILE_IDS
-SORT_COLUMNS = ("sort",)
+TYPE_COLUMNS = ("sort",)
 CERTAIN = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The slots of a domain; `sorts` are those that give the sort of a template, in order."""
+    """The slots of a domain; `types` are those that give the type of a template, in order."""
 
     schema: Schema
-    sorts: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def _role(name: str, about: Slots) -> str | None:
             return role
     if lower in OBJECT_COLUMNS | FILE_IDS:
         return "object"
-    return "sort" if lower in SORT_COLUMNS else None
+    return "sort" if lower in TYPE_COLUMNS else None
 
 
 def _slot_named(name: str, about: Slots) -> str | None:
@@ -232,7 +232,7 @@ def _add_account(
     object_: str,
     slots: Mapping[str, Any],
     confidence: Mapping[str, float],
-    sort: str,
+    entity_type: str,
     place: Place,
     read: _Reader,
     stated: int = 0,
@@ -240,23 +240,29 @@ def _add_account(
     line = place.line or 0
     message = f"{Path(place.file).name}:{line}"
     slots = {slot: value for slot, value in slots.items()
-             if not _unknown_sort(value, read.about.schema.slots[slot], line, read)}  # fmt: skip
-    sort = sort or next((str(slots[slot]) for slot in read.about.sorts if slot in slots), "")
-    hierarchy = read.about.schema.sorts
-    if sort and hierarchy is not None and _unknown_sort(sort, SortType(hierarchy), line, read):
-        sort = ""
+             if not _unknown_type(value, read.about.schema.slots[slot], line, read)}  # fmt: skip
+    entity_type = entity_type or next(
+        (str(slots[slot]) for slot in read.about.types if slot in slots), ""
+    )
+    hierarchy = read.about.schema.types
+    if (
+        entity_type
+        and hierarchy is not None
+        and _unknown_type(entity_type, HierarchyType(hierarchy), line, read)
+    ):
+        entity_type = ""
     named = object_ or next((str(slots[s]) for s in slots if isinstance(
         read.about.schema.slots[s], NameType)), "")  # fmt: skip
-    template = Template(name, sort=symbol(sort), slots=dict(slots), rule=RECORD)
+    template = Template(name, type=symbol(entity_type), slots=dict(slots), rule=RECORD)
     origin = Origin(source, place.file, line, message, name, named)
     about = read.about.schema
     account = Account.of(source, message, template, about, [origin], confidence, object_)
     read.accounts.append(replace(account, stated=stated))
 
 
-def _unknown_sort(value: Any, kind: Any, line: int, read: _Reader) -> bool:
-    """Return whether a value names a sort that the domain lacks; it is then noted."""
-    if not isinstance(kind, SortType) or not isinstance(value, str):
+def _unknown_type(value: Any, kind: Any, line: int, read: _Reader) -> bool:
+    """Return whether a value names a type that the domain lacks; it is then noted."""
+    if not isinstance(kind, HierarchyType) or not isinstance(value, str):
         return False
     if symbol(value) in kind.hierarchy:
         return False

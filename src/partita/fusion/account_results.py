@@ -17,7 +17,7 @@ from partita.fusion.accounts import Account, Accounts, Origin
 from partita.results.saved_results import Alone, Result, result_of
 from partita.templates.schema import Schema
 
-SORT_SEPARATOR = " & "  # between the sorts of an entity with several; its anchor has one
+TYPE_SEPARATOR = " & "  # between the types of an entity with several; its anchor has one
 MIN_PROBABILITY = 0.5  # values less probable in the message itself are left out
 
 
@@ -104,9 +104,11 @@ def _account(
         if best is not None and best.probability >= MIN_PROBABILITY:
             slots[name], confidence[name] = best.value, best.probability
     anchor = templates[entity.anchor]
-    sort = anchor.sort if SORT_SEPARATOR in entity.sort else entity.sort
+    entity_type = anchor.type if TYPE_SEPARATOR in entity.type else entity.type
     denied = [Assertion("denied", one.slots, one.cue).plain() for one in entity.denied]
-    anchor = replace(anchor, slots=slots, sort=sort, context={**anchor.context, ASSERTIONS: denied})
+    anchor = replace(
+        anchor, slots=slots, type=entity_type, context={**anchor.context, ASSERTIONS: denied}
+    )
     origins = _origins([templates[n] for n in entity.templates], entity.anchor, result, place, read)
     message = result.message
     return Account.of(read.source, message, anchor, read.schema, origins, confidence)

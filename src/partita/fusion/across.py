@@ -51,7 +51,7 @@ from partita.fusion.trust import (
 from partita.fusion.value_reading import MIN_VALUES
 from partita.pairs.models import MaximumEntropy
 from partita.templates.name import NameType
-from partita.templates.schema import SORT, Schema
+from partita.templates.schema import OWN_TYPE, Schema
 
 MAX_ODDS = 500.0  # log-odds of a pair, at most
 DEFAULT_RELIABILITY = 0.8  # of a source without any evidence
@@ -104,7 +104,7 @@ def learn(accounts: Accounts, task: LearningTask) -> tuple[Learned, Compared]:
     shared = shared_slots(compared, context.by_id, accounts.sources)
     result = agreement(shared, fixed, chances.prior, DEFAULT_RELIABILITY)
     reliabilities = Reliabilities({**result.reliabilities, **fixed}, result.unseen)
-    slots = {name: _rates(name, result, chances) for name in (SORT, *task.schema.slots)}
+    slots = {name: _rates(name, result, chances) for name in (OWN_TYPE, *task.schema.slots)}
     return Learned(
         chances, common, reliabilities, fixed, slots, result.counts, result.intervals
     ), compared
@@ -180,7 +180,7 @@ class Thing:
     """
 
     id: str
-    sort: str
+    type: str
     name: str
     accounts: tuple[Account, ...]
     anchor: str
@@ -428,23 +428,23 @@ def _thing_name(
     """Return the longest name, or the most probable one if there is no domain."""
     longest = longest_name([one.template for one in accounts], schema)
     likeliest = _name(slots, schema)
-    return likeliest or longest if schema.sorts is None else longest or likeliest
+    return likeliest or longest if schema.types is None else longest or likeliest
 
 
 def _thing(view: ThingView, slots: Mapping[str, SlotOfThing], schema: Schema) -> Thing:
     accounts = tuple(view.accounts[n] for n in view.cell)
     share = view.around.cells.shares.get(view.cell, 0.0)
     figure = CERTAIN if len(view.accounts) == 1 else view.around.cells.figure(share)
-    sort = slots.get(SORT)
+    entity_type = slots.get(OWN_TYPE)
     return Thing(
         id="",
-        sort=sort.values[0].text if sort and sort.values else "",
+        type=entity_type.values[0].text if entity_type and entity_type.values else "",
         name=_thing_name(accounts, slots, schema),
         accounts=accounts,
         anchor=view.anchor,
         probability=figure,
         inside=figure,
-        slots={name: one for name, one in slots.items() if name != SORT},
+        slots={name: one for name, one in slots.items() if name != OWN_TYPE},
     )
 
 

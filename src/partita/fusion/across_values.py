@@ -25,7 +25,7 @@ from partita.fusion.fuse import Settings, fuse
 from partita.fusion.kinds import Reading
 from partita.fusion.typed import decode_value, display_text, encode_value
 from partita.templates.name import Name
-from partita.templates.schema import SORT, Schema
+from partita.templates.schema import OWN_TYPE, Schema
 from partita.templates.slots import Value
 
 SAME_SOURCE = 0.5  # dependence of two messages of one source that state the same
@@ -138,9 +138,9 @@ def view_of_cell(accounts: tuple[Account, ...], cells: Cells, cell: tuple[int, .
 
 
 def typed_reading(schema: Schema, tolerance: float = 0.0) -> Reading:
-    """Return how slots are parsed: by the schema's types, with the sort as a slot."""
-    sort = {} if schema.sorts is None else {SORT: schema.slot(SORT)}
-    return Reading(tolerance, types={**sort, **schema.slots})
+    """Return how slots are parsed: by the schema's types, with the type as a slot."""
+    entity_type = {} if schema.types is None else {OWN_TYPE: schema.slot(OWN_TYPE)}
+    return Reading(tolerance, types={**entity_type, **schema.slots})
 
 
 def slots_of(
@@ -170,7 +170,7 @@ def slots_of(
 def _filled_slots(view: ThingView, schema: Schema) -> list[str]:
     nearby = set().union(*view.around.holding)
     filled = {name for n in nearby for name in view.accounts[n].values}
-    return [name for name in (SORT, *schema.slots) if name in filled]
+    return [name for name in (OWN_TYPE, *schema.slots) if name in filled]
 
 
 def _account_choices(view: ThingView, slot: str, requests: _Requests) -> list[tuple[str, float]]:
@@ -226,7 +226,7 @@ def _mix_choices(
 ) -> SlotOfThing:
     """Average over all combinations; values with the same text are added up."""
     kind = schema.slot(slot)
-    spelled = _spellings(view, slot) if schema.sorts is None else {}
+    spelled = _spellings(view, slot) if schema.types is None else {}
     shares: dict[str, float] = {}
     forms: dict[str, Value] = {}
     for name, share in choices:

@@ -14,11 +14,11 @@ from itertools import product
 from typing import Any
 
 from partita.fusion.accounts import Account
+from partita.templates.entity_types import EntityType
 from partita.templates.name import Name, words
 from partita.templates.number import Number
 from partita.templates.place import Place, PlaceType
-from partita.templates.schema import SORT, Schema
-from partita.templates.sort import Sort
+from partita.templates.schema import OWN_TYPE, Schema
 from partita.templates.strings import Strings, StringsType
 
 MAX_PER_KEY = 100  # accounts under one key; a key with more is ignored
@@ -89,15 +89,15 @@ class Index:
     def _place(
         self, name: str, place: Place, account: Account, own: set[Key], above: set[Key]
     ) -> None:
-        """Add keys for the place, alone and with the sort, so that crowded places stay usable."""
+        """Add keys for the place, alone and with the type, so that crowded places stay usable."""
         own.update((name, one) for one in place.names)
         above.update(_containing_places(name, place, self.schema.slot(name)))
-        sort, sorts = account.values.get(SORT), self.schema.sorts
-        if not isinstance(sort, Sort) or sorts is None:
+        entity_type, types = account.values.get(OWN_TYPE), self.schema.types
+        if not isinstance(entity_type, EntityType) or types is None:
             return
-        for one, kind in product(place.names, sort.names):
+        for one, kind in product(place.names, entity_type.names):
             own.add((f"{name} of {kind}", one))
-            above.update((f"{name} of {over}", one) for over in sorts.above[kind])
+            above.update((f"{name} of {over}", one) for over in types.above[kind])
 
 
 def candidates(
@@ -127,7 +127,7 @@ def candidates(
 def cannot_match(left: Account, right: Account, schema: Schema, *, rows: bool = False) -> bool:
     """Return whether two accounts cannot be the same thing.
 
-    This holds for incompatible sorts, for one and several, for two accounts of one message, and for
+    This holds for incompatible types, for one and several, for two accounts of one message, and for
     two objects that a source names differently. With `rows`, the ids that a table gives its rows
     name no objects: a table may have two rows for one thing.
     """
@@ -140,7 +140,7 @@ def cannot_match(left: Account, right: Account, schema: Schema, *, rows: bool = 
 
 
 def compatible(left: Account, right: Account, schema: Schema) -> bool:
-    """Return whether sorts are compatible, numbers are not one and several, and nothing is denied.
+    """Return whether types are compatible, numbers are not one and several, and nothing is denied.
 
     An account that denies to be something is not the same thing as one that says to be it.
     """
@@ -148,7 +148,7 @@ def compatible(left: Account, right: Account, schema: Schema) -> bool:
         return False
     for name in left.values.keys() & right.values.keys():
         a, b = left.values[name], right.values[name]
-        if name == SORT or (isinstance(a, Sort) and a == left.values.get(SORT)):
+        if name == OWN_TYPE or (isinstance(a, EntityType) and a == left.values.get(OWN_TYPE)):
             if schema.slot(name).unify(a, b) is None:
                 return False
         elif isinstance(a, Number) and isinstance(b, Number) and _one_and_several(a, b):
@@ -170,7 +170,7 @@ def _one_and_several(left: Number, right: Number) -> bool:
 
 
 def _name_words(name: Name, generic: frozenset[str]) -> Iterator[str]:
-    """Yield the words of a name that are not sorts (all if none is left), and its initials."""
+    """Yield the words of a name that are not types (all if none is left), and its initials."""
     for variant in name.variants:
         name_words = words(variant)
         yield from ([word for word in name_words if word not in generic] or name_words)
@@ -189,6 +189,6 @@ def _is_label(slot: Any) -> bool:
 
 
 def _generic_words(schema: Schema) -> frozenset[str]:
-    """Return the words that occur in the names of sorts."""
-    sorts: Mapping[str, Any] = {} if schema.sorts is None else schema.sorts.parents
-    return frozenset(word for sort in sorts for word in words(sort))
+    """Return the words that occur in the names of types."""
+    types: Mapping[str, Any] = {} if schema.types is None else schema.types.parents
+    return frozenset(word for entity_type in types for word in words(entity_type))

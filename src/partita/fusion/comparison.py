@@ -18,13 +18,13 @@ from partita.pairs.characteristics import log_odds, offsets
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy
 from partita.templates.date import Date
+from partita.templates.entity_types import EntityType, HierarchyType
 from partita.templates.measure import Measure
 from partita.templates.name import Name
 from partita.templates.number import Number
 from partita.templates.place import Place, PlaceType
-from partita.templates.schema import SORT, Schema, Values
+from partita.templates.schema import OWN_TYPE, Schema, Values
 from partita.templates.slots import SlotType, Value
-from partita.templates.sort import Sort, SortType
 from partita.templates.strings import Strings, StringsType
 
 Link = tuple[str, str]
@@ -92,11 +92,11 @@ class Chances:
 
 
 def _description(values: Values) -> tuple[str, ...]:
-    """Return what identifies a thing: sort, names, places and labels."""
+    """Return what identifies a thing: type, names, places and labels."""
     identifying = (
         f"{name}={value}"
         for name, value in sorted(values.items())
-        if name == SORT or isinstance(value, Name | Place | Strings)
+        if name == OWN_TYPE or isinstance(value, Name | Place | Strings)
     )
     return tuple(identifying)
 
@@ -112,7 +112,7 @@ def _domain_share(slot: SlotType[Any], value: Value) -> float:
     """Return the share of the domain's values that would fit."""
     if isinstance(value, Place) and isinstance(slot, PlaceType):
         return _share(value.names, slot.gazetteer)
-    if isinstance(value, Sort) and isinstance(slot, SortType):
+    if isinstance(value, EntityType) and isinstance(slot, HierarchyType):
         return _share(value.names, slot.hierarchy)
     if isinstance(value, Number):
         return FREQUENT_SHARE
@@ -202,9 +202,9 @@ class Comparer:
         }
 
     def _slots(self, left: Account, right: Account) -> Iterator[tuple[str, float, float]]:
-        for name in (SORT, *self.schema.slots):
+        for name in (OWN_TYPE, *self.schema.slots):
             a, b = left.values.get(name), right.values.get(name)
-            if a is None or b is None or (name != SORT and _repeats_sort(a, b, left, right)):
+            if a is None or b is None or (name != OWN_TYPE and _repeats_type(a, b, left, right)):
                 continue
             yield (
                 name,
@@ -268,10 +268,10 @@ def _kept(model: MaximumEntropy, names: frozenset[str]) -> FloatArray:
     return kept
 
 
-def _repeats_sort(a: Value, b: Value, left: Account, right: Account) -> bool:
-    """Return whether the slot repeats the sort, which must not count twice."""
-    same = isinstance(a, Sort) and isinstance(b, Sort)
-    return same and a == left.values.get(SORT) and b == right.values.get(SORT)
+def _repeats_type(a: Value, b: Value, left: Account, right: Account) -> bool:
+    """Return whether the slot repeats the type, which must not count twice."""
+    same = isinstance(a, EntityType) and isinstance(b, EntityType)
+    return same and a == left.values.get(OWN_TYPE) and b == right.values.get(OWN_TYPE)
 
 
 def _batches(pairs: Sequence[Two]) -> Iterator[list[int]]:

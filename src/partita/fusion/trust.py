@@ -18,7 +18,7 @@ from partita.fusion.value_reading import ParsedSlot
 from partita.pairs.models import probability
 from partita.templates.name import Name
 from partita.templates.place import Place
-from partita.templates.schema import SORT
+from partita.templates.schema import OWN_TYPE
 from partita.templates.strings import Strings
 
 TAIL = 0.025
@@ -89,7 +89,7 @@ class SharedSlots:
     """The slots that both accounts of a compared pair fill.
 
     `share` is c (0: they contradict) and `sure` the values' own probabilities. `informative` is 0
-    for what made the two accounts be compared: their sorts and the only key they share, since
+    for what made the two accounts be compared: their types and the only key they share, since
     accounts that disagree in these are never compared.
     """
 
@@ -149,7 +149,7 @@ def shared_slots(
         a, b = accounts[left], accounts[right]
         keys = [name for name, share, _ in comparison.slots if share and _is_key(a, name)]
         for name, share, sure in comparison.slots:
-            informative = float(name != SORT and keys != [name] and a.source != b.source)
+            informative = float(name != OWN_TYPE and keys != [name] and a.source != b.source)
             row = (
                 n,
                 source_numbers[a.source],

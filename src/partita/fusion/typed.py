@@ -20,11 +20,11 @@ from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.parsed_claims import merge_close
 from partita.templates.date import Date
+from partita.templates.entity_types import EntityType, HierarchyType
 from partita.templates.measure import Measure
 from partita.templates.number import Number
 from partita.templates.place import Place, PlaceType
 from partita.templates.slots import SlotType, Value
-from partita.templates.sort import Sort, SortType
 from partita.templates.strings import Strings
 
 MAX_UNIFIED = 32  # unified values of one object, beside the stated ones
@@ -145,7 +145,7 @@ def _height(slot: SlotType[Any], value: Value) -> int:
     """Return how many less exact ways there are to state the value."""
     if isinstance(value, Place) and isinstance(slot, PlaceType):
         return _above(value.names, slot.gazetteer.above)
-    if isinstance(value, Sort) and isinstance(slot, SortType):
+    if isinstance(value, EntityType) and isinstance(slot, HierarchyType):
         return _above(value.names, slot.hierarchy.above)
     if isinstance(value, Strings):
         return max((1 << min(len(value.members), MAX_MEMBERS)) - 2, 1)

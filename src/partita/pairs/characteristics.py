@@ -46,10 +46,11 @@ class Characteristic:
 
     of: Callable[[Pairs], NDArray[np.generic]]
     values: tuple[str, ...]
+    saved_name: str = ""  # in parameter files, where it is not that of the function
 
     @property
     def name(self) -> str:
-        return self.of.__name__
+        return self.saved_name or self.of.__name__
 
     @property
     def documentation(self) -> str:

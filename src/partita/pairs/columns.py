@@ -165,9 +165,9 @@ def _plain(templates: Sequence[Template]) -> tuple[Slot, ...]:
 
 
 def _content(template: Template) -> dict[str, Any]:
-    """Return slots with sort, head, number and modifiers among them; a pronoun has no head."""
+    """Return slots with type, head, number and modifiers among them; a pronoun has no head."""
     properties = {
-        "sort": template.sort,
+        "sort": template.type,
         "head": "" if template.form == "pronoun" else template.head,
         "number": template.number,
         "modifiers": template.context.get("MODIFIERS"),
@@ -222,7 +222,7 @@ class Columns:
     sentence: Column
     form: Column
     region: Column
-    sort: Column
+    type: Column
     head: Column
     head_bit: Column
     number: Column
@@ -258,7 +258,7 @@ def template_columns(
     """Return the columns of a document's templates, given in text order.
 
     `schema` gives the slot types. `compatible` tells which two templates may corefer; without it,
-    templates of the same sort and number count as rivals.
+    templates of the same type and number count as rivals.
     """
     ids = tuple(template.id for template in templates)
     if len(set(ids)) < len(ids):
@@ -278,7 +278,7 @@ def template_columns(
         sentence=_integers(template.sentence for template in templates),
         form=class_indices((t.form for t in templates), FORMS, len(FORMS)),
         region=class_indices((t.region for t in templates), REGIONS, len(REGIONS)),
-        sort=intern_values(template.sort for template in templates),
+        type=intern_values(template.type for template in templates),
         head=heads,
         head_bit=words.bit_of(map(readings.head, templates)),
         number=intern_values(map(readings.number, templates)),
@@ -335,7 +335,7 @@ def _rivals(templates: Sequence[Template], compatible: Bools | None) -> tuple[Co
     if compatible is not None:
         kind, member = np.arange(len(templates), dtype=np.int32), compatible
     else:
-        kind = intern_values((t.sort, readings.number(t)) for t in templates)
+        kind = intern_values((t.type, readings.number(t)) for t in templates)
         member = kind[None, :] == np.arange(kind.max(initial=-1) + 1)[:, None]
     counts = np.zeros((len(member), len(templates) + 1), dtype=np.int32)
     np.cumsum(member, axis=1, out=counts[:, 1:])

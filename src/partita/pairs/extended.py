@@ -28,9 +28,9 @@ def regions(pairs: Pairs) -> Values:
     return s * (len(REGIONS) + 1) + t
 
 
-def sort_agreement(pairs: Pairs) -> Values:
-    """Whether S and T are of the same sort, where both are known."""
-    return _agreement(pairs, pairs.columns.sort)
+def type_agreement(pairs: Pairs) -> Values:
+    """Whether S and T are of the same type, where both are known."""
+    return _agreement(pairs, pairs.columns.type)
 
 
 def number_agreement(pairs: Pairs) -> Values:
@@ -238,7 +238,7 @@ EXTENDED: tuple[Characteristic, ...] = (
     *PAPER,
     Characteristic(forms, _joint(_FORM, _FORM)),
     Characteristic(regions, _joint(_REGION, _REGION)),
-    Characteristic(sort_agreement, _AGREEMENT),
+    Characteristic(type_agreement, _AGREEMENT, saved_name="sort_agreement"),
     Characteristic(number_agreement, _AGREEMENT),
     Characteristic(gender_agreement, _AGREEMENT),
     Characteristic(heads, _joint(_FORM, _HEADS)),

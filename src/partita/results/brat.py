@@ -28,7 +28,7 @@ def brat_annotation(text: str, templates: Sequence[Template], entities: Sequence
     for template in templates:
         if fragments := [part for span in spans_of(template) for part in _fragments(text, span)]:
             names[template.id] = f"T{len(names) + 1}"
-            kind = _type(homes[template.id].sort or template.sort)
+            kind = _type(homes[template.id].type or template.type)
             lines.append(_mention(names[template.id], kind, fragments, text))
     return "".join([*lines, *_entities(entities, names)])
 
@@ -40,8 +40,8 @@ def _fragments(text: str, span: Span) -> Iterator[Span]:
         yield match.start() + skipped, match.end()
 
 
-def _type(sort: str) -> str:
-    return FORBIDDEN.sub("_", sort).strip("_") or MENTION
+def _type(entity_type: str) -> str:
+    return FORBIDDEN.sub("_", entity_type).strip("_") or MENTION
 
 
 def _mention(name: str, kind: str, fragments: Sequence[Span], text: str) -> str:

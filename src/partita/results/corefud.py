@@ -159,7 +159,7 @@ class Label:
     """What the brackets of a mention say; `head` is the span of the head, if it is known."""
 
     entity: str
-    sort: str
+    type: str
     head: Span | None
     other: str
 
@@ -173,7 +173,7 @@ def _labels(templates: Sequence[Template], entities: Sequence[Entity]) -> Iterat
         first = template.id == entity.templates[0]
         yield Label(
             plain_name(entity.id).lower(),
-            plain_name(entity.sort or template.sort),
+            plain_name(entity.type or template.type),
             None if head is None else (head[0], head[1]),
             f"probability:{entity.probability:.4f}" if first else "",
         )
@@ -256,7 +256,7 @@ def _cross(earlier: Run, later: Run) -> bool:
 def _write(
     brackets: dict[Place, Brackets], runs: Sequence[Run], label: Label, head: int, crossing: bool
 ) -> None:
-    fields = f"-{label.sort}-{head}-{label.other}".rstrip("-")
+    fields = f"-{label.type}-{head}-{label.other}".rstrip("-")
     for part, (first, last) in enumerate(runs, 1):
         name = label.entity
         if len(runs) > 1 or crossing:

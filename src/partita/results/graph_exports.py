@@ -20,7 +20,7 @@ STATEMENT_COLUMNS = (
     *("canonical_id", "entity_id", "prop", "prop_type", "schema", "value", "dataset", "origin"),
     *("lang", "original_value", "external", "first_seen", "last_seen", "id", "probability"),
 )
-# sorts of the domains as schemata of FollowTheMoney; any other is a thing to be described
+# types of the domains as schemata of FollowTheMoney; any other is a thing to be described
 SCHEMATA = {
     "person": "Person",
     "organization": "Organization",

@@ -37,7 +37,7 @@ Unlisted = tuple[int, float]  # number of pairs not listed in the input, and the
 Positions = list[tuple[int, int]]
 
 _text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-_said = attrgetter("text", "start", "end", "region", "sentence", "sort", "head", "number", "form",
+_said = attrgetter("text", "start", "end", "region", "sentence", "type", "head", "number", "form",
                    "slots", "rule", "antecedents", "context")  # fmt: skip
 NOTHING = _said(Template(""))
 BARE = _text(template_json(Template(""))).removeprefix('{"id":"",')

@@ -12,6 +12,7 @@ from partita.files.strict import Place, fields, integer_of, list_of, number_of, 
 
 TEXTS = ("text", "region", "sort", "head", "rule")
 INTEGERS = ("start", "end", "sentence")
+ATTRIBUTES = {"sort": "type"}  # files keep the name that they have had from the first version on
 OTHERS = ("number", "form", "slots", "antecedents", "context")
 
 
@@ -24,7 +25,7 @@ def template_json(template: Template) -> dict[str, Any]:
         "end": template.end,
         "region": template.region,
         "sentence": template.sentence,
-        "sort": template.sort,
+        "sort": template.type,
         "head": template.head,
         "number": template.number,
         "form": template.form,
@@ -45,7 +46,9 @@ def template_of(value: Any, place: Place) -> Template:
     name = text_of(template["id"], "id of a template", place)
     parsed_fields: dict[str, Any] = {}
     for field in (one for one in template if one in TEXTS):
-        parsed_fields[field] = text_of(template[field], f"{field} of {name}", place)
+        parsed_fields[ATTRIBUTES.get(field, field)] = text_of(
+            template[field], f"{field} of {name}", place
+        )
     for field in (one for one in template if one in INTEGERS):
         parsed_fields[field] = integer_of(template[field], f"{field} of {name}", place)
     return Template(
@@ -119,7 +122,7 @@ def entity_json(entity: Entity) -> dict[str, Any]:
     """Return every field of an entity."""
     return {
         "id": entity.id,
-        "sort": entity.sort,
+        "sort": entity.type,
         "templates": list(entity.templates),
         "anchor": entity.anchor,
         "name": entity.name,
@@ -155,7 +158,7 @@ def entity_of(value: Any, place: Place) -> Entity:
         place.refuse(f"slots of {name} are {slots!r}; expected an object")
     return Entity(
         id=name,
-        sort=text_of(entity["sort"], f"sort of {name}", place),
+        type=text_of(entity["sort"], f"sort of {name}", place),
         templates=templates,
         anchor=text_of(entity.get("anchor", templates[0] if templates else ""), "anchor", place),
         figure=_read_figure(entity, place),

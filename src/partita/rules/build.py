@@ -173,7 +173,7 @@ def join_words(parts: Iterable[Any]) -> str:
 
 
 def attribute_value(name: str, value: Any) -> Any:
-    """Return a value in the form of its attribute: a list of sorts, slots, or a single value."""
+    """Return a value in the form of its attribute: a list of types, slots, or a single value."""
     if name == "sort":
         return tuple(map(symbol, value if isinstance(value, tuple) else (str(value),)))
     if name == "says":
@@ -240,7 +240,7 @@ class Contribution:
 
     about: Phrase
     slots: Mapping[str, Any]
-    sort: tuple[str, ...]
+    type: tuple[str, ...]
     rule: str
     first: int
     last: int
@@ -275,7 +275,7 @@ class Contributor:
     rule: str
     about: SpanFunction
     slots: list[tuple[str, ValueFunction]]
-    sort: ValueFunction | None
+    type: ValueFunction | None
     says: list[ValueFunction]
     priority: int = 0
     order: int = 0
@@ -291,7 +291,7 @@ class Contributor:
             rule.name,
             label_finder(expression, template.about),
             [(slot, compile_value(value, expression)) for slot, value in template.slots.items()],
-            compile_value(template.sort, expression) if template.sort is not None else None,
+            compile_value(template.type, expression) if template.type is not None else None,
             [compile_value(value, expression) for value in template.says],
             rule.priority,
             order,
@@ -315,13 +315,13 @@ class Contributor:
             value = make(scene)
             if value is not None:
                 slots[slot] = value
-        sort = self.sort(scene) if self.sort else None
+        entity_type = self.type(scene) if self.type else None
         phrase = scene.phrase(n)
         first, last = scene.firsts[start], scene.firsts[end] - 1
-        sorts = attribute_value("sort", sort) if sort is not None else ()
+        types = attribute_value("sort", entity_type) if entity_type is not None else ()
         spans = [span for find in self.evidence if (span := find(scene)) is not None]
         return Contribution(
-            *(phrase, slots, sorts, self.rule, first, last, end - start),
+            *(phrase, slots, types, self.rule, first, last, end - start),
             *(self.priority, self.order, self.status),
             tuple([_told_by(scene, span[1] - 1) for span in spans]),
             any(item.attributes.get("kind") == "vg" for item in scene.items[start:end]),

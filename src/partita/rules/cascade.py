@@ -84,8 +84,8 @@ class Words(dict[tuple[str, str], SharedPhrase]):
             attributes["column"] = self.setting.column
         if meanings:
             attributes["known"] = True
-            sorts, says = combine_meanings(meanings)
-            attributes.update({"sort": sorts} if sorts else {})
+            types, says = combine_meanings(meanings)
+            attributes.update({"sort": types} if types else {})
             attributes.update({"says": says} if says else {})
         return attributes
 
@@ -237,7 +237,7 @@ class Cascade:
 
     def __init__(self, domain: Domain, cut: Cut = lower_words) -> None:
         self.domain = domain
-        self.tests = Tests(domain.sorts.below)
+        self.tests = Tests(domain.types.below)
         self.stages = [Stage.of(phase, n, self.tests) for n, phase in enumerate(domain.phases)]
         lexicon = Lexicon.of(domain.entries, domain.verbs, cut, domain.retags)
         self.vocabulary = Vocabulary(lexicon, self._coded)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from partita.rules.syntax import Node
+from partita.templates.entity_types import Hierarchy
 from partita.templates.schema import Schema
-from partita.templates.sorts import Hierarchy
 
 Starts = Literal["cursor", "everywhere"]
 Which = Literal["text", "last", "first", "all", "count"]
@@ -64,7 +64,7 @@ class TemplateRule:
 
     about: str
     slots: Mapping[str, Value] = field(default_factory=dict)
-    sort: Value | None = None
+    type: Value | None = None
     says: tuple[Value, ...] = ()
     status: str = ""  # of its values; if empty, as the words around them say
     roles: Mapping[str, str] = field(default_factory=dict)  # of an event: slot and label
@@ -100,7 +100,7 @@ class Entry:
 
     words: Mapping[str, str]
     tags: tuple[str, ...] = ()
-    sorts: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
     says: Mapping[str, object] = field(default_factory=dict)
     forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     at: At = At()
@@ -108,9 +108,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class TemplateType:
-    """A type of template: its main sort, the slots that it needs, and whether it is an event."""
+    """A type of template: its main type, the slots that it needs, and whether it is an event."""
 
-    sort: str
+    type: str
     needs: tuple[str, ...] = ()
     event: bool = False
 
@@ -121,7 +121,7 @@ class Domain:
 
     name: str
     schema: Schema
-    sorts: Hierarchy
+    types: Hierarchy
     entries: tuple[Entry, ...] = ()
     phases: tuple[Phase, ...] = ()
     templates: Mapping[str, TemplateType] = field(default_factory=dict)

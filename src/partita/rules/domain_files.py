@@ -27,14 +27,13 @@ from partita.rules.yaml import (
     texts_of,
 )
 from partita.templates.date import DateType
+from partita.templates.entity_types import Hierarchy, HierarchyType
 from partita.templates.measure import MeasureType, MoneyType
 from partita.templates.name import NameType
 from partita.templates.number import NumberType
 from partita.templates.place import PlaceType
 from partita.templates.schema import Schema
 from partita.templates.slots import SlotType
-from partita.templates.sort import SortType
-from partita.templates.sorts import Hierarchy
 from partita.templates.strings import StringsType
 from partita.templates.words import Aliases, symbol
 
@@ -59,7 +58,7 @@ class Sheet:
     at: At
     about: str = ""
     extends: str = ""
-    sorts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    types: dict[str, tuple[str, ...]] = field(default_factory=dict)
     disjoint: list[Pair] = field(default_factory=list)
     overlapping: list[Pair] = field(default_factory=list)
     slots: dict[str, Map] = field(default_factory=dict)
@@ -78,7 +77,7 @@ class Sheet:
             self.at,
             self.about or parent.about,
             self.extends,
-            parent.sorts | self.sorts,
+            parent.types | self.types,
             parent.disjoint + self.disjoint,
             parent.overlapping + self.overlapping,
             parent.slots | self.slots,
@@ -93,18 +92,18 @@ class Sheet:
 
     def hierarchy(self) -> Hierarchy:
         return self._made(
-            "sorts", lambda: Hierarchy.of(self.sorts, self.disjoint, self.overlapping)
+            "sorts", lambda: Hierarchy.of(self.types, self.disjoint, self.overlapping)
         )
 
-    def schema(self, sorts: Hierarchy) -> Schema:
+    def schema(self, types: Hierarchy) -> Schema:
         """The type of each slot, in the order of the file."""
         aliases = self._made("aliases", lambda: Aliases.of(self.aliases))
         gazetteer = self._made("places", lambda: Hierarchy.of(self.places))
         slots = {
-            name: _slot(name, given, sorts, gazetteer, aliases)
+            name: _slot(name, given, types, gazetteer, aliases)
             for name, given in self.slots.items()
         }
-        return Schema(slots, sorts)
+        return Schema(slots, types)
 
     def _made(self, part: str, make: Callable[[], T]) -> T:
         try:
@@ -189,12 +188,12 @@ def _templates(given: Map) -> dict[str, TemplateType]:
 
 
 def _slot(
-    name: str, given: Map, sorts: Hierarchy, gazetteer: Hierarchy, aliases: Aliases
+    name: str, given: Map, types: Hierarchy, gazetteer: Hierarchy, aliases: Aliases
 ) -> SlotType[Any]:
     check_keys(given, f"slot {name}", ("type", "under", "unit"))
     kind = text_of(given.get("type"), f"the type of slot {name}", given.at)
     try:
-        return _typed(kind, given, sorts, gazetteer, aliases)
+        return _typed(kind, given, types, gazetteer, aliases)
     except InputError as error:
         if error.file:
             raise
@@ -202,11 +201,11 @@ def _slot(
 
 
 def _typed(
-    kind: Text, given: Map, sorts: Hierarchy, gazetteer: Hierarchy, aliases: Aliases
+    kind: Text, given: Map, types: Hierarchy, gazetteer: Hierarchy, aliases: Aliases
 ) -> SlotType[Any]:
     under, unit = given.get("under"), given.get("unit")
     if kind.value == "sort":
-        return SortType(sorts, text_of(under, "under", given.at).value if under else "")
+        return HierarchyType(types, text_of(under, "under", given.at).value if under else "")
     if kind.value == "measure":
         return MeasureType(text_of(unit, "the unit of a measure", given.at).value)
     simple: Mapping[str, Callable[[], SlotType[Any]]] = {
@@ -346,8 +345,8 @@ def _sheet(folders: list[Path]) -> Sheet:
 
 
 def _load(loaded: Loaded, folders: list[Path], sheet: Sheet) -> None:
-    sorts = sheet.hierarchy()
-    schema = sheet.schema(sorts)
+    types = sheet.hierarchy()
+    schema = sheet.schema(types)
     entries: list[Entry] = []
     for folder in folders:
         found, problems = read_lexicon(folder / "lexicon")
@@ -362,7 +361,7 @@ def _load(loaded: Loaded, folders: list[Path], sheet: Sheet) -> None:
     loaded.domain = Domain(
         sheet.name,
         schema,
-        sorts,
+        types,
         tuple(entries),
         tuple(file.phase for file in loaded.files),
         sheet.templates,

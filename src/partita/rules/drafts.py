@@ -13,10 +13,9 @@ from partita.rules.cascade import TokenColumns
 from partita.rules.domain import Domain
 from partita.rules.phrases import Phrase
 from partita.rules.template_context import number_of
+from partita.templates.entity_types import Hierarchy, HierarchyType
 from partita.templates.schema import Schema, plain_slots
 from partita.templates.slots import Value
-from partita.templates.sort import SortType
-from partita.templates.sorts import Hierarchy
 from partita.text.assertions import Scope, Statuses, strongest
 
 NUMBER = "NUMBER"
@@ -105,9 +104,9 @@ def is_former(phrase: Phrase) -> bool:
 
 
 def _most_general(reading: ValueCache, slot: str) -> str:
-    """Return the most general sort of a slot, or nothing for slots of other types."""
+    """Return the most general type of a slot, or nothing for slots of other types."""
     kind = reading.schema.slots[slot]
-    return kind.under if isinstance(kind, SortType) else ""
+    return kind.under if isinstance(kind, HierarchyType) else ""
 
 
 def contribution_scope(contribution: Contribution, statuses: Statuses) -> Scope | None:
@@ -184,15 +183,17 @@ def _add(
         filled.weak.append((slot, value, scope))
 
 
-def main_sort(
-    ranked: Iterable[Contribution], template_sorts: Iterable[str], sorts: Hierarchy
+def main_type(
+    ranked: Iterable[Contribution], template_types: Iterable[str], types: Hierarchy
 ) -> str:
-    """Return the first sort of the best contribution that is below a template sort."""
-    under = tuple(template_sorts)
+    """Return the first type of the best contribution that is below a template type."""
+    under = tuple(template_types)
     for contribution in ranked:
-        for sort in contribution.sort:
-            if sort in sorts and any(sorts.subsumes(general, sort) for general in under):
-                return sort
+        for entity_type in contribution.type:
+            if entity_type in types and any(
+                types.subsumes(general, entity_type) for general in under
+            ):
+                return entity_type
     return ""
 
 
@@ -202,7 +203,7 @@ Group = Sequence[Contribution]
 @dataclass(frozen=True, slots=True, eq=False)
 class Draft:
     phrase: Phrase
-    sort: str
+    type: str
     slots: SlotFills
     rule: str
 
@@ -217,19 +218,21 @@ def make_draft(
 ) -> Draft:
     """Return the draft of a group of contributions to one phrase."""
     ranked = sorted(group, key=lambda each: each.rank)
-    template_sorts = [each.sort for each in domain.templates.values()]
-    sort = main_sort(ranked, template_sorts, domain.sorts)
+    template_types = [each.type for each in domain.templates.values()]
+    entity_type = main_type(ranked, template_types, domain.types)
     if statuses and is_former(group[0].about):
-        sort = next((top for top in template_sorts if domain.sorts.subsumes(top, sort)), sort)
+        entity_type = next(
+            (top for top in template_types if domain.types.subsumes(top, entity_type)), entity_type
+        )
     rule = ", ".join(dict.fromkeys(each.rule for each in ranked))
     needed = frozenset(slot for each in domain.templates.values() for slot in each.needs)
-    return Draft(group[0].about, sort, fill_slots(ranked, reading, statuses, needed), rule)
+    return Draft(group[0].about, entity_type, fill_slots(ranked, reading, statuses, needed), rule)
 
 
 def is_complete(draft: Draft, domain: Domain) -> bool:
-    """Return whether a draft has a template sort and the slots that it needs."""
-    return bool(draft.sort) and any(
-        domain.sorts.subsumes(template.sort, draft.sort)
+    """Return whether a draft has a template type and the slots that it needs."""
+    return bool(draft.type) and any(
+        domain.types.subsumes(template.type, draft.type)
         and all(slot in draft.slots.values for slot in template.needs)
         for template in domain.templates.values()
     )
@@ -291,7 +294,7 @@ def _joins(draft: Draft, first: Draft, domain: Domain) -> bool:
     if not is_complete(draft, domain):
         return True
     own, others = draft.slots.values, first.slots.values
-    return domain.sorts.compatible(draft.sort, first.sort) and all(
+    return domain.types.compatible(draft.type, first.type) and all(
         domain.schema.slots[slot].unify(own[slot], others[slot]) is not None
         for slot in own.keys() & others.keys()
     )
@@ -334,10 +337,10 @@ def without_events(
     groups: Sequence[Group], domain: Domain
 ) -> tuple[list[Group], list[list[Contribution]]]:
     """Return the groups that are about things, and those about events."""
-    sorts = [each.sort for each in domain.templates.values() if each.event]
-    if not sorts:
+    types = [each.type for each in domain.templates.values() if each.event]
+    if not types:
         return list(groups), []
-    events = [bool(main_sort(group, sorts, domain.sorts)) for group in groups]
+    events = [bool(main_type(group, types, domain.types)) for group in groups]
     return (
         [
             group

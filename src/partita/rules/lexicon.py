@@ -217,7 +217,7 @@ class Meaning:
     lemma: str
     tag: str  # of this form, if the tags of the words leave it open
     tags: frozenset[str]  # allowed tags; any tag if empty
-    sorts: tuple[str, ...]
+    types: tuple[str, ...]
     says: Mapping[str, Any]
 
 
@@ -280,14 +280,14 @@ class Lexicon:
 
 
 def combine_meanings(meanings: Iterable[Meaning]) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Return the sorts and slots of all meanings; the first meaning wins."""
-    sorts: dict[str, None] = {}
+    """Return the types and slots of all meanings; the first meaning wins."""
+    types: dict[str, None] = {}
     says: dict[str, Any] = {}
     for meaning in meanings:
-        sorts.update(dict.fromkeys(meaning.sorts))
+        types.update(dict.fromkeys(meaning.types))
         for slot, value in meaning.says.items():
             says.setdefault(slot, value)
-    return tuple(sorts), says
+    return tuple(types), says
 
 
 def _meanings(entry: Entry, forms: Forms) -> Iterator[tuple[str, Meaning]]:
@@ -297,7 +297,7 @@ def _meanings(entry: Entry, forms: Forms) -> Iterator[tuple[str, Meaning]]:
         lemma = word.lower()
         says = {slot: _slot_value(value, stands_for or word) for slot, value in entry.says.items()}
         for form, tag in _forms(lemma, entry, forms):
-            yield form, Meaning(lemma, tag, tags, entry.sorts, says)
+            yield form, Meaning(lemma, tag, tags, entry.types, says)
 
 
 def _slot_value(value: object, word: str) -> object:

@@ -187,13 +187,13 @@ _OF_RULE = re.compile(r"^rule '.*?': ")
 
 def lint(domain: Domain) -> list[Problem]:
     """Return all problems that can be found without a text, in the order of the files."""
-    problems = [*_sorts(domain), *_slots(domain), *_words(domain), *_spellings(domain)]
+    problems = [*_types(domain), *_slots(domain), *_words(domain), *_spellings(domain)]
     kinds, attributes = {"word"}, set(WORDS)
     by_kind: dict[str, set[str]] = {"word": set(WORDS)}
     for phase in domain.phases:
         problems += _phase(phase, kinds, attributes)
         problems += _impossible_attributes(phase, by_kind)
-        problems += never_wins(phase, domain.sorts.below)
+        problems += never_wins(phase, domain.types.below)
         kinds |= {str(kind.value) for kind in _kinds(phase)}
         attributes |= {name for rule in phase.rules for name in rule.build}
         for rule in phase.rules:
@@ -255,25 +255,25 @@ def _tests(rule: Rule) -> Iterator[Test]:
             yield from (test for test in atom.tests if test not in added)
 
 
-def _sorts(domain: Domain) -> Iterator[Problem]:
-    """Yield sorts that the domain does not declare."""
-    for at, name in _named_sorts(domain):
-        if name not in domain.sorts:
+def _types(domain: Domain) -> Iterator[Problem]:
+    """Yield types that the domain does not declare."""
+    for at, name in _named_types(domain):
+        if name not in domain.types:
             yield Problem(at, f"unknown sort {name}")
 
 
-def _named_sorts(domain: Domain) -> Iterator[tuple[At, str]]:
+def _named_types(domain: Domain) -> Iterator[tuple[At, str]]:
     for entry in domain.entries:
-        yield from ((entry.at, name) for name in entry.sorts)
+        yield from ((entry.at, name) for name in entry.types)
     for phase in domain.phases:
         for rule in phase.rules:
             tested = {name for t in _tests(rule) if t.attribute == "sort" for name in t.values}
-            value = rule.template.sort if rule.template else rule.build.get("sort")
+            value = rule.template.type if rule.template else rule.build.get("sort")
             yield from ((rule.at, name) for name in sorted(tested | set(_literal(value))))
 
 
 def _literal(value: Value | None) -> Iterator[str]:
-    """Yield the sorts that a value names literally."""
+    """Yield the types that a value names literally."""
     if isinstance(value, Constant):
         members = value.value if isinstance(value.value, tuple) else (value.value,)
         yield from (str(member).upper() for member in members)
@@ -289,8 +289,8 @@ def _slots(domain: Domain) -> Iterator[Problem]:
         if name not in domain.schema.slots:
             yield Problem(at, f"unknown slot {name} (expected {names})")
     for template in domain.templates.values():
-        if template.sort not in domain.sorts:
-            yield Problem(domain.at, f"templates: unknown sort {template.sort}")
+        if template.type not in domain.types:
+            yield Problem(domain.at, f"templates: unknown sort {template.type}")
 
 
 def _named_slots(domain: Domain) -> Iterator[tuple[At, str]]:
@@ -379,8 +379,8 @@ def _unknown_kinds(rule: Rule, kinds: set[str]) -> Iterator[Problem]:
 def _attributes_used(rule: Rule) -> Iterator[str]:
     values: Iterable[Value] = rule.build.values()
     if rule.template:
-        sort = [rule.template.sort] if rule.template.sort else []
-        values = [*rule.template.slots.values(), *rule.template.says, *sort]
+        entity_type = [rule.template.type] if rule.template.type else []
+        values = [*rule.template.slots.values(), *rule.template.says, *entity_type]
     for value in values:
         yield from _attributes(value)
 

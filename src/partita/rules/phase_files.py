@@ -65,7 +65,7 @@ def read_lexicon(folder: Path) -> tuple[list[Entry], list[Problem]]:
 
 
 def read_entry(tree: Tree) -> Entry:
-    """Return one entry: words with their tag, sort and slots."""
+    """Return one entry: words with their tag, type and slots."""
     fields = map_of(tree, "an entry", tree.at)
     check_keys(fields, "an entry", _LEXICON_FIELDS)
     forms = map_of(fields.get("forms"), "forms", fields.at)

@@ -197,13 +197,13 @@ def read_template(tree: Tree | None, pattern_labels: set[str], at: At) -> Templa
         refuse("about is not a label (expected for example $what)", about.at)
     slots = map_of(fields.get("slots"), "slots", fields.at)
     filled = {symbol(key.value): read_value(item, key.value) for key, item in slots.pairs}
-    sort = fields.get("sort")
+    entity_type = fields.get("sort")
     says = fields.get("says")
     says_trees = says.items if isinstance(says, List) else () if says is None else (says,)
     template = TemplateRule(
         subject.label,
         filled,
-        read_value(sort, "sort") if sort is not None else None,
+        read_value(entity_type, "sort") if entity_type is not None else None,
         tuple(read_value(item, "says") for item in says_trees),
         _status(fields),
         _roles(fields, pattern_labels),
@@ -212,7 +212,7 @@ def read_template(tree: Tree | None, pattern_labels: set[str], at: At) -> Templa
         subject,
         *filled.values(),
         *template.says,
-        *([template.sort] if template.sort else []),
+        *([template.type] if template.type else []),
     ):
         check_labels(value, pattern_labels, fields.at)
     return template

@@ -89,7 +89,7 @@ def extract(
     if event_groups:
         ids = {draft.phrase.first: one.id for draft, one in zip(kept, things, strict=True)}
         found = [event_draft(group, domain, read, analysis.statuses) for group in event_groups]
-        numbered = enumerate((event for event in found if event.draft.sort), 1)
+        numbered = enumerate((event for event in found if event.draft.type), 1)
         things += tuple(_event(n, event, ids, message, tokens, domain) for n, event in numbered)
         things = tuple(sorted(things, key=lambda template: (template.start, template.end)))
         refusals += tuple(refused for one in found for refused in one.draft.slots.refusals)
@@ -172,7 +172,7 @@ def _template(
         end=end,
         region=region.kind,
         sentence=_sentence(draft, tokens),
-        sort=draft.sort,
+        type=draft.type,
         head=head_of(draft.phrase),
         number=number_of(draft.phrase),
         form=form_of(draft.phrase),
@@ -194,7 +194,7 @@ def _deny_predicates(
     subjects = {_place(each, analysis): each for each in candidates if not each.slots.absent}
     for draft in drafts:
         scope = statuses.at(draft.phrase.last)
-        if not draft.sort or scope is None or scope.status != "denied":
+        if not draft.type or scope is None or scope.status != "denied":
             continue
         place = _place(draft, analysis)
         subject = subjects.get(max(subject_of(phrases, place), described_by(phrases, place)))

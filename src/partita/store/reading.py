@@ -223,13 +223,13 @@ def list_messages(
 
 
 def list_entities(
-    connection: Connection, run: str, search: str, sort: str, offset: int, limit: int
+    connection: Connection, run: str, search: str, entity_type: str, offset: int, limit: int
 ) -> Row:
     """Return entities in the order of messages and text."""
     at, of = tables.entities.c, tables.messages.c
     where = [at.run == run, of.run == run, of.message == at.message]
-    if sort:
-        where.append(at.sort == sort)
+    if entity_type:
+        where.append(at.sort == entity_type)
     where += [_matches_search(word) for word in search.split()]
     query = select(tables.entities).where(*where).order_by(of.position, of.message, at.position)
     rows = connection.execute(query.offset(offset).limit(limit)).mappings().all()
@@ -254,8 +254,8 @@ def set_sizes(connection: Connection, run: str) -> list[tuple[str, int]]:
     return [(name, sizes.get(name, 0)) for name in connection.scalars(query)]
 
 
-def sorts(connection: Connection, run: str) -> list[str]:
-    """Return the sorts of the entities of a run."""
+def entity_types(connection: Connection, run: str) -> list[str]:
+    """Return the types of the entities of a run."""
     at = tables.entities.c
     return list(
         connection.scalars(select(at.sort).where(at.run == run).distinct().order_by(at.sort))

@@ -84,14 +84,14 @@ def set_object(row: Object, inside: Mapping[str, list[Row]]) -> Row:
 
 def template_row(template: Object, position: int, set_name: str | None) -> Row:
     read = template_of(template, PLACE)
-    fields_ = {name: getattr(read, name) for name in TEXTS}
+    fields = template_json(read)
     return {
         "template": read.id,
         "position": position,
         "set_name": set_name,
         "start_at": read.start,
         "end_at": read.end,
-        **fields_,
+        **{name: fields[name] for name in TEXTS},
     }
 
 

@@ -1,1 +1,1 @@
-"""Sorts, slots and their values: what is compatible, what subsumes what, what unifies."""
+"""Types, slots and their values: what is compatible, what subsumes what, what unifies."""

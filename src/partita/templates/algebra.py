@@ -13,7 +13,7 @@ from typing import Literal
 
 from partita.core import Template
 from partita.errors import Incompatible, InputError
-from partita.templates.schema import SORT, Schema, Values
+from partita.templates.schema import OWN_TYPE, Schema, Values
 from partita.templates.slots import Value
 
 Relation = Literal["identical", "properly subsumed by", "properly subsumes", "otherwise consistent"]
@@ -31,12 +31,12 @@ class Merged:
         return tuple(member.id for member in self.members)
 
     @property
-    def sort(self) -> str:
-        return str(self.values.get(SORT, ""))
+    def type(self) -> str:
+        return str(self.values.get(OWN_TYPE, ""))
 
     @property
     def slots(self) -> Mapping[str, Value]:
-        return {name: value for name, value in self.values.items() if name != SORT}
+        return {name: value for name, value in self.values.items() if name != OWN_TYPE}
 
 
 TemplateLike = Template | Merged
@@ -62,7 +62,7 @@ def unify(s: TemplateLike, t: TemplateLike, schema: Schema) -> Merged:
         if unified is None:
             raise _incompatible(s, t, name, schema)
         values[name] = unified
-    ordered = {name: values[name] for name in (SORT, *schema.slots) if name in values}
+    ordered = {name: values[name] for name in (OWN_TYPE, *schema.slots) if name in values}
     return Merged(_union_of_members(_members(s), _members(t)), ordered)
 
 

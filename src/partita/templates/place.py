@@ -1,6 +1,6 @@
 """Slot type: places, ordered by containment, a ⊓ b = the innermost of a ∪ b.
 
-Places of the gazetteer exclude each other as sorts do. An unlisted place may lie in any place that
+Places of the gazetteer exclude each other as types do. An unlisted place may lie in any place that
 contains others, but is not one of the listed places: KINSTON may be in NORTH CAROLINA, not in
 FAIRVIEW.
 """
@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from partita.errors import InputError
+from partita.templates.entity_types import Hierarchy
 from partita.templates.slots import Json, compatible_union, plain_texts
-from partita.templates.sorts import Hierarchy
 from partita.templates.words import Aliases, text_list
 
 

@@ -1,4 +1,4 @@
-"""Schema: the type of each slot, and the hierarchy of the templates' own sorts."""
+"""Schema: the type of each slot, and the hierarchy of the templates' own types."""
 
 from __future__ import annotations
 
@@ -9,32 +9,31 @@ from typing import Any
 from partita.core import Status, Template
 from partita.core.templates import FORMER
 from partita.errors import InputError
+from partita.templates.entity_types import Hierarchy, HierarchyType
 from partita.templates.slots import Json, SlotType, Value
-from partita.templates.sort import SortType
-from partita.templates.sorts import Hierarchy
 from partita.templates.strings import Strings
 
 Values = Mapping[str, Value]
 
-# The key of the template's own sort among the values of its slots.
-SORT = ""
+# The key of the template's own type among the values of its slots.
+OWN_TYPE = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Slot types by name; with `sorts`, templates are compared by sort as well."""
+    """Slot types by name; with `types`, templates are compared by type as well."""
 
     slots: Mapping[str, SlotType[Any]] = field(default_factory=dict)
-    sorts: Hierarchy | None = None
+    types: Hierarchy | None = None
 
     def __post_init__(self) -> None:
-        if SORT in self.slots:
+        if OWN_TYPE in self.slots:
             raise InputError("a slot of the schema has no name")
 
     def slot(self, name: str) -> SlotType[Any]:
-        """Return the type of a slot, or of the template's own sort."""
-        if name == SORT and self.sorts is not None:
-            return SortType(self.sorts)
+        """Return the type of a slot, or of the template's own type."""
+        if name == OWN_TYPE and self.types is not None:
+            return HierarchyType(self.types)
         return self.slots[name]
 
     def read(self, slots: Mapping[str, object], of: str = "") -> dict[str, Value]:
@@ -46,11 +45,11 @@ class Schema:
         return {name: self._value(name, slots[name], of) for name in filled}
 
     def values(self, template: Template) -> dict[str, Value]:
-        """Return the values of a template: its sort, if the schema has sorts, and its slots."""
+        """Return the values of a template: its type, if the schema has types, and its slots."""
         values = self.read(template.slots, template.id)
-        if self.sorts is None or _is_nil(template.sort):
+        if self.types is None or _is_nil(template.type):
             return values
-        return {SORT: self._value(SORT, template.sort, template.id), **values}
+        return {OWN_TYPE: self._value(OWN_TYPE, template.type, template.id), **values}
 
     def firm(self, template: Template) -> dict[str, Value]:
         """Return the asserted values of a template: those that tell it from others."""
@@ -122,7 +121,7 @@ def _without(value: Value, part: Value) -> Value | None:
 
 def plain_slots(values: Values) -> dict[str, Json]:
     """Return the slots in the plain form that `Schema.read` accepts."""
-    return {name: value.json() for name, value in values.items() if name != SORT}
+    return {name: value.json() for name, value in values.items() if name != OWN_TYPE}
 
 
 def _template_prefix(template: str) -> str:

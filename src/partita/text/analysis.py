@@ -53,7 +53,7 @@ class Analyser:
     """Learned models of tags, trees and mentions, with lemmas and features of words.
 
     `lemmas` and `feats` are by a word in lower case and its tag, such as "went VBD"; `groups` are
-    of each word of the table of words: by its vector, and by the sorts of mentions it may head.
+    of each word of the table of words: by its vector, and by the types of mentions it may head.
     """
 
     tagger: Tagger
@@ -163,8 +163,8 @@ class Analyser:
         proper, _ = self._name_tags()
         named = proper[trees.tags] & names.telling_capitals(texts, trees.ends)
         found = self.find(trees, min(self.threshold, names.LEAST))
-        found, decided = names.decided_sorts(
-            found, texts, named, self.mentions.sorts, self.threshold
+        found, decided = names.decided_types(
+            found, texts, named, self.mentions.types, self.threshold
         )
         found = names.partitives(names.agreed(found, texts, decided), texts)
         return _without_marks(found, texts)
@@ -261,7 +261,7 @@ class Analyser:
         if not len(found.places):
             return by_sentence
         assert self.mentions is not None
-        sorts = self.mentions.sorts[1:]
+        types = self.mentions.types[1:]
         where = np.searchsorted(ends, found.places[:, 0], side="right")
         starts = np.concatenate([[0], ends])[where]
         chances = 1 - found.chances[:, 0]
@@ -270,9 +270,9 @@ class Analyser:
         for sentence, (head, first, last), chance, share in zip(
             where.tolist(), places, chances.tolist(), shares, strict=True
         ):
-            best = sorts[max(range(len(sorts)), key=share.__getitem__)]
-            by_sort = dict(zip(sorts, share, strict=True))
-            mention = Mention("", best, "", 0, [(first, last)], head, by_sort, chance)
+            best = types[max(range(len(types)), key=share.__getitem__)]
+            by_type = dict(zip(types, share, strict=True))
+            mention = Mention("", best, "", 0, [(first, last)], head, by_type, chance)
             by_sentence[sentence].append(mention)
         return by_sentence
 

@@ -59,7 +59,7 @@ def analyser_bytes(analyser: Analyser) -> bytes:
         "model": "analyser",
         "features": _features(),
         "labels": list(analyser.parser.labels),
-        "sorts": list(model.sorts),
+        "sorts": list(model.types),
         "lemmas": dict(analyser.lemmas),
         "feats": dict(analyser.feats),
         "threshold": analyser.threshold,
@@ -92,7 +92,7 @@ def parse_analyser(data: bytes, file: str) -> Analyser:
     text = arrays["about"].tobytes()
     about = checked_about(text, ABOUT, "analyser", VERSION, _features(), place)
     tagger = parse_tagger(arrays["tagger"].tobytes(), file)
-    labels, sorts = _texts(about, "labels", place), _texts(about, "sorts", place)
+    labels, types = _texts(about, "labels", place), _texts(about, "sorts", place)
     if arrays["possible"].shape != (len(tagger.tags),) or len(arrays["scales"]) != len(MODELS):
         place.refuse("possible or scales do not fit the tags and the models")
     places = {"moves": move_places(), "labels": label_places(), **mention_places()}
@@ -105,7 +105,7 @@ def parse_analyser(data: bytes, file: str) -> Analyser:
             tagger,
             Parser(tagger.tags, labels, models["moves"], models["labels"], arrays["scales"][:2]),
             MentionModel(
-                sorts,
+                types,
                 arrays["possible"],
                 roles_of(labels),
                 {name: models[name] for name in FEATURES},

@@ -29,7 +29,7 @@ class SpanMention(NamedTuple):
     """A mention as spans of characters: several if it is discontinuous."""
 
     spans: tuple[Span, ...]
-    sort: str = ""
+    type: str = ""
     head: Span | None = None
     id: str = ""
     line: int = 0
@@ -60,7 +60,7 @@ class Annotation:
         """A hash by which the same annotation is recognised."""
         digest = hashlib.sha256(repr((self.mentions, self.complete)).encode())
         for sentence in self.sentences or ():
-            own = [(one.sort, one.spans, one.minimal) for one in sentence.mentions]
+            own = [(one.type, one.spans, one.minimal) for one in sentence.mentions]
             digest.update(repr((sentence.tree.words, sentence.spans, own)).encode())
         return digest.hexdigest()
 
@@ -455,7 +455,7 @@ def place_mentions(
 
     A mention belongs to the words that it shares characters with, in the sentence where it begins
     (or where its head is); its span stays as it is. One that shares no word with any sentence gets
-    a sentence of its own. Without a sort, a mention has those of the one that it replaces.
+    a sentence of its own. Without a type, a mention has those of the one that it replaces.
     """
     words = [
         (*span, n, place)
@@ -482,7 +482,7 @@ def place_mentions(
         number = (head or inside[0])[0]
         positions = sorted({place for n, place in inside if n == number})
         made = _mention(mention, positions, -1 if head is None else head[1])
-        placed[number].append(_with_sorts(made, sentences[number]))
+        placed[number].append(_with_types(made, sentences[number]))
     own = [replace(one, mentions=tuple(m)) for one, m in zip(sentences, placed, strict=True)]
     return tuple(sorted([*own, *added], key=lambda one: one.spans[0][0] if one.spans else 0))
 
@@ -491,7 +491,7 @@ def _mention(mention: SpanMention, positions: Sequence[int], head: int) -> Menti
     runs = [list(run) for _, run in groupby(enumerate(positions), key=lambda at: at[1] - at[0])]
     return Mention(
         "",
-        mention.sort,
+        mention.type,
         line=mention.line,
         spans=[(run[0][1], run[-1][1]) for run in runs],
         head=head,
@@ -500,14 +500,14 @@ def _mention(mention: SpanMention, positions: Sequence[int], head: int) -> Menti
     )
 
 
-def _with_sorts(mention: Mention, sentence: PlacedSentence) -> Mention:
-    """Return a mention with a sort of its own, or those of the one that was found at its head."""
-    if mention.sort:
+def _with_types(mention: Mention, sentence: PlacedSentence) -> Mention:
+    """Return a mention with a type of its own, or those of the one that was found at its head."""
+    if mention.type:
         return mention
     head = head_of(mention, sentence.tree.words)
     same = (one for one in sentence.mentions if head_of(one, sentence.tree.words) == head)
     found = next(same, None)
-    return mention if found is None else replace(mention, sort=found.sort, sorts=found.sorts)
+    return mention if found is None else replace(mention, type=found.type, types=found.types)
 
 
 def _own_sentence(

@@ -11,7 +11,7 @@ from partita.text.expressions import Mention
 from partita.text.trees import Word
 
 GROUP = ("eid", "GRP")
-SORT = ("etype", "entity")
+TYPE = ("etype", "entity")
 MINIMAL = ("minspan", "MIN", "head")
 # What the annotation also holds gives the answer away: known by name, never read.
 UNREAD = (
@@ -33,7 +33,7 @@ class Layout(NamedTuple):
 
     fields: int
     group: int
-    sort: int
+    type: int
     minimal: int
 
 
@@ -41,13 +41,13 @@ def layout(header: str, file: str, line: int | None) -> Layout:
     """Return the order of fields from the header of a file."""
     names = header.split("-")
     for name in names:
-        if name not in (*GROUP, *SORT, *MINIMAL, *UNREAD):
+        if name not in (*GROUP, *TYPE, *MINIMAL, *UNREAD):
             raise InputError(f"global.Entity has an unknown field {name!r}", file=file, line=line)
     group = _first(names, GROUP)
     if group < 0:
         problem = f"global.Entity is {header!r}, without the entity's id ({' or '.join(GROUP)})"
         raise InputError(problem, file=file, line=line)
-    return Layout(len(names), group, _first(names, SORT), _first(names, MINIMAL))
+    return Layout(len(names), group, _first(names, TYPE), _first(names, MINIMAL))
 
 
 def _first(names: Sequence[str], candidates: Sequence[str]) -> int:
@@ -92,8 +92,8 @@ class Brackets:
         match = PART.match(name)
         if match is None or match[2] == "1":
             entity = name if match is None else match[1]
-            sort = self._value(values, self.layout.sort)
-            mention = Mention(entity, sort, self._value(values, self.layout.minimal), line)
+            entity_type = self._value(values, self.layout.type)
+            mention = Mention(entity, entity_type, self._value(values, self.layout.minimal), line)
             self._note(mention, match)
             return name, mention
         return name, self._next_part(match, line)

@@ -28,7 +28,7 @@ from partita.text.trees import (
 
 Span = tuple[int, int]
 BECOMING = frozenset({"become", "remain"})
-APPOSABLE = 0.1  # least probability of equal sorts for an apposition, else the tree is wrong
+APPOSABLE = 0.1  # least probability of equal types for an apposition, else the tree is wrong
 GENDERS = {"Masc": "masc", "Fem": "fem", "Neut": "neut"}
 
 
@@ -37,17 +37,17 @@ class Mention:
     """An entity's expression: positions of its words in its sentence, and of the minimal ones.
 
     A mention that a model found has its `head` (a position, else -1), the probabilities of its
-    sorts, and the probability that it is a mention at all. One that was given as characters has
+    types, and the probability that it is a mention at all. One that was given as characters has
     its `extent`, which may begin or end inside a word, and possibly an `id`.
     """
 
     entity: str
-    sort: str
+    type: str
     minimal: str = ""
     line: int = 0
     spans: list[tuple[int, int]] = field(default_factory=list)
     head: int = -1
-    sorts: Mapping[str, float] | None = None
+    types: Mapping[str, float] | None = None
     probability: float | None = None
     id: str = ""
     extent: tuple[Span, ...] = ()
@@ -165,7 +165,7 @@ def _template(
         end=expression.end,
         region=expression.at.region,
         sentence=expression.at.index,
-        sort=expression.mention.sort,
+        type=expression.mention.type,
         head=head_lemma(tree, expression.head, inside),
         number=number,
         form=form,
@@ -202,7 +202,7 @@ def _own_slots(expression: Expression, determiner: str) -> dict[str, Any]:
         "HEAD_SPAN": list(expression.at.spans[expression.head]),
         "GOVERNOR": governor_of(tree, expression.head),
         "CONJUNCTS": conjuncts_of(tree, expression.head, inside),
-        "SORT_PROBABILITIES": expression.mention.sorts,
+        "SORT_PROBABILITIES": expression.mention.types,
         "MENTION_PROBABILITY": expression.mention.probability,
     }
 
@@ -243,15 +243,19 @@ def _controllers(tree: Tree, head: int) -> Sequence[int]:
 
 
 def _apposed(place: int, expressions: Sequence[Expression], names: Sequence[str]) -> str:
-    """Return the mention beside which this one stands, unless their sorts contradict it."""
+    """Return the mention beside which this one stands, unless their types contradict it."""
     expression = expressions[place]
     word = expression.at.tree.words[expression.head]
     if word.relation.partition(":")[0] != "appos":
         return ""
     name = _mention_with_head([word.head], place, expressions, names)
-    own = expression.mention.sorts
-    other = expressions[names.index(name)].mention.sorts if name else None
-    if own and other and sum(p * other.get(sort, 0.0) for sort, p in own.items()) < APPOSABLE:
+    own = expression.mention.types
+    other = expressions[names.index(name)].mention.types if name else None
+    if (
+        own
+        and other
+        and sum(p * other.get(entity_type, 0.0) for entity_type, p in own.items()) < APPOSABLE
+    ):
         return ""
     return name
 

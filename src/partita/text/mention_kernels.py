@@ -211,7 +211,7 @@ def find_all(
     relations: NDArray[np.uint8],
     roles: NDArray[np.uint8],
     possible: NDArray[np.bool_],
-    sorts: HashedModel,
+    types: HashedModel,
     spans: HashedModel,
     both: HashedModel,
     many: int,
@@ -219,11 +219,11 @@ def find_all(
     threshold: float,
 ) -> tuple[int, IntArray, NDArray[np.float64]]:
     """Return the number of mentions, their (head, first, last, coordination) as positions among
-    all words, and the probabilities of nothing and of each sort."""
+    all words, and the probabilities of nothing and of each type."""
     found = np.zeros((2 * len(words), 4), dtype=np.int64)
     chances = np.zeros((2 * len(words), many), dtype=np.float64)
     at = np.zeros(PLACES, dtype=np.int64)
-    sort_codes = np.empty(len(sorts.places), dtype=np.uint32)
+    type_codes = np.empty(len(types.places), dtype=np.uint32)
     span_codes = np.empty(len(spans.places), dtype=np.uint32)
     both_codes = np.empty(len(both.places), dtype=np.uint32)
     scores = np.empty(64, dtype=np.int32)
@@ -238,8 +238,8 @@ def find_all(
             if not possible[tags[start + place - 1]]:
                 continue
             describe_word(seen, above, links, place, at)
-            codes_at(seen, at, sorts.places, sort_codes)
-            add_scores(sort_codes, sorts, many, scores)
+            codes_at(seen, at, types.places, type_codes)
+            add_scores(type_codes, types, many, scores)
             softmax(scores[:many], scales[0], chances[count])
             if 1 - chances[count, 0] < threshold:
                 continue

@@ -1,4 +1,4 @@
-"""Find mentions in parsed sentences: heads, spans, sorts, with probabilities."""
+"""Find mentions in parsed sentences: heads, spans, types, with probabilities."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHILD_POSITIONS = (
 )  # fmt: skip
 STATES = ("side", "size", "comma", "depth", "own")
 
-SORT_FEATURES = (
+TYPE_FEATURES = (
     "h.word", "h.word h.tag", "h.tag", "h.upos h.relation", "h.suffix3 h.upos", "h.suffix4",
     "h.suffix2 h.upos", "h.prefix3 h.upos", "h.kind", "h.kinds", "h.kind h.tag",
     "h.kind h.relation", "h.kind c.word", "h.kind d.word", "h.kind l.kind",
@@ -87,7 +87,7 @@ BOTH_FEATURES = (
     "state.depth", "b.word", "l.relation r.relation", "d.word h.tag", "h.relation h.tag j.tag",
     "j.lefts j.rights", "h.lefts h.rights", "h.shape j.shape", "gv.word h.relation",
 )  # fmt: skip
-FEATURES = {"sorts": SORT_FEATURES, "spans": SPAN_FEATURES, "both": BOTH_FEATURES}
+FEATURES = {"sorts": TYPE_FEATURES, "spans": SPAN_FEATURES, "both": BOTH_FEATURES}
 
 ROLES = {
     "case": 1, "det": 2, "nmod:poss": 2, "nsubj": 3, "nsubj:pass": 3, "expl": 3, "cop": 4,
@@ -97,7 +97,7 @@ ROLES = {
 
 class Found(NamedTuple):
     """Mentions as arrays: head, first and last word among all words, 2 for a coordination beside
-    its first conjunct; the probabilities of none and of each sort."""
+    its first conjunct; the probabilities of none and of each type."""
 
     places: IntArray
     chances: NDArray[np.float64]
@@ -105,9 +105,9 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MentionModel:
-    """Learned weights: sorts of heads (none first), dependents in spans, coordinations."""
+    """Learned weights: types of heads (none first), dependents in spans, coordinations."""
 
-    sorts: tuple[str, ...]
+    types: tuple[str, ...]
     possible: NDArray[np.bool_]  # of each tag, whether it may be a head
     roles: NDArray[np.uint8]  # of each label
     models: dict[str, HashedModel]
@@ -133,7 +133,7 @@ class MentionModel:
 
         count, places, chances = find_all(
             words, rows, tags, coarse, ends, heads, relations, self.roles, self.possible,
-            self.models["sorts"], self.models["spans"], self.models["both"], len(self.sorts),
+            self.models["sorts"], self.models["spans"], self.models["both"], len(self.types),
             self.scales, threshold,
         )  # fmt: skip
         return Found(places[:count], chances[:count])

@@ -42,7 +42,7 @@ TITLES = {
     "capt", "cllr", "col", "dame", "dr", "gen", "lady", "lord", "lt", "miss", "mr", "mrs", "ms",
     "prof", "rev", "sgt", "sir",
 }  # fmt: skip
-# How much more often than other names an acronym in mixed case names a thing of each sort: in the
+# How much more often than other names an acronym in mixed case names a thing of each type: in the
 # training part of GUM, 143 of 348 name organizations, 100 places, 75 abstract things, 10 persons.
 ACRONYMS = {
     "organization": 4.0, "place": 1.0, "abstract": 2.0, "person": 0.05, "animal": 0.2,
@@ -61,9 +61,9 @@ PARTS = {"all", "any", "both", "each", "few", "half", "many", "most", "none", "o
 SMALL = 0.4  # share of words in small letters, from which capital letters mark names
 LEAST = 0.15  # least probability of a mention that is the name of an organization
 MENTIONED = 0.8  # and the probability that it then has
-SAID = 0.9  # weight of the sort that the words of a name decide
-COUNTS = 4.0  # how many mentions one with a decided sort counts for
-AGREEMENT = 0.7  # weight of the sorts of mentions with the same head in a text
+SAID = 0.9  # weight of the type that the words of a name decide
+COUNTS = 4.0  # how many mentions one with a decided type counts for
+AGREEMENT = 0.7  # weight of the types of mentions with the same head in a text
 
 
 def telling_capitals(words: Sequence[str], ends: IntArray) -> BoolArray:
@@ -133,10 +133,10 @@ def _swap(heads: IntArray, first: int, last: int) -> None:
     heads[last], heads[first] = above, last
 
 
-def decided_sorts(
-    found: Found, texts: Sequence[str], named: BoolArray, sorts: Sequence[str], threshold: float
+def decided_types(
+    found: Found, texts: Sequence[str], named: BoolArray, types: Sequence[str], threshold: float
 ) -> tuple[Found, BoolArray]:
-    """Return mentions with the sorts that their own words decide, and which ones are decided.
+    """Return mentions with the types that their own words decide, and which ones are decided.
 
     A name that begins with a title such as "Ms" is that of a person. A name is that of an
     organization if it ends in a legal form, a line of business or a kind of institution, if "&"
@@ -145,7 +145,7 @@ def decided_sorts(
     Okafor". `named` says of each word whether it is one of a name. Other mentions need at least
     the threshold as their probability.
     """
-    if not {ORGANIZATION, PERSON} <= set(sorts):
+    if not {ORGANIZATION, PERSON} <= set(types):
         likely = np.flatnonzero(found.chances[:, 0] <= 1 - threshold)
         return Found(found.places[likely], found.chances[likely]), likely < 0
     places = without_possessive(found.places, texts)
@@ -153,11 +153,11 @@ def decided_sorts(
     decided = np.zeros(len(places), dtype=np.int64)
     for n, place in enumerate(places):
         if company[n] or _is_organization(texts, named, *place):
-            decided[n] = sorts.index(ORGANIZATION)
+            decided[n] = types.index(ORGANIZATION)
         elif _is_titled(texts, named, *place):
-            decided[n] = sorts.index(PERSON)
+            decided[n] = types.index(PERSON)
     chances = found.chances.copy()
-    _weigh_acronyms(chances, places, texts, named, sorts)
+    _weigh_acronyms(chances, places, texts, named, types)
     _decide(chances, decided)
     kept = _whole(places, company, texts, named)
     kept = kept[chances[kept, 0] <= 1 - threshold]
@@ -165,7 +165,7 @@ def decided_sorts(
 
 
 def _decide(chances: NDArray[np.float64], decided: IntArray) -> None:
-    """Give mentions the sorts that were decided for them, where there is one."""
+    """Give mentions the types that were decided for them, where there is one."""
     rows = np.flatnonzero(decided)
     own = 1 - chances[rows, :1]
     sure = np.maximum(own, MENTIONED)
@@ -198,7 +198,7 @@ def _whole(
 
 
 def partitives(found: Found, texts: Sequence[str]) -> Found:
-    """Give "one of the analysts" the sorts of the analysts."""
+    """Give "one of the analysts" the types of the analysts."""
     whole = {place[1]: n for n, place in enumerate(found.places.tolist())}
     chances = found.chances.copy()
     for n, head in enumerate(found.places[:, 0].tolist()):
@@ -210,10 +210,10 @@ def partitives(found: Found, texts: Sequence[str]) -> Found:
 
 
 def agreed(found: Found, texts: Sequence[str], decided: BoolArray) -> Found:
-    """Move the sorts of mentions towards the mean of those with the same head in the text.
+    """Move the types of mentions towards the mean of those with the same head in the text.
 
     The first word of a company's name counts as its head, and a name also counts for mentions of
-    its last word alone. A decided sort counts as much as those of several others.
+    its last word alone. A decided type counts as much as those of several others.
     """
     places = without_possessive(found.places, texts)
     heads = [_key(texts, *place) for place in places]
@@ -240,10 +240,10 @@ def _key(texts: Sequence[str], head: int, first: int, last: int) -> str:
 
 def _weigh_acronyms(
     chances: NDArray[np.float64], places: Sequence[Place], texts: Sequence[str],
-    named: BoolArray, sorts: Sequence[str],
+    named: BoolArray, types: Sequence[str],
 ) -> None:  # fmt: skip
-    """Change the probabilities of the sorts of acronyms by what acronyms name."""
-    factors = np.array([ACRONYMS.get(sort, 1.0) for sort in sorts[1:]])
+    """Change the probabilities of the types of acronyms by what acronyms name."""
+    factors = np.array([ACRONYMS.get(entity_type, 1.0) for entity_type in types[1:]])
     for n, (head, _, last) in enumerate(places):
         if head == last and named[head] and _is_acronym(texts[head]):
             weighed = factors * chances[n, 1:]

@@ -9,7 +9,7 @@ from partita.text.annotations import Annotation, SpanMention
 from partita.text.expressions import PlacedSentence, Span
 from partita.text.trees import Tree, Word
 
-SORTS = {
+TYPES = {
     "PERSON": "person", "PER": "person", "NORP": "person", "ORG": "organization",
     "GPE": "place", "LOC": "place", "FAC": "place", "EVENT": "event", "DATE": "time",
     "TIME": "time", "PRODUCT": "object", "WORK_OF_ART": "object", "LAW": "abstract",
@@ -140,7 +140,7 @@ def _join_conjuncts(heads: list[int], relations: list[str]) -> None:
 
 def _mentions(doc: Any) -> Iterator[SpanMention]:
     """Yield the mentions in text order, one for each head, of which none cross."""
-    sorts = {one.root.i: SORTS.get(one.label_, "") for one in doc.ents}
+    types = {one.root.i: TYPES.get(one.label_, "") for one in doc.ents}
     by_head: dict[int, tuple[int, int]] = {}
     for start, end, root in _candidates(doc):
         known = by_head.get(root)
@@ -153,7 +153,7 @@ def _mentions(doc: Any) -> Iterator[SpanMention]:
             continue
         kept.append((start, end))
         span = (doc[start].idx, _span_of(doc[end - 1])[1])
-        yield SpanMention((span,), sorts.get(root, ""), _span_of(doc[root]))
+        yield SpanMention((span,), types.get(root, ""), _span_of(doc[root]))
 
 
 def _candidates(doc: Any) -> Iterator[tuple[int, int, int]]:

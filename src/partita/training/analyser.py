@@ -1,4 +1,4 @@
-"""Train the English analyser: tagger, parser, mentions and their sorts."""
+"""Train the English analyser: tagger, parser, mentions and their types."""
 
 from __future__ import annotations
 
@@ -224,14 +224,14 @@ GROUPS = (255, 40)  # numbers of groups of words with similar vectors
 
 def word_groups(documents: Sequence[PlacedDocument], seed: int) -> NDArray[np.uint8]:
     """Return the groups of the words of the table of words: two by k-means of their vectors, and
-    two by the sorts of mentions with similar heads, the likeliest and the second."""
+    two by the types of mentions with similar heads, the likeliest and the second."""
     vectors = shipped_words().vectors
     rng = np.random.default_rng(seed)
-    return np.stack([*(_k_means(vectors, n, rng) for n in GROUPS), *_likely_sorts(documents)])
+    return np.stack([*(_k_means(vectors, n, rng) for n in GROUPS), *_likely_types(documents)])
 
 
-def _likely_sorts(documents: Sequence[PlacedDocument]) -> tuple[NDArray[np.uint8], ...]:
-    """Return codes of the likeliest sort with its certainty, and of the two likeliest sorts."""
+def _likely_types(documents: Sequence[PlacedDocument]) -> tuple[NDArray[np.uint8], ...]:
+    """Return codes of the likeliest type with its certainty, and of the two likeliest types."""
     counts = _head_counts(documents)
     inputs, many = _word_inputs(), counts.shape[1]
     seen = counts.sum(axis=1) > 0
@@ -247,8 +247,8 @@ def _likely_sorts(documents: Sequence[PlacedDocument]) -> tuple[NDArray[np.uint8
 
 
 def _head_counts(documents: Sequence[PlacedDocument]) -> NDArray[np.float64]:
-    """Return how often each word of the table of words is the head of a mention of each sort."""
-    table, names = shipped_words(), inventory_sorts(documents)
+    """Return how often each word of the table of words is the head of a mention of each type."""
+    table, names = shipped_words(), inventory_types(documents)
     counts = np.zeros((len(table.words), max(len(names), 1)))
     for document in documents:
         for sentence in document.sentences:
@@ -256,7 +256,7 @@ def _head_counts(documents: Sequence[PlacedDocument]) -> NDArray[np.float64]:
                 word = sentence.tree.words[head_of(mention, sentence.tree.words)]
                 row = table.find(word.form)
                 if word.upos != "PRON" and row >= 0:
-                    counts[row, names.index(mention.sort)] += 1
+                    counts[row, names.index(mention.type)] += 1
     return counts
 
 
@@ -290,9 +290,9 @@ def _fit_softmax(
     return result
 
 
-def inventory_sorts(documents: Sequence[PlacedDocument]) -> list[str]:
-    """Return the sorts of mentions, in order."""
-    return sorted({m.sort for d in documents for s in d.sentences for m in s.mentions})
+def inventory_types(documents: Sequence[PlacedDocument]) -> list[str]:
+    """Return the types of mentions, in order."""
+    return sorted({m.type for d in documents for s in d.sentences for m in s.mentions})
 
 
 def _k_means(
@@ -312,17 +312,17 @@ def _k_means(
 class GoldMentions(NamedTuple):
     """The annotated mentions of a text by the word that is their head.
 
-    `sorts` are numbers of sorts (0: no mention), `firsts` and `lasts` the ends of the shortest
+    `types` are numbers of types (0: no mention), `firsts` and `lasts` the ends of the shortest
     mention with this head, `both` marks heads that also have a coordination.
     """
 
-    sorts: IntArray
+    types: IntArray
     firsts: IntArray
     lasts: IntArray
     both: NDArray[np.bool_]
 
 
-def gold_mentions(document: PlacedDocument, tokens: Tokens, sorts: Sequence[str]) -> GoldMentions:
+def gold_mentions(document: PlacedDocument, tokens: Tokens, types: Sequence[str]) -> GoldMentions:
     """Return the mentions of a document at the tokens of its text."""
     count = len(tokens)
     gold = GoldMentions(
@@ -332,7 +332,7 @@ def gold_mentions(document: PlacedDocument, tokens: Tokens, sorts: Sequence[str]
     starts, ends = np.array(tokens.starts), np.array(tokens.ends)
     for sentence in document.sentences:
         for mention in sorted(sentence.mentions, key=lambda m: len(m.words), reverse=True):
-            _add_gold(mention, sentence, starts, ends, gold, sorts)
+            _add_gold(mention, sentence, starts, ends, gold, types)
     return gold
 
 
@@ -342,7 +342,7 @@ def _add_gold(
     starts: IntArray,
     ends: IntArray,
     gold: GoldMentions,
-    sorts: Sequence[str],
+    types: Sequence[str],
 ) -> None:
     """Note a mention at its head; a shorter one replaces a longer one."""
     inside, tree = mention.words, sentence.tree
@@ -350,9 +350,9 @@ def _add_gold(
     head = int(np.searchsorted(ends, sentence.spans[place][0], side="right"))
     if head >= len(starts) or starts[head] >= sentence.spans[place][1]:
         return
-    if gold.sorts[head]:
+    if gold.types[head]:
         gold.both[head] = gold.both[head] or bool(gold.lasts[head] > head)
-    gold.sorts[head] = sorts.index(mention.sort) if mention.sort in sorts else 0
+    gold.types[head] = types.index(mention.type) if mention.type in types else 0
     gold.firsts[head] = np.searchsorted(ends, sentence.spans[inside[0]][0], side="right")
     gold.lasts[head] = np.searchsorted(starts, sentence.spans[inside[-1]][1], side="left") - 1
 
@@ -404,7 +404,7 @@ def mention_examples(
         np.concatenate([text.relations for text in texts]),
     )
     gold = GoldMentions(
-        np.concatenate([text.gold.sorts for text in texts]),
+        np.concatenate([text.gold.types for text in texts]),
         np.concatenate([text.gold.firsts + offset for text, offset in shifted]),
         np.concatenate([text.gold.lasts + offset for text, offset in shifted]),
         np.concatenate([text.gold.both for text in texts]),
@@ -429,14 +429,14 @@ def _examples(
     starts = np.concatenate([[0], trees.ends])[np.searchsorted(trees.ends, here, side="right")]
     above = np.where(trees.heads >= 0, trees.heads + starts, -1)
     tried = possible[trees.tags]
-    held = (above >= 0) & (gold.sorts[above] > 0)
+    held = (above >= 0) & (gold.types[above] > 0)
     inside = (gold.firsts[above] <= here) & (here <= gold.lasts[above])
     joined = held & (roles[trees.relations] == CONJUNCT)
     coordinated = np.zeros(len(here), dtype=np.bool_)
     coordinated[above[joined]] = True
     coordinated[above[joined & inside]] = False
     return {
-        "sorts": Examples(codes("sorts")[tried], gold.sorts[tried]),
+        "sorts": Examples(codes("sorts")[tried], gold.types[tried]),
         "spans": Examples(codes("spans")[held], inside[held].astype(np.int64)),
         "both": Examples(codes("both")[coordinated], gold.both[coordinated].astype(np.int64)),
     }
@@ -447,7 +447,7 @@ def possible_heads(
 ) -> NDArray[np.bool_]:
     """Return of each tag whether its words are heads of mentions often enough."""
     all_tags = np.concatenate([text.tags for text in texts])
-    heads = np.concatenate([text.gold.sorts > 0 for text in texts])
+    heads = np.concatenate([text.gold.types > 0 for text in texts])
     total = np.bincount(all_tags, minlength=len(tags))
     return np.bincount(all_tags[heads], minlength=len(tags)) > least * np.maximum(total, 1)
 
@@ -475,7 +475,7 @@ def train_model(
 
 def train_mentions(
     examples: Mapping[str, Examples],
-    sorts: tuple[str, ...],
+    types: tuple[str, ...],
     possible: NDArray[np.bool_],
     labels: Sequence[str],
     seed: int,
@@ -484,10 +484,10 @@ def train_mentions(
     """Train the models of mentions."""
     models, steps = {}, []
     for name, places in mention_places().items():
-        classes = len(sorts) if name == "sorts" else 2
+        classes = len(types) if name == "sorts" else 2
         models[name], step = train_model(examples[name], places, classes, seed, settings)
         steps.append(step)
-    return MentionModel(sorts, possible, roles_of(labels), models, np.array(steps))
+    return MentionModel(types, possible, roles_of(labels), models, np.array(steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -504,22 +504,22 @@ class AnalyserSettings:
 
 
 class Inventory(NamedTuple):
-    """The tags, labels and sorts of the training data; `standing` is the tag for each."""
+    """The tags, labels and types of the training data; `standing` is the tag for each."""
 
     tags: tuple[str, ...]
     labels: tuple[str, ...]
-    sorts: tuple[str, ...]
+    types: tuple[str, ...]
     standing: Mapping[str, str]
 
 
 def inventory(documents: Sequence[PlacedDocument]) -> Inventory:
-    """Return the tags, labels and sorts of documents."""
+    """Return the tags, labels and types of documents."""
     sentences = [s for document in documents for s in tree_sentences(document)]
     standing = frequent_tags(sentences)
     return Inventory(
         tuple(sorted(set(standing.values()))),
         tuple(sorted({label for sentence in sentences for label in sentence.labels})),
-        ("", *inventory_sorts(documents)),
+        ("", *inventory_types(documents)),
         standing,
     )
 
@@ -631,7 +631,7 @@ def read_text(
     tokens = document_tokens(document)
     texts = [case(text) for text in tokens.texts]
     trees = analyser.trees(texts, tokens.ends_of_sentences, whole_names=False)
-    gold = gold_mentions(document, tokens, names.sorts)
+    gold = gold_mentions(document, tokens, names.types)
     return ReadText(texts, tokens.ends_of_sentences, trees.tags, trees.heads, trees.relations, gold)
 
 
@@ -680,7 +680,7 @@ def with_fold_mentions(
         possible = possible_heads(others, names.tags, settings.mentions.least)
         examples = mention_examples(others, analyser, possible)
         model = train_mentions(
-            examples, names.sorts, possible, names.labels, seed, settings.mentions
+            examples, names.types, possible, names.labels, seed, settings.mentions
         )
         held_out.append(_held_out(mention_examples(texts[fold], analyser, possible), model))
         analysers.append(replace(analyser, mentions=model))
@@ -706,7 +706,7 @@ def _held_out(
     return [
         (
             scores_of(
-                examples[name].codes, model.models[name], len(model.sorts) if name == "sorts" else 2
+                examples[name].codes, model.models[name], len(model.types) if name == "sorts" else 2
             )
             * scale,
             examples[name].right,
@@ -787,7 +787,7 @@ def final_analyser(
     texts = [text for part in fold_texts(models, names, seed, settings) for text in part]
     possible = possible_heads(texts, names.tags, settings.mentions.least)
     examples = mention_examples(texts, analyser, possible)
-    model = train_mentions(examples, names.sorts, possible, names.labels, seed, settings.mentions)
+    model = train_mentions(examples, names.types, possible, names.labels, seed, settings.mentions)
     return _rescaled(replace(analyser, mentions=model), factors)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.joint.codes import CELL, NEW, SCALE, SORTS
+from partita.configurations.joint.codes import CELL, NEW, SCALE, TYPES
 from partita.configurations.joint.constrained import constrained
 from partita.configurations.joint.features import joint_columns, lexeme
 from partita.configurations.joint.model import (
@@ -94,8 +94,8 @@ class Settings:
     characteristic_dropout: float = 0.1
     word_dropout: float = 0.6  # of the words of mentions that start a cell, further ones
     min_documents: int = 4  # with a word, for it to have a lexeme
-    unsorted_share: float = 0.5  # share of documents that an epoch also has without sorts
-    uncertain_share: float = 0.5  # share of documents that an epoch also has with uncertain sorts
+    untyped_share: float = 0.5  # share of documents that an epoch also has without types
+    uncertain_share: float = 0.5  # share of documents that an epoch also has with uncertain types
 
 
 class Lessons(NamedTuple):
@@ -216,14 +216,14 @@ def lessons_of(
     settings: Settings,
     rng: np.random.Generator,
 ) -> Lessons:
-    """Return the decisions of documents, of copies without sorts and with uncertain ones."""
-    copies = [without_sorts(document) for document in documents]
-    copies += [with_uncertain_sorts(document, rng) for document in documents]
+    """Return the decisions of documents, of copies without types and with uncertain ones."""
+    copies = [without_types(document) for document in documents]
+    copies += [with_uncertain_types(document, rng) for document in documents]
     decisions = [key_decisions(document, lexemes) for document in (*documents, *copies)]
     numbers = np.repeat(
         [*[-1] * len(documents), *range(len(copies))], [len(one.answers) for one in decisions]
     )
-    shares = np.repeat([settings.unsorted_share, settings.uncertain_share], len(documents))
+    shares = np.repeat([settings.untyped_share, settings.uncertain_share], len(documents))
     return Lessons(concatenate_decisions(decisions), numbers, shares)
 
 
@@ -336,24 +336,24 @@ def hash_documents(documents: Iterable[Document]) -> str:
     return digest.hexdigest()
 
 
-def without_sorts(document: Document) -> Document:
+def without_types(document: Document) -> Document:
     """Return a document as of a corpus without entity types."""
-    return _with_sorts(document, [("", None)] * len(document))
+    return _with_types(document, [("", None)] * len(document))
 
 
-NOUN_EVIDENCE, PRONOUN_EVIDENCE = 2.3, 1.2  # how far the true sort stands out from normal noise
+NOUN_EVIDENCE, PRONOUN_EVIDENCE = 2.3, 1.2  # how far the true type stands out from normal noise
 
 
-def with_uncertain_sorts(document: Document, rng: np.random.Generator) -> Document:
-    """Return a document with the sorts that a calibrated model of them might predict.
+def with_uncertain_types(document: Document, rng: np.random.Generator) -> Document:
+    """Return a document with the types that a calibrated model of them might predict.
 
-    The evidence for a sort is normal, with a mean of d for the true one and 0 for the others; the
-    probabilities are those that follow from it: about four of five nouns get their own sort.
+    The evidence for a type is normal, with a mean of d for the true one and 0 for the others; the
+    probabilities are those that follow from it: about four of five nouns get their own type.
     """
-    sorts = SORTS[1:]
-    counts = Counter(template.sort for template in document.templates)
-    prior = np.log([1.0 + counts[sort] for sort in sorts])
-    return _with_sorts(
+    types = TYPES[1:]
+    counts = Counter(template.type for template in document.templates)
+    prior = np.log([1.0 + counts[entity_type] for entity_type in types])
+    return _with_types(
         document, [_predicted(template, prior, rng) for template in document.templates]
     )
 
@@ -361,25 +361,25 @@ def with_uncertain_sorts(document: Document, rng: np.random.Generator) -> Docume
 def _predicted(
     template: Template, prior: FloatArray, rng: np.random.Generator
 ) -> tuple[str, dict[str, float] | None]:
-    sorts = SORTS[1:]
-    if template.sort not in sorts or "SORT_PROBABILITIES" in template.context:
-        return template.sort, template.context.get("SORT_PROBABILITIES")
+    types = TYPES[1:]
+    if template.type not in types or "SORT_PROBABILITIES" in template.context:
+        return template.type, template.context.get("SORT_PROBABILITIES")
     d = PRONOUN_EVIDENCE if template.form == "pronoun" else NOUN_EVIDENCE
-    evidence = rng.standard_normal(len(sorts))
-    evidence[sorts.index(template.sort)] += d
+    evidence = rng.standard_normal(len(types))
+    evidence[types.index(template.type)] += d
     shares = np.exp(prior + d * evidence - (prior + d * evidence).max())
     shares /= shares.sum()
-    return sorts[int(shares.argmax())], dict(zip(sorts, shares.tolist(), strict=True))
+    return types[int(shares.argmax())], dict(zip(types, shares.tolist(), strict=True))
 
 
-def _with_sorts(
-    document: Document, sorts: Sequence[tuple[str, Mapping[str, float] | None]]
+def _with_types(
+    document: Document, types: Sequence[tuple[str, Mapping[str, float] | None]]
 ) -> Document:
     templates = []
-    for template, (sort, shares) in zip(document.templates, sorts, strict=True):
+    for template, (entity_type, shares) in zip(document.templates, types, strict=True):
         context = {k: v for k, v in template.context.items() if k != "SORT_PROBABILITIES"}
         context |= {} if shares is None else {"SORT_PROBABILITIES": shares}
-        templates.append(replace(template, sort=sort, context=context))
+        templates.append(replace(template, type=entity_type, context=context))
     return replace(document, templates=tuple(templates))
 
 

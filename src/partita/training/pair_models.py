@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from partita.pairs.characteristics import (
 from partita.pairs.columns import Columns, template_columns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
+from partita.results.template_json import template_json
 from partita.templates.schema import Schema
 from partita.training.maxent import (
     Codes,
@@ -266,10 +267,7 @@ def _hash(documents: Sequence[KeyedTemplates]) -> str:
     """Return a hash of all that the model can learn from."""
     digest = hashlib.sha256()
     for document in documents:
-        templates = [
-            asdict(t) | {"slots": dict(t.slots), "context": dict(t.context)}
-            for t in document.templates
-        ]
+        templates = list(map(template_json, document.templates))
         text = json.dumps([document.name, templates, document.labels.tolist()], default=str)
         digest.update(text.encode())
         digest.update(np.packbits(document.compatible).tobytes())

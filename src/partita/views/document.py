@@ -166,9 +166,9 @@ def _heading(entity: Entity, probability: float, colour: bool) -> str:
 
 
 def _kind(entity: Entity) -> str:
-    """Return the sort, with a narrower one if there is a likely one."""
+    """Return the type, with a narrower one if there is a likely one."""
     narrower = _likely(entity, "TYPE")
-    return f"{entity.sort}: {narrower}" if narrower else entity.sort
+    return f"{entity.type}: {narrower}" if narrower else entity.type
 
 
 def _likely(entity: Entity, slot: str) -> str:

@@ -355,7 +355,7 @@ def things_text(fused: FusedAccounts, width: int = WIDTH) -> Iterator[str]:
 
 
 def _thing(thing: Thing, width: int) -> Iterator[str]:
-    name = ", ".join(filter(None, (thing.name, thing.sort))) or "thing"
+    name = ", ".join(filter(None, (thing.name, thing.type))) or "thing"
     heading = f"{thing.id}  {name}; described by {', '.join(thing.sources)}"
     yield cut(f"{clean(heading)}  ({thing.probability.value:.4f})", width) + "\n"
     for slot_name, slot in thing.slots.items():
@@ -437,7 +437,7 @@ def _thing_json(
     thing: Thing, fused: FusedAccounts, set_of_account: dict[str, int]
 ) -> dict[str, Any]:
     group = fused.sets[set_of_account[thing.anchor]].set
-    document: dict[str, Any] = {"id": thing.id, "sort": thing.sort}
+    document: dict[str, Any] = {"id": thing.id, "sort": thing.type}
     if thing.name:
         document["name"] = thing.name
     return document | {

@@ -47,7 +47,7 @@ def _colours(resolved: Resolved) -> Colours:
         several += len(entity.templates) > 1
         for one in entity.templates:
             classes[one] = colour
-            labels[one] = f"{entity.id} {shorten(entity.sort, 40)}".strip()
+            labels[one] = f"{entity.id} {shorten(entity.type, 40)}".strip()
             hints[one] = _hint(entity)
     return Colours(classes, labels, hints)
 
@@ -56,7 +56,7 @@ def _hint(entity: Entity) -> str:
     count = len(entity.templates)
     name = entity.name or next(iter(entity.descriptions), "")
     about = f"{count} mentions, probability {_probability(entity)}" if count > 1 else "1 mention"
-    return " · ".join(filter(None, (entity.id, shorten(name, 60), entity.sort, about)))
+    return " · ".join(filter(None, (entity.id, shorten(name, 60), entity.type, about)))
 
 
 def _probability(entity: Entity) -> str:
@@ -84,7 +84,7 @@ def _row(entity: Entity, members: Sequence[Template], colours: Colours) -> Html:
     return element(
         "tr",
         element("td", chip, " ", element("b", shorten(name, 80), dir="auto")),
-        element("td", shorten(entity.sort, 60)),
+        element("td", shorten(entity.type, 60)),
         element("td", f"{len(members)}: ", element("span", shown, dir="auto")),
         element("td", share, class_="share-of-cell"),
         element("td", slots_text(entity)),

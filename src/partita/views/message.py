@@ -93,7 +93,7 @@ def _entity(entity: Entity, texts: Mapping[str, str], width: int, colour: bool) 
 def _head(entity: Entity, texts: Mapping[str, str], width: int, colour: bool) -> str:
     """Return the heading; a single template has no probability."""
     name = entity.name or next(iter(entity.descriptions), texts.get(entity.anchor, ""))
-    text = "  ".join(filter(None, (entity.id, entity.sort, one_line(name))))
+    text = "  ".join(filter(None, (entity.id, entity.type, one_line(name))))
     if _alone(entity):
         return bold(cut(text, width), colour)
     probability = _probability(entity.figure)

@@ -47,7 +47,7 @@ def _entity(entity: Entity, colours: Colours) -> Html:
         [
             element("span", shorten(entity.id, 40), class_=f"chip {colour}"),
             element("b", shorten(name, 80), dir="auto"),
-            element("small", shorten(entity.sort, 60)),
+            element("small", shorten(entity.type, 60)),
         ],
         " ",
     )
@@ -66,7 +66,7 @@ def _alone(template: Template, colours: Colours) -> Html:
     title = join(
         [
             element("b", shorten(template.text, 80), dir="auto"),
-            element("small", shorten(template.sort, 60)),
+            element("small", shorten(template.type, 60)),
         ],
         " ",
     )

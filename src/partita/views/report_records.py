@@ -191,7 +191,7 @@ def _cells(one: ReportSet) -> Iterator[tuple[str, ...]]:
 
 def template_hint(template: Template) -> str:
     """Return a one-line description of a template."""
-    about = (f"{template.id}: {shorten(template.text, MAX_LETTERS)}", template.sort, template.form)
+    about = (f"{template.id}: {shorten(template.text, MAX_LETTERS)}", template.type, template.form)
     slots = ", ".join(f"{name} {value_text(value)}" for name, value in template.slots.items())
     rule = f"rule: {template.rule}" if template.rule else ""
     return shorten(" · ".join(filter(None, (*about, slots, rule))), 3 * MAX_LETTERS)

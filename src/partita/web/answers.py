@@ -26,7 +26,7 @@ class Domains(TypedDict):
 
 
 class Run(TypedDict):
-    """A run of the store; `sorts` and `untrainable` only of one run."""
+    """A run of the store; `types` and `untrainable` only of one run."""
 
     name: str
     domain: str

@@ -98,7 +98,7 @@ def test_reliabilities_are_taken_as_they_are(folder, tmp_path):
     found = fuse_entities(
         [folder / "watch.jsonl", folder / "table.csv"], EntityOptions(reliability=given)
     ).fused
-    thing = next(one for one in found.things if len(one.accounts) > 1 and one.sort == "DEPOT")
+    thing = next(one for one in found.things if len(one.accounts) > 1 and one.type == "DEPOT")
     assert thing.slots["SIZE"].values[0].text == "30 ha"
     given.write_text("source,reliability\neve,1\n")
     with pytest.raises(InputError, match="reliability of unknown source eve"):

@@ -73,7 +73,7 @@ def test_configurations_that_share_cells_have_the_probability_that_each_has_alon
 def test_what_a_mention_is_denied_to_be_has_much_lower_odds(n: int, seed: int) -> None:
     """Given where the earlier ones are; all keep a share, and the sum stays one."""
     rng = np.random.default_rng(seed)
-    templates = [replace(one, sort="") for one in random_templates(n, rng)]  # no cell is far
+    templates = [replace(one, type="") for one in random_templates(n, rng)]  # no cell is far
     for one in templates:
         one.context.pop("SORT_PROBABILITIES", None)
     model, last = random_model(rng), templates[-1]
@@ -314,9 +314,9 @@ def test_more_draws_are_made_until_the_error_is_small() -> None:
     assert few.reason.endswith(f"from 32 draws, standard errors at most {few.error:.3f}")
 
 
-def certain(n: int, text: str, sort: str, **context: object) -> Template:
+def certain(n: int, text: str, entity_type: str, **context: object) -> Template:
     return Template(
-        f"m{n}", text, 10 * n, 10 * n + len(text), sort=sort, head=text.split()[-1].lower(),
+        f"m{n}", text, 10 * n, 10 * n + len(text), type=entity_type, head=text.split()[-1].lower(),
         form="definite", context={"WORDS": text.lower().split(), **context},
     )  # fmt: skip
 
@@ -329,7 +329,7 @@ def agreement(earlier: Template, later: Template) -> tuple[int, int]:
     return near, int(seen.classes[0])
 
 
-def test_sorts_are_evidence_and_no_gate() -> None:
+def test_types_are_evidence_and_no_gate() -> None:
     person = certain(0, "the judge", "person")
     assert agreement(person, certain(1, "the man", "person")) == (8, -1)
     assert agreement(person, certain(1, "the man", "")) == (0, -1)

@@ -16,14 +16,14 @@ from partita.pairs.columns import Columns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy, PairModel
 from partita.pipeline import Stages
-from partita.templates.sorts import Hierarchy
+from partita.templates.entity_types import Hierarchy
 from partita.text.gazetteer import Gazetteer, read_gazetteer
 from partita.training.pair_parameters import PairParameters, training_of
 from partita.training.parameter_files import shipped_pair_parameters
 from partita_incidents.answers import answer_reading, probable_incidents
 from partita_incidents.cases import message_context
 from partita_incidents.characteristics import EVENTS
-from partita_incidents.event_templates import SORT, event_templates, participants
+from partita_incidents.event_templates import EVENT_TYPE, event_templates, participants
 from partita_incidents.exam_files import format_templates as answers_text
 from partita_incidents.incident_models import KIND, IncidentModels, parse_models
 from partita_incidents.merging import (
@@ -46,7 +46,7 @@ class IncidentPairModel:
 
     def model_for(self, templates: Sequence[Template]) -> MaximumEntropy:
         """Return the model for templates of one coreference set."""
-        are_events = any(template.sort == SORT for template in templates[:1])
+        are_events = any(template.type == EVENT_TYPE for template in templates[:1])
         return self.events if are_events else self.participants
 
     def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
@@ -109,10 +109,10 @@ class IncidentDomain(RuleDomain):
         """Extract the events of a message and their participants."""
         reading = self._reading(message)
         events = find_events(reading, self.models.reading)
-        sorts = self.schema.sorts or Hierarchy()
+        types = self.schema.types or Hierarchy()
         return (
             *event_templates(message_context(reading), events),
-            *participants(reading, events, sorts),
+            *participants(reading, events, types),
         )
 
     def formatted(self, name: str, message: Message, stages: Stages) -> tuple[str, int]:

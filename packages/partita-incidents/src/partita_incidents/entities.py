@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 
 from partita.rules.numbers import BELOW_TWENTY, TENS
-from partita_incidents.mentions import Mention, coarse_sort, mention_end
+from partita_incidents.mentions import Mention, coarse_type, mention_end
 from partita_incidents.readings import Reading, RolePart
 from partita_incidents.stories import Item, Story
 
@@ -198,14 +198,14 @@ def _add_apposition(entity: Entity, reading: Reading, apposition: Mention) -> No
         return
     if name := person_name(apposition):
         entity.names[name] = None
-    elif coarse_sort(apposition) == "PERSON" and entity.names:
+    elif coarse_type(apposition) == "PERSON" and entity.names:
         entity.descriptions[phrase(reading, apposition)] = None
         entity.heads.add(apposition.lemma)
 
 
 def person_name(mention: Mention) -> str:
     """Return the name of a person without titles, or "" if the mention is no person's name."""
-    attributes, kind = mention.item.attributes, coarse_sort(mention)
+    attributes, kind = mention.item.attributes, coarse_type(mention)
     if kind not in ("PERSON", "NAME") or attributes.get("form") != "name":
         return ""
     return without_title(

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import cast, get_args
 
 from partita.core import Form, Template
-from partita.templates.sorts import Hierarchy
+from partita.templates.entity_types import Hierarchy
 from partita_incidents.cases import MessageContext
 from partita_incidents.entities import person_name
 from partita_incidents.mentions import Mention
 from partita_incidents.readings import Event, Reading
-from partita_incidents.stories import Item, Sentence, sorts_of
+from partita_incidents.stories import Item, Sentence, types_of
 
 ROLES = ("VICTIM", "TARGET", "PERPETRATOR", "ORGANISATION", "INSTRUMENT")
-SORT = "EVENT"
+EVENT_TYPE = "EVENT"
 MIN_HEAD_PROBABILITY = 0.3  # parts below it give an event no heads
 _OPENING_PHRASES = 3  # phrases at the start of a sentence that are observed
 
@@ -40,7 +40,7 @@ def _template(context: MessageContext, event: Event) -> Template:
         start,
         end,
         sentence=event.sentence,
-        sort=SORT,
+        type=EVENT_TYPE,
         slots=_slots(context, event),
         rule="event",
         context=_context(context, event, sentence),
@@ -89,7 +89,7 @@ def _word(item: Item) -> str:
 def _nouns(sentence: Sentence) -> Iterator[list[str]]:
     """Yield determiner, lemma and number of event nouns: "the attack", "two bombings"."""
     for item in sentence.items:
-        if item.kind == "ng" and _EVENTS.intersection(sorts_of(item)):
+        if item.kind == "ng" and _EVENTS.intersection(types_of(item)):
             attributes = item.attributes
             yield [
                 str(attributes.get("det")),
@@ -103,7 +103,7 @@ _EVENTS = frozenset(
 )
 
 MIN_ROLE_PROBABILITY = 0.5  # of a role, for a mention to be a participant
-SORTS = {
+ROLE_TYPES = {
     "VICTIM": "PERSON",
     "PERPETRATOR": "PERSON",
     "ORGANISATION": "ORGANISATION",
@@ -112,7 +112,7 @@ SORTS = {
 }
 
 
-def participants(reading: Reading, events: Sequence[Event], sorts: Hierarchy) -> Iterator[Template]:
+def participants(reading: Reading, events: Sequence[Event], types: Hierarchy) -> Iterator[Template]:
     """Yield templates of the mentions with a probable role, in the order of the events."""
     for event in events:
         roles: dict[int, list[str]] = {}
@@ -120,11 +120,11 @@ def participants(reading: Reading, events: Sequence[Event], sorts: Hierarchy) ->
             if part.probability >= MIN_ROLE_PROBABILITY:
                 roles.setdefault(part.place, []).append(part.role)
         for place in sorted(roles):
-            yield _participant_template(reading, event, place, roles[place], sorts)
+            yield _participant_template(reading, event, place, roles[place], types)
 
 
 def _participant_template(
-    reading: Reading, event: Event, place: int, roles: list[str], sorts: Hierarchy
+    reading: Reading, event: Event, place: int, roles: list[str], types: Hierarchy
 ) -> Template:
     mention = reading.mentions[place]
     attributes, spans = mention.item.attributes, reading.story.spans
@@ -137,7 +137,7 @@ def _participant_template(
         start,
         end,
         sentence=mention.sentence,
-        sort=_sort(mention, roles[0], sorts),
+        type=_entity_type(mention, roles[0], types),
         head=mention.lemma,
         number=_number(attributes.get("number")),
         form=_form(attributes.get("form")),
@@ -151,11 +151,11 @@ def _participant_template(
     )
 
 
-def _sort(mention: Mention, role: str, sorts: Hierarchy) -> str:
-    """Return the sort of the expression if it fits the role, otherwise the role's own sort."""
-    role_sort = SORTS[role]
-    fitting = [s for s in sorts_of(mention.item) if role_sort in sorts.above.get(s, ())]
-    return fitting[0] if fitting else role_sort
+def _entity_type(mention: Mention, role: str, types: Hierarchy) -> str:
+    """Return the type of the expression if it fits the role, otherwise the role's own type."""
+    role_type = ROLE_TYPES[role]
+    fitting = [s for s in types_of(mention.item) if role_type in types.above.get(s, ())]
+    return fitting[0] if fitting else role_type
 
 
 def _number(number: object) -> int | str | None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from partita.text.words import shipped_words
-from partita_incidents.mentions import Mention, coarse_sort
-from partita_incidents.stories import Item, Sentence, Story, sorts_of
+from partita_incidents.mentions import Mention, coarse_type
+from partita_incidents.stories import Item, Sentence, Story, types_of
 
 _VERB_DISTANCE = 12  # phrases on either side that are searched for a verb
 MAX_REPETITIONS = 8  # mentions of the same thing whose surroundings count
@@ -30,7 +30,7 @@ def item_text(item: Item | None) -> str:
 def local_features(story: Story, mention: Mention) -> list[str]:
     """Return the features of a mention in its sentence."""
     sentence = story.sentences[mention.sentence]
-    kind = coarse_sort(mention)
+    kind = coarse_type(mention)
     features = [
         *_own_features(story, mention, kind),
         *_neighbour_features(sentence.items, mention.place, kind),
@@ -51,8 +51,8 @@ def _own_features(story: Story, mention: Mention, kind: str) -> Iterator[str]:
     yield f"head {mention.lemma}"
     yield f"last {mention.lemma.rsplit(' ', 1)[-1]}"
     yield f"kind {kind}"
-    for sort in sorts_of(mention.item):
-        yield f"sort {sort}"
+    for entity_type in types_of(mention.item):
+        yield f"sort {entity_type}"
     for modifier in attributes.get("mods", ()):
         yield f"mod {modifier}"
     yield f"form {attributes.get('form')} {kind}"
@@ -181,7 +181,7 @@ def mention_features(
         repetitions.setdefault(key, []).append(n)
     contexts = [list(_context_features(story, mention)) for mention in mentions]
     for n, (mention, key) in enumerate(zip(mentions, keys, strict=True)):
-        kind, others = coarse_sort(mention), [m for m in repetitions[key] if m != n]
+        kind, others = coarse_type(mention), [m for m in repetitions[key] if m != n]
         features = local_features(story, mention)
         features += class_features(story, mention, kind)
         features += [f"bag {word} {kind}" for word in words[mention.sentence]]
@@ -257,11 +257,11 @@ def noun_classes(lemma: str) -> tuple[str, ...]:
 
 
 def sentence_features(story: Story, sentence: Sentence, words: WordsBySentence) -> list[str]:
-    """Return features of words, verbs, sorts and clauses, and of the previous sentence."""
+    """Return features of words, verbs, types and clauses, and of the previous sentence."""
     features = [f"word {word}" for word in words[sentence.number]]
     features += _sentence_verb_features(sentence)
     features += dict.fromkeys(
-        f"sort {sort}" for item in sentence.items if item.kind == "ng" for sort in sorts_of(item)
+        f"sort {entity_type}" for item in sentence.items if item.kind == "ng" for entity_type in types_of(item)
     )
     for item in sentence.items:
         for role, incident, _ in story.clauses.get(item.first, ()):

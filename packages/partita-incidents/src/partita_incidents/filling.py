@@ -17,9 +17,9 @@ from partita_incidents.incident_models import (
 )
 from partita_incidents.models import NONE, Classifier
 from partita_incidents.readings import Draft, Reading
-from partita_incidents.stories import sorts_of
+from partita_incidents.stories import types_of
 
-_INSTRUMENT_SORTS = (
+_INSTRUMENT_TYPES = (
     "VEHICLE BOMB", "DYNAMITE", "MINE", "AERIAL BOMB", "MACHINE GUN", "MORTAR", "HANDGUN", "RIFLE",
     "GRENADE", "MOLOTOV COCKTAIL", "MISSILE", "ROCKET", "CUTTING DEVICE", "STONE", "TORTURE",
     "BOMB", "GUN", "EXPLOSIVE", "PROJECTILE", "FIRE",
@@ -154,8 +154,8 @@ def _chosen(
 
 
 def _instrument_type(reading: Reading, entity: Entity) -> str:
-    sorts = {s for part in entity.parts for s in sorts_of(reading.mentions[part.place].item)}
-    return next((sort for sort in _INSTRUMENT_SORTS if sort in sorts), "")
+    types = {s for part in entity.parts for s in types_of(reading.mentions[part.place].item)}
+    return next((entity_type for entity_type in _INSTRUMENT_TYPES if entity_type in types), "")
 
 
 def incident_of(message: str, number: int, fills: Iterable[ProbableFill]) -> Incident:

@@ -21,7 +21,7 @@ from partita_incidents.entities import Entity
 from partita_incidents.features import local_features, sentence_features, sentence_words
 from partita_incidents.models import BoostedTrees, Classifier
 from partita_incidents.readings import Reading, ReadingModels
-from partita_incidents.stories import Story, sorts_of
+from partita_incidents.stories import Story, types_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class FillModels:
 
 
 def entity_type_features(entity: Entity, reading: Reading) -> list[str]:
-    """Return features of what an entity is: its words, heads, sorts and titles."""
+    """Return features of what an entity is: its words, heads, types and titles."""
     features: dict[str, None] = {"any": None}
     for text in (*entity.names, *entity.descriptions):
         features |= {f"word {word}": None for word in text.split()}
@@ -48,7 +48,7 @@ def entity_type_features(entity: Entity, reading: Reading) -> list[str]:
     for part in entity.parts:
         item = reading.mentions[part.place].item
         features[f"head {reading.mentions[part.place].lemma}"] = None
-        features |= {f"sort {sort}": None for sort in sorts_of(item)}
+        features |= {f"sort {entity_type}": None for entity_type in types_of(item)}
         features |= {f"mod {word}": None for word in item.attributes.get("mods", ())}
     if entity.names:
         features["named"] = None

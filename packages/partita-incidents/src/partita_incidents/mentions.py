@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from partita_incidents.stories import Item, Sentence, Story, sorts_of
+from partita_incidents.stories import Item, Sentence, Story, types_of
 
 _ADJECTIVES_FOR_PEOPLE = frozenset({"dead", "wounded", "injured", "civilian", "minor", "american"})
 
@@ -110,7 +110,7 @@ def _is_full_noun_group(item: Item) -> bool:
     return item.kind == "ng" and item.attributes.get("form") != "pronoun"
 
 
-# Sorts in groups that play the same parts; the first that a mention has decides.
+# Types in groups that play the same parts; the first that a mention has decides.
 _GROUPS = {
     "TERRORIST": "TERRORIST",
     "GUERRILLAS": "GUERRILLAS",
@@ -127,15 +127,15 @@ _GROUPS = {
     "PLACE": "PLACE|CITY|STATE|COUNTRY|REGION|LANDFORM|LOCALITY",
     "EVENT": "ATTACKING|BOMBING|KIDNAPPING|ARSON|ROBBERY|HIJACKING|STOPPAGE|FIGHTING|HARM",
 }
-_COARSE = {sort: group for group, sorts in _GROUPS.items() for sort in sorts.split("|")}
+_COARSE = {entity_type: group for group, types in _GROUPS.items() for entity_type in types.split("|")}
 
 
-def coarse_sort(mention: Mention) -> str:
-    """Return the first group of sorts to which a mention belongs."""
-    sorts = sorts_of(mention.item)
-    for sort in sorts:
-        if sort in _COARSE:
-            return _COARSE[sort]
+def coarse_type(mention: Mention) -> str:
+    """Return the first group of types to which a mention belongs."""
+    types = types_of(mention.item)
+    for entity_type in types:
+        if entity_type in _COARSE:
+            return _COARSE[entity_type]
     if mention.item.kind == "name" or mention.item.attributes.get("form") == "name":
         return "NAME"
     return "OTHER"

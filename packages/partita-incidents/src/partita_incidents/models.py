@@ -25,7 +25,7 @@ BINS = 32  # of a column of numbers
 DIGITS = 4  # of borders and values of trees
 TREE_PRIOR = 1.0  # of the values of leaves
 MIN_CURVATURE = 4.0  # of a leaf
-# Rules and sorts are named by the domain, so these features are always readable.
+# Rules and types are named by the domain, so these features are always readable.
 _DOMAIN_PREFIXES = ("clause ", "list clause ", "sort ", "perpetrator sort ")
 _DOMAIN_WORD_LIST = """
 None True False any as at before behind chain chance country dateline day default drafts early

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from partita.text.gazetteer import Gazetteer
-from partita_incidents.stories import Item, Story, sorts_of
+from partita_incidents.stories import Item, Story, types_of
 
 # Levels of places: a chain is written from the highest to the lowest level.
 _LEVELS = {
@@ -107,13 +107,13 @@ def _is_place(story: Story, items: Sequence[Item], place: Place, home: Counter[s
         return False
     if item.kind == "word":
         return str(item.attributes.get("tag", "")).startswith("NN")
-    if item.kind != "ng" or _PLACES.intersection(sorts_of(item)):
+    if item.kind != "ng" or _PLACES.intersection(types_of(item)):
         return True
     words, name = story.words[first : last + 1], _name_words(item)
     alone = (item.first, item.last) == (first, last)
-    if _PEOPLE.intersection(sorts_of(item)) and _contains(words, name):
+    if _PEOPLE.intersection(types_of(item)) and _contains(words, name):
         return False
-    if name == words or (alone and not sorts_of(item)):
+    if name == words or (alone and not types_of(item)):
         before = story.words[first - 1] if first else "."
         likely = home[place.country] > 0 and before in _LISTING
         return len(words) > 1 or not alone or before in _LOCAL or likely
@@ -174,7 +174,7 @@ def _unlisted_places(item: Item, sentence: int, country: str) -> Iterator[Place]
         yield Place(sentence, item.first, item.last, kept, country, last, False)
     elif name and kind in _KINDS:
         yield Place(sentence, item.first, item.last, name, country, kind, False)
-    elif name and "PLACE" in sorts_of(item):
+    elif name and "PLACE" in types_of(item):
         yield Place(sentence, item.first, item.last, name, country, "CITY", False)
 
 

@@ -20,7 +20,7 @@ from partita_incidents.incident_models import (
     incident_features,
     perpetrator_features,
 )
-from partita_incidents.mentions import coarse_sort
+from partita_incidents.mentions import coarse_type
 from partita_incidents.merging import Merge
 from partita_incidents.models import NONE, log_odds
 from partita_incidents.readings import (
@@ -112,7 +112,7 @@ def _role_features(
     yield f"{role} many {min(len(own), 4)}"
     mention = context.reading.mentions[own[0].best.place]
     yield f"{role} {mention.lemma}"
-    yield f"{role} {coarse_sort(mention)} {bool(own[0].entity.names)}"
+    yield f"{role} {coarse_type(mention)} {bool(own[0].entity.names)}"
 
 
 def entity_features(
@@ -128,9 +128,9 @@ def entity_features(
         f"{role} together {twelfths(entity.probability)}",
         f"{role} mentions {min(len(entity.parts), 4)}",
         f"{role} place {min(rivals.index(participant), 4)}",
-        f"{role} kind {coarse_sort(mention)} {named}",
+        f"{role} kind {coarse_type(mention)} {named}",
         f"{role} type {draft.type}",
-        f"{role} type {draft.type} {coarse_sort(mention)}",
+        f"{role} type {draft.type} {coarse_type(mention)}",
         f"{role} head {mention.lemma}",
         f"{role} form {attributes.get('form')} {attributes.get('number')}",
         f"{role} det {attributes.get('det')}",
@@ -144,7 +144,7 @@ def entity_features(
 
 
 _TYPES = ("ATTACK", "BOMBING", "KIDNAPPING", "ARSON", "ROBBERY")
-_SORTS = (
+_COARSE_TYPES = (
     "PERSON", "NAME", "TARGET", "ORGANISATION", "TERRORIST", "GUERRILLAS", "STATE", "INSTRUMENT",
     "PLACE", "EVENT", "OTHER",
 )  # fmt: skip
@@ -275,7 +275,7 @@ def entity_numbers(
     mention, row = reading.mentions[best.place], np.sort(reading.roles[best.place])
     event = drafted.events[mention.sentence]
     absent = [1.0 - part.probability for part in participant.own]
-    kind, attributes = coarse_sort(mention), mention.item.attributes
+    kind, attributes = coarse_type(mention), mention.item.attributes
     others = [rival.probability for rival in rivals if rival is not participant]
     beside = [
         rival.probability
@@ -299,7 +299,7 @@ def entity_numbers(
         mention.sentence - draft.sentences[0], attributes.get("number") == "PLURAL",
     ]  # fmt: skip
     numbers += [len(beside), max(beside, default=0.0), drafted.listed[entity.role][best.place]]
-    numbers += [kind == sort for sort in _SORTS]
+    numbers += [kind == coarse for coarse in _COARSE_TYPES]
     numbers += [attributes.get("form") == form for form in _FORMS]
     numbers += [draft.type == name for name in _TYPES]
     return [*map(float, numbers), *drafted.numbers[:3], drafted.numbers[_TOP + 1]]

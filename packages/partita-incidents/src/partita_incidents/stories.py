@@ -19,8 +19,8 @@ from partita.text.tokens import Tokens, tokenize
 Attributes = Mapping[str, Any]
 Clause = tuple[str, str, str]  # the role, the incident and the rule
 
-# Sorts of words that play a role even as modifiers.
-_ROLE_SORTS = frozenset(
+# Types of words that play a role even as modifiers.
+_ROLE_TYPES = frozenset(
     {"TERRORIST", "GUERRILLAS", "STATE FORCE", "GUN", "MACHINE GUN", "RIFLE", "HANDGUN", "MORTAR"}
     | {"EXPLOSIVE", "BOMB", "VEHICLE BOMB", "DYNAMITE", "GRENADE", "ROCKET"}
 )
@@ -133,7 +133,7 @@ def _inner(described: SharedPhrase, first: int, last: int) -> Iterator[Item]:
     if described.attributes["kind"] != "ng":
         return
     for item in _leaves(described, first, last):
-        if item.last < last and (item.kind == "name" or _ROLE_SORTS.intersection(sorts_of(item))):
+        if item.last < last and (item.kind == "name" or _ROLE_TYPES.intersection(types_of(item))):
             yield item
 
 
@@ -147,10 +147,10 @@ def _leaves(described: SharedPhrase, first: int, last: int) -> Iterator[Item]:
             yield from _leaves(part, begin, end)
 
 
-def sorts_of(item: Item) -> tuple[str, ...]:
-    """Return the sorts of a phrase."""
-    sorts = item.attributes.get("sort", ())
-    return (sorts,) if isinstance(sorts, str) else tuple(sorts)
+def types_of(item: Item) -> tuple[str, ...]:
+    """Return the types of a phrase."""
+    types = item.attributes.get("sort", ())
+    return (types,) if isinstance(types, str) else tuple(types)
 
 
 def _clauses_by_token(contributions: Sequence[Contribution]) -> dict[int, tuple[Clause, ...]]:

@@ -39,7 +39,7 @@ from partita.configurations.joint.codes import (
     SAME_TEXT,
     SHARED_RARITY,
     SHARED_WORD,
-    SORTS,
+    TYPES,
     UNIT,
     WORD,
     YOU,
@@ -49,9 +49,9 @@ from partita.core import IntArray
 
 Small = NDArray[np.int32]
 
-FIRST, LAST, WITHOUT, CHILD, SIZE, SORTED, CELL_KINDS, NUMBERS, GENDERS = range(9)
+FIRST, LAST, WITHOUT, CHILD, SIZE, TYPED, CELL_KINDS, NUMBERS, GENDERS = range(9)
 PRONOUN, NOUN, SHARES = 9, 10, 11
-CELL_COLUMNS = SHARES + len(SORTS)  # from SHARES on: sums of the members' probabilities of sorts
+CELL_COLUMNS = SHARES + len(TYPES)  # from SHARES on: sums of the members' probabilities of types
 EMPTY = 0  # the number of the cell without members
 (
     LEVEL, NEAREST, NOUNS, MATCHED, CLASH, LAST_ME, LAST_YOU, MODIFIERS_THERE,
@@ -63,7 +63,7 @@ NO_WORDS = 9  # the level of a cell of pronouns
 TRUE_MATCH = 4  # from this level on the heads agree and no numeral differs
 NO_NOUNS, NO_PHRASE = COSINES, 0
 AGREEMENTS = (0.01, 0.05, 0.15, 0.3, 0.5, 0.75, 0.95)  # edges of the bins
-SORT_AGREES = 5  # the bin from which the sorts count as the same
+TYPE_AGREES = 5  # the bin from which the types count as the same
 
 
 class Cells(NamedTuple):
@@ -173,7 +173,7 @@ def _with_member(mentions: Mentions, cells: Cells, used: int, cell: int, j: int)
     columns[used, LAST], columns[used, WITHOUT], columns[used, CHILD] = j, cell, 0
     columns[used, SIZE] += 1
     columns[cell, CHILD] = used
-    _remember(mentions.attributes[j], mentions.sorts[j], columns[used], j)
+    _remember(mentions.attributes[j], mentions.types[j], columns[used], j)
     return used, used + 1
 
 
@@ -205,10 +205,10 @@ def meet(grown: Growing, first: int, last: int, cells: Cells, count: int) -> int
 @uncounted
 def _remember(mention: Small, shares: Small, cell: Small, j: int) -> None:
     kind, known = mention[KIND], 0
-    for s in range(len(SORTS)):
+    for s in range(len(TYPES)):
         cell[SHARES + s] += shares[s]
         known += shares[s]
-    cell[SORTED] += known > 0
+    cell[TYPED] += known > 0
     cell[CELL_KINDS] |= 1 << kind
     cell[NUMBERS] |= mention[NUMBER]
     cell[GENDERS] |= mention[GENDER]
@@ -219,15 +219,15 @@ def _remember(mention: Small, shares: Small, cell: Small, j: int) -> None:
 
 
 @uncounted
-def sort_agreement(shares: Small, cell: Small) -> int:
-    """Return 0 if a sort is unknown, else 1 to 8 by the probability that the sorts are the same."""
+def type_agreement(shares: Small, cell: Small) -> int:
+    """Return 0 if a type is unknown, else 1 to 8 by the probability that the types are the same."""
     product, known = 0, 0
-    for s in range(len(SORTS)):
+    for s in range(len(TYPES)):
         product += shares[s] * cell[SHARES + s]
         known += shares[s]
-    if known == 0 or cell[SORTED] == 0:
+    if known == 0 or cell[TYPED] == 0:
         return 0
-    return _agreement(product / (UNIT * UNIT * cell[SORTED]))
+    return _agreement(product / (UNIT * UNIT * cell[TYPED]))
 
 
 @uncounted
@@ -240,25 +240,25 @@ def _agreement(probability: float) -> int:
 
 
 @uncounted
-def likeliest_sort(cell: Small) -> int:
-    """Return the most probable sort of a cell, 0 if nothing is known."""
+def likeliest_type(cell: Small) -> int:
+    """Return the most probable type of a cell, 0 if nothing is known."""
     found = 0
-    for s in range(len(SORTS)):
+    for s in range(len(TYPES)):
         if cell[SHARES + s] > cell[SHARES + found]:
             found = s
     return found
 
 
 @uncounted
-def same_sort(a: Small, b: Small) -> bool:
-    """Return whether two mentions may well have the same sort."""
+def same_type(a: Small, b: Small) -> bool:
+    """Return whether two mentions may well have the same type."""
     product, known, other = 0, 0, 0
-    for s in range(len(SORTS)):
+    for s in range(len(TYPES)):
         product += a[s] * b[s]
         known += a[s]
         other += b[s]
     unknown = known == 0 or other == 0
-    return unknown or _agreement(product / (UNIT * UNIT)) >= SORT_AGREES
+    return unknown or _agreement(product / (UNIT * UNIT)) >= TYPE_AGREES
 
 
 @uncounted
@@ -400,7 +400,7 @@ def such_mentions(mentions: Mentions, j: int, such: IntArray) -> int:
     """List the earlier mentions that are such as j; return their number."""
     found = 0
     for i in range(j):
-        if _such(mentions.attributes, i, j) and same_sort(mentions.sorts[i], mentions.sorts[j]):
+        if _such(mentions.attributes, i, j) and same_type(mentions.types[i], mentions.types[j]):
             such[found] = i
             found += 1
     return found

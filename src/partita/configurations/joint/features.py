@@ -67,11 +67,11 @@ from partita.configurations.joint.codes import (
     SENTENCE,
     SHE,
     SINGULAR,
-    SORT,
-    SORTS,
     START,
     SYNONYM,
     TURN,
+    TYPE,
+    TYPES,
     UNIT,
     WORD,
     YOU,
@@ -181,12 +181,12 @@ SLOT_GENDERS = {"masc": MASCULINE, "fem": FEMININE, "neut": NEUTER}
 def _gender(template: Template, words: Sequence[str], kind: int) -> int:
     """Return a bit by the pronoun, the slot, or a noun or title for men or women; else 0."""
     gender = PRONOUN_GENDERS.get(kind) or SLOT_GENDERS.get(str(template.context.get("GENDER")))
-    if gender or kind <= LAST_PRONOUN or template.sort not in ("person", "animal", ""):
+    if gender or kind <= LAST_PRONOUN or template.type not in ("person", "animal", ""):
         return gender or 0
     named = {template.head.lower(), words[0].rstrip(".") if words else ""}
     if named & WOMEN or named & MEN:
         return FEMININE if named & WOMEN else MASCULINE
-    return _name_gender(words) if template.form == "name" and template.sort != "animal" else 0
+    return _name_gender(words) if template.form == "name" and template.type != "animal" else 0
 
 
 def _name_gender(words: Sequence[str]) -> int:
@@ -254,7 +254,7 @@ def joint_columns(templates: Sequence[Template], lexicon: Mapping[str, int]) -> 
     attributes = _attributes(ordered, texts, lexicon, numbers, vocabulary)
     mentions = Mentions(
         attributes,
-        np.array([sort_shares(template) for template in ordered], dtype=np.int32).reshape(-1, S),
+        np.array([type_shares(template) for template in ordered], dtype=np.int32).reshape(-1, S),
         np.array([_strings(text, numbers) for text in texts], dtype=np.int64).reshape(-1, 4),
         _sets([[*text.content, text.head] if text.content else [] for text in texts], numbers),
         _sets([text.name for text in texts], numbers),
@@ -268,12 +268,12 @@ def joint_columns(templates: Sequence[Template], lexicon: Mapping[str, int]) -> 
     return JointColumns(np.array(order, dtype=np.int64), mentions)
 
 
-def sort_shares(template: Template) -> list[int]:
-    """Return the probability of each sort in thousandths; all 0 if nothing is known."""
+def type_shares(template: Template) -> list[int]:
+    """Return the probability of each type in thousandths; all 0 if nothing is known."""
     shares = template.context.get("SORT_PROBABILITIES")
     if shares is None:
-        shares = {template.sort: 1.0} if template.sort in SORTS[1:] else {}
-    return [0, *(round(UNIT * float(shares.get(sort, 0.0))) for sort in SORTS[1:])]
+        shares = {template.type: 1.0} if template.type in TYPES[1:] else {}
+    return [0, *(round(UNIT * float(shares.get(entity_type, 0.0))) for entity_type in TYPES[1:])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -502,7 +502,7 @@ def _refers(row: NDArray[np.int32], template: Template, text: _Text) -> None:
     determiner = str(template.context.get("DETERMINER", ""))
     determiner = "possessor" if determiner in POSSESSIVES else determiner
     row[KIND], row[GENDER] = kind, _gender(template, text.words, kind)
-    row[SORT] = _place(template.sort, SORTS)
+    row[TYPE] = _place(template.type, TYPES)
     if template.number is not None and kind != YOU:
         row[NUMBER] = PLURAL if is_plural(template) else SINGULAR
     row[DETERMINER] = _place(determiner, DETERMINERS)
@@ -531,10 +531,10 @@ def _noun_class(word: str) -> int:
 
 
 def _certainty(template: Template) -> int:
-    """Return 0 for an unknown sort, 1 to 4 for a predicted one, 5 for a certain one."""
+    """Return 0 for an unknown type, 1 to 4 for a predicted one, 5 for a certain one."""
     shares = template.context.get("SORT_PROBABILITIES")
     if shares is None:
-        return 5 if template.sort in SORTS[1:] else 0
+        return 5 if template.type in TYPES[1:] else 0
     highest = max(map(float, shares.values()), default=0.0)
     return 1 + sum(highest > edge for edge in (0.5, 0.7, 0.9))
 

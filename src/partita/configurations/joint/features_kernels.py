@@ -46,14 +46,14 @@ Sets = tuple[IntArray, IntArray]
 class Mentions(NamedTuple):
     """The mentions of a document in the order of decisions; what pairs have is computed by row.
 
-    `sorts` are probabilities in thousandths; `strings` the numbers of text, stem, initials and
+    `types` are probabilities in thousandths; `strings` the numbers of text, stem, initials and
     compact text; the four sets ascending word numbers of each mention; `links` what a mention is
     in apposition to and is the predicate of; `kin` relates words, `rarity` is that of a word
     number; `phrases` are unit vectors of the mentions' words.
     """
 
     attributes: Attributes
-    sorts: NDArray[np.int32]
+    types: NDArray[np.int32]
     strings: IntArray
     words: Sets
     names: Sets

@@ -42,7 +42,7 @@ from partita.configurations.joint.cells_kernels import (
     RARE,
     RELATION,
     SIZE,
-    SORT_AGREES,
+    TYPE_AGREES,
     VOICE_OF_ME,
     VOICE_OF_YOU,
     WITHOUT,
@@ -51,9 +51,9 @@ from partita.configurations.joint.cells_kernels import (
     Small,
     fit,
     habit,
-    likeliest_sort,
+    likeliest_type,
     owned,
-    sort_agreement,
+    type_agreement,
     voices,
 )
 from partita.configurations.joint.features_kernels import Mentions
@@ -70,7 +70,7 @@ THIRD_AS_NUMBER = 3
 TOTALS = 13
 # What the relative codes need of a mention and a cell.
 (
-    F_SORTS_AGREE, F_AGREES, F_LEVEL, F_HEADS, F_SIMILARITY, F_COSINE, F_PHRASES, F_RARE,
+    F_TYPES_AGREE, F_AGREES, F_LEVEL, F_HEADS, F_SIMILARITY, F_COSINE, F_PHRASES, F_RARE,
     F_OVERLAPS, F_APPOSED, F_SENTENCES, F_SPEAKS,
 ) = range(12)  # fmt: skip
 FACTS = 12
@@ -89,7 +89,7 @@ STRONG = (
     column.SAME_TEXT | column.SAME_HEAD | column.SHARED_WORD | column.SHARED_NAME | column.SAME_STEM
     | column.ACRONYM | column.APPOSED | column.PREDICATED | column.DENIED
 )  # fmt: skip
-FAR_AGREEMENT = 2  # up to this bin of agreement the sorts differ
+FAR_AGREEMENT = 2  # up to this bin of agreement the types differ
 LONG_AGO = 60  # mentions since the last of a cell, after which it is out of sight
 SALIENT = 5  # members from which a cell is never out of sight
 MOST_SPEAKERS = 5
@@ -117,7 +117,7 @@ def classify(mentions: Mentions, cells: Cells, count: int, j: int) -> None:
 
     The parts of a marked cell are marked too.
     """
-    attributes, shares, columns = mentions.attributes, mentions.sorts[j], cells.columns
+    attributes, shares, columns = mentions.attributes, mentions.types[j], cells.columns
     met, bits, classes, marked = cells.met, cells.bits, cells.classes, cells.marked
     kind, sentence = attributes[j, column.KIND], attributes[j, column.SENTENCE]
     pronoun = 1 << kind if kind <= column.LAST_PRONOUN else 0
@@ -129,7 +129,7 @@ def classify(mentions: Mentions, cells: Cells, count: int, j: int) -> None:
             recalled = columns[cell, SIZE] >= SALIENT or columns[cell, CELL_KINDS] & pronoun
             if j - last > LONG_AGO and not recalled:
                 classes[cell] = LONG_AGO_CLASS
-            elif 0 < sort_agreement(shares, columns[cell]) <= FAR_AGREEMENT:
+            elif 0 < type_agreement(shares, columns[cell]) <= FAR_AGREEMENT:
                 classes[cell] = sentence - attributes[last, column.SENTENCE] <= 1
         while classes[met[slot]] == NEAR and cell != EMPTY and marked[cell] != j:
             marked[cell] = j
@@ -146,11 +146,11 @@ def describe_cell(
     """
     attributes, kin, cell = mentions.attributes, mentions.kin, cells.columns[number]
     mention, last, seen = attributes[j], attributes[cell[LAST]], cells.seen[number]
-    agreement, bits = sort_agreement(mentions.sorts[j], cell), cells.bits[number]
+    agreement, bits = type_agreement(mentions.types[j], cell), cells.bits[number]
     if seen[NOUNS] == 0:
         seen[LEVEL] = seen[NEAREST] = NO_WORDS
         seen[COSINE] = seen[RELATION] = NO_NOUNS
-    out[code.C_AGREEMENT], out[code.C_CELL_SORT] = agreement, likeliest_sort(cell)
+    out[code.C_AGREEMENT], out[code.C_CELL_TYPE] = agreement, likeliest_type(cell)
     _own(mention, _around(attributes, mention), out)
     _words(seen, bits, out)
     _meanings(attributes, kin, cell, seen, j, out)
@@ -167,7 +167,7 @@ def describe_cell(
 def _facts(mention: Small, cell: Small, seen: Small, bits: int, out: Codes, facts: Small) -> None:
     headless = seen[HEADS] == 0
     agrees = _agrees(mention, cell, out)
-    facts[F_SORTS_AGREE], facts[F_AGREES] = _sorts_agree(out[code.C_AGREEMENT]), agrees
+    facts[F_TYPES_AGREE], facts[F_AGREES] = _types_agree(out[code.C_AGREEMENT]), agrees
     facts[F_LEVEL], facts[F_HEADS] = seen[LEVEL], seen[HEADS]
     facts[F_COSINE] = seen[COSINE] if seen[COSINE] < NO_NOUNS and headless else 0
     facts[F_PHRASES], facts[F_RARE] = seen[PHRASES], seen[RARE]
@@ -269,7 +269,7 @@ def relate(
 def _count(facts: Small, slot: int, totals: IntArray, levels: IntArray) -> int:
     """Add a cell to the totals; return the part of its key that tells its ranks."""
     agreeing = 0
-    if facts[slot, F_SORTS_AGREE]:
+    if facts[slot, F_TYPES_AGREE]:
         totals[RANK] += 1
     if facts[slot, F_AGREES]:
         totals[AGREE] += 1
@@ -314,8 +314,8 @@ def _new_key(mention: Small, totals: IntArray, levels: IntArray, usual: int) -> 
 
 
 @uncounted
-def _sorts_agree(agreement: int) -> bool:
-    return agreement == 0 or agreement >= SORT_AGREES
+def _types_agree(agreement: int) -> bool:
+    return agreement == 0 or agreement >= TYPE_AGREES
 
 
 @uncounted
@@ -344,7 +344,7 @@ def _meanings(
 def _own(mention: Small, around: int, out: Codes) -> None:
     out[code.C_KIND] = mention[column.KIND]
     out[code.C_GROUP] = KIND_GROUPS[mention[column.KIND]]
-    out[code.C_SORT] = mention[column.SORT]
+    out[code.C_TYPE] = mention[column.TYPE]
     out[code.C_FLAGS] = mention[column.FLAGS]
     out[code.C_POINTER] = mention[column.POINTER]
     out[code.C_CERTAINTY], out[code.C_PRESENCE] = (
@@ -486,8 +486,8 @@ def _syntax(bits: int, last_bits: int, out: Codes) -> None:
 
 @uncounted
 def _agrees(mention: Small, cell: Small, out: Codes) -> bool:
-    """Return whether sort, number, gender, person and nesting allow it."""
-    if not _sorts_agree(out[code.C_AGREEMENT]):
+    """Return whether type, number, gender, person and nesting allow it."""
+    if not _types_agree(out[code.C_AGREEMENT]):
         return False
     number = mention[column.NUMBER]
     both = number > 0 and cell[NUMBERS] > 0
@@ -510,7 +510,7 @@ def _agrees(mention: Small, cell: Small, out: Codes) -> bool:
 def describe_new(attributes: Small, j: int, out: Codes) -> None:
     """Fill the codes of a mention that starts a cell, relative ones apart."""
     mention = attributes[j]
-    out[code.N_KIND], out[code.N_SORT] = mention[column.KIND], mention[column.SORT]
+    out[code.N_KIND], out[code.N_TYPE] = mention[column.KIND], mention[column.TYPE]
     out[code.N_LENGTH], out[code.N_MODIFIERS] = mention[column.LENGTH], mention[column.MODIFIERS]
     out[code.N_DETERMINER] = mention[column.DETERMINER]
     out[code.N_POSITION], out[code.N_REGION] = mention[column.POSITION], mention[column.REGION]

@@ -28,7 +28,7 @@ UNITS = {"$", "€", "£", "¥", "%", "percent", "usd", "eur", "gbp"}
 YEAR = re.compile(r"(1[0-9]|20|21)[0-9]{2}s?|[0-9]{1,2}[/.-][0-9]{1,2}([/.-][0-9]{2,4})?")
 TURN = re.compile(r"\s*([A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3}):\s")
 HAPPENING = frozenset({"take", "happen", "occur", "exist", "begin", "follow"})
-POSSIBLE = 0.05  # least probability of a sort that the last word of a name decides
+POSSIBLE = 0.05  # least probability of a type that the last word of a name decides
 LONGEST = 120  # characters of a role or description
 
 
@@ -41,7 +41,7 @@ class WordLists:
     titles: Mapping[str, str]
     first_names: Mapping[str, str]
     countries: Mapping[str, str]
-    sorts: Mapping[str, str]  # the general sort of each narrower one
+    types: Mapping[str, str]  # the general type of each narrower one
 
 
 @lru_cache
@@ -53,11 +53,13 @@ def word_lists() -> WordLists:
 
     text = files("partita.domains.general").joinpath("words.yaml").read_text(encoding="utf-8")
     lists = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    narrower = {name: sort for sort, below in lists["sorts"].items() for name in below}
+    narrower = {
+        name: entity_type for entity_type, below in lists["sorts"].items() for name in below
+    }
     return WordLists(
         {
-            (sort, noun): name
-            for sort, below in lists["sorts"].items()
+            (entity_type, noun): name
+            for entity_type, below in lists["sorts"].items()
             for name, nouns in reversed(below.items())
             for noun in nouns.split()
         },
@@ -89,7 +91,7 @@ def with_details(
         named = replace(template, slots=dict(_names(expression, template)))
         slots = {**named.slots, **dict(_slots(expression, named, by_head))}
         filled = {name: value for name, value in slots.items() if value}
-        parts = _name_parts(template.sort, str(filled.get("NAME", "")))
+        parts = _name_parts(template.type, str(filled.get("NAME", "")))
         filled_templates.append(
             replace(template, slots=filled, context={**template.context, **parts})
         )
@@ -173,9 +175,9 @@ def _assertions(
         owner = subject if scope.status == "denied" else template.id
         slots = {slot: [template.slots[slot]]}
         yield owner, Assertion(scope.status, slots, cue, span, covered)
-        if template.sort == "event" and scope.status == "denied":
+        if template.type == "event" and scope.status == "denied":
             yield template.id, Assertion(scope.status, {}, cue, span, covered)
-    elif template.sort == "event" and (template.form != "definite" or _happens(expression)):
+    elif template.type == "event" and (template.form != "definite" or _happens(expression)):
         yield template.id, Assertion(scope.status, {}, cue, span, covered)
 
 
@@ -219,13 +221,13 @@ def _slots(
     expression: Expression, template: Template, by_head: Mapping[int, Template]
 ) -> Iterator[tuple[str, Any]]:
     words = expression.at.tree.words
-    yield "TYPE", narrower_sort(template)
+    yield "TYPE", narrower_type(template)
     yield "GENDER", _gender(template)
     yield from _described(expression, template)
     modifiers = [*template.context.get("MODIFIERS", ()), template.head]
     yield "NATIONALITY", _nationality(template, modifiers)
     yield "LOCATION", _nested(expression, template, by_head, "place")
-    if template.sort == "time":
+    if template.type == "time":
         yield "DATE", template.text if _is_date(template) else ""
     else:
         yield "DATE", _nested(expression, template, by_head, "time")
@@ -240,7 +242,7 @@ def _slots(
 def _names(expression: Expression, template: Template) -> Iterator[tuple[str, str]]:
     """Yield the name without the title, and the title; capitalised words before it belong to it."""
     name = str(template.slots.get("NAME", ""))
-    if not name or template.sort == "time":
+    if not name or template.type == "time":
         return
     words, start = expression.at.tree.words, expression.head
     while start - 1 in expression.inside and _of_name(words[start - 1], start > 1):
@@ -249,7 +251,7 @@ def _names(expression: Expression, template: Template) -> Iterator[tuple[str, st
     before = [word.form for word in words[start : expression.head]]
     if first in before:
         before = before[: before.index(first)]
-    title, rest = split_title(" ".join([*before, name]), template.sort == "person")
+    title, rest = split_title(" ".join([*before, name]), template.type == "person")
     yield "NAME", rest
     yield "TITLE", title
 
@@ -271,32 +273,32 @@ def split_title(name: str, person: bool = True) -> tuple[str, str]:
     return " ".join(words[:place]), " ".join(words[place:])
 
 
-def narrower_sort(template: Template) -> str:
-    """Return the sort below the general one, by the name's last word, the noun, or the gender."""
+def narrower_type(template: Template) -> str:
+    """Return the type below the general one, by the name's last word, the noun, or the gender."""
     lists = word_lists()
     if template.form == "name":
         words = [word.rstrip(".,").lower() for word in str(template.slots.get("NAME", "")).split()]
-        if template.sort == "place" and " ".join(words) in lists.countries:
+        if template.type == "place" and " ".join(words) in lists.countries:
             return "country"
         by_ending = lists.endings.get(words[-1], "") if words else ""
-        if by_ending and _may_be(template, lists.sorts[by_ending]):
+        if by_ending and _may_be(template, lists.types[by_ending]):
             return by_ending
         gender = _gender(template)
-        return next((sort for sort, name in GENDERS.items() if name == gender), "")
+        return next((entity_type for entity_type, name in GENDERS.items() if name == gender), "")
     if template.form == "pronoun":
         return ""
-    return lists.nouns.get((template.sort, template.head.lower()), "")
+    return lists.nouns.get((template.type, template.head.lower()), "")
 
 
-def _may_be(template: Template, sort: str) -> bool:
-    """Return whether a sort is the most probable one, or not improbable."""
+def _may_be(template: Template, entity_type: str) -> bool:
+    """Return whether a type is the most probable one, or not improbable."""
     shares: Mapping[str, float] = template.context.get("SORT_PROBABILITIES") or {}
-    return template.sort == sort or shares.get(sort, 0.0) >= POSSIBLE
+    return template.type == entity_type or shares.get(entity_type, 0.0) >= POSSIBLE
 
 
 def _gender(template: Template) -> str:
     """Return male or female, by pronoun, title, first name or noun."""
-    if template.sort not in ("person", ""):
+    if template.type not in ("person", ""):
         return ""
     by_pronoun = {"masc": "male", "fem": "female"}.get(str(template.context.get("GENDER", "")), "")
     if by_pronoun or template.form == "pronoun":
@@ -314,11 +316,11 @@ def _gender(template: Template) -> str:
 def _described(expression: Expression, template: Template) -> Iterator[tuple[str, str]]:
     """Yield the role of a person or the description of a thing: an apposition, a predicate, or
     nouns before a name."""
-    tree, slot = expression.at.tree, "ROLE" if template.sort == "person" else "DESCRIPTION"
+    tree, slot = expression.at.tree, "ROLE" if template.type == "person" else "DESCRIPTION"
     linked = _described_thing(template)
-    if linked and template.sort != "time" and template.form in ("definite", "indefinite", "bare"):
+    if linked and template.type != "time" and template.form in ("definite", "indefinite", "bare"):
         yield slot, _without_determiner(template)
-    elif template.form == "name" and template.sort == "person":
+    elif template.form == "name" and template.type == "person":
         before = [
             n for n in tree.related(expression.head, "compound", "nmod", "appos")
             if n < expression.head and n in expression.inside and tree.words[n].upos == "NOUN"
@@ -334,24 +336,29 @@ def _without_determiner(template: Template) -> str:
 
 
 def _nationality(template: Template, modifiers: Iterable[str]) -> str:
-    if template.sort not in ("person", "organization"):
+    if template.type not in ("person", "organization"):
         return ""
     countries = word_lists().countries
     return next((countries[word.lower()] for word in modifiers if word.lower() in countries), "")
 
 
 def _nested(
-    expression: Expression, template: Template, by_head: Mapping[int, Template], sort: str
+    expression: Expression, template: Template, by_head: Mapping[int, Template], entity_type: str
 ) -> str:
     """Return the place or time that modifies the head of the mention."""
     tree = expression.at.tree
     for place in tree.related(expression.head, "nmod", "obl", "appos"):
         other = by_head.get(place)
-        if other is None or other.sort != sort or other.form == "pronoun" or other is template:
+        if (
+            other is None
+            or other.type != entity_type
+            or other.form == "pronoun"
+            or other is template
+        ):
             continue
         case = {tree.words[n].form.lower() for n in tree.related(place, "case")}
-        direct = tree.words[place].relation == "appos" and sort == template.sort == "place"
-        timed = sort == "time" and template.sort == "event"
+        direct = tree.words[place].relation == "appos" and entity_type == template.type == "place"
+        timed = entity_type == "time" and template.type == "event"
         if case & PLACED or direct or timed:
             return other.text
     return ""
@@ -391,10 +398,10 @@ def _joined(tree: Tree, first: int, last: int) -> str:
     return re.sub(r"([$€£¥]) ", r"\1", text).replace(" %", "%")
 
 
-def _name_parts(sort: str, name: str) -> dict[str, str]:
+def _name_parts(entity_type: str, name: str) -> dict[str, str]:
     """Return the given and the family name of a person of two or more names."""
     words = name.split()
-    if sort != "person" or len(words) < 2:
+    if entity_type != "person" or len(words) < 2:
         return {}
     return {"GIVEN_NAME": words[0], "FAMILY_NAME": words[-1]}
 

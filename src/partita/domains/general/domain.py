@@ -28,7 +28,7 @@ SLOTS = (
 class GeneralDomain(Domain):
     """Mentions of a trained parser, resolved by the joint model.
 
-    Sorts and slots exclude no pair: the joint model weighs them.
+    Types and slots exclude no pair: the joint model weighs them.
     """
 
     default_model = "joint"

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import InputError
-from partita.templates.sorts import Hierarchy
+from partita.templates.entity_types import Hierarchy
 
 Declared = tuple[dict[str, list[str]], list[tuple[str, str]], list[tuple[str, str]]]
 
 
 @st.composite
 def declared(draw: st.DrawFn) -> Declared:
-    """Parents of up to nine sorts, and pairs to declare."""
+    """Parents of up to nine types, and pairs to declare."""
     names = [f"S{n}" for n in range(draw(st.integers(1, 9)))]
     parents = {
         name: draw(st.lists(st.sampled_from(names[:n]), max_size=3)) if n else []
@@ -48,7 +48,7 @@ def paths(parents: dict[str, list[str]], name: str) -> set[str]:
 
 
 def by_definition(h: Hierarchy, x: str, y: str) -> bool:
-    """The sentence at the head of sorts.py, read slowly over all sorts."""
+    """The sentence at the head of types.py, read slowly over all types."""
     names = list(h.parents)
 
     def under(a: str, b: str) -> bool:
@@ -69,7 +69,7 @@ def by_definition(h: Hierarchy, x: str, y: str) -> bool:
         for a, b in product(names, names)
         if under(x, a) and under(y, b) and _siblings(h, a, b)
     ]
-    assert parted  # lines to two sorts always part somewhere
+    assert parted  # lines to two types always part somewhere
     return common or tied or all(b in h.overlapping.get(a, ()) for a, b in parted)
 
 

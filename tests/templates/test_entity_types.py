@@ -7,11 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import laws
-from oracles.depots import SORTS
+from oracles.depots import TYPES
 from partita.errors import InputError
+from partita.templates.entity_types import EntityType, Hierarchy, HierarchyType
 from partita.templates.slots import compare
-from partita.templates.sort import Sort, SortType
-from partita.templates.sorts import Hierarchy
 
 MIXED = Hierarchy.of(
     {
@@ -28,8 +27,8 @@ MIXED = Hierarchy.of(
 )
 
 
-def test_laws_on_all_sorts_of_a_hierarchy() -> None:
-    slot = SortType(MIXED)
+def test_laws_on_all_types_of_a_hierarchy() -> None:
+    slot = HierarchyType(MIXED)
     values = [slot.read(name) for name in MIXED.parents]
     for a, b, c in combinations_with_replacement(values, 3):
         laws.check(slot, a, b, c)
@@ -50,14 +49,14 @@ def hierarchies(draw: st.DrawFn) -> Hierarchy:
 @settings(deadline=None, max_examples=120)
 @given(st.data(), hierarchies())
 def test_laws_on_any_hierarchy(data: st.DataObject, hierarchy: Hierarchy) -> None:
-    slot = SortType(hierarchy)
+    slot = HierarchyType(hierarchy)
     names = st.sampled_from(sorted(hierarchy.parents))
     a, b, c = (slot.read(data.draw(names)) for _ in range(3))
     laws.check(slot, a, b, c)
 
 
 def test_one_subsumes_the_other() -> None:
-    slot = SortType(SORTS)
+    slot = HierarchyType(TYPES)
     depot, facility = slot.read("depot"), slot.read("Facility")
     assert compare(slot, depot, facility) == "more specific"
     assert slot.unify(depot, facility) == depot
@@ -65,26 +64,26 @@ def test_one_subsumes_the_other() -> None:
 
 
 def test_a_conjunction_keeps_both() -> None:
-    slot = SortType(MIXED)
+    slot = HierarchyType(MIXED)
     both = slot.unify(slot.read("MILITARY"), slot.read("MEDICAL"))
-    assert both == Sort(frozenset({"MEDICAL", "MILITARY"}))
+    assert both == EntityType(frozenset({"MEDICAL", "MILITARY"}))
     assert str(both) == "MEDICAL & MILITARY"
     assert both.json() == ["MEDICAL", "MILITARY"]
     assert compare(slot, slot.read("HOSPITAL"), both) == "more specific"
     assert slot.unify(both, slot.read("CLINIC")) is None
 
 
-def test_only_sorts_under_the_given_one() -> None:
-    slot = SortType(SORTS, under="kind")
-    assert slot.read("rail") == Sort(frozenset({"RAIL"}))
+def test_only_types_under_the_given_one() -> None:
+    slot = HierarchyType(TYPES, under="kind")
+    assert slot.read("rail") == EntityType(frozenset({"RAIL"}))
     with pytest.raises(InputError, match="'DEPOT' is not a sort under KIND"):
         slot.read("DEPOT")
     with pytest.raises(InputError, match="unknown sort KINDS"):
-        SortType(SORTS, under="KINDS")
+        HierarchyType(TYPES, under="KINDS")
 
 
 def test_mistakes_are_named() -> None:
-    slot = SortType(SORTS)
+    slot = HierarchyType(TYPES)
     with pytest.raises(InputError, match="'depott' is not a sort of the hierarchy"):
         slot.read("depott")
     with pytest.raises(InputError, match="7 is not a sort of the hierarchy"):
