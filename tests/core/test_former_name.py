@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+from partita.core import Entity, Figure, Template
+
 PROGRAM = """
 import warnings
 with warnings.catch_warnings(record=True) as caught:
@@ -17,3 +21,11 @@ assert [str(w.message).split(";")[0] for w in caught] == ["partita.records is no
 
 def test_the_former_name_of_core_still_works() -> None:
     subprocess.run([sys.executable, "-c", PROGRAM], check=True)
+
+
+def test_the_former_name_of_the_type_still_answers() -> None:
+    template = Template("T", type="DEPOT")
+    entity = Entity("E", "DEPOT", ("T",), "T", Figure.exact(1.0), {})
+    for one in (template, entity):
+        with pytest.warns(DeprecationWarning, match="sort is now"):
+            assert one.sort == one.type == "DEPOT"

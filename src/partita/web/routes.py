@@ -328,7 +328,7 @@ async def entities(
 ) -> Response:
     """List the merged entities of a run with their slot values and probabilities."""
     return await backend.read(
-        "entities", run=run, search=search, type=sort, offset=offset, limit=limit
+        "entities", run=run, search=search, sort=sort, offset=offset, limit=limit
     )
 
 
