@@ -261,7 +261,10 @@ def sentence_features(story: Story, sentence: Sentence, words: WordsBySentence) 
     features = [f"word {word}" for word in words[sentence.number]]
     features += _sentence_verb_features(sentence)
     features += dict.fromkeys(
-        f"sort {entity_type}" for item in sentence.items if item.kind == "ng" for entity_type in types_of(item)
+        f"sort {entity_type}"
+        for item in sentence.items
+        if item.kind == "ng"
+        for entity_type in types_of(item)
     )
     for item in sentence.items:
         for role, incident, _ in story.clauses.get(item.first, ()):

@@ -127,7 +127,9 @@ _GROUPS = {
     "PLACE": "PLACE|CITY|STATE|COUNTRY|REGION|LANDFORM|LOCALITY",
     "EVENT": "ATTACKING|BOMBING|KIDNAPPING|ARSON|ROBBERY|HIJACKING|STOPPAGE|FIGHTING|HARM",
 }
-_COARSE = {entity_type: group for group, types in _GROUPS.items() for entity_type in types.split("|")}
+_COARSE = {
+    entity_type: group for group, types in _GROUPS.items() for entity_type in types.split("|")
+}
 
 
 def coarse_type(mention: Mention) -> str:
